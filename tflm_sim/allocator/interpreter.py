@@ -1,0 +1,203 @@
+"""``MicroInterpreter::AllocateTensors``: one model on one allocator, phase by phase.
+
+    start -> parse all (builtin data) -> init all -> prepare each -> finish (plan) -> inputs -> outputs -> reset
+
+Source: tensorflow/lite/micro/micro_interpreter.cc, micro_interpreter_graph.cc, micro_op_resolver.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tflm_sim.allocator.kernel_driver import KernelDriver
+from tflm_sim.allocator.micro_allocator import MicroAllocator, ModelAllocation
+from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.errors import ArenaOverflowError, PlanningError, PrepareError
+from tflm_sim.graph.resource_variables import ResourceVariables
+from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, builtin_operator_name
+from tflm_sim.model.types import Model, OperatorCode
+from tflm_sim.ops.op_model import Node, OpModel
+
+CUSTOM = builtin_operator_code("CUSTOM")
+
+
+class MicroInterpreter:
+    """Allocates one model (mutable).
+
+    Args:
+        model: The model.
+        allocator: Where it goes; it may hold other models already.
+        registrations: The kernels that the firmware links, by operator name.
+        resource_variables: The table that the firmware made for it, or None.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        allocator: MicroAllocator,
+        registrations: Mapping[str, OpModel],
+        resource_variables: ResourceVariables | None = None,
+    ) -> None:
+        self.model = model
+        self.allocator = allocator
+        self.registrations = registrations
+        self.resource_variables = resource_variables
+        self.allocation: ModelAllocation | None = None
+        self.nodes: list[tuple[Node, OpModel]] = []
+
+    def allocate_tensors(self) -> None:
+        """Do all that ``AllocateTensors()`` does with the arena.
+
+        Raises:
+            SimulatedFailure: It fails on the device; the device's lines were logged.
+        """
+        if not self.model.subgraphs:
+            raise PrepareError("the model has no subgraph: the device reads wild", status="abort")
+        try:
+            allocation = self.allocation = self.allocator.start_model_allocation(self.model)
+        except (ArenaOverflowError, PrepareError) as error:
+            if error.status == "error":
+                self._log("Failed starting model allocation.\n")
+            raise
+        driver = KernelDriver(self.allocator, allocation)
+        self._parse(allocation)
+        self._init(driver)
+        self._prepare(driver, allocation)
+        self.allocator.finish_model_allocation(allocation)
+        self._allocate_io(allocation, "input", self.model.subgraphs[0].inputs)
+        self._allocate_io(allocation, "output", self.model.subgraphs[0].outputs)
+        self._emit(Phase("reset"))
+        self._reset_variables(allocation)
+        self._emit(Phase("done"))
+
+    def _log(self, message: str) -> None:
+        self.allocator.arena.log(message)
+
+    def _emit(self, event: OpEvent | Phase) -> None:
+        self.allocator.arena.emit(event)
+
+    def _refuse(self, message: str) -> PrepareError:
+        self._log(message)
+        return PrepareError(message.strip(), device_message=message)
+
+    # -- registration and builtin data ------------------------------------------------------------------------------
+
+    def _parse(self, allocation: ModelAllocation) -> None:
+        codes = self.model.operator_codes
+        for subgraph_index, subgraph in enumerate(self.model.subgraphs):
+            for index, operator in enumerate(subgraph.operators):
+                if operator.opcode_index >= len(codes):
+                    raise self._refuse(f"Missing registration for opcode_index {operator.opcode_index}\n")
+                code = codes[operator.opcode_index]
+                name, op_model = self._registration(code)
+                allocation.op_names[subgraph_index].append(name)
+                node = Node(
+                    model=self.model,
+                    target=self.allocator.target,
+                    subgraph_index=subgraph_index,
+                    index=index,
+                    op=name,
+                    subgraph_tensors=allocation.subgraph_tensors,
+                    compressed_tensors=allocation.compressed_tensors[subgraph_index],
+                    resource_variables=self.resource_variables,
+                )
+                self.nodes.append((node, op_model))
+                if code.builtin_code != CUSTOM:
+                    self._parse_builtin(node, op_model)
+
+    def _registration(self, code: OperatorCode) -> tuple[str, OpModel]:
+        builtin = builtin_operator_name(code.builtin_code)
+        name = code.custom_code if code.builtin_code == CUSTOM else builtin
+        op_model = self.registrations.get(name) if name else None
+        if name and op_model is not None:
+            return name, op_model
+        if code.builtin_code >= len(BUILTIN_OPERATORS):
+            self._log(f"Op builtin_code out of range: {code.builtin_code}.")
+        elif code.builtin_code != CUSTOM:
+            self._log(f"Didn't find op for builtin opcode '{builtin}'")
+        elif name is None:
+            self._log("Operator with CUSTOM builtin_code has no custom_code.\n")
+        raise self._refuse(f"Failed to get registration from op code {builtin}\n ")
+
+    def _parse_builtin(self, node: Node, op_model: OpModel) -> None:
+        if node.operator.custom_options is not None:
+            raise self._refuse(f"Unsupported behavior: found builtin operator {node.op} with custom options.\n")
+        self._emit(OpEvent("op_parse", node.subgraph_index, node.index, node.op, has=True))
+        if op_model.builtin_data is not None:
+            self.allocator.allocate_builtin_data(op_model.builtin_data)
+        if op_model.parse is not None:
+            try:
+                op_model.parse(node)
+            except PrepareError as error:
+                self._log(error.device_message)
+                raise
+
+    # -- init and prepare -------------------------------------------------------------------------------------------
+
+    def _init(self, driver: KernelDriver) -> None:
+        for node, op_model in self.nodes:
+            self._emit(OpEvent("op_init", node.subgraph_index, node.index, node.op, has=op_model.init is not None))
+            if op_model.init is not None:
+                node.user_data = driver.run(node, op_model.init(node))
+
+    def _prepare(self, driver: KernelDriver, allocation: ModelAllocation) -> None:
+        for node, op_model in self.nodes:
+            has = op_model.prepare is not None
+            self._emit(OpEvent("op_prepare", node.subgraph_index, node.index, node.op, has=has))
+            if op_model.prepare is not None:
+                if op_model.init is not None and node.user_data is None:
+                    raise ArenaOverflowError(
+                        f"{node.op} #{node.index} has no op data: the kernel halts", status="abort"
+                    )
+                try:
+                    driver.run(node, op_model.prepare(node))
+                except PrepareError as error:
+                    self._log_failed_prepare(node, error)
+                    raise
+            self._emit(OpEvent("op_prepared", node.subgraph_index, node.index, node.op, has=has))
+            self._check_dynamic_outputs(node)
+            self.allocator.finish_prepare_node_allocations(allocation, node.index)
+
+    def _log_failed_prepare(self, node: Node, error: PrepareError) -> None:
+        self._log(error.device_message)
+        if error.status == "error":
+            self._log(f"Node {node.op} (number {node.index}) failed to prepare with status 1")
+
+    def _check_dynamic_outputs(self, node: Node) -> None:
+        for index in node.outputs:
+            shape = node.tensors[index].shape if index >= 0 else ()
+            if shape != (0,) and any(dim <= 0 for dim in shape):
+                raise self._refuse(
+                    f"Op#{node.index} ({node.op}) of subgraph {node.subgraph_index} has dynamic tensor #{index}\n"
+                    "Dynamic tensors are not supported"
+                )
+
+    # -- inputs, outputs, variables ---------------------------------------------------------------------------------
+
+    def _allocate_io(self, allocation: ModelAllocation, role: str, tensors: tuple[int, ...] | None) -> None:
+        if tensors is None:
+            raise PrepareError(f"subgraph 0 has no {role}s vector: the device reads wild", status="abort")
+        size = self.allocator.target.abi.pointer_size * len(tensors)
+        self._emit(Phase(f"{role}_tensors", (("n", len(tensors)),)))
+        label = f"{role} tensor pointers"
+        if self.allocator.allocate_persistent_buffer(size, label) is None:
+            self._log(f"Failed to allocate memory for context->{role}_tensors_, {size} bytes required")
+            raise ArenaOverflowError(f"tail: {size} bytes for the {label} do not fit")
+        for position, index in enumerate(tensors):
+            self._emit(Phase(f"{role}_tensor", (("idx", position), ("t", index))))
+            if not self.allocator.allocate_persistent_tensor(allocation.subgraph_tensors[0][index]):
+                self._log(f"Failed to initialize {role} tensor {position}")
+                raise ArenaOverflowError(f"tail: {role} tensor {position} does not fit")
+
+    def _reset_variables(self, allocation: ModelAllocation) -> None:
+        for tensor in _variables(allocation):
+            if tensor not in allocation.offsets and allocation.infos[tensor].offline_offset != -1:
+                raise PlanningError("a variable tensor was never placed: the device writes wild", status="abort")
+
+
+def _variables(allocation: ModelAllocation) -> Iterator[int]:
+    return (
+        index
+        for index, info in enumerate(allocation.infos)
+        if info.tensor >= 0 and allocation.subgraph_tensors[info.subgraph][info.tensor].tensor.is_variable
+    )

@@ -1,0 +1,107 @@
+"""Steps a kernel's model: carries out each request on the allocator and sends the answer back.
+
+Source: tensorflow/lite/micro/micro_interpreter_context.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from tflm_sim.allocator.micro_allocator import MicroAllocator, ModelAllocation
+from tflm_sim.errors import ArenaOverflowError
+from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.requests import (
+    FreeTempBuffer,
+    FreeTempTensor,
+    KernelTensor,
+    Log,
+    Persistent,
+    Request,
+    Scratch,
+    SetShape,
+    Steps,
+    TempBuffer,
+    TempTensor,
+)
+
+T = TypeVar("T")
+
+
+class KernelDriver:
+    """Runs the Init and Prepare models of one model's operators (mutable through the allocator).
+
+    Args:
+        allocator: Whom the kernels ask.
+        allocation: The model's part of it.
+    """
+
+    def __init__(self, allocator: MicroAllocator, allocation: ModelAllocation) -> None:
+        self._allocator = allocator
+        self._allocation = allocation
+        self._node: Node | None = None
+        self._handlers: dict[type, Callable[[Any], object]] = {
+            Persistent: self._persistent,
+            Scratch: self._scratch,
+            TempTensor: self._temp_tensor,
+            FreeTempTensor: self._free_temp_tensor,
+            TempBuffer: self._temp_buffer,
+            FreeTempBuffer: self._free_temp_buffer,
+            SetShape: self._set_shape,
+            Log: self._log,
+        }
+
+    def run(self, node: Node, steps: Steps[T]) -> T:
+        """Run ``steps`` to their end and return what they return.
+
+        Raises:
+            PrepareError: The kernel refuses the node.
+            ArenaOverflowError: The kernel would write through the null pointer that it got.
+        """
+        self._node = node
+        handlers = self._handlers
+        try:
+            request: Request = next(steps)
+            while True:
+                request = steps.send(handlers[type(request)](request))
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+
+    def _current(self) -> Node:
+        assert self._node is not None, "a request outside of run()"
+        return self._node
+
+    def _persistent(self, request: Persistent) -> int | None:
+        offset = self._allocator.allocate_persistent_buffer(request.size, request.label)
+        if offset is None and not request.checked:
+            node = self._current()
+            raise ArenaOverflowError(
+                f"tail: {request.size} bytes for {request.label or 'a kernel buffer'} of {node.op} #{node.index} "
+                "do not fit, and the kernel writes through the null pointer",
+                status="abort",
+            )
+        return offset
+
+    def _scratch(self, request: Scratch) -> int | None:
+        subgraph = self._current().subgraph_index
+        return self._allocator.request_scratch_buffer(self._allocation, request.size, subgraph, request.label)
+
+    def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
+        node = self._current()
+        return self._allocator.allocate_temp_tensor(node.tensors[request.tensor_index], node.subgraph_index)
+
+    def _free_temp_tensor(self, request: FreeTempTensor) -> None:
+        self._allocator.deallocate_temp_tensor(request.tensor)
+
+    def _temp_buffer(self, request: TempBuffer) -> int | None:
+        return self._allocator.arena.allocate_temp(request.size, request.alignment)
+
+    def _free_temp_buffer(self, request: FreeTempBuffer) -> None:
+        self._allocator.arena.deallocate_temp(request.offset)
+
+    def _set_shape(self, request: SetShape) -> None:
+        request.tensor.shape = request.shape
+
+    def _log(self, request: Log) -> None:
+        self._allocator.arena.log(request.text)

@@ -1,0 +1,101 @@
+"""``measure()``: one roomy run that answers "how large must the arena be, and who needs it"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tflm_sim.allocator.ledger import TailLedger
+from tflm_sim.allocator.micro_allocator import ModelAllocation
+from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
+from tflm_sim.allocator.simulate import ROOMY_ARENA, run
+from tflm_sim.allocator.smallest_arena import ConstraintObserver, SmallestArena, solve
+from tflm_sim.errors import SimulatedFailure
+from tflm_sim.model.types import Model
+from tflm_sim.target.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """How the firmware sets TFLM up.
+
+    Attributes:
+        target: What it runs on.
+        interpreter: "plain" or "recording".
+        planner: "greedy" or "linear".
+        resource_variable_count: Room in the resource variable table; None for as many as the model names.
+    """
+
+    target: Target
+    interpreter: str = "plain"
+    planner: str = "greedy"
+    resource_variable_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one model needs.
+
+    Attributes:
+        model: The model.
+        configuration: How TFLM was set up.
+        status: "ok", "error" or "abort".
+        head_bytes: Bytes of the plan in a roomy arena (of temp, where it failed).
+        tail_bytes: Persistent bytes in a roomy arena whose size is a multiple of 16.
+        recorded: ``RecordedAllocationType`` name to what it holds.
+        ledger: Who holds the tail, the device's log, scratch labels.
+        allocation: Tensors, lifetimes and the plan; None when it failed before there was one.
+        smallest: The smallest arena, None unless the status is "ok".
+        failure: What stopped it, or None.
+    """
+
+    model: Model
+    configuration: Configuration
+    status: str
+    head_bytes: int
+    tail_bytes: int
+    recorded: Mapping[str, RecordedAllocation]
+    ledger: TailLedger
+    allocation: ModelAllocation | None
+    smallest: SmallestArena | None
+    failure: SimulatedFailure | None
+
+    @property
+    def arena_used_bytes(self) -> int:
+        """What ``arena_used_bytes()`` reports in a roomy arena; 0 after an abort."""
+        return 0 if self.status == "abort" else self.head_bytes + self.tail_bytes
+
+
+def measure(model: Model, configuration: Configuration) -> Measurement:
+    """Run AllocateTensors() once in a roomy arena and derive the rest.
+
+    Raises:
+        UsageError, UnsupportedOpError: As :func:`~tflm_sim.allocator.simulate.simulate`.
+    """
+    target = configuration.target
+    recorder = AllocationRecorder(compression=target.runtime.compression)
+    constraints, ledger = ConstraintObserver(configuration.planner), TailLedger()
+    arena_size = ROOMY_ARENA - target.arena_address
+    outcome = run(
+        [model],
+        target,
+        arena_size=arena_size,
+        interpreter=configuration.interpreter,
+        planner=configuration.planner,
+        resource_variable_count=configuration.resource_variable_count,
+        observers=(recorder, constraints, ledger),
+    )
+    arena = outcome.arena
+    smallest = solve(constraints, target.arena_address, lost=arena_size - arena.size) if not outcome.failure else None
+    return Measurement(
+        model=model,
+        configuration=configuration,
+        status=outcome.status,
+        head_bytes=arena.non_persistent_used_bytes,
+        tail_bytes=arena.persistent_used_bytes,
+        recorded=recorder.recorded,
+        ledger=ledger,
+        allocation=outcome.allocations[0] if outcome.allocations else None,
+        smallest=smallest,
+        failure=outcome.failure,
+    )

@@ -1,0 +1,69 @@
+"""``RecordingMicroAllocator``'s categories, as an observer of the event stream.
+
+The categories partition what TFLM's own report counts; everything else of the tail (allocator objects, graph structs,
+input and output arrays) carries no category there and is attributed by ``Persist.label``.
+
+Source: tensorflow/lite/micro/recording_micro_allocator.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tflm_sim.arena.events import Event, Persist, Phase
+
+
+class RecordedAllocationType(StrEnum):
+    """Upstream's enum, with upstream's names as values."""
+
+    TFLITE_EVAL_TENSOR_DATA = "kTfLiteEvalTensorData"
+    PERSISTENT_TFLITE_TENSOR_DATA = "kPersistentTfLiteTensorData"
+    PERSISTENT_TFLITE_TENSOR_QUANTIZATION_DATA = "kPersistentTfLiteTensorQuantizationData"
+    PERSISTENT_BUFFER_DATA = "kPersistentBufferData"
+    TFLITE_TENSOR_VARIABLE_BUFFER_DATA = "kTfLiteTensorVariableBufferData"
+    NODE_AND_REGISTRATION_ARRAY = "kNodeAndRegistrationArray"
+    OP_DATA = "kOpData"
+    COMPRESSION_DATA = "kCompressionData"
+
+
+# Upstream replaces "one allocation" by the number of elements for these two arrays, phase by phase.
+_COUNTED_BY_ELEMENT = {
+    "eval_tensors": RecordedAllocationType.TFLITE_EVAL_TENSOR_DATA,
+    "node_regs": RecordedAllocationType.NODE_AND_REGISTRATION_ARRAY,
+}
+
+
+@dataclass(slots=True)
+class RecordedAllocation:
+    """What one category holds (mutable while recording): bytes asked for, bytes with padding, and how many."""
+
+    requested: int = 0
+    used: int = 0
+    count: int = 0
+
+
+class AllocationRecorder:
+    """Counts persistent allocations by category; an :data:`~tflm_sim.arena.events.Observer`.
+
+    Args:
+        compression: Whether the build has the compression category.
+    """
+
+    def __init__(self, *, compression: bool) -> None:
+        self.recorded: dict[str, RecordedAllocation] = {
+            kind.value: RecordedAllocation()
+            for kind in RecordedAllocationType
+            if compression or kind is not RecordedAllocationType.COMPRESSION_DATA
+        }
+
+    def __call__(self, event: Event) -> None:
+        """Count the event if it is a persistent allocation of a category."""
+        if isinstance(event, Persist):
+            if event.category:
+                row = self.recorded[event.category]
+                row.requested += event.size
+                row.used += event.used
+                row.count += 1
+        elif isinstance(event, Phase) and (kind := _COUNTED_BY_ELEMENT.get(event.name)):
+            self.recorded[kind].count += dict(event.facts)["n"] - 1

@@ -1,0 +1,205 @@
+"""``simulate()``: run AllocateTensors() of one or several models on one arena and keep what there is to know.
+
+This is the one boundary where a simulated failure becomes data: "too small" is an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.allocator.interpreter import MicroInterpreter
+from tflm_sim.allocator.micro_allocator import MicroAllocator, ModelAllocation
+from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
+from tflm_sim.allocator.resources import create_resource_variables
+from tflm_sim.arena.arena import SingleArenaBufferAllocator
+from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
+from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.model.types import Model
+from tflm_sim.ops.registry import registrations
+from tflm_sim.target.target import Target
+from tflm_sim.units import align_up
+
+ROOMY_ARENA = 1 << 30
+"""An arena, in bytes, that is larger than any microcontroller's and still a positive C ``int``."""
+
+INTERPRETERS = ("plain", "recording")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBuffer:
+    """A buffer that the memory planner placed in the head.
+
+    Attributes:
+        info: Whose it is, how large and when it is alive (inclusive scopes).
+        offset: Bytes from the arena's start.
+    """
+
+    info: AllocationInfo
+    offset: int
+
+    @property
+    def end(self) -> int:
+        """The first byte after it, rounded up to the planner's 16."""
+        return self.offset + align_up(self.info.size, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What happened on the arena.
+
+    Attributes:
+        status: "ok"; "error" (AllocateTensors returned kTfLiteError); "abort" (the device halts or goes wild).
+        log: The lines that the device prints, in order.
+        arena_size: Bytes.
+        head_bytes: Bytes from the start to the end of the plan (of temp, where it failed).
+        tail_bytes: Bytes of persistent memory.
+        recorded: ``RecordedAllocationType`` name to what it holds.
+        buffers: What the planner placed, model after model.
+        events: Every event.
+        corruptions: Where the device overwrites bytes in use without noticing, which is a failure too.
+        failure: What stopped it, or None.
+    """
+
+    status: str
+    log: tuple[str, ...]
+    arena_size: int
+    head_bytes: int
+    tail_bytes: int
+    recorded: MappingProxyType[str, RecordedAllocation]
+    buffers: tuple[PlannedBuffer, ...]
+    events: tuple[Event, ...]
+    corruptions: tuple[str, ...]
+    failure: SimulatedFailure | None
+
+    @property
+    def arena_used_bytes(self) -> int:
+        """What ``arena_used_bytes()`` reports; 0 after an abort, when nothing reports any more."""
+        return 0 if self.status == "abort" else self.head_bytes + self.tail_bytes
+
+    def unwrap(self) -> Simulation:
+        """Return self, or raise the :class:`~tflm_sim.errors.SimulatedFailure` that stopped it."""
+        if self.failure is not None:
+            raise self.failure
+        return self
+
+
+def simulate(
+    model: Model | Sequence[Model],
+    target: Target,
+    *,
+    arena_size: int = ROOMY_ARENA,
+    interpreter: str = "plain",
+    planner: str = "greedy",
+    resource_variable_count: int | None = None,
+    observers: Iterable[Observer] = (),
+) -> Simulation:
+    """Simulate ``AllocateTensors()`` of one model, or of several that share one allocator, in order.
+
+    Args:
+        model: One model or several.
+        target: What it runs on.
+        arena_size: Bytes of the arena; by default roomy.
+        interpreter: "plain" or "recording" (whose allocator objects are larger).
+        planner: "greedy", or "linear" (``preserve_all_tensors``).
+        resource_variable_count: Room in ``MicroResourceVariables``; by default one per VAR_HANDLE name, and no table at
+            all for a model without VAR_HANDLE.
+        observers: Who else is told of each event, as it happens.
+
+    Raises:
+        UsageError: An argument has no meaning.
+        UnsupportedOpError: TFLM has an operator that we have no model of.
+    """
+    events: list[Event] = []
+    recorder = AllocationRecorder(compression=target.runtime.compression)
+    outcome = run(
+        [model] if isinstance(model, Model) else list(model),
+        target,
+        arena_size=arena_size,
+        interpreter=interpreter,
+        planner=planner,
+        resource_variable_count=resource_variable_count,
+        observers=(events.append, recorder, *observers),
+    )
+    return Simulation(
+        status=outcome.status,
+        log=tuple(event.text for event in events if isinstance(event, LogLine)),
+        arena_size=arena_size,
+        head_bytes=outcome.arena.non_persistent_used_bytes,
+        tail_bytes=outcome.arena.persistent_used_bytes,
+        recorded=MappingProxyType(recorder.recorded),
+        buffers=tuple(outcome.planned_buffers()),
+        events=tuple(events),
+        corruptions=tuple(event.text for event in events if isinstance(event, Corruption)),
+        failure=outcome.failure,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one :func:`run` leaves behind: the arena, each model's allocation, and why it stopped."""
+
+    arena: SingleArenaBufferAllocator
+    allocations: tuple[ModelAllocation, ...]
+    failure: SimulatedFailure | None
+
+    @property
+    def status(self) -> str:
+        """ "ok", "error" or "abort"."""
+        return "ok" if self.failure is None else self.failure.status
+
+    def planned_buffers(self) -> Iterable[PlannedBuffer]:
+        """Yield what the planner placed, model after model."""
+        for allocation in self.allocations:
+            for index, offset in allocation.offsets.items():
+                yield PlannedBuffer(allocation.infos[index], offset)
+
+
+def run(
+    models: Sequence[Model],
+    target: Target,
+    *,
+    arena_size: int,
+    interpreter: str,
+    planner: str,
+    resource_variable_count: int | None,
+    observers: Sequence[Observer],
+) -> Outcome:
+    """Run the models on a fresh arena; arguments as :func:`simulate`, which keeps more of it."""
+    _check_arguments(arena_size, interpreter, planner)
+    # MicroAllocator::Create skips to an aligned start; RecordingMicroAllocator::Create does not.
+    lost = -target.arena_address % MICRO_ARENA_BUFFER_ALIGNMENT if interpreter == "plain" else 0
+    arena = SingleArenaBufferAllocator(
+        max(arena_size - lost, 0),
+        address=target.arena_address + lost,
+        pointer_size=target.abi.pointer_size,
+        observers=observers,
+    )
+    arena.emit(Run(interpreter, arena_size))
+    interpreters: list[MicroInterpreter] = []
+    failure: SimulatedFailure | None = None
+    try:
+        allocator = MicroAllocator(arena, target, kind=interpreter, planner=planner)
+        for model in models:
+            variables = create_resource_variables(model, allocator, resource_variable_count)
+            interpreters.append(MicroInterpreter(model, allocator, registrations(target), variables))
+            interpreters[-1].allocate_tensors()
+    except SimulatedFailure as error:
+        failure = error
+    outcome = Outcome(arena, tuple(i.allocation for i in interpreters if i.allocation is not None), failure)
+    arena.emit(End(interpreter, outcome.status, 0 if outcome.status == "abort" else arena.used_bytes))
+    return outcome
+
+
+def _check_arguments(arena_size: int, interpreter: str, planner: str) -> None:
+    if interpreter not in INTERPRETERS:
+        raise UsageError(f"interpreter '{interpreter}' is not one of {', '.join(INTERPRETERS)}")
+    if planner not in ("greedy", "linear"):
+        raise UsageError(f"planner '{planner}' is not one of greedy, linear")
+    if interpreter == "recording" and planner == "linear":
+        raise UsageError("RecordingMicroAllocator::Create always makes a GreedyMemoryPlanner; use --interpreter plain")
+    if not 0 <= arena_size < 1 << 31:
+        raise UsageError(f"an arena of {arena_size} bytes is not between 0 and 2 GiB")

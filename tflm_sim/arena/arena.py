@@ -1,0 +1,222 @@
+"""TFLM's arena allocators, to the byte and to the message.
+
+    base                                                                       base + size
+     | head -> |  temp -> (until the next reset)         free         | <- tail |
+     0      head                 temp                              tail      size
+
+Invariant: 0 <= head <= temp, and a refused call changes nothing. ``temp <= tail`` holds too, unless TFLM itself breaks
+it: ``allocate_persistent_buffer`` compares with the head and not with temp, and ``allocate_temp`` subtracts unsigned.
+Both then hand out bytes that are in use; the device does not notice, we emit a ``Corruption``.
+
+Source: tensorflow/lite/micro/arena_allocator/*.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, Persist, Resize, Temp, TempFree, TempReset
+from tflm_sim.units import align_down, align_up
+
+
+def unsigned(value: int) -> int:
+    """Return ``value`` as ``%u`` prints it: the low 32 bits."""
+    return value & 0xFFFFFFFF
+
+
+class ArenaAllocator(Protocol):
+    """What ``MicroAllocator`` needs of memory: one arena, or a persistent and a non-persistent one."""
+
+    size: int
+    head: int
+
+    def log(self, message: str) -> None: ...
+    def emit(self, event: Event) -> None: ...
+    def allocate_persistent_buffer(
+        self, size: int, alignment: int, *, category: str = "", label: str = ""
+    ) -> int | None: ...
+    def allocate_temp(self, size: int, alignment: int) -> int | None: ...
+    def deallocate_temp(self, offset: int) -> None: ...
+    def reset_temp_allocations(self) -> bool: ...
+    def resize_buffer(self, size: int, alignment: int) -> bool: ...
+    def deallocate_resizable_buffer(self) -> bool: ...
+    def reserve_non_persistent_overlay_memory(self, size: int, alignment: int) -> bool: ...
+    def available_memory(self, alignment: int) -> int: ...
+
+
+class _Talker:
+    """Sends events to the observers."""
+
+    __slots__ = ("observers",)
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self.observers = tuple(observers)
+
+    def log(self, message: str) -> None:
+        """Emit the lines of one device message; an empty line is no line."""
+        for line in message.split("\n"):
+            if line:
+                self.emit(LogLine(line))
+
+    def emit(self, event: Event) -> None:
+        """Send an event to every observer."""
+        for observer in self.observers:
+            observer(event)
+
+
+class SingleArenaBufferAllocator(_Talker):
+    """Head, temp and tail in one buffer (mutable).
+
+    Args:
+        size: Bytes from the aligned start of the arena to its end.
+        address: Where the arena starts in memory; only its low bits matter.
+        pointer_size: Bytes of ``size_t``: subtractions wrap at that width.
+        observers: Who is told of each event.
+    """
+
+    __slots__ = ("_bytes", "_checksum", "_live_temps", "_mask", "address", "head", "size", "tail", "temp")
+
+    def __init__(
+        self, size: int, *, address: int = 0, pointer_size: int = 4, observers: Sequence[Observer] = ()
+    ) -> None:
+        super().__init__(observers)
+        self.size = size
+        self.address = address
+        self.head = 0
+        self.temp = 0
+        self.tail = size
+        self._mask = (1 << 8 * pointer_size) - 1
+        self._live_temps: dict[int, int] = {}
+        self._checksum = 0
+        self._bytes: bytearray | None = None
+
+    @property
+    def memory(self) -> bytearray:
+        """The arena's bytes, zero at first; made when first looked at, because planning itself writes none."""
+        if self._bytes is None:
+            self._bytes = bytearray(self.size)
+        return self._bytes
+
+    def align_up(self, offset: int, alignment: int) -> int:
+        """Return the lowest offset, not below ``offset``, whose address is a multiple of ``alignment``."""
+        return align_up(self.address + offset, alignment) - self.address
+
+    def align_down(self, offset: int, alignment: int) -> int:
+        """Return the highest offset, not above ``offset``, whose address is a multiple of ``alignment``."""
+        return align_down(self.address + offset, alignment) - self.address
+
+    def allocate_persistent_buffer(
+        self, size: int, alignment: int, *, category: str = "", label: str = ""
+    ) -> int | None:
+        """Take ``size`` bytes from the tail; None and a log line when they would reach into the head."""
+        offset = self.align_down(self.tail - size, alignment)
+        if offset < self.head:
+            missing = self.head - offset
+            self.log(
+                f"Failed to allocate tail memory. Requested: {unsigned(size)}, "
+                f"available {unsigned(size - missing)}, missing: {unsigned(missing)}"
+            )
+            return None
+        if offset < self.temp and (end := self.live_temp_end) > offset:
+            self.emit(Corruption(f"tail: {size} bytes at {offset} overwrite temps that end at {end}"))
+        used = self.tail - offset
+        self.tail = offset
+        self.emit(Persist(size, alignment, offset, used, self.size - offset, category, label))
+        return offset
+
+    def allocate_temp(self, size: int, alignment: int) -> int | None:
+        """Take ``size`` bytes after the last temp; None and a log line when the tail is in the way."""
+        offset = self.align_up(self.temp, alignment)
+        available = self.tail - offset & self._mask
+        if available < size:
+            self.log(
+                f"Failed to allocate temp memory. Requested: {unsigned(size)}, "
+                f"available {unsigned(available)}, missing: {unsigned(size - available)}"
+            )
+            return None
+        if self.tail < offset + size:
+            self.emit(Corruption(f"temp: {size} bytes at {offset} overwrite the tail at {self.tail}"))
+        self.temp = offset + size
+        self._live_temps[offset] = self.temp
+        self._checksum ^= self.address + offset
+        self.emit(Temp(size, alignment, offset, self.temp, self.tail))
+        return offset
+
+    def deallocate_temp(self, offset: int) -> None:
+        """Give a temp back; ``temp`` stays where it is."""
+        self._live_temps.pop(offset, None)
+        self._checksum ^= self.address + offset
+        self.emit(TempFree(offset))
+
+    @property
+    def live_temp_end(self) -> int:
+        """The end of the last temp that was not given back; 0 when all were."""
+        return max(self._live_temps.values(), default=0)
+
+    def is_all_temp_deallocated(self) -> bool:
+        """Return whether every temp was given back; log the device's complaint otherwise."""
+        if self._live_temps or self._checksum:
+            self.log(
+                f"Number of allocated temp buffers: {len(self._live_temps)}. "
+                f"Checksum passing status: {int(not self._checksum)}"
+            )
+            return False
+        return True
+
+    def reset_temp_allocations(self) -> bool:
+        """Empty the temp section; refused, with two log lines, while temps are out."""
+        ok = self.is_all_temp_deallocated()
+        self.emit(TempReset(ok, self.temp, self.head))
+        if not ok:
+            self.log("All temp buffers must be freed before calling ResetTempAllocations()")
+            return False
+        self.temp = self.head
+        return True
+
+    def resize_buffer(self, size: int, alignment: int) -> bool:
+        """Set the head to ``size`` bytes from the arena's start; refused with a log line while temps are in use."""
+        start = self.align_up(0, alignment)
+        ok = self.head == self.temp
+        if not ok:
+            self.log(
+                "Internal error: either buffer is not resizable or "
+                "ResetTempAllocations() is not called before ResizeBuffer()."
+            )
+        elif (available := self.tail - start & self._mask) < size:
+            ok = False
+            self.log(
+                f"Failed to resize buffer. Requested: {unsigned(size)}, "
+                f"available {unsigned(available)}, missing: {unsigned(size - available)}"
+            )
+        else:
+            self.head = self.temp = start + size
+        self.emit(Resize(size, alignment, ok, self.head, self.tail))
+        return ok
+
+    def deallocate_resizable_buffer(self) -> bool:
+        """Give the head back."""
+        return self.resize_buffer(0, 1)
+
+    def reserve_non_persistent_overlay_memory(self, size: int, alignment: int) -> bool:
+        """Set the head for the final plan."""
+        return self.resize_buffer(size, alignment)
+
+    def available_memory(self, alignment: int) -> int:
+        """Bytes between temp and tail when both are aligned inwards; wraps like ``size_t`` when there are none."""
+        return self.align_down(self.tail, alignment) - self.align_up(self.temp, alignment) & self._mask
+
+    @property
+    def non_persistent_used_bytes(self) -> int:
+        """Bytes from the start to the end of head or temp, whichever is further."""
+        return max(self.head, self.temp)
+
+    @property
+    def persistent_used_bytes(self) -> int:
+        """Bytes from the tail to the end."""
+        return self.size - self.tail
+
+    @property
+    def used_bytes(self) -> int:
+        """What ``arena_used_bytes()`` reports."""
+        return self.non_persistent_used_bytes + self.persistent_used_bytes

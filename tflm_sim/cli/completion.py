@@ -1,0 +1,32 @@
+"""``tflm-sim completion``: shell completion scripts."""
+
+from __future__ import annotations
+
+import argparse
+
+from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.errors import UsageError
+
+EXAMPLES = """
+tflm-sim completion bash > ~/.local/share/bash-completion/completions/tflm-sim
+tflm-sim completion zsh > ~/.zfunc/_tflm-sim
+"""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "completion", "print a completion script for your shell", EXAMPLES)
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    try:
+        import shtab
+    except ImportError:
+        raise UsageError("completion scripts need shtab: pip install 'tflm_sim[cli]'") from None
+    from tflm_sim.cli import build_parser
+
+    print(shtab.complete(build_parser(), shell=args.shell))
+    return 0

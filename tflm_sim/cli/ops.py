@@ -1,0 +1,41 @@
+"""``tflm-sim ops``: the operators that are modelled, and which traces of real TFLM prove each."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.ops.coverage import coverage
+from tflm_sim.ops.registry import registrations
+from tflm_sim.report.text import table_lines
+from tflm_sim.target.presets import target
+
+EXAMPLES = """
+tflm-sim ops
+tflm-sim ops --target cortex-m4 --kernels cmsis_nn --json
+"""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "ops", "list the modelled operators and the traces that exercise each", EXAMPLES)
+    parser.add_argument("--target", default="cortex-m4", metavar="T", help="preset (default: %(default)s)")
+    parser.add_argument("--kernels", metavar="LIB", help="kernel library (default: the preset's)")
+    parser.add_argument("--json", action="store_true", help="one JSON document, with the names of the models")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    models = registrations(target(args.target, kernels=args.kernels))
+    proved = coverage()
+    if args.json:
+        rows = [{"op": op, "source": row.source, "models": proved.get(op, [])} for op, row in sorted(models.items())]
+        print(json.dumps(rows, indent=1))
+        return 0
+    body = [(op, str(len(proved.get(op, ()))), row.source) for op, row in sorted(models.items())]
+    print("\n".join(table_lines([("operator", "traced models", "upstream source"), *body])))
+    untraced = sum(op not in proved for op in models)
+    print(f"\n{len(models)} operators; {untraced} without a trace are tested against the pip wheel with built models")
+    return 0

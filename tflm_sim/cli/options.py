@@ -1,0 +1,76 @@
+"""Arguments that several verbs share, and how they become values."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from tflm_sim.allocator.measure import Configuration
+from tflm_sim.errors import UsageError
+from tflm_sim.model.load import load
+from tflm_sim.model.types import Model
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.target.presets import target
+
+Subparsers = Any  # argparse._SubParsersAction, which argparse does not export.
+
+
+def add_verb(subparsers: Subparsers, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
+    """Add a verb's parser: ``summary`` for the list of verbs, ``examples`` (one a line) below its own help."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog="examples:\n" + "\n".join(f"  {line.strip()}" for line in examples.strip().splitlines()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser
+
+
+def add_configuration(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what the firmware is."""
+    group = parser.add_argument_group("firmware")
+    group.add_argument(
+        "--target", default="cortex-m4", metavar="T", help="preset (default: %(default)s); see 'targets'"
+    )
+    group.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION")
+    group.add_argument("--interpreter", choices=("plain", "recording"), default="plain", help="default: %(default)s")
+    group.add_argument(
+        "--planner",
+        choices=("greedy", "linear"),
+        default="greedy",
+        help="linear: preserve_all_tensors; default: greedy",
+    )
+    group.add_argument(
+        "--resource-variables",
+        type=int,
+        metavar="N",
+        help="room that the firmware makes for resource variables (default: as many as the model names)",
+    )
+
+
+def configuration(args: argparse.Namespace) -> Configuration:
+    """Return what :func:`add_configuration`'s options say.
+
+    Raises:
+        UsageError: An unknown target or kernel library.
+    """
+    count = args.resource_variables
+    if count is not None and count < 0:
+        raise UsageError(f"--resource-variables {count} is negative")
+    return Configuration(target(args.target, kernels=args.kernels), args.interpreter, args.planner, count)
+
+
+def load_model(name: str) -> Model:
+    """Load a .tflite file, or a shipped sample (``sample:NAME``).
+
+    Raises:
+        UsageError: No such sample.
+        ModelError: The file cannot be read as a model.
+    """
+    prefix, _, sample = name.partition(":")
+    if prefix != "sample":
+        return load(name)
+    if sample not in SAMPLES:
+        raise UsageError(f"there is no sample '{sample}'; use one of: {', '.join(SAMPLES)}")
+    return load(sample_path(sample))

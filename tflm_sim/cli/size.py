@@ -1,0 +1,106 @@
+"""``tflm-sim size``: the smallest arena, and who needs it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from tflm_sim.allocator.measure import Configuration, measure
+from tflm_sim.allocator.simulate import simulate
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
+from tflm_sim.model.types import Model
+from tflm_sim.report.document import Document, error_document, size_document
+from tflm_sim.report.text import failure_lines, size_lines
+from tflm_sim.units import format_size, parse_size
+
+EXAMPLES = """
+tflm-sim size model.tflite --target cortex-m4
+tflm-sim size sample:person_detect --target esp32-s3 --json
+tflm-sim size model.tflite --arena-size 64KiB
+tflm-sim size *.tflite --jsonl > sizes.jsonl
+"""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "size", "print the smallest arena for a model, and who needs each byte", EXAMPLES)
+    parser.add_argument("models", nargs="+", metavar="MODEL", help="a .tflite file, or sample:NAME")
+    add_configuration(parser)
+    parser.add_argument(
+        "--arena-size", metavar="N", help="say instead what happens in an arena of N bytes (64KiB, 65536)"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document")
+    form.add_argument(
+        "--jsonl", action="store_true", help="one JSON document a model and line; goes on after a bad model"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    config = configuration(args)
+    if args.jsonl:
+        return _jsonl(args.models, config)
+    if args.json and len(args.models) > 1:
+        raise UsageError("--json takes one model; use --jsonl for several")
+    code = 0
+    for name in args.models:
+        model = load_model(name)
+        if args.arena_size is not None:
+            code = max(code, _fixed_size(model, config, parse_size(args.arena_size), as_json=args.json))
+            continue
+        measurement = measure(model, config)
+        if args.json:
+            print(json.dumps(size_document(measurement), indent=1))
+        else:
+            print("\n".join(size_lines(measurement)))
+        if measurement.failure is not None:
+            code = SimulatedFailure.exit_code
+    return code
+
+
+def _jsonl(names: list[str], config: Configuration) -> int:
+    code = 0
+    for name in names:
+        document: Document
+        model: Model | None = None
+        try:
+            model = load_model(name)
+            document = size_document(measure(model, config))
+        except TflmSimError as error:
+            document = error_document(name, model, config, error)
+            code = error.exit_code
+        print(json.dumps(document, separators=(",", ":")))
+        sys.stdout.flush()
+    return code
+
+
+def _fixed_size(model: Model, config: Configuration, arena_size: int, *, as_json: bool) -> int:
+    simulation = simulate(
+        model,
+        config.target,
+        arena_size=arena_size,
+        interpreter=config.interpreter,
+        planner=config.planner,
+        resource_variable_count=config.resource_variable_count,
+    )
+    fits = simulation.status == "ok" and not simulation.corruptions
+    if as_json:
+        facts = {
+            "arena_size": arena_size,
+            "fits": fits,
+            "status": simulation.status,
+            "arena_used_bytes": simulation.arena_used_bytes,
+            "failure": None if simulation.failure is None else str(simulation.failure),
+            "corruptions": list(simulation.corruptions),
+            "log": list(simulation.log),
+        }
+        print(json.dumps(facts, indent=1))
+    elif fits:
+        print(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
+    else:
+        print("\n".join(failure_lines(simulation)))
+    return 0 if fits else 1

@@ -1,0 +1,47 @@
+"""``tflm-sim targets``: the presets, and what proves each."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.report.text import table_lines
+from tflm_sim.target.presets import PRESETS, target
+
+EXAMPLES = """
+tflm-sim targets
+tflm-sim targets --json
+"""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "targets", "list the targets and what each is verified against", EXAMPLES)
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    targets = [target(name) for name in PRESETS]
+    if args.json:
+        rows = [
+            {
+                "name": row.name,
+                "description": row.description,
+                "abi": row.abi.name,
+                "kernels": str(row.kernel_library),
+                "verified_against": row.verified_against,
+            }
+            for row in targets
+        ]
+        print(json.dumps(rows, indent=1))
+        return 0
+    header = ("target", "ABI", "default kernels", "verified against", "what it is")
+    body = [
+        (row.name, row.abi.name, str(row.kernel_library), row.verified_against or "nothing", row.description)
+        for row in targets
+    ]
+    print("\n".join(table_lines([header, *body])))
+    return 0

@@ -1,0 +1,45 @@
+"""``tflm-sim trace``: every event, as text or as JSON lines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from tflm_sim.allocator.simulate import ROOMY_ARENA, simulate
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.report.text import trace_line
+from tflm_sim.report.trace import trace_row
+from tflm_sim.units import parse_size
+
+EXAMPLES = """
+tflm-sim trace model.tflite --target cortex-m4 | less
+tflm-sim trace model.tflite --arena-size 64KiB --jsonl > trace.jsonl
+"""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
+    add_configuration(parser)
+    parser.add_argument("--arena-size", metavar="N", help="bytes of the arena (default: roomy)")
+    parser.add_argument(
+        "--jsonl", action="store_true", help="one JSON object an event, in the vocabulary of TFLM traces"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb; the exit code is 4 where AllocateTensors() fails."""
+    config = configuration(args)
+    simulation = simulate(
+        load_model(args.model),
+        config.target,
+        arena_size=ROOMY_ARENA if args.arena_size is None else parse_size(args.arena_size),
+        interpreter=config.interpreter,
+        planner=config.planner,
+        resource_variable_count=config.resource_variable_count,
+    )
+    for event in simulation.events:
+        print(json.dumps(trace_row(event), separators=(",", ":")) if args.jsonl else trace_line(event))
+    return 0 if simulation.failure is None else simulation.failure.exit_code

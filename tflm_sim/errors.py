@@ -1,0 +1,114 @@
+"""The exception hierarchy: one class per reason that a caller would handle differently.
+
+The dividing line is :class:`SimulatedFailure`: the *device* would fail, and saying so is an answer. Every other
+class means that *we* cannot go on. Each carries its facts as attributes and one sentence that a user can act on.
+"""
+
+from __future__ import annotations
+
+
+class TflmSimError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(TflmSimError):
+    """A bad option, an unknown target, a size that cannot be parsed."""
+
+    exit_code = 2
+
+
+class ModelError(TflmSimError):
+    """The file is not what it claims to be.
+
+    Attributes:
+        path: The file, or None for bytes in memory.
+        offset: The byte offset in the file where the contradiction was found, or None.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, offset: int | None = None, path: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.path = path
+
+    def __str__(self) -> str:
+        where = "" if self.offset is None else f" (at byte {self.offset})"
+        return f"{self.path}: {self.message}{where}" if self.path else f"{self.message}{where}"
+
+
+class UnsupportedOpError(ModelError):
+    """TFLM has this operator and we have no model of it for the asked kernel library.
+
+    Attributes:
+        op: The operator's name.
+        subgraph: Index of its subgraph.
+        node: Index of the operator in the subgraph.
+    """
+
+    def __init__(self, message: str, *, op: str, subgraph: int, node: int) -> None:
+        super().__init__(message)
+        self.op = op
+        self.subgraph = subgraph
+        self.node = node
+
+
+class SimulatedFailure(TflmSimError):
+    """TFLM itself would fail here.
+
+    Attributes:
+        device_message: The text that the device prints for it ("" when it prints nothing).
+        status: "error" (AllocateTensors returns kTfLiteError) or "abort" (a DCHECK halts, or a null pointer is used).
+    """
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, device_message: str = "", status: str = "error") -> None:
+        super().__init__(message)
+        self.device_message = device_message
+        self.status = status
+
+
+class ArenaOverflowError(SimulatedFailure):
+    """The arena has no room for an allocation."""
+
+
+class AllocatorSequenceError(SimulatedFailure):
+    """The allocator was called in an order that TFLM refuses."""
+
+
+class PrepareError(SimulatedFailure):
+    """A kernel's Init or Prepare refuses the node, or the interpreter refuses the graph around it."""
+
+
+class PlanningError(SimulatedFailure):
+    """The memory planner refuses its buffers."""
+
+
+class BoardError(TflmSimError):
+    """Something about the attached board."""
+
+    exit_code = 5
+
+
+class TransportError(BoardError):
+    """The port cannot be opened, read or written."""
+
+
+class BoardTimeoutError(BoardError):
+    """The board did not answer in time."""
+
+
+class LocalProtocolError(BoardError):
+    """We asked our own protocol machine for something that it cannot do now."""
+
+
+class RemoteProtocolError(BoardError):
+    """The board sent something that the protocol does not allow."""
+
+
+class BoardStatusError(BoardError):
+    """The board answered with an error of its own."""

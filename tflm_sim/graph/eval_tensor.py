@@ -1,0 +1,133 @@
+"""The runtime's view of tensors: ``EvalTensor``, whose shape a kernel's Prepare may still change.
+
+Invariant: ``shape`` starts as the file's shape (a scalar when the file has none) and only a ``SetShape`` request of a
+Prepare changes it; ``byte_length`` follows it, which is what the memory planner reads.
+
+Source: tensorflow/lite/micro/micro_allocator.cc InitializeTfLiteEvalTensorFromFlatbuffer @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from tflm_sim.model.types import Model, Quantization, Tensor, TensorType
+
+# TfLiteTypeSizeOf: bytes per element as TFLM counts them. INT4 counts as a whole byte there; types that are not
+# listed (STRING, UINT32 is listed) are refused. Source: tensorflow/lite/micro/memory_helpers.cc @ 90b983c.
+TYPE_SIZES: dict[int, int] = {
+    TensorType.FLOAT32: 4,
+    TensorType.FLOAT16: 2,
+    TensorType.INT32: 4,
+    TensorType.UINT8: 1,
+    TensorType.INT64: 8,
+    TensorType.BOOL: 1,
+    TensorType.INT16: 2,
+    TensorType.COMPLEX64: 8,
+    TensorType.INT8: 1,
+    TensorType.FLOAT64: 8,
+    TensorType.COMPLEX128: 16,
+    TensorType.UINT64: 8,
+    TensorType.RESOURCE: 4,
+    TensorType.UINT32: 4,
+    TensorType.UINT16: 2,
+    TensorType.INT4: 1,
+    TensorType.BFLOAT16: 2,
+}
+
+
+class EvalTensor:
+    """A tensor while the model is being prepared (mutable: ``shape``, ``resource_id``).
+
+    Attributes:
+        tensor: What the file says.
+        index: Index in its subgraph.
+        type: The raw ``TensorType`` number.
+        shape: Dimensions in TFLite order; () for a scalar.
+        data: The constant bytes inside the flatbuffer, or None.
+        affine: The quantization that TFLM turns into a ``TfLiteAffineQuantization`` (it has scales and zero points),
+            else None.
+        resource_id: The resource variable that VAR_HANDLE's Prepare points the tensor's data at, else None.
+    """
+
+    __slots__ = ("affine", "data", "index", "resource_id", "shape", "tensor", "type")
+
+    def __init__(self, model: Model, tensor: Tensor, index: int) -> None:
+        self.tensor = tensor
+        self.index = index
+        self.type = tensor.type
+        self.shape: tuple[int, ...] = tensor.shape or ()
+        self.data = model.tensor_data(tensor)
+        self.resource_id: int | None = None
+        quantization = tensor.quantization
+        self.affine: Quantization | None = (
+            quantization
+            if quantization is not None and len(quantization.scale) and len(quantization.zero_point)
+            else None
+        )
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the bytes are in the flatbuffer (``kTfLiteMmapRo``)."""
+        return self.data is not None
+
+    @property
+    def has_data(self) -> bool:
+        """Whether ``data.data`` is set before the plan, so that the planner leaves the tensor out."""
+        return self.data is not None or self.resource_id is not None
+
+    @property
+    def flat_size(self) -> int:
+        """The number of elements of the current shape."""
+        return prod(self.shape)
+
+    @property
+    def byte_length(self) -> int:
+        """Bytes of the current shape; raises KeyError for a type that TFLM cannot size."""
+        return prod(self.shape) * TYPE_SIZES[self.type]
+
+    @property
+    def file_byte_length(self) -> int:
+        """Bytes of the shape that the file states; raises KeyError for a type that TFLM cannot size."""
+        return prod(self.tensor.shape or ()) * TYPE_SIZES[self.type]
+
+
+def type_name(type_number: int) -> str:
+    """Return ``TfLiteTypeGetName`` of a ``TensorType`` number, the spelling that the device prints."""
+    try:
+        return TensorType(type_number).name
+    except ValueError:
+        return "Unknown type"
+
+
+# TfLiteType counts differently from the file's TensorType: %d of a type prints this number.
+# Source: tensorflow/compiler/mlir/lite/core/c/tflite_types.h @ 90b983c.
+_TYPE_NUMBERS: dict[int, int] = {
+    TensorType.FLOAT32: 1,
+    TensorType.INT32: 2,
+    TensorType.UINT8: 3,
+    TensorType.INT64: 4,
+    TensorType.STRING: 5,
+    TensorType.BOOL: 6,
+    TensorType.INT16: 7,
+    TensorType.COMPLEX64: 8,
+    TensorType.INT8: 9,
+    TensorType.FLOAT16: 10,
+    TensorType.FLOAT64: 11,
+    TensorType.COMPLEX128: 12,
+    TensorType.UINT64: 13,
+    TensorType.RESOURCE: 14,
+    TensorType.VARIANT: 15,
+    TensorType.UINT32: 16,
+    TensorType.UINT16: 17,
+    TensorType.INT4: 18,
+    TensorType.BFLOAT16: 19,
+    TensorType.INT2: 20,
+    TensorType.UINT4: 21,
+    TensorType.FLOAT8_E4M3FN: 22,
+    TensorType.FLOAT8_E5M2: 23,
+}
+
+
+def type_number(tensor_type: int) -> int:
+    """Return the ``TfLiteType`` of a ``TensorType`` number, as ``%d`` prints it; 0 (no type) for an unknown one."""
+    return _TYPE_NUMBERS.get(tensor_type, 0)

@@ -1,0 +1,247 @@
+"""When every tensor and scratch buffer is alive: upstream's ``AllocationInfoBuilder``, without an arena.
+
+Time is counted in *scopes*: 0 is the start of the model, each visited operator begins the next one, and so does each
+subgraph that a control flow operator enters. A buffer is alive from ``first_created`` to ``last_used``, both included.
+
+    scope        0      1        2        3
+    subgraph   inputs  CONV_2D  SOFTMAX
+    input       ####################             first 0, last 1: read by the operator of scope 1
+    conv out            ##################       first 1, last 2
+    output                       ##########      first 2, last 2
+
+Source: tensorflow/lite/micro/micro_allocation_info.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tflm_sim.errors import ModelError, PlanningError
+from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.model.schema import builtin_operator_code
+from tflm_sim.model.types import Model, Operator
+from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
+
+UNINITIALIZED_LIFETIME = -1
+OFFLINE_MEMORY_ALLOCATION = "OfflineMemoryAllocation"
+
+# Which subgraphs an operator runs, in order. Upstream looks at the raw ``builtin_code`` field here.
+CONTROL_FLOW = {
+    builtin_operator_code("IF"): ("then_subgraph_index", "else_subgraph_index"),
+    builtin_operator_code("CALL_ONCE"): ("init_subgraph_index",),
+    builtin_operator_code("WHILE"): ("cond_subgraph_index", "body_subgraph_index"),
+}
+
+# Subgraphs can nest so that exponentially many operators are visited; we stop at this many.
+MAX_SCOPES = 1_000_000
+
+
+@dataclass(slots=True)
+class AllocationInfo:
+    """A row of upstream's array (mutable while lifetimes are marked).
+
+    Attributes:
+        subgraph: Index of the subgraph.
+        tensor: Tensor index, or -1 for a scratch buffer.
+        scratch: Scratch index, or -1 for a tensor.
+        node: The operator that asked for the scratch buffer, or -1.
+        size: Bytes.
+        needs_allocating: Whether the planner places it.
+        offline_offset: The offset that the model's metadata asks for, or ``ONLINE_PLANNED_BUFFER``.
+        first_created: First scope in which it is alive, or -1 when no visited operator names it.
+        last_used: Last scope in which it is alive, or -1.
+    """
+
+    subgraph: int
+    tensor: int
+    scratch: int
+    node: int
+    size: int
+    needs_allocating: bool
+    offline_offset: int = ONLINE_PLANNED_BUFFER
+    first_created: int = UNINITIALIZED_LIFETIME
+    last_used: int = UNINITIALIZED_LIFETIME
+
+    def created(self, scope: int) -> None:
+        """Mark it alive from ``scope`` unless it was created before."""
+        if self.first_created == UNINITIALIZED_LIFETIME:
+            self.first_created = scope
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchRequest:
+    """A scratch buffer that a kernel asked for: whose, and how many bytes."""
+
+    subgraph: int
+    node: int
+    size: int
+
+
+def offline_planned_offsets(model: Model, tensor_count: int) -> Sequence[int] | None:
+    """Return the offsets of ``OfflineMemoryAllocation``, one per tensor of all subgraphs; None without that metadata.
+
+    Raises:
+        PlanningError: The metadata does not hold one offset per tensor, or its buffer is not readable.
+    """
+    offsets: Sequence[int] | None = None
+    for metadata in model.metadata:
+        if metadata.name != OFFLINE_MEMORY_ALLOCATION:
+            continue
+        data = model.buffers[metadata.buffer].data if metadata.buffer < len(model.buffers) else None
+        if data is None or len(data) < 12:
+            raise PlanningError(
+                "the OfflineMemoryAllocation buffer has no header: the device reads wild", status="abort"
+            )
+        count = struct.unpack_from("<I", data, 8)[0]
+        if count != tensor_count:
+            message = f"Nbr of offline buffer offsets ({count}) in metadata not equal nbr tensors ({tensor_count})\n"
+            raise PlanningError(message.strip(), device_message=message)
+        if len(data) < 12 + 4 * count:
+            raise PlanningError(
+                f"the OfflineMemoryAllocation buffer is too short for its {count} offsets: the device reads wild",
+                status="abort",
+            )
+        offsets = struct.unpack_from(f"<{count}i", data, 12)
+    return offsets
+
+
+class LifetimeBuilder:
+    """Builds the AllocationInfo array (mutable while it walks).
+
+    Args:
+        model: The model.
+        subgraph_tensors: The eval tensors of each subgraph, after every Prepare.
+        scratch_requests: In the order of the requests.
+        offline_offsets: One per tensor of all subgraphs, or None.
+
+    Attributes:
+        infos: One row per tensor of all subgraphs, then one per scratch buffer.
+        scopes: Which (subgraph, operator) each scope belongs to; the operator is -1 at the start of a subgraph.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        subgraph_tensors: Sequence[Sequence[EvalTensor]],
+        scratch_requests: Sequence[ScratchRequest],
+        offline_offsets: Sequence[int] | None,
+    ) -> None:
+        self._model = model
+        self._scope = 0
+        self.scopes: list[tuple[int, int]] = [(0, -1)]
+        self._entered: set[int] = set()
+        self.infos: list[AllocationInfo] = []
+        self._tensor_infos: list[list[AllocationInfo]] = []
+        for index, tensors in enumerate(subgraph_tensors):
+            self._check_intermediates(index, tensors)
+            rows = [self._tensor_info(index, tensor, offline_offsets) for tensor in tensors]
+            self._tensor_infos.append(rows)
+        self._scratch_infos: dict[tuple[int, int], list[AllocationInfo]] = {}
+        for index, request in enumerate(scratch_requests):
+            info = AllocationInfo(request.subgraph, -1, index, request.node, request.size, needs_allocating=True)
+            self.infos.append(info)
+            self._scratch_infos.setdefault((request.subgraph, request.node), []).append(info)
+
+    def build(self) -> list[AllocationInfo]:
+        """Walk the model from subgraph 0 and return one row per tensor of all subgraphs, then one per scratch buffer.
+
+        Raises:
+            PlanningError: TFLM refuses the model.
+            ModelError: Nested subgraphs make more scopes than we walk.
+        """
+        walks = [self._mark_subgraph(0)]
+        while walks:
+            for entered in walks[-1]:
+                walks.append(self._mark_subgraph(entered))
+                break
+            else:
+                walks.pop()
+        for info in self.infos:
+            if info.scratch >= 0 and info.first_created == UNINITIALIZED_LIFETIME:
+                raise PlanningError(
+                    f"scratch buffer {info.scratch} belongs to operator {info.node} of subgraph {info.subgraph}, which "
+                    "nothing runs: the device plans it with whatever bytes are in memory",
+                    status="abort",
+                )
+        return self.infos
+
+    def _check_intermediates(self, subgraph: int, tensors: Sequence[EvalTensor]) -> None:
+        for operator in self._model.subgraphs[subgraph].operators:
+            for tensor in operator.intermediates or ():
+                if size := byte_length(tensors[tensor]):
+                    message = f"Does not support intermediate tensor with non-zero size: {size}"
+                    raise PlanningError(message, device_message=message)
+
+    def _tensor_info(self, subgraph: int, tensor: EvalTensor, offline_offsets: Sequence[int] | None) -> AllocationInfo:
+        size = byte_length(tensor)
+        is_variable = tensor.tensor.is_variable
+        offset = ONLINE_PLANNED_BUFFER if offline_offsets is None else offline_offsets[len(self.infos)]
+        needs = (not tensor.has_data and not is_variable and size != 0) or (
+            is_variable and offset != ONLINE_PLANNED_BUFFER
+        )
+        info = AllocationInfo(subgraph, tensor.index, -1, -1, size, needs, offset)
+        self.infos.append(info)
+        return info
+
+    def _mark_subgraph(self, subgraph_index: int) -> Iterator[int]:
+        """Walk one subgraph; yields each subgraph that is to be walked before going on."""
+        if subgraph_index in self._entered:
+            raise PlanningError(f"subgraph {subgraph_index} runs itself: the device's stack overflows", status="abort")
+        self._entered.add(subgraph_index)
+        subgraph = self._model.subgraphs[subgraph_index]
+        infos = self._tensor_infos[subgraph_index]
+        for tensor in subgraph.inputs or ():
+            infos[tensor].created(self._scope)
+            infos[tensor].last_used = self._scope
+        for index, operator in enumerate(subgraph.operators):
+            yield from self._mark_operator(operator, subgraph_index, index)
+        for tensor in subgraph.outputs or ():
+            infos[tensor].created(self._scope)
+            infos[tensor].last_used = self._scope
+        self._entered.remove(subgraph_index)
+
+    def _next_scope(self, subgraph: int, operator: int) -> int:
+        if self._scope >= MAX_SCOPES:
+            raise ModelError(f"the subgraphs nest so that more than {MAX_SCOPES:,} operators run: not simulated")
+        self._scope += 1
+        self.scopes.append((subgraph, operator))
+        return self._scope
+
+    def _mark_operator(self, operator: Operator, subgraph_index: int, index: int) -> Iterator[int]:
+        infos = self._tensor_infos[subgraph_index]
+        start = self._next_scope(subgraph_index, index)
+        outputs = operator.outputs or ()
+        for tensor in outputs:
+            infos[tensor].created(start)
+        for option in CONTROL_FLOW.get(self._model.operator_codes[operator.opcode_index].raw_builtin_code, ()):
+            entered = self._entered_subgraph(operator.options, option)
+            self._next_scope(entered, -1)
+            yield entered
+        for tensor in operator.inputs or ():
+            if tensor >= 0:
+                infos[tensor].last_used = self._scope
+        for tensor in outputs:
+            infos[tensor].last_used = self._scope
+        for info in self._scratch_infos.get((subgraph_index, index), ()):
+            info.created(start)
+            info.last_used = self._scope
+
+    def _entered_subgraph(self, options: Mapping[str, object], option: str) -> int:
+        index = options.get(option)
+        if not isinstance(index, int) or not 0 <= index < len(self._tensor_infos):
+            raise PlanningError(f"{option} is {index}: the device reads wild", status="abort")
+        return index
+
+
+def byte_length(tensor: EvalTensor) -> int:
+    """Return ``TfLiteEvalTensorByteLength``.
+
+    Raises:
+        PlanningError: TFLM has no size for the tensor's type; the device says nothing.
+    """
+    try:
+        return tensor.byte_length
+    except KeyError:
+        raise PlanningError(f"tensor {tensor.index} has a type without a size in TFLM ({tensor.type})") from None

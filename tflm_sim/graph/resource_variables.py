@@ -1,0 +1,46 @@
+"""``MicroResourceVariables`` as Prepare sees it: ids by (container, shared name), and which already have a buffer.
+
+Source: tensorflow/lite/micro/micro_resource_variable.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+
+class ResourceVariables:
+    """The table of resource variables of one interpreter (mutable).
+
+    Attributes:
+        capacity: How many variables ``MicroResourceVariables::Create`` made room for.
+        sizes: Bytes of each variable's buffer by id; None until a kernel allocates it.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.sizes: list[int | None] = []
+        self._names: list[tuple[str | None, str | None]] = []
+
+    def create_id_if_none_found(self, container: str | None, shared_name: str | None) -> int | None:
+        """Return the id of the variable, made if need be; None when the capacity is reached.
+
+        A container that the file leaves out matches every container.
+
+        Raises:
+            ValueError: A name is compared with one that the file leaves out: ``strcmp`` gets a null pointer.
+        """
+        for resource_id, (known_container, known_name) in enumerate(self._names):
+            if _same(container, known_container, absent_matches=True) and _same(shared_name, known_name):
+                return resource_id
+        if len(self.sizes) >= self.capacity:
+            return None
+        self._names.append((container, shared_name))
+        self.sizes.append(None)
+        return len(self.sizes) - 1
+
+
+def _same(name: str | None, known: str | None, *, absent_matches: bool = False) -> bool:
+    """Compare as ``strcmp`` does: up to the first NUL."""
+    if name is None and absent_matches:
+        return True
+    if name is None or known is None:
+        raise ValueError("a resource variable without a name is compared with another one")
+    return name.partition("\0")[0] == known.partition("\0")[0]

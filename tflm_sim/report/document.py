@@ -1,0 +1,160 @@
+"""The size report as one versioned JSON document: the seam between the simulation and every skin.
+
+``schema.json`` beside this file is its published schema; a saved document can be rendered later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from tflm_sim.allocator.ledger import Holding
+from tflm_sim.allocator.measure import Configuration, Measurement
+from tflm_sim.allocator.micro_allocator import ModelAllocation
+from tflm_sim.allocator.peak import find_peak
+from tflm_sim.errors import TflmSimError
+from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.model.types import Model
+from tflm_sim.target.target import Target
+
+SCHEMA_VERSION = 1
+Document = dict[str, Any]
+
+
+def size_document(measurement: Measurement) -> Document:
+    """Return the report of one model, as JSON values; sizes and offsets are bytes."""
+    smallest = measurement.smallest
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "model": _model(measurement.model),
+        **configuration_facts(measurement.configuration),
+        "status": measurement.status,
+        "smallest_arena_bytes": smallest.size if smallest else None,
+        "smallest_arena_multiple_of_16": smallest.multiple_of_16 if smallest else None,
+        "arena_used_bytes_at_smallest": smallest.arena_used_bytes if smallest else None,
+        "arena_used_bytes": measurement.arena_used_bytes,
+        "head_bytes": measurement.head_bytes,
+        "tail_bytes": measurement.tail_bytes,
+        "recorded": {
+            name: {"requested": row.requested, "used": row.used, "count": row.count}
+            for name, row in measurement.recorded.items()
+        },
+        "log": measurement.ledger.log,
+        "failure": str(measurement.failure) if measurement.failure else None,
+        "binding": _binding(measurement),
+        "tail": {
+            "groups": [{"what": what, **_holding(row)} for what, row in measurement.ledger.groups.items()],
+            "ops": [
+                {"subgraph": subgraph, "operator": index, "op": op, **_holding(row)}
+                for (subgraph, index, op), row in measurement.ledger.ops.items()
+            ],
+        },
+        **_plan(measurement),
+    }
+
+
+def error_document(path: str, model: Model | None, configuration: Configuration, error: TflmSimError) -> Document:
+    """Return the document for a model on which *we* cannot go on."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "model": _model(model) if model else {"path": path, "sha256": None, "bytes": None},
+        **configuration_facts(configuration),
+        "error": {"kind": type(error).__name__, "message": str(error), "exit_code": error.exit_code},
+    }
+
+
+def _model(model: Model) -> Document:
+    return {
+        "path": model.path,
+        "sha256": hashlib.sha256(model.source).hexdigest(),
+        "bytes": len(model.source),
+    }
+
+
+def configuration_facts(configuration: Configuration) -> Document:
+    """Return everything outside the model that decides a byte."""
+    return {
+        "target": _target(configuration.target),
+        "interpreter": configuration.interpreter,
+        "planner": configuration.planner,
+        "resource_variable_count": configuration.resource_variable_count,
+    }
+
+
+def _target(target: Target) -> Document:
+    abi, runtime, kernels = target.abi, target.runtime, target.kernel_library
+    return {
+        "name": target.name,
+        "abi": {
+            "name": abi.name,
+            "pointer_size": abi.pointer_size,
+            "int64_alignment": abi.int64_alignment,
+            "double_alignment": abi.double_alignment,
+            "short_enums": abi.short_enums,
+        },
+        "runtime": {
+            "snapshot": runtime.snapshot,
+            "static_memory": runtime.static_memory,
+            "compression": runtime.compression,
+        },
+        "kernels": {"name": kernels.name, "version": kernels.version, "variant": kernels.variant},
+        "arena_address_modulo_16": target.arena_address,
+        "verified_against": target.verified_against,
+    }
+
+
+def _holding(row: Holding) -> Document:
+    return {"requested": row.requested, "used": row.used, "count": row.count}
+
+
+def _binding(measurement: Measurement) -> Document | None:
+    if measurement.smallest is None:
+        return None
+    binding = measurement.smallest.binding
+    return {"kind": binding.kind, "what": binding.detail, "where": binding.place}
+
+
+def _plan(measurement: Measurement) -> Document:
+    allocation = measurement.allocation
+    if allocation is None or measurement.status != "ok":
+        return {"buffers": [], "peak": None}
+    labels = measurement.ledger.scratch_labels
+    rows = {
+        index: _buffer(allocation, allocation.infos[index], offset, labels)
+        for index, offset in allocation.offsets.items()
+    }
+    peak = find_peak(allocation)
+    by_identity = {id(allocation.infos[index]): position for position, index in enumerate(rows)}
+    return {
+        "buffers": list(rows.values()),
+        "peak": peak
+        and {
+            "scope": peak.scope,
+            "subgraph": peak.subgraph,
+            "operator": peak.operator,
+            "op": _op_name(allocation, peak.subgraph, peak.operator),
+            "live_bytes": peak.live_bytes,
+            "buffers": [by_identity[id(info)] for info, _ in peak.buffers],
+        },
+    }
+
+
+def _buffer(allocation: ModelAllocation, info: AllocationInfo, offset: int, scratch_labels: list[str]) -> Document:
+    is_tensor = info.tensor >= 0
+    name = allocation.model.subgraphs[info.subgraph].tensors[info.tensor].name if is_tensor else ""
+    return {
+        "kind": "tensor" if is_tensor else "scratch",
+        "subgraph": info.subgraph,
+        "index": info.tensor if is_tensor else info.scratch,
+        "operator": None if is_tensor else info.node,
+        "name": name if is_tensor else scratch_labels[info.scratch],
+        "size": info.size,
+        "offset": offset,
+        "first": info.first_created,
+        "last": info.last_used,
+        "offline_offset": info.offline_offset if info.offline_offset >= 0 else None,
+    }
+
+
+def _op_name(allocation: ModelAllocation, subgraph: int, operator: int) -> str:
+    return "" if operator < 0 else allocation.op_names[subgraph][operator]

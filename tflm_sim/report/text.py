@@ -1,0 +1,134 @@
+"""The size report and the trace for people at a terminal: plain lines, no colour, no width assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from tflm_sim.allocator.measure import Measurement
+from tflm_sim.allocator.peak import find_peak
+from tflm_sim.allocator.simulate import Simulation
+from tflm_sim.arena.events import Event
+from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.report.escape import printable
+from tflm_sim.report.trace import trace_row
+from tflm_sim.units import format_size
+
+TOP_ROWS = 8
+
+
+def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines with aligned columns; a cell that starts with a digit is right-aligned."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(_cell(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _cell(cell: str, width: int) -> str:
+    return cell.rjust(width) if cell[:1].isdigit() else cell.ljust(width)
+
+
+def size_lines(measurement: Measurement) -> list[str]:
+    """Return the report of one model: the answer first, then who needs it."""
+    config = measurement.configuration
+    name = printable(PurePath(measurement.model.path or "model").name)
+    kernels = config.target.kernel_library
+    lines = [
+        f"{name} on {config.target.name} ({kernels} kernels, {config.interpreter} interpreter, "
+        f"{config.planner} planner)",
+        "",
+    ]
+    if measurement.smallest is None:
+        return lines + _failed_lines(measurement)
+    return lines + _answer_lines(measurement) + _tail_lines(measurement) + _peak_lines(measurement)
+
+
+def _failed_lines(measurement: Measurement) -> list[str]:
+    lines = [f"AllocateTensors() fails in an arena of any size: {measurement.failure}"]
+    if measurement.ledger.log:
+        lines += ["the device prints:", *(f"    {printable(line, 200)}" for line in measurement.ledger.log)]
+    return lines
+
+
+def _answer_lines(measurement: Measurement) -> list[str]:
+    smallest = measurement.smallest
+    assert smallest is not None, "only for models that work"
+    binding = smallest.binding
+    rows = [
+        ("smallest arena", format_size(smallest.size), "AllocateTensors() fails with one byte less"),
+        ("multiple of 16", format_size(smallest.multiple_of_16), "the one to put in the firmware:"),
+    ]
+    lines = [*table_lines(rows), f"    alignas(16) uint8_t tensor_arena[{smallest.multiple_of_16}];", ""]
+    used = measurement.arena_used_bytes
+    lines.append(
+        f"arena_used_bytes() reports {format_size(used)} in a large arena: head {measurement.head_bytes:,} + tail "
+        f"{measurement.tail_bytes:,}"
+    )
+    if smallest.size > used:
+        lines.append(
+            f"that is {smallest.size - used:,} B too few: {binding.detail} must fit during '{binding.place}', when "
+            f"{binding.floor:,} B lie below the tail of {binding.tail_used:,} B"
+        )
+    lines.append(f"what binds at the smallest arena: {binding.kind}, {binding.detail}, at '{binding.place}'")
+    return lines
+
+
+def _tail_lines(measurement: Measurement) -> list[str]:
+    groups = sorted(measurement.ledger.groups.items(), key=lambda item: -item[1].used)
+    rows = [("bytes", "share", "padding", "what")]
+    for what, row in groups:
+        share = f"{100 * row.used / max(measurement.tail_bytes, 1):.1f} %"
+        rows.append((f"{row.used:,}", share, f"{row.used - row.requested:,}", what))
+    ops = sorted(measurement.ledger.ops.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
+    op_rows = [
+        (f"{row.used:,}", f"#{index}", printable(op) + (f" (subgraph {subgraph})" if subgraph else ""))
+        for (subgraph, index, op), row in ops
+    ]
+    lines = ["", f"tail {measurement.tail_bytes:,} B, by what it is", *table_lines(rows)]
+    return [*lines, "", "tail by operator, the largest", *table_lines(op_rows)] if op_rows else lines
+
+
+def _peak_lines(measurement: Measurement) -> list[str]:
+    allocation = measurement.allocation
+    peak = find_peak(allocation) if allocation is not None else None
+    if allocation is None or peak is None:
+        return []
+    where = (
+        f"#{peak.operator} {allocation.op_names[peak.subgraph][peak.operator]}" if peak.operator >= 0 else "the inputs"
+    )
+    above = measurement.head_bytes - peak.live_bytes
+    verdict = "no plan can be smaller" if above == 0 else f"{above:,} B of the head are the planner's gaps"
+    rows = [("bytes", "offset", "alive", "buffer")]
+    for info, offset in peak.buffers:
+        what = _buffer_name(measurement, info)
+        rows.append((f"{info.size:,}", f"{offset:,}", f"{info.first_created}..{info.last_used}", what))
+    title = f"head {measurement.head_bytes:,} B; fullest at {where} with {peak.live_bytes:,} B alive; {verdict}"
+    return ["", title, *table_lines(rows)]
+
+
+def _buffer_name(measurement: Measurement, info: AllocationInfo) -> str:
+    if info.tensor < 0:
+        label = measurement.ledger.scratch_labels[info.scratch]
+        return f"scratch {info.scratch} of #{info.node}" + (f" ({label})" if label else "")
+    tensor = measurement.model.subgraphs[info.subgraph].tensors[info.tensor]
+    return f"tensor {info.tensor} {printable(tensor.name)}"
+
+
+def failure_lines(simulation: Simulation) -> list[str]:
+    """Return why an arena of the asked size does not work, and what the device prints."""
+    if simulation.failure is not None:
+        first = f"{format_size(simulation.arena_size)} is too small: {simulation.failure}"
+    else:
+        first = f"{format_size(simulation.arena_size)} is too small, but the device does not notice:"
+    lines = [first, *(f"    bytes in use are overwritten: {text}" for text in simulation.corruptions)]
+    if simulation.log:
+        lines += ["the device prints:", *(f"    {printable(line, 200)}" for line in simulation.log)]
+    return lines
+
+
+def trace_line(event: Event) -> str:
+    """Return one event as a line: its name, then its facts."""
+    row = trace_row(event)
+    name = row.pop("e")
+    label = getattr(event, "label", "")
+    facts = " ".join(f"{key}={printable(value) if isinstance(value, str) else value}" for key, value in row.items())
+    return f"{name:<12} {facts}" + (f"  {printable(label)}" if label else "")

@@ -1,0 +1,122 @@
+"""Events as rows: the vocabulary of traces, one JSON object an event.
+
+The names are those of the logging hooks that real TFLM was traced with, so that two traces can be compared line by
+line; our own facts (category, label) are left out of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from tflm_sim.arena.events import (
+    AllocInfo,
+    Corruption,
+    End,
+    Event,
+    LogLine,
+    OpEvent,
+    Persist,
+    Phase,
+    PlanAdd,
+    PlanDone,
+    PlanOffset,
+    Resize,
+    Run,
+    ScratchRequest,
+    Temp,
+    TempFree,
+    TempReset,
+    Variable,
+)
+
+Row = dict[str, Any]
+
+
+def _op(event: OpEvent) -> Row:
+    row: Row = {"e": event.step, "sg": event.subgraph, "op": event.op}
+    if event.step != "op_prepared":
+        row["name"] = event.name
+    if event.step in ("op_init", "op_prepare"):
+        row["has"] = int(event.has)
+    return row
+
+
+def _alloc_info(event: AllocInfo) -> Row:
+    row: Row = {"e": "alloc_info", "i": event.info}
+    if event.tensor >= 0:
+        row |= {"kind": "tensor", "sg": event.subgraph, "t": event.tensor}
+    else:
+        row |= {"kind": "scratch", "idx": event.scratch, "node": event.node, "sg": event.subgraph}
+    return row | {
+        "bytes": event.size,
+        "needs": int(event.needs_allocating),
+        "first": event.first,
+        "last": event.last,
+        "offline": event.offline_offset,
+    }
+
+
+_ROWS: dict[type, Callable[[Any], Row]] = {
+    Run: lambda e: {"e": "run", "kind": e.kind, "arena_size": e.arena_size},
+    Phase: lambda e: {"e": "phase", "p": e.name, **dict(e.facts)},
+    Persist: lambda e: {
+        "e": "persist",
+        "size": e.size,
+        "align": e.alignment,
+        "off": e.offset,
+        "used": e.used,
+        "tail_used": e.tail_used,
+    },
+    Temp: lambda e: {
+        "e": "temp",
+        "size": e.size,
+        "align": e.alignment,
+        "off": e.offset,
+        "temp_end": e.temp_end,
+        "tail_off": e.tail_offset,
+    },
+    TempFree: lambda e: {"e": "temp_free", "off": e.offset},
+    TempReset: lambda e: {"e": "temp_reset", "ok": int(e.ok), "temp_end": e.temp_end, "head": e.head},
+    Resize: lambda e: {
+        "e": "resize",
+        "size": e.size,
+        "align": e.alignment,
+        "ok": int(e.ok),
+        "head": e.head,
+        "tail_off": e.tail_offset,
+    },
+    ScratchRequest: lambda e: {"e": "scratch_req", "bytes": e.size, "sg": e.subgraph, "idx": e.request},
+    OpEvent: _op,
+    Variable: lambda e: {"e": "variable", "t": e.tensor, "bytes": e.size},
+    AllocInfo: _alloc_info,
+    PlanAdd: lambda e: {
+        "e": "plan_add",
+        "i": e.info,
+        "bytes": e.requested,
+        "size": e.size,
+        "first": e.first,
+        "last": e.last,
+        "offline": e.offline_offset,
+    },
+    PlanOffset: lambda e: {"e": "plan_off", "i": e.info, "planner_i": e.planner_index, "off": e.offset},
+    PlanDone: lambda e: {
+        "e": "plan_done",
+        "head_usage": e.head_usage,
+        "prev_max_head": e.previous_max_head,
+        "planner_arena": e.planner_arena,
+    },
+    LogLine: lambda e: {"e": "log", "text": e.text},
+    Corruption: lambda e: {"e": "corruption", "text": e.text},
+    End: lambda e: {"e": "end", "kind": e.kind, "status": e.status, "arena_used_bytes": e.arena_used_bytes},
+}
+
+
+def trace_row(event: Event) -> Row:
+    """Return one event as a JSON object; the keys are in the order of the device's trace."""
+    return _ROWS[type(event)](event)
+
+
+def trace_rows(events: Iterable[Event]) -> Iterator[Row]:
+    """Yield :func:`trace_row` of each event."""
+    return map(trace_row, events)
