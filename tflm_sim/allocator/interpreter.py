@@ -145,10 +145,6 @@ class MicroInterpreter:
             has = op_model.prepare is not None
             self._emit(OpEvent("op_prepare", node.subgraph_index, node.index, node.op, has=has))
             if op_model.prepare is not None:
-                if op_model.init is not None and node.user_data is None:
-                    raise ArenaOverflowError(
-                        f"{node.op} #{node.index} has no op data: the kernel halts", status="abort"
-                    )
                 try:
                     driver.run(node, op_model.prepare(node))
                 except PrepareError as error:

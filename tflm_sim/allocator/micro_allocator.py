@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tflm_sim.allocator.compression import allocate_compressed_tensors
+from tflm_sim.allocator.compression import CompressedTensorsAllocator
 from tflm_sim.allocator.constants import MAX_SCRATCH_BUFFERS_PER_OP, MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.recording import RecordedAllocationType
 from tflm_sim.allocator.tensors import is_convertible, populate_tensor
@@ -156,7 +156,7 @@ class MicroAllocator:
         self.arena.emit(Phase("subgraph_allocations", (("n", count),)))
         self._array("SubgraphAllocations", count, "Failed to allocate memory for model metadata.")
         if self.target.runtime.compression:
-            allocation.compressed_tensors = allocate_compressed_tensors(model, self.target, self.arena)
+            allocation.compressed_tensors = CompressedTensorsAllocator(model, self.target, self.arena).allocate()
         self._allocate_eval_tensors(allocation)
         for index, subgraph in enumerate(model.subgraphs):
             self.arena.emit(Phase("node_regs", (("sg", index), ("n", len(subgraph.operators)))))

@@ -1,0 +1,108 @@
+"""The GPU delegate's strategies @ LiteRT f67457790 on recorded problems."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.errors import PlanningError
+from tflm_sim.planners.gpu import (
+    BHWC,
+    MemoryStrategy,
+    ObjectsAssignment,
+    OffsetsAssignment,
+    TensorUsageRecord,
+    UInt2,
+    UInt3,
+    assign_objects_to_tensors,
+    assign_offsets_to_tensors,
+    objects_to_offsets,
+)
+from tflm_sim.planners.gpu.equality import equality, equality_with_hash
+from tflm_sim.planners.gpu.records import positional_maximums, reallocation_graph, task_profiles
+
+GOLDEN = Path(__file__).parents[3] / "shared/planners/gpu_golden.json.gz"
+SIZE_TYPES = {
+    "size_t": int,
+    "uint2": lambda *size: UInt2(*size),
+    "uint3": lambda *s: UInt3(*s),
+    "bhwc": lambda *s: BHWC(*s),
+}
+EQUALITY_VERSIONS = {"EQUALITY_HASH": equality_with_hash, "EQUALITY_VECTOR": equality}
+
+
+def instances():
+    return json.loads(gzip.decompress(GOLDEN.read_bytes()))["instances"] if GOLDEN.exists() else []
+
+
+def size(instance, value):
+    return SIZE_TYPES[instance["type"]](*value) if isinstance(value, list) else value
+
+
+def records_of(instance):
+    scalar = instance["type"] == "size_t"
+    return [
+        TensorUsageRecord(dims[0] if scalar else size(instance, dims), first, last)
+        for *dims, first, last in instance["records"]
+    ]
+
+
+def objects(instance, answer):
+    return ObjectsAssignment(
+        tuple(answer["object_ids"]), tuple(size(instance, value) for value in answer["object_sizes"])
+    )
+
+
+def offsets(answer):
+    return OffsetsAssignment(tuple(answer["offsets"]), answer["total_size"])
+
+
+def shared_objects(records, strategy, **options):
+    if strategy in EQUALITY_VERSIONS:
+        return EQUALITY_VERSIONS[strategy](records)
+    return assign_objects_to_tensors(records, MemoryStrategy[strategy], **options)
+
+
+@pytest.mark.parametrize("instance", instances(), ids=lambda instance: instance["name"])
+def test_shared_objects(instance):
+    records = records_of(instance)
+    for strategy, answer in instance["shared"].items():
+        if "error" in answer:
+            with pytest.raises(PlanningError) as refused:
+                shared_objects(records, strategy)
+            assert refused.value.device_message == answer["error"]
+            continue
+        assignment = shared_objects(records, strategy)
+        assert assignment == objects(instance, answer), strategy
+        if strategy in instance.get("offsets", {}) and strategy != "GREEDY_BY_SIZE":
+            assert objects_to_offsets(assignment) == offsets(instance["offsets"][strategy]), strategy
+
+
+@pytest.mark.parametrize(
+    "instance", [i for i in instances() if i["type"] == "size_t"], ids=lambda instance: instance["name"]
+)
+def test_offsets_and_profiles(instance):
+    records = records_of(instance)
+    by_size = MemoryStrategy.GREEDY_BY_SIZE
+    assert assign_offsets_to_tensors(records, by_size) == offsets(instance["offsets"]["GREEDY_BY_SIZE"])
+    for alignment, answer in instance["offsets_align"].items():
+        aligned = assign_offsets_to_tensors(records, by_size, base_addr_align_bytes=int(alignment))
+        assert aligned == offsets(answer), alignment
+    assert [list(profile) for profile in task_profiles(records)] == instance["profile"]["task_profiles"]
+    assert positional_maximums(records) == instance["profile"]["positional_max"]
+
+
+@pytest.mark.parametrize(
+    "instance", [i for i in instances() if i.get("realloc")], ids=lambda instance: instance["name"]
+)
+def test_reallocation_graphs(instance):
+    records, in_order = records_of(instance), MemoryStrategy.GREEDY_IN_ORDER
+    graph = reallocation_graph(instance["deps"])
+    assert graph == instance["realloc"]
+    assert assign_objects_to_tensors(records, in_order, reallocation_graph=graph) == objects(
+        instance, instance["shared_realloc"]["GREEDY_IN_ORDER"]
+    )
+    assert assign_offsets_to_tensors(records, in_order, reallocation_graph=graph) == offsets(
+        instance["offsets_realloc"]["GREEDY_IN_ORDER"]
+    )

@@ -1,0 +1,58 @@
+"""Every struct layout equals the debug information of real TFLM builds: size, alignment and every member's offset."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.target.presets import target
+
+GOLDEN = Path(__file__).parents[3] / "shared" / "golden"
+CONFIGURATIONS = {
+    "x86_64_ref": "x86_64",
+    "x86_64_ref_comp": "x86_64-compression",
+    "x86_32_ref": "i386",
+    "cm4_ref": "cortex-m4",
+    "cm4le_ref": "cortex-m4-int-enums",
+    "cm4_cmsis_nn": "cortex-m4",
+    "cm55_cmsis_nn": "cortex-m55",
+}
+NOT_IN_THE_LIBRARY = {"ethosu.OpData", "kiss_fft_state", "kiss_fftr_state"}
+"""kissfft's C files have no debug information there, the signal traces prove their sums; no build links Ethos-U."""
+BIT_FIELDS = {"LookupTableData": ["value_table", "value_table_channel_stride"]}
+"""Members with an offset; the others share the byte after them."""
+ANONYMOUS = re.compile(
+    r"tflite::\(anon\)::([^ <]+).* "
+    r"@(?:core|kernels)/(?:tensorflow/lite|signal)/micro/(?:kernels/)?(.*)\.o"
+)
+
+
+def our_name(raw: str) -> str:
+    anonymous = ANONYMOUS.fullmatch(raw)
+    return f"{anonymous[2]}.{anonymous[1]}" if anonymous else raw.removeprefix("tflite::")
+
+
+@pytest.mark.skipif(not GOLDEN.is_dir(), reason="the recordings of real TFLM are not here")
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_every_layout_equals_the_debug_information(configuration: str) -> None:
+    structs = target(CONFIGURATIONS[configuration]).structs
+    compared = set()
+    for raw, facts in json.loads((GOLDEN / configuration / "structs.json").read_text()).items():
+        ours = structs.get(our_name(raw))
+        if ours is None:
+            continue
+        compared.add(our_name(raw))
+        assert (ours.size, ours.alignment) == (facts["size"], facts["align"]), raw
+        keep = BIT_FIELDS.get(our_name(raw), list(ours.members))
+        offsets = [offset for _, offset, _ in facts["members"]][: len(keep)]
+        assert [ours.members[name] for name in keep] == offsets, raw
+    assert len(compared) > 150
+
+
+@pytest.mark.skipif(not GOLDEN.is_dir(), reason="the recordings of real TFLM are not here")
+def test_no_struct_goes_unproved() -> None:
+    proved = set()
+    for configuration in CONFIGURATIONS:
+        proved |= {our_name(raw) for raw in json.loads((GOLDEN / configuration / "structs.json").read_text())}
+    assert set(target("cortex-m4").structs) - proved == NOT_IN_THE_LIBRARY

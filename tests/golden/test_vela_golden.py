@@ -1,0 +1,44 @@
+"""Vela's allocators @ ethos-u-vela 5.2.0 on recorded problems; hill climb in Python and, where it was built, in C."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.planners import hill_climb, vela
+from tflm_sim.planners.buffers import Buffer, Plan
+
+GOLDEN = Path(__file__).parents[3] / "shared/planners/vela_golden.json.gz"
+
+
+def instances():
+    return json.loads(gzip.decompress(GOLDEN.read_bytes()))["instances"] if GOLDEN.exists() else []
+
+
+def buffers_of(instance):
+    return [Buffer(size, first, last, alignment=16) for size, first, last in instance["live_ranges"]]
+
+
+def answer(instance, allocator):
+    return Plan(tuple(instance[allocator]["addresses"]), instance[allocator]["total"])
+
+
+@pytest.mark.parametrize("instance", instances(), ids=lambda instance: instance["name"])
+def test_greedy_and_the_start_of_the_climb(instance):
+    assert vela.plan(buffers_of(instance)) == answer(instance, "greedy")
+    assert hill_climb.first_plan(buffers_of(instance)) == answer(instance, "hillclimb_initial")
+
+
+@pytest.mark.parametrize("instance", instances(), ids=lambda instance: instance["name"])
+def test_hill_climb_in_python(instance):
+    buffers = buffers_of(instance)
+    search = hill_climb.HillClimb(buffers)
+    search.run(100_000)
+    assert hill_climb.plan_of(buffers, search.best_offsets) == answer(instance, "hillclimb")
+    assert max(hill_climb.live_bytes(buffers).values()) == instance["hillclimb"]["min_required"]
+
+
+@pytest.mark.parametrize("instance", instances(), ids=lambda instance: instance["name"])
+def test_hill_climb(instance):
+    assert hill_climb.plan(buffers_of(instance)) == answer(instance, "hillclimb")

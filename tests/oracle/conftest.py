@@ -1,0 +1,118 @@
+"""``wheel``: the pip wheel of TFLM as an oracle; ``same_as_wheel``: one model in it and in ``--target x86_64-pip``."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.allocator.simulate import Simulation, simulate
+from tflm_sim.model.load import parse
+from tflm_sim.target.presets import target
+
+ARENA_SIZE = 1 << 20
+_ALLOCATION = re.compile(r"\[RecordingMicroAllocator\] '(.+)' used (\d+) bytes .*\(requested (\d+) bytes for (\d+) ")
+_TOTAL = re.compile(r"\[RecordingMicroAllocator\] Arena allocation (\w+) (\d+) bytes")
+_CATEGORIES = {
+    "TfLiteEvalTensor data": "kTfLiteEvalTensorData",
+    "Persistent TfLiteTensor data": "kPersistentTfLiteTensorData",
+    "Persistent TfLiteTensor quantization data": "kPersistentTfLiteTensorQuantizationData",
+    "Persistent buffer data": "kPersistentBufferData",
+    "TfLiteTensor variable buffer data": "kTfLiteTensorVariableBufferData",
+    "NodeAndRegistration struct": "kNodeAndRegistrationArray",
+    "Operator runtime data": "kOpData",
+    "Persistent compression data": "kCompressionData",
+}
+
+
+@dataclass(frozen=True)
+class WheelRun:
+    """What one model did in the wheel.
+
+    Attributes:
+        status: "ok", "error" or "abort".
+        log: The device's lines, without the recorder's report and without blank lines.
+        totals: "total", "head" and "tail" of the arena in bytes; empty unless ok.
+        recorded: Category to (requested bytes, used bytes, count); categories without bytes are left out.
+    """
+
+    status: str
+    log: tuple[str, ...]
+    totals: dict[str, int]
+    recorded: dict[str, tuple[int, int, int]]
+
+
+class Wheel:
+    """A worker process with the wheel loaded; it forks for each model."""
+
+    def __init__(self) -> None:
+        worker = Path(__file__).with_name("wheel_worker.py")
+        self._process = subprocess.Popen([sys.executable, worker], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def run(self, model: bytes, arena_size: int = ARENA_SIZE) -> WheelRun:
+        """Run AllocateTensors() of a model in an arena of ``arena_size`` bytes."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin and stdout, "both are pipes"
+        stdin.write(f"{len(model)} {arena_size}\n".encode() + model)
+        stdin.flush()
+        answer = json.loads(stdout.readline())
+        lines = [line for line in answer["stderr"].splitlines() if line.strip()]
+        return WheelRun(
+            status=answer["status"],
+            log=tuple(line for line in lines if not line.startswith("[RecordingMicroAllocator]")),
+            totals={match[1]: int(match[2]) for line in lines if (match := _TOTAL.match(line))},
+            recorded={
+                _CATEGORIES[match[1]]: (int(match[3]), int(match[2]), int(match[4]))
+                for line in lines
+                if (match := _ALLOCATION.match(line))
+            },
+        )
+
+    def close(self) -> None:
+        """End the worker."""
+        self._process.communicate()
+
+
+@pytest.fixture(scope="session")
+def wheel() -> Iterator[Wheel]:
+    """Return the wheel; skip where it is not installed."""
+    pytest.importorskip("tflite_micro")
+    oracle = Wheel()
+    yield oracle
+    oracle.close()
+
+
+@pytest.fixture(scope="session")
+def same_as_wheel(wheel: Wheel) -> Callable[..., Simulation]:
+    """Return a check that a model does the same in the wheel and in our simulation of it, which it returns."""
+
+    def check(model: bytes, arena_size: int = ARENA_SIZE) -> Simulation:
+        real = wheel.run(model, arena_size)
+        ours = simulate(parse(model), target("x86_64-pip"), arena_size=arena_size, interpreter="recording")
+        assert (ours.status, _visible(ours.log)) == (real.status, real.log)
+        if real.status == "ok":
+            head, tail = ours.head_bytes, ours.tail_bytes
+            assert {"total": head + tail, "head": head, "tail": tail} == real.totals
+            assert _recorded(ours) == real.recorded
+        return ours
+
+    return check
+
+
+def _visible(log: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines as a terminal shows them, without blank ones."""
+    return tuple(line for text in log for line in text.splitlines() if line.strip())
+
+
+def _recorded(simulation: Simulation) -> dict[str, tuple[int, int, int]]:
+    return {
+        name: (entry.requested, entry.used, entry.count)
+        for name, entry in simulation.recorded.items()
+        if entry.requested or entry.used
+    }

@@ -1,0 +1,81 @@
+"""Every planner, any buffers: the validator finds nothing, the peak is at least the bound, and C equals Python."""
+
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tflm_sim.errors import PlanningError
+from tflm_sim.planners import greedy, linear, native
+from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.gpu import MemoryStrategy
+from tflm_sim.planners.gpu import plan as gpu_plan
+from tflm_sim.planners.greedy import greedy_offsets
+from tflm_sim.planners.lower_bound import lower_bound
+from tflm_sim.planners.memory_planner import BufferRequirements
+from tflm_sim.planners.validate import validate
+
+needs_native = pytest.mark.skipif(not native.available(), reason="the C core was not built")
+
+SIZES = st.one_of(st.integers(0, 4), st.sampled_from([0, 16, 32, 64, 4096]), st.integers(0, 10_000))
+TIMES = st.integers(-3, 12)
+
+
+@st.composite
+def requirements(draw, sizes=SIZES, times=TIMES):
+    offline = st.one_of(st.just(-1), st.just(-1), st.integers(0, 300), st.integers(-40, 40))
+    alignment = st.sampled_from([1, 1, 4, 16, 12])
+    return BufferRequirements(draw(sizes), draw(offline), draw(times), draw(times), draw(alignment))
+
+
+@st.composite
+def buffers(draw):
+    first = draw(TIMES)
+    last = first + draw(st.integers(0, 6))
+    return Buffer(draw(SIZES), first, last, draw(st.sampled_from([1, 1, 2, 3, 4, 16])))
+
+
+def outcome(plan, *args):
+    try:
+        return plan(*args)
+    except PlanningError:
+        return PlanningError
+
+
+@needs_native
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(requirements(), max_size=120))
+def test_the_c_greedy_equals_the_python_greedy(problem):
+    offsets, _ = native.greedy(problem)
+    assert offsets == greedy_offsets(problem)
+
+
+@needs_native
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        requirements(
+            sizes=st.sampled_from([0, 1, 2**30, 2**31 - 1, 2**31, -1, 2**63, 7]),
+            times=st.sampled_from([-(2**31), -(2**31) + 1, -1, 0, 2**31 - 1, 2**31]),
+        ),
+        max_size=6,
+    )
+)
+def test_the_c_greedy_refuses_what_the_python_greedy_refuses(problem):
+    in_c = outcome(native.greedy, problem)
+    assert (in_c if in_c is PlanningError else in_c[0]) == outcome(greedy_offsets, problem)
+
+
+PLANNERS = {"greedy": greedy.plan, "linear": linear.plan} | {
+    strategy.value: partial(gpu_plan, strategy=strategy) for strategy in MemoryStrategy
+}
+
+
+@pytest.mark.parametrize("plan", PLANNERS.values(), ids=PLANNERS.keys())
+@settings(max_examples=150, deadline=None)
+@given(problem=st.lists(buffers(), max_size=40))
+def test_a_plan_is_valid_and_not_below_the_bound(plan, problem):
+    result = plan(problem)
+    assert validate(problem, result) == []
+    assert result.peak >= lower_bound(problem)

@@ -1,0 +1,55 @@
+import pytest
+
+from tflm_sim.errors import PlanningError, UsageError
+from tflm_sim.planners import greedy
+from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.gpu import MemoryStrategy, TensorUsageRecord, UInt2, assign_objects_to_tensors, plan
+from tflm_sim.planners.gpu.by_size import greedy_by_size_offsets
+from tflm_sim.planners.gpu.equality import equality, equality_with_hash
+
+
+def test_the_two_equalities_take_different_free_objects():
+    # objects 0 and 1 are both free at task 3; 1 was freed last
+    records = [TensorUsageRecord(8, 0, 1), TensorUsageRecord(8, 0, 2), TensorUsageRecord(8, 3, 3)]
+    assert equality_with_hash(records).object_ids == (0, 1, 1)
+    assert equality(records).object_ids == (0, 1, 0)
+
+
+def test_by_size_takes_the_smallest_gap_where_tflm_takes_the_first():
+    uses = [
+        (100, 0, 0),  # at 0
+        (50, 2, 2),  # at 0
+        (40, 0, 1),  # above the first: at 100
+        (20, 1, 2),  # between the second and the third: at 50
+        (10, 1, 1),  # the gaps are 0..49 and 70..99
+    ]
+    records = [TensorUsageRecord(*use) for use in uses]
+    assert greedy_by_size_offsets(records).offsets == (0, 0, 100, 50, 70)
+    assert greedy.plan([Buffer(*use) for use in uses]).offsets == (0, 0, 100, 50, 0)
+
+
+def test_a_strategy_that_does_not_know_textures_says_so():
+    with pytest.raises(PlanningError) as refused:
+        assign_objects_to_tensors([TensorUsageRecord(UInt2(1, 1), 0, 0)], MemoryStrategy.MINCOSTFLOW)
+    assert refused.value.device_message == "MemoryStrategy is not supported with current tensor size type."
+
+
+def test_min_cost_flow_refuses_what_its_32_bit_costs_cannot_hold():
+    records = [TensorUsageRecord(2**30, 0, 0), TensorUsageRecord(2**30, 1, 1)]
+    with pytest.raises(PlanningError, match="32 bits"):
+        assign_objects_to_tensors(records, MemoryStrategy.MINCOSTFLOW)
+
+
+def test_a_fixed_offset_is_refused():
+    with pytest.raises(UsageError, match="fixed offset"):
+        plan([Buffer(1, 0, 0, offset=0)], MemoryStrategy.NAIVE)
+
+
+def test_the_plan_is_in_the_order_of_the_buffers():
+    # by first task: the 8-byte buffer gets object 0, the 16-byte one object 1
+    assert plan([Buffer(16, 1, 2), Buffer(8, 0, 1)], MemoryStrategy.NAIVE).offsets == (8, 0)
+
+
+def test_sizes_are_rounded_up_to_the_alignment_that_serves_all():
+    buffers = [Buffer(1, 0, 0, 4), Buffer(1, 0, 0, 6), Buffer(1, 0, 0)]
+    assert plan(buffers, MemoryStrategy.NAIVE).offsets == (0, 12, 24)

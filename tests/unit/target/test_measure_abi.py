@@ -1,0 +1,55 @@
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOOL = Path(__file__).parents[3] / "tools" / "measure_abi.py"
+
+CASES = [
+    ("x86_64", ["gcc"], "nm"),
+    ("x86_64-compression", ["gcc"], "nm"),
+    ("i386", ["gcc", "-m32"], "nm"),
+    ("cortex-m0plus", ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus"], "arm-none-eabi-nm"),
+    ("cortex-m4", ["arm-none-eabi-gcc", "-mcpu=cortex-m4"], "arm-none-eabi-nm"),
+    ("cortex-m4-int-enums", ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-fno-short-enums"], "arm-none-eabi-nm"),
+    ("riscv32", ["riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32"], "riscv64-unknown-elf-nm"),
+    ("esp32", ["xtensa-lx106-elf-gcc"], "xtensa-lx106-elf-nm"),
+]
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("measure_abi", TOOL)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["measure_abi"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def usable(compiler: list[str], nm: str) -> bool:
+    if shutil.which(compiler[0]) is None or shutil.which(nm) is None:
+        return False
+    return subprocess.run([*compiler, "-x", "c", "-c", os.devnull, "-o", os.devnull], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("name", "compiler", "nm"), CASES, ids=[case[0] for case in CASES])
+def test_the_compiler_lays_out_every_struct_as_computed(
+    tool: ModuleType, name: str, compiler: list[str], nm: str
+) -> None:
+    if not usable(compiler, nm):
+        pytest.skip(f"{' '.join(compiler)} does not work here")
+    of = tool.target(name)
+    assert tool.differences(of, tool.measure(tool.c_source(of), compiler, nm)) == []
+
+
+def test_a_wrong_answer_is_named(tool: ModuleType) -> None:
+    of = tool.target("cortex-m4")
+    measured = tool.expected(of) | {"size_s_TfLiteTensor": 40}
+    assert tool.differences(of, measured) == ["size_s_TfLiteTensor: computed 32, measured 40"]

@@ -1,0 +1,29 @@
+import pytest
+
+from tflm_sim.errors import UsageError
+from tflm_sim.target.presets import PRESETS, target
+
+
+def test_a_near_miss_is_answered_with_the_likely_names() -> None:
+    with pytest.raises(UsageError, match=r"unknown target 'cortexm4'; did you mean .*cortex-m4"):
+        target("cortexm4")
+
+
+def test_a_far_miss_is_answered_with_all_names() -> None:
+    with pytest.raises(UsageError, match=r"use one of: x86_64, .*esp32-p4"):
+        target("abacus")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_describes_itself_and_says_what_proves_it(name: str) -> None:
+    of = target(name, kernels="reference")
+    assert of.description
+    assert of.verified_against
+    assert of.arena_address == 0
+
+
+def test_the_wheel_is_its_own_snapshot_with_compression() -> None:
+    wheel = target("x86_64-pip")
+    assert wheel.runtime.compression
+    params = wheel.structs["TfLiteFullyConnectedParams"]
+    assert (params.size, params.alignment) == (32, 8)

@@ -1,0 +1,224 @@
+"""Joins the messages of one failure into one diagnosis.
+
+TFLM reports a failure as a chain: the allocator's line has the numbers, the next line says what the bytes were for, a
+later one names the operator, and the program adds its own. A chain ends with the program's line, a reset, or the log.
+
+What the log alone proves is a lower bound: an arena with ``missing`` bytes more passes the allocation that failed, and
+can fail at a later one. The exact size takes the model and the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from string import Formatter
+
+from tflm_sim.board.dialects.events import ArenaConfigured, LogEvent, Message, Reset
+from tflm_sim.board.dialects.messages import BY_KIND, Role
+from tflm_sim.units import format_size
+
+PHASES = {
+    "create": "setting up the interpreter",
+    "resource_variables": "creating resource variables",
+    "subgraph_allocations": "starting the model",
+    "eval_tensors": "describing the tensors",
+    "node_regs": "listing the operators",
+    "op_parse": "reading the operators' options",
+    "op_prepare": "preparing the operators",
+    "plan": "planning the memory",
+    "variables": "placing the variables",
+    "input_tensors": "making the input tensors",
+    "output_tensors": "making the output tensors",
+    "invoke": "running the model",
+}
+_NOT_THE_ARENA = (Role.MODEL, Role.KERNEL, Role.SEQUENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An allocation that the arena refused. ``missing`` is None where the message does not tell."""
+
+    section: str
+    requested: int | None
+    available: int | None
+    missing: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One failure, once.
+
+    Attributes:
+        what: One clause that says what failed.
+        phase: A key of ``PHASES``, "" when the log does not tell.
+        op: The operator's name, "" when the log does not name one.
+        node: Its index, or None.
+        refusals: What the arena refused, in order; () when the arena is not the problem.
+        arena_size: Bytes that the firmware gave, when known.
+        at_least: Bytes that no working arena can be below, or None when the log gives no number for it.
+        messages: The chain.
+        notes: More that the messages prove, a sentence each.
+        lines: First line of the chain, once per time that it occurred.
+    """
+
+    what: str
+    phase: str
+    op: str
+    node: int | None
+    refusals: tuple[Refusal, ...]
+    arena_size: int | None
+    at_least: int | None
+    messages: tuple[Message, ...]
+    notes: tuple[str, ...]
+    lines: tuple[int, ...]
+
+    @property
+    def missing(self) -> int | None:
+        """The most bytes that an allocation lacked, or None."""
+        return max((refusal.missing for refusal in self.refusals if refusal.missing is not None), default=None)
+
+
+def diagnose(events: Iterable[LogEvent], *, arena_size: int | None = None) -> list[Diagnosis]:
+    """Return one diagnosis for each different failure of a log, in order of first occurrence.
+
+    Args:
+        events: What the log says.
+        arena_size: The arena in bytes, when the user knows it; otherwise the log's own statement is used.
+    """
+    found: dict[tuple[tuple[str, tuple[tuple[str, int | str], ...]], ...], Diagnosis] = {}
+    for chain, size in _chains(events, arena_size):
+        diagnosis = _diagnose_chain(chain, size)
+        key = tuple((message.kind, message.values) for message in chain)
+        known = found.get(key)
+        found[key] = diagnosis if known is None else replace(known, lines=(*known.lines, chain[0].line))
+    return list(found.values())
+
+
+def _chains(events: Iterable[LogEvent], arena_size: int | None) -> list[tuple[list[Message], int | None]]:
+    """Cut the messages into chains, each with the arena size that was stated before or right after it."""
+    chains: list[tuple[list[Message], int | None]] = []
+    chain: list[Message] = []
+    size = arena_size
+    for event in events:
+        if isinstance(event, ArenaConfigured) and arena_size is None:
+            size = event.size
+        elif isinstance(event, Reset) or (isinstance(event, Message) and _starts_anew(chain, event)):
+            _close(chains, chain, size)
+            chain = []
+        if isinstance(event, Message):
+            chain.append(event)
+    _close(chains, chain, size)
+    return chains
+
+
+def _starts_anew(chain: Sequence[Message], message: Message) -> bool:
+    """After the program's own line, only more of the program's lines belong to the chain."""
+    return bool(chain) and _role(chain[-1]) is Role.APP and _role(message) is not Role.APP
+
+
+def _close(chains: list[tuple[list[Message], int | None]], chain: list[Message], size: int | None) -> None:
+    if any(_role(message) is not Role.NOTE for message in chain):
+        chains.append((chain, size))
+
+
+def _role(message: Message) -> Role:
+    return BY_KIND[message.kind].role
+
+
+def _diagnose_chain(chain: list[Message], arena_size: int | None) -> Diagnosis:
+    refusals = tuple(_refusal(message) for message in chain if _role(message) is Role.ALLOCATOR)
+    node = next((message for message in chain if _role(message) is Role.NODE), None)
+    op = next((str(message.value("op")) for message in chain if isinstance(message.value("op"), str)), "")
+    phase = next((BY_KIND[m.kind].phase for m in sorted(chain, key=_telling) if BY_KIND[m.kind].phase), "")
+    diagnosis = Diagnosis(
+        what=_headline(chain, refusals),
+        phase=phase,
+        op=op,
+        node=node.number("node") if node is not None else None,
+        refusals=refusals,
+        arena_size=arena_size,
+        at_least=None,
+        messages=tuple(chain),
+        notes=_notes(chain),
+        lines=(chain[0].line,),
+    )
+    return replace(diagnosis, at_least=_lower_bound(diagnosis))
+
+
+def _refusal(message: Message) -> Refusal:
+    requested, available = message.number("requested"), message.number("available")
+    missing = message.number("missing")
+    if missing is None and requested is not None and available is not None:
+        missing = requested - available
+    return Refusal(message.kind, requested, available, missing)
+
+
+def _telling(message: Message) -> int:
+    """Order by how much a line tells of the phase: the operator, the owner, then the rest."""
+    order = (Role.NODE, Role.OWNER, Role.MODEL, Role.SEQUENCE, Role.KERNEL, Role.ALLOCATOR, Role.NOTE, Role.APP)
+    return order.index(_role(message))
+
+
+def _headline(chain: Sequence[Message], refusals: Sequence[Refusal]) -> str:
+    owner = next((message for message in chain if _role(message) is Role.OWNER), None)
+    other = next((message for message in chain if _role(message) in _NOT_THE_ARENA), None)
+    if refusals:
+        what = BY_KIND[owner.kind].says + " does not fit" if owner else BY_KIND[refusals[-1].section].says
+        return what + _numbers(refusals[-1])
+    if owner is not None:
+        size = owner.number("bytes")
+        return f"no room for {BY_KIND[owner.kind].says}" + (f" of {format_size(size)}" if size is not None else "")
+    if other is not None:
+        return BY_KIND[other.kind].says
+    return BY_KIND[min(chain, key=_telling).kind].says
+
+
+def _numbers(refusal: Refusal) -> str:
+    if refusal.requested is None or refusal.available is None:
+        return ""
+    return (
+        f": {format_size(refusal.requested)} asked for, {format_size(refusal.available)} free, "
+        f"{format_size(refusal.missing or 0)} missing"
+    )
+
+
+def _lower_bound(diagnosis: Diagnosis) -> int | None:
+    """Bytes that no working arena is below, as far as the log proves it."""
+    if diagnosis.missing is None:
+        return None
+    if diagnosis.arena_size is not None:
+        return diagnosis.arena_size + diagnosis.missing
+    return max(refusal.requested or 0 for refusal in diagnosis.refusals)
+
+
+def _notes(chain: Sequence[Message]) -> tuple[str, ...]:
+    notes = []
+    for message in chain:
+        values = dict(message.values)
+        note = _NOTES.get(message.kind, "")
+        needs = {name for _, name, _, _ in Formatter().parse(note) if name}
+        if note and needs <= values.keys():
+            notes.append(note.format(**values))
+    return tuple(dict.fromkeys(notes))
+
+
+_NOTES = {
+    "too_many_buffers": "Beside the buffers there was room to plan {max_buffers} of them: the planner works inside the "
+    "arena, so it needs more than the plan itself.",
+    "resolver_full": "Raise the template argument of MicroMutableOpResolver.",
+    "resolver_limit": "It has room for {limit} operators.",
+    "op_missing": "Add {op} to the op resolver (Add... of MicroMutableOpResolver).",
+    "needs_resources": "Pass MicroResourceVariables::Create(allocator, count) to the interpreter.",
+    "resource_count": "MicroResourceVariables::Create was called with {max_count}; the model has more.",
+    "scratch_limit": "The limit is {limit} per operator.",
+    "unaligned": "{lost} bytes of the arena are lost to its alignment: declare it alignas(16).",
+    "schema_version": "The model has schema version {given}, the firmware reads {supported}.",
+    "ei_arena": "The heap cannot give {bytes} bytes in one piece: this is not TFLM's arena being too small.",
+    "ei_eon": "Status {status}: for an EON compiled model this covers the heap and every tensor.",
+    "temps_count": "{count} temporary buffers were still out.",
+    "dynamic_tensor": "Tensor {tensor} of subgraph {subgraph} has no size before the model runs.",
+    "ensure_numbers": "{left} was {left_value}, {right} was {right_value} ({file}:{source_line}).",
+    "ensure_types": "{left} was {left_value}, {right} was {right_value} ({file}:{source_line}).",
+    "ensure_true": "{condition} was not true ({file}:{source_line}).",
+    "kernel_type": "The type is {type}.",
+}

@@ -1,0 +1,134 @@
+r"""Reads the tables and CSV of ``tflm_benchmark``.
+
+    [[ Table ]]: Arena                      [[ CSV ]]: Arena
+            Arena   Bytes   % Arena         "Arena","Bytes","% Arena"
+            Total | 84436 |   100.00        "Total",84436,100.00
+    NonPersistent | 55296 |    65.49        "NonPersistent",55296,65.49
+       Persistent | 29140 |    34.51        "Persistent",29140,34.51
+
+The tool of 2023 says TABLE, Head and Tail, draws rules around the rows and prints hundredths without their leading zero
+(1.06 as 1.6). A row is believed when its percentage is that of its bytes.
+
+Source: tools/benchmarking/metrics.cc, generic_model_benchmark.cc @ 90b983c; metrics.cc @ 6da07de (2023).
+"""
+
+from __future__ import annotations
+
+import re
+
+from tflm_sim.board.dialects.categories import BY_BENCHMARK_TITLE, CATEGORIES
+from tflm_sim.board.dialects.events import AllocationReport, ArenaConfigured, CategoryUse, LogEvent, TensorChecksum
+from tflm_sim.board.dialects.recording import report_problems
+from tflm_sim.board.prefixes import TextLine
+
+_HEADER = re.compile(r"\[\[ (Table|TABLE|CSV) \]\]: (Arena|Allocations)\b")
+_CONFIGURED = re.compile(r"Configured arena size = (\d+)")
+_CHECKSUM = re.compile(r"\b(Input|Output) CRC32: 0x([0-9A-Fa-f]{1,8})\b")
+_ARENA_NAMES = {"Total": "total", "NonPersistent": "head", "Head": "head", "Persistent": "tail", "Tail": "tail"}
+_PERCENT = re.compile(r"\d+\.\d\d?")
+_COLUMNS = (3, 6)
+_COMPRESSION_ROWS = 1
+
+
+class BenchmarkReader:
+    """Collect the two tables as one report (mutable)."""
+
+    __slots__ = ("_arena", "_categories", "_dialect", "_first", "_last", "_percentages", "_problems", "_section")
+
+    def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        self._first = self._last = 0
+        self._dialect = self._section = ""
+        self._arena: dict[str, int] = {}
+        self._categories: list[CategoryUse] = []
+        self._percentages: list[tuple[str, int, str]] = []
+        self._problems: list[str] = []
+
+    def feed(self, line: TextLine) -> list[LogEvent] | None:
+        """Return the events that ``line`` completes, or None when it belongs to something else."""
+        if (header := _HEADER.search(line.text)) is not None:
+            return self._begin(line.number, header[1], header[2])
+        if (configured := _CONFIGURED.search(line.text)) is not None:
+            return [ArenaConfigured(line.number, int(configured[1]), "benchmark")]
+        if (checksum := _CHECKSUM.search(line.text)) is not None:
+            return [TensorChecksum(line.number, checksum[1].lower(), int(checksum[2], 16))]
+        cells = _cells(line.text) if self._first else None
+        return self._take(line, cells) if cells else None
+
+    def _begin(self, number: int, form: str, section: str) -> list[LogEvent]:
+        dialect = f"benchmark-{form.lower()}"
+        continues = section == "Allocations" and self._section == "Arena" and self._dialect == dialect
+        done = [] if continues else self.flush()
+        self._dialect, self._section = dialect, section
+        self._first = self._first or number
+        self._last = number
+        return done
+
+    def _take(self, line: TextLine, cells: list[str]) -> list[LogEvent] | None:
+        name, numbers = cells[0], cells[1:]
+        arena_row = self._section == "Arena" and name in _ARENA_NAMES and len(cells) == 3
+        category_row = self._section == "Allocations" and name in BY_BENCHMARK_TITLE and len(cells) == 6
+        if not (arena_row or category_row):
+            return None
+        self._last = line.number
+        if not line.ended or not all(map(str.isdigit, numbers[:-1])) or _PERCENT.fullmatch(numbers[-1]) is None:
+            self._problems.append(f"line {line.number} is torn: {line.text!r}")
+        elif arena_row:
+            self._arena[_ARENA_NAMES[name]] = int(numbers[0])
+            self._percentages.append((name, int(numbers[0]), numbers[1]))
+        else:
+            self._take_category(name, numbers)
+        return []
+
+    def _take_category(self, name: str, numbers: list[str]) -> None:
+        row = BY_BENCHMARK_TITLE[name]
+        index, used, requested, count = map(int, numbers[:4])
+        if index != row.index:
+            self._problems.append(f"{name} has the id {index}, not {row.index}")
+        if any(use.key == row.key for use in self._categories):
+            self._problems.append(f"{name} comes twice")
+        self._categories.append(CategoryUse(row.key, used, requested, count))
+        self._percentages.append((name, used, numbers[4]))
+
+    def flush(self) -> list[LogEvent]:
+        """Return the open report, if there is one: nothing more of it will come."""
+        if not self._first:
+            return []
+        missing = len(CATEGORIES) - _COMPRESSION_ROWS - len(self._categories)
+        problems = [*self._problems, *report_problems(self._arena, self._categories)]
+        if missing > 0:
+            problems.append(f"{missing} rows of the table of allocations are missing")
+        total = self._arena.get("total", 0)
+        problems += [
+            f"{name}: {size} bytes are not {percent} % of {total}"
+            for name, size, percent in self._percentages
+            if total and not _is_percentage(percent, size, total)
+        ]
+        report = AllocationReport(
+            self._dialect,
+            self._first,
+            self._last,
+            self._arena.get("total"),
+            self._arena.get("head"),
+            self._arena.get("tail"),
+            tuple(self._categories),
+            tuple(problems),
+        )
+        self._clear()
+        return [report]
+
+
+def _cells(text: str) -> list[str] | None:
+    separator = "|" if "|" in text else ","
+    cells = [cell.strip().strip('"').strip() for cell in text.split(separator)]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells if len(cells) in _COLUMNS else None
+
+
+def _is_percentage(text: str, size: int, total: int) -> bool:
+    """Whether ``text`` is ``size`` in percent of ``total``, in today's form or that of 2023."""
+    whole, hundredths = divmod(size * 10000 // total, 100)
+    return abs(float(text) - size * 100 / total) < 0.0101 or text == f"{whole}.{hundredths}"

@@ -1,0 +1,76 @@
+"""Reads MicroProfiler: a line per event, and its two CSV tables.
+
+Source: micro_profiler.cc @ 90b983c, and its history: the full stop is missing in the benchmarks' own line; the format
+``took % ticks`` of 2022 printed ``took  123cks``; the total's label had no quotes in 2022.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tflm_sim.board.dialects.events import LogEvent, ProfiledOp, TicksTable
+from tflm_sim.board.prefixes import TextLine
+
+_TOOK = re.compile(r"(?P<tag>\S.*?) took\s+(?P<ticks>-?\d+) ?(?:ticks|cks) \((?P<ms>-?\d+) ms\)")
+_HEADERS = {
+    '"Event","Tag","Ticks"': "event",
+    '"Unique Tag","Total ticks across all events with that tag."': "tag",
+}
+_EVENT_ROW = re.compile(r"^(\d+),([^,]+),(-?\d+)$")
+_TAG_ROW = re.compile(r"^([^,\"]+), (-?\d+)$")
+_TOTAL_ROW = re.compile(r"^\"?total number of ticks\"?, (-?\d+)$")
+
+
+class ProfilerReader:
+    """Collect one table at a time (mutable)."""
+
+    __slots__ = ("_first", "_kind", "_last", "_problems", "_rows")
+
+    def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        self._first = self._last = 0
+        self._kind = ""
+        self._rows: list[tuple[str, int]] = []
+        self._problems: list[str] = []
+
+    def feed(self, line: TextLine) -> list[LogEvent] | None:
+        """Return the events that ``line`` completes, or None when it belongs to something else."""
+        if (kind := _HEADERS.get(line.text)) is not None:
+            done = self.flush()
+            self._kind, self._first, self._last = kind, line.number, line.number
+            return done
+        if line.ended and (total := _TOTAL_ROW.match(line.text)) is not None:
+            self._first, self._last = self._first or line.number, line.number
+            return self._finish(int(total[1]))
+        if (took := _TOOK.search(line.text)) is not None:
+            return [ProfiledOp(line.number, took["tag"], int(took["ticks"]), int(took["ms"]))]
+        return self._take_row(line) if self._kind else None
+
+    def _take_row(self, line: TextLine) -> list[LogEvent] | None:
+        row = (_EVENT_ROW if self._kind == "event" else _TAG_ROW).match(line.text)
+        if row is None:
+            return None
+        if not line.ended:
+            self._problems.append(f"line {line.number} is torn: {line.text!r}")
+            return []
+        if self._kind == "event" and int(row[1]) != len(self._rows):
+            self._problems.append(f"event {len(self._rows)} is missing before line {line.number}")
+        self._rows.append((row[2], int(row[3])) if self._kind == "event" else (row[1], int(row[2])))
+        self._last = line.number
+        return []
+
+    def _finish(self, total: int | None) -> list[LogEvent]:
+        problems = list(self._problems)
+        if total is not None and (sum(ticks for _, ticks in self._rows) - total) % 2**32:
+            problems.append(f"the rows do not add up to the total of {total} ticks")
+        if self._kind == "tag" and total is None:
+            problems.append("the total is missing")
+        table = TicksTable(self._kind or "tag", self._first, self._last, tuple(self._rows), total, tuple(problems))
+        self._clear()
+        return [table]
+
+    def flush(self) -> list[LogEvent]:
+        """Return the open table, if there is one: nothing more of it will come."""
+        return self._finish(None) if self._first else []

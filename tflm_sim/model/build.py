@@ -1,0 +1,319 @@
+"""A small builder of .tflite models, for samples and tests.
+
+    b = ModelBuilder()
+    x = b.tensor((1, 8, 8, 4), INT8, scale=0.5)
+    w = b.tensor((8, 3, 3, 4), INT8, data=[...], scale=[0.1] * 8, quantized_dimension=0)
+    y = b.tensor((1, 8, 8, 8), INT8, scale=0.5)
+    b.operator("CONV_2D", [x, w], [y], options={"padding": "SAME", "stride_w": 1, "stride_h": 1})
+    data = b.build(inputs=[x], outputs=[y])
+
+Tensors, subgraphs and buffers are named by their index, as in the file. Nothing checks that the graph makes sense:
+tests build broken ones on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from struct import pack
+
+from tflm_sim.errors import UsageError
+from tflm_sim.model.encode import encode
+from tflm_sim.model.schema import (
+    BUILTIN_OPERATORS,
+    ENUMS,
+    OptionField,
+    builtin_operator_code,
+    option_fields,
+    options_of_operator,
+)
+from tflm_sim.model.types import (
+    Buffer,
+    Metadata,
+    Model,
+    Operator,
+    OperatorCode,
+    OptionValue,
+    Quantization,
+    Signature,
+    Subgraph,
+    Tensor,
+    TensorType,
+)
+
+Data = bytes | bytearray | memoryview | Sequence[int] | Sequence[float]
+"""Constant data: bytes as they are in the file, or numbers that the tensor's type encodes."""
+
+_NUMBER_CODES: dict[int, str] = {
+    TensorType.FLOAT32: "f",
+    TensorType.FLOAT16: "e",
+    TensorType.INT32: "i",
+    TensorType.UINT8: "B",
+    TensorType.INT64: "q",
+    TensorType.BOOL: "?",
+    TensorType.INT16: "h",
+    TensorType.INT8: "b",
+    TensorType.FLOAT64: "d",
+    TensorType.UINT64: "Q",
+    TensorType.UINT32: "I",
+    TensorType.UINT16: "H",
+}
+
+
+class SubgraphBuilder:
+    """One subgraph that is being built (mutable).
+
+    Attributes:
+        index: Its index in the model.
+        inputs: Tensor indices of the subgraph's inputs.
+        outputs: Tensor indices of the subgraph's outputs.
+    """
+
+    def __init__(self, model: ModelBuilder, name: str, index: int) -> None:
+        self.index = index
+        self.inputs: Sequence[int] | None = ()
+        self.outputs: Sequence[int] | None = ()
+        self._model = model
+        self._name = name
+        self._tensors: list[Tensor] = []
+        self._operators: list[Operator] = []
+
+    def tensor(
+        self,
+        shape: Sequence[int] | None,
+        type: int,
+        *,
+        data: Data | None = None,
+        scale: float | Sequence[float] | None = None,
+        zero_point: int | Sequence[int] | None = None,
+        quantized_dimension: int = 0,
+        name: str = "",
+        is_variable: bool = False,
+        shape_signature: Sequence[int] | None = None,
+        buffer: int | None = None,
+    ) -> int:
+        """Add a tensor and return its index.
+
+        Args:
+            shape: Dimensions in TFLite order; () writes an empty vector, None writes none.
+            type: A ``TensorType``.
+            data: Constant data, stored in a buffer of its own.
+            scale: One scale, one per channel, or None for a tensor without quantization.
+            zero_point: Likewise; zero for every scale when left out.
+            quantized_dimension: The axis of the channels.
+            name: The tensor's name.
+            is_variable: Whether it is state that TFLM keeps between invocations.
+            shape_signature: The shape with -1 for unknown dimensions.
+            buffer: A buffer of ``ModelBuilder.buffer`` instead of ``data``; tensors may share it.
+        """
+        if buffer is None:
+            buffer = 0 if data is None else self._model.buffer(data, type)
+        self._tensors.append(
+            Tensor(
+                name=name,
+                shape=None if shape is None else tuple(shape),
+                type=int(type),
+                buffer=buffer,
+                shape_signature=None if shape_signature is None else tuple(shape_signature),
+                is_variable=is_variable,
+                quantization=_quantization(scale, zero_point, quantized_dimension),
+            )
+        )
+        return len(self._tensors) - 1
+
+    def operator(
+        self,
+        op: str,
+        inputs: Sequence[int] | None,
+        outputs: Sequence[int] | None,
+        *,
+        options: Mapping[str, OptionValue] | None = None,
+        options_type: str | None = None,
+        custom_options: bytes | None = None,
+        intermediates: Sequence[int] | None = None,
+        version: int = 1,
+    ) -> int:
+        """Add a builtin operator and return its index.
+
+        Args:
+            op: "CONV_2D", ...
+            inputs: Tensor indices, -1 for an optional tensor that is absent; None writes no vector.
+            outputs: Tensor indices; None writes no vector.
+            options: Fields of the options table; the others have the schema's defaults. Enum values may be names.
+            options_type: The options table, when it is not the operator's usual one; "" writes none.
+            custom_options: Bytes of the custom options, which TFLM refuses on a builtin operator.
+            intermediates: Tensor indices, or None.
+            version: The operator's version.
+
+        Raises:
+            UsageError: The schema has no such operator, or its options have no such field or value.
+        """
+        if op not in BUILTIN_OPERATORS:
+            raise UsageError(f"there is no builtin operator '{op}'; custom() adds custom operators")
+        table = options_of_operator(op) if options_type is None else options_type
+        code = builtin_operator_code(op)
+        return self._add(
+            Operator(
+                opcode_index=self._model.operator_code(OperatorCode(code, code, None, version)),
+                inputs=_indices(inputs),
+                outputs=_indices(outputs),
+                intermediates=_indices(intermediates),
+                options_type=table,
+                options=_options(table, options or {}),
+                custom_options=None if custom_options is None else memoryview(custom_options),
+            )
+        )
+
+    def custom(
+        self,
+        custom_code: str,
+        inputs: Sequence[int] | None,
+        outputs: Sequence[int] | None,
+        *,
+        options: bytes | None = None,
+        intermediates: Sequence[int] | None = None,
+    ) -> int:
+        """Add a custom operator with the bytes of its options, and return its index."""
+        code = builtin_operator_code("CUSTOM")
+        return self._add(
+            Operator(
+                opcode_index=self._model.operator_code(OperatorCode(code, code, custom_code, 1)),
+                inputs=_indices(inputs),
+                outputs=_indices(outputs),
+                intermediates=_indices(intermediates),
+                custom_options=None if options is None else memoryview(options),
+            )
+        )
+
+    def subgraph(self) -> Subgraph:
+        """Return what has been built so far."""
+        return Subgraph(
+            tensors=tuple(self._tensors),
+            operators=tuple(self._operators),
+            inputs=_indices(self.inputs),
+            outputs=_indices(self.outputs),
+            name=self._name,
+        )
+
+    def _add(self, operator: Operator) -> int:
+        """Append an operator and return its index."""
+        self._operators.append(operator)
+        return len(self._operators) - 1
+
+
+class ModelBuilder:
+    """A model that is being built (mutable). Its own ``tensor``, ``operator`` and ``custom`` are the main subgraph's.
+
+    Attributes:
+        main: Subgraph 0.
+    """
+
+    def __init__(self, *, description: str = "", version: int = 3) -> None:
+        self._description = description
+        self._version = version
+        self._codes: dict[OperatorCode, int] = {}
+        self._buffers: list[Buffer] = [Buffer(None)]
+        self._metadata: list[Metadata] = []
+        self._signatures: list[Signature] = []
+        self._subgraphs: list[SubgraphBuilder] = []
+        self.main = self.add_subgraph("main")
+        self.tensor = self.main.tensor
+        self.operator = self.main.operator
+        self.custom = self.main.custom
+
+    def add_subgraph(self, name: str = "") -> SubgraphBuilder:
+        """Add a subgraph; its ``index`` is what control flow operators name."""
+        self._subgraphs.append(SubgraphBuilder(self, name, len(self._subgraphs)))
+        return self._subgraphs[-1]
+
+    def buffer(self, data: Data | None, type: int = TensorType.UINT8) -> int:
+        """Add constant data and return its index; None adds a buffer without data."""
+        self._buffers.append(Buffer(None if data is None else memoryview(_encode(data, type))))
+        return len(self._buffers) - 1
+
+    def operator_code(self, code: OperatorCode) -> int:
+        """Return the index of ``code`` in the operator table, which gets a new entry if need be."""
+        return self._codes.setdefault(code, len(self._codes))
+
+    def metadata(self, name: str, payload: bytes) -> None:
+        """Add a named buffer, such as ``OfflineMemoryAllocation``."""
+        self._metadata.append(Metadata(name, self.buffer(payload)))
+
+    def signature(
+        self, key: str, inputs: Mapping[str, int], outputs: Mapping[str, int], *, subgraph_index: int = 0
+    ) -> None:
+        """Add a named entry point: tensor indices by name."""
+        self._signatures.append(Signature(key, tuple(inputs.items()), tuple(outputs.items()), subgraph_index))
+
+    def model(self) -> Model:
+        """Return what has been built so far."""
+        return Model(
+            version=self._version,
+            operator_codes=tuple(self._codes),
+            subgraphs=tuple(builder.subgraph() for builder in self._subgraphs),
+            buffers=tuple(self._buffers),
+            metadata=tuple(self._metadata),
+            signatures=tuple(self._signatures),
+            description=self._description,
+        )
+
+    def build(self, *, inputs: Sequence[int] | None = (), outputs: Sequence[int] | None = ()) -> bytes:
+        """Return the .tflite file, with the main subgraph's inputs and outputs."""
+        self.main.inputs = inputs
+        self.main.outputs = outputs
+        return encode(self.model())
+
+
+def _indices(values: Iterable[int] | None) -> tuple[int, ...] | None:
+    """Return tensor indices as the Model keeps them."""
+    return None if values is None else tuple(values)
+
+
+def _quantization(
+    scale: float | Sequence[float] | None, zero_point: int | Sequence[int] | None, quantized_dimension: int
+) -> Quantization | None:
+    """Return affine quantization, None without scales."""
+    if scale is None:
+        return None
+    scales = (scale,) if isinstance(scale, int | float) else tuple(scale)
+    if zero_point is None:
+        zero_point = (0,) * len(scales)
+    zero_points = (zero_point,) if isinstance(zero_point, int) else tuple(zero_point)
+    return Quantization(scales, zero_points, quantized_dimension)
+
+
+def _encode(data: Data, type: int) -> bytes:
+    """Return constant data as the file stores it."""
+    if isinstance(data, bytes | bytearray | memoryview):
+        return bytes(data)
+    if type == TensorType.INT4:
+        return _pack_int4([int(value) for value in data])
+    if type not in _NUMBER_CODES:
+        raise UsageError(f"numbers of tensor type {type} have no encoding here; give bytes")
+    return pack(f"<{len(data)}{_NUMBER_CODES[type]}", *data)
+
+
+def _pack_int4(values: Sequence[int]) -> bytes:
+    """Return two values a byte, the first in the low half."""
+    padded = [value & 0xF for value in values] + [0] * (len(values) % 2)
+    return bytes(low | high << 4 for low, high in zip(padded[::2], padded[1::2], strict=True))
+
+
+def _options(table: str, given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """Return all fields of an options table: the given ones, defaults for the others."""
+    fields = {field.name: field for field in option_fields(table)}
+    unknown = sorted(given.keys() - fields.keys())
+    if unknown:
+        raise UsageError(f"{table or 'an operator without options'} has no field {', '.join(unknown)}")
+    return {name: _option(field, given.get(name, field.default)) for name, field in fields.items()}
+
+
+def _option(field: OptionField, value: OptionValue) -> OptionValue:
+    """Return an option's value as the Model keeps it: enum names as numbers, vectors as tuples."""
+    if field.enum and isinstance(value, str):
+        names = ENUMS[field.enum].names
+        if value not in names:
+            raise UsageError(f"{field.enum} has no value '{value}'; it has {', '.join(names)}")
+        return names.index(value)
+    if field.type == "bool" and not field.is_vector:
+        return bool(value)
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,199 @@
+"""What a .tflite file says, as plain frozen values. Nothing here knows a target, an arena or a kernel.
+
+A value that the file leaves out is None where TFLM can tell the difference (``shape``, ``inputs``, ``data``), because
+upstream branches on it. Weights are never copied: ``Buffer.data`` is a memoryview into the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+OptionValue = int | float | bool | str | tuple[int, ...] | tuple[float, ...] | memoryview | None
+
+
+class TensorType(IntEnum):
+    """``tflite.TensorType``. Source: tensorflow/compiler/mlir/lite/schema/schema.fbs @ 90b983c."""
+
+    FLOAT32 = 0
+    FLOAT16 = 1
+    INT32 = 2
+    UINT8 = 3
+    INT64 = 4
+    STRING = 5
+    BOOL = 6
+    INT16 = 7
+    COMPLEX64 = 8
+    INT8 = 9
+    FLOAT64 = 10
+    COMPLEX128 = 11
+    UINT64 = 12
+    RESOURCE = 13
+    VARIANT = 14
+    UINT32 = 15
+    UINT16 = 16
+    INT4 = 17
+    BFLOAT16 = 18
+    INT2 = 19
+    UINT4 = 20
+    FLOAT8_E4M3FN = 21
+    FLOAT8_E5M2 = 22
+
+
+@dataclass(frozen=True, slots=True)
+class Quantization:
+    """Quantization parameters of a tensor, as stored.
+
+    Attributes:
+        scale: One value, one per channel, or empty.
+        zero_point: As many as scales, or one for all, or empty.
+        quantized_dimension: The axis that channels run along.
+        details_type: 0 none, 1 custom, 2 blockwise.
+    """
+
+    scale: Sequence[float]
+    zero_point: Sequence[int]
+    quantized_dimension: int = 0
+    details_type: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor of a subgraph.
+
+    Attributes:
+        name: Decoded with errors replaced; it comes from strangers, so escape it wherever it is shown.
+        shape: None when the file has no shape vector (a scalar to TFLM).
+        shape_signature: The shape with -1 for unknown dimensions, or None.
+        type: The raw ``TensorType`` number; it may be one that no enum names.
+        buffer: Index into ``Model.buffers``; 0 means "no data" by convention.
+        is_variable: State that TFLM keeps in the tail.
+        quantization: None when the file has no quantization table.
+        has_sparsity: Whether a sparsity table is present.
+        offset: Byte offset of the tensor's table in the file.
+    """
+
+    name: str
+    shape: tuple[int, ...] | None
+    type: int
+    buffer: int
+    shape_signature: tuple[int, ...] | None = None
+    is_variable: bool = False
+    quantization: Quantization | None = None
+    has_sparsity: bool = False
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorCode:
+    """An entry of the model's operator table.
+
+    Attributes:
+        builtin_code: The effective code: the larger of the two stored ones (``GetBuiltinCode``).
+        raw_builtin_code: The ``builtin_code`` field alone, which lifetime marking reads upstream.
+        custom_code: The custom operator's name, or None.
+        version: The operator's version.
+    """
+
+    builtin_code: int
+    raw_builtin_code: int
+    custom_code: str | None = None
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator (TFLM: node) of a subgraph.
+
+    Attributes:
+        opcode_index: Index into ``Model.operator_codes``; it may be out of range, TFLM reports that itself.
+        inputs: Tensor indices, -1 for an optional tensor that is absent; None when the file has no vector.
+        outputs: Tensor indices; None when the file has no vector.
+        intermediates: Tensor indices, or None.
+        options_type: The name of the builtin options table ("Conv2DOptions"), or "" when there is none.
+        options: The fields that the builtin options table holds, schema defaults filled in; empty without a table.
+        custom_options: The custom options' bytes, or None.
+        offset: Byte offset of the operator's table in the file.
+    """
+
+    opcode_index: int
+    inputs: tuple[int, ...] | None
+    outputs: tuple[int, ...] | None
+    intermediates: tuple[int, ...] | None = None
+    options_type: str = ""
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    custom_options: memoryview | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Subgraph:
+    """A subgraph: tensors, operators in execution order, and the tensors that go in and out."""
+
+    tensors: tuple[Tensor, ...]
+    operators: tuple[Operator, ...]
+    inputs: tuple[int, ...] | None
+    outputs: tuple[int, ...] | None
+    name: str = ""
+    has_operators: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Constant data.
+
+    Attributes:
+        data: The bytes inside the flatbuffer, or None when the file has no data vector (TFLM reads only these).
+        external: The bytes outside the flatbuffer that ``offset``/``size`` name, or None.
+        address: Byte offset of the data in the file; its alignment is the device's alignment.
+    """
+
+    data: memoryview | None
+    external: memoryview | None = None
+    address: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """A named buffer, such as ``OfflineMemoryAllocation`` or ``COMPRESSION_METADATA``."""
+
+    name: str | None
+    buffer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A named entry point: (name, tensor index) pairs of one subgraph."""
+
+    key: str
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+    subgraph_index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A whole .tflite file.
+
+    Attributes:
+        source: The file's bytes.
+        path: Where they came from, or None.
+    """
+
+    version: int
+    operator_codes: tuple[OperatorCode, ...]
+    subgraphs: tuple[Subgraph, ...]
+    buffers: tuple[Buffer, ...]
+    metadata: tuple[Metadata, ...] = ()
+    signatures: tuple[Signature, ...] = ()
+    description: str = ""
+    source: memoryview = field(default_factory=lambda: memoryview(b""))
+    path: str | None = None
+
+    def tensor_data(self, tensor: Tensor) -> memoryview | None:
+        """Return the tensor's constant bytes as TFLM sees them: None when there are none inside the flatbuffer."""
+        if not 0 <= tensor.buffer < len(self.buffers):
+            return None
+        data = self.buffers[tensor.buffer].data
+        return data if data is not None and len(data) else None

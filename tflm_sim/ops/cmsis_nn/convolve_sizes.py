@@ -1,0 +1,136 @@
+"""CMSIS-NN's scratch for convolutions, in bytes, under the C names.
+
+Every function takes the instruction set first, where the C library takes it from the build. Sizes are those of a gcc
+or LLVM build: armclang's 1x1 path on DSP cores asks for another ``4 * in_channels``.
+
+Source: Source/ConvolutionFunctions/arm_convolve_get_buffer_sizes_{s4,s8,s16}.c and Include/arm_nnsupportfunctions.h
+@ ARM-software/CMSIS-NN 4ab83cc.
+"""
+
+from __future__ import annotations
+
+from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa
+from tflm_sim.units import align_up
+
+
+def arm_nn_is_convolve_1x1(conv_params: ConvParams, input_dims: Dims, filter_dims: Dims) -> bool:
+    """Return whether a convolution is pointwise, without padding, dilation or groups."""
+    pointwise = filter_dims[1:3] == (1, 1) and input_dims.c == filter_dims.c
+    return pointwise and conv_params.padding == (0, 0) and conv_params.dilation == (1, 1)
+
+
+def arm_nn_is_convolve_1_x_n(conv_params: ConvParams, input_dims: Dims, filter_dims: Dims) -> bool:
+    """Return whether a convolution has one row, steps over whole words, and no groups."""
+    one_row = input_dims.h == 1 and filter_dims.h == 1 and input_dims.c == filter_dims.c
+    return one_row and conv_params.dilation.w == 1 and conv_params.stride.w * input_dims.c % 4 == 0
+
+
+def arm_convolve_s8_get_buffer_size(isa: Isa, input_dims: Dims, filter_dims: Dims) -> int:
+    """Return the bytes of the im2col buffers: two columns of int16, or four of whole int8 vectors."""
+    column = filter_dims.w * filter_dims.h * input_dims.c
+    return 4 * align_up(column, 16) if isa == "mve" else 2 * align_up(column, 4) * 2
+
+
+def arm_convolve_s16_get_buffer_size(isa: Isa, input_dims: Dims, filter_dims: Dims) -> int:
+    """Return the bytes of the im2col buffers: two columns of int16, or four of whole int16 vectors."""
+    column = input_dims.c * filter_dims.w * filter_dims.h
+    return 4 * align_up(column, 8) * 2 if isa == "mve" else 2 * column * 2
+
+
+def arm_convolve_s4_get_buffer_size(isa: Isa, input_dims: Dims, filter_dims: Dims) -> int:
+    """Return the bytes of the im2col buffers for 4-bit weights; unlike s8, not padded without MVE."""
+    column = filter_dims.w * filter_dims.h * input_dims.c
+    return 4 * align_up(column, 16) if isa == "mve" else 2 * column * 2
+
+
+def arm_convolve_1_x_n_s8_get_buffer_size(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return the bytes for one row: MVE copies only the padded ends, the others im2col as ever."""
+    if isa != "mve" or not _ends_are_apart(conv_params, input_dims, filter_dims, output_dims):
+        return arm_convolve_s8_get_buffer_size(isa, input_dims, filter_dims)
+    right_columns, asymmetric = _right_end(conv_params, input_dims, filter_dims, output_dims)
+    pad_left = conv_params.padding.w * input_dims.c
+    pad_right = right_columns * input_dims.c if asymmetric else pad_left
+    elements_left = filter_dims.w * input_dims.c
+    return max(elements_left + pad_left, elements_left - input_dims.c + pad_right)
+
+
+def arm_convolve_1_x_n_s4_get_buffer_size(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return the bytes for one row with 4-bit weights: MVE needs none where the padded ends do not overlap."""
+    if isa == "mve" and _ends_are_apart(conv_params, input_dims, filter_dims, output_dims):
+        return 0
+    return arm_convolve_s4_get_buffer_size(isa, input_dims, filter_dims)
+
+
+def arm_convolve_1x1_s8_fast_get_buffer_size(isa: Isa, input_dims: Dims) -> int:
+    """Return 0: only armclang builds for DSP cores copy the input."""
+    return 0
+
+
+def arm_convolve_wrapper_s8_get_buffer_size(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return the bytes that the int8 convolution asks for, whichever kernel it chooses."""
+    if arm_nn_is_convolve_1x1(conv_params, input_dims, filter_dims):
+        return 0
+    if arm_nn_is_convolve_1_x_n(conv_params, input_dims, filter_dims):
+        return arm_convolve_1_x_n_s8_get_buffer_size(isa, conv_params, input_dims, filter_dims, output_dims)
+    return arm_convolve_s8_get_buffer_size(isa, input_dims, filter_dims)
+
+
+def arm_convolve_wrapper_s4_get_buffer_size(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return the bytes that the convolution with 4-bit weights asks for, whichever kernel it chooses."""
+    if arm_nn_is_convolve_1x1(conv_params, input_dims, filter_dims):
+        return 0
+    if isa == "mve" and arm_nn_is_convolve_1_x_n(conv_params, input_dims, filter_dims):
+        return arm_convolve_1_x_n_s4_get_buffer_size(isa, conv_params, input_dims, filter_dims, output_dims)
+    return arm_convolve_s4_get_buffer_size(isa, input_dims, filter_dims)
+
+
+def arm_convolve_wrapper_s16_get_buffer_size(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return the bytes that the int16 convolution asks for: always im2col."""
+    return arm_convolve_s16_get_buffer_size(isa, input_dims, filter_dims)
+
+
+def wrapper_s8_before_c01c0a1(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return what the int8 wrapper asked for while it overlooked groups when it chose a kernel."""
+    no_groups = filter_dims._replace(c=input_dims.c)
+    return arm_convolve_wrapper_s8_get_buffer_size(isa, conv_params, input_dims, no_groups, output_dims)
+
+
+def wrapper_s4_before_c01c0a1(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return what the wrapper for 4-bit weights asked for before: on MVE what the int8 wrapper asked for."""
+    if isa == "mve":
+        return wrapper_s8_before_c01c0a1(isa, conv_params, input_dims, filter_dims, output_dims)
+    no_groups = filter_dims._replace(c=input_dims.c)
+    return arm_convolve_wrapper_s4_get_buffer_size(isa, conv_params, input_dims, no_groups, output_dims)
+
+
+def _right_end(conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims) -> tuple[int, bool]:
+    """Return how many outputs of a row read right padding, and whether it is one wider than the left padding."""
+    total = (output_dims.w - 1) * conv_params.stride.w + filter_dims.w - input_dims.w
+    asymmetric = (abs(total) % 2) * (1 if total > 0 else -1)
+    return _padded_outputs(conv_params.padding.w + asymmetric, conv_params.stride.w), asymmetric != 0
+
+
+def _padded_outputs(padding: int, stride: int) -> int:
+    """Return how many outputs at an end of a row read padding (C division: toward zero)."""
+    return max(1, int((padding + stride - 1) / stride)) if padding else 0
+
+
+def _ends_are_apart(conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims) -> bool:
+    """Return whether no output of a row reads padding at both ends."""
+    right, _ = _right_end(conv_params, input_dims, filter_dims, output_dims)
+    left = _padded_outputs(conv_params.padding.w, conv_params.stride.w)
+    return right + left <= output_dims.w

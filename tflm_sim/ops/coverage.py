@@ -1,0 +1,12 @@
+"""Which traces of real TFLM exercise each operator: the packaged summary that ``tools/update_coverage.py`` writes."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+
+def coverage() -> dict[str, list[str]]:
+    """Return, by operator name, the models whose reference trace prepares it; an operator without one is missing."""
+    summary: dict[str, list[str]] = json.loads(files("tflm_sim.ops").joinpath("coverage.json").read_text("utf-8"))
+    return summary

@@ -1,0 +1,50 @@
+"""C integer arithmetic and ``RuntimeShape``, as kernels compute sizes with them.
+
+Source: tensorflow/lite/kernels/internal/runtime_shape.h @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.requests import KernelTensor
+from tflm_sim.ops.roles import abort, int32
+
+# RuntimeShape::kMaxSmallSize.
+MAX_RUNTIME_RANK = 6
+_RUNTIME_SHAPE = "tensorflow/lite/kernels/internal/runtime_shape.h"
+
+
+def size_t(node: Node, value: int) -> int:
+    """Return ``value`` as the target's ``size_t`` holds it."""
+    bits: int = 8 * node.target.abi.pointer_size
+    return value & ((1 << bits) - 1)
+
+
+def c_div(numerator: int, denominator: int, place: str) -> int:
+    """Return the C quotient, which rounds towards zero; a denominator of 0 halts the device at ``place``."""
+    if denominator == 0:
+        raise abort(place, "a divisor that is not 0")
+    quotient = abs(numerator) // abs(denominator)
+    return quotient if (numerator < 0) == (denominator < 0) else -quotient
+
+
+def runtime_shape(tensor: KernelTensor) -> tuple[int, ...]:
+    """Return ``GetTensorShape(tensor)``; more than 6 dimensions halt the device."""
+    if len(tensor.shape) > MAX_RUNTIME_RANK:
+        raise abort(_RUNTIME_SHAPE, "dimensions_count <= kMaxSmallSize")
+    return tensor.shape
+
+
+def runtime_dim(shape: tuple[int, ...], index: int) -> int:
+    """Return ``RuntimeShape::Dims(index)``; an index outside the shape halts the device."""
+    if not 0 <= index < len(shape):
+        raise abort(_RUNTIME_SHAPE, "0 <= i < size_")
+    return shape[index]
+
+
+def runtime_flat_size(shape: tuple[int, ...]) -> int:
+    """Return ``RuntimeShape::FlatSize()``, an ``int`` that wraps."""
+    flat_size = 1
+    for dim in shape:
+        flat_size = int32(flat_size * dim)
+    return flat_size

@@ -1,0 +1,163 @@
+"""What a kernel can ask of TFLM while it is initialised and prepared, as values.
+
+A kernel's model is a generator that *yields* these requests; the allocator carries each out on the arena and sends the
+answer back. A model can therefore be tested with ``list(...) ==``, recorded without hooks and replayed anywhere.
+
+    kernel model                       allocator
+    ------------                       ---------
+    yield TempTensor(3)       ----->   temp: TfLiteTensor [+ quantization]
+    tensor                    <-----   KernelTensor, or None when the temp section is full
+    yield Scratch(1024)       ----->   a row in the scratch request table
+    yield FreeTempTensor(t)   ----->   (temp does not move; only the reset after Prepare moves it)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.model.types import Quantization
+
+
+class KernelTensor:
+    """A ``TfLiteTensor`` in the temp section, as a kernel sees it.
+
+    Attributes:
+        eval: The tensor behind it.
+        offsets: Arena offsets of the struct and, when quantized, of ``TfLiteAffineQuantization`` and its zero points,
+            in the order of allocation.
+    """
+
+    __slots__ = ("eval", "offsets")
+
+    def __init__(self, eval_tensor: EvalTensor, offsets: tuple[int, ...] = ()) -> None:
+        self.eval = eval_tensor
+        self.offsets = offsets
+
+    @property
+    def index(self) -> int:
+        """The tensor's index in its subgraph."""
+        return self.eval.index
+
+    @property
+    def type(self) -> int:
+        """The raw ``TensorType`` number."""
+        return self.eval.type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The current dimensions, () for a scalar."""
+        return self.eval.shape
+
+    @property
+    def flat_size(self) -> int:
+        """The number of elements."""
+        return self.eval.flat_size
+
+    @property
+    def bytes(self) -> int:
+        """``TfLiteTensor.bytes``: the size of the file's shape, which a changed ``shape`` does not move."""
+        return self.eval.file_byte_length
+
+    @property
+    def affine(self) -> Quantization | None:
+        """The affine quantization, None when the file gives no scales or no zero points."""
+        return self.eval.affine
+
+    @property
+    def scale(self) -> float:
+        """``params.scale``: the first scale, 0.0 without affine quantization."""
+        return self.eval.affine.scale[0] if self.eval.affine else 0.0
+
+    @property
+    def zero_point(self) -> int:
+        """``params.zero_point``: the first zero point cut to 32 bits, 0 without affine quantization."""
+        return (self.eval.affine.zero_point[0] + 2**31) % 2**32 - 2**31 if self.eval.affine else 0
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the data lies in the flatbuffer (``IsConstantTensor``)."""
+        return self.eval.is_constant
+
+    @property
+    def data(self) -> memoryview | None:
+        """The constant bytes, or None."""
+        return self.eval.data
+
+
+@dataclass(frozen=True, slots=True)
+class Persistent:
+    """``context->AllocatePersistentBuffer(size)``: tail bytes, aligned to 16. Answer: the offset, or None if full.
+
+    Attributes:
+        size: Bytes.
+        label: What it holds, for people ("OpDataConv", "per_channel_output_shift").
+        checked: Whether the kernel survives a None answer. Where it does not, the simulation ends with an abort: the
+            device would write through a null pointer.
+    """
+
+    size: int
+    label: str = ""
+    checked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """``context->RequestScratchBufferInArena(size)``. Answer: the scratch index, or None past the limit of 12."""
+
+    size: int
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TempTensor:
+    """``AllocateTempTfLiteTensor(tensor_index)``. Answer: a :class:`KernelTensor`, or None if the arena is full."""
+
+    tensor_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class FreeTempTensor:
+    """``DeallocateTempTfLiteTensor(tensor)``. Answer: None."""
+
+    tensor: KernelTensor
+
+
+@dataclass(frozen=True, slots=True)
+class TempBuffer:
+    """``AllocateTempBuffer(size, alignment)``. Answer: the offset, or None if the arena is full."""
+
+    size: int
+    alignment: int
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FreeTempBuffer:
+    """``DeallocateTempBuffer(offset)``. Answer: None."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetShape:
+    """The kernel writes new dimensions into the eval tensor; the memory plan follows them. Answer: None."""
+
+    tensor: EvalTensor
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The kernel prints a line and goes on. Answer: None."""
+
+    text: str
+
+
+Request = Persistent | Scratch | TempTensor | FreeTempTensor | TempBuffer | FreeTempBuffer | SetShape | Log
+
+T = TypeVar("T")
+Steps = Generator[Request, Any, T]
+"""A kernel model: yields requests, is sent their answers, returns T."""

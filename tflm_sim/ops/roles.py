@@ -1,0 +1,189 @@
+"""The requests that nearly every kernel makes, and the device's ENSURE messages, as typed one-liners.
+
+A place is written as upstream prints it without the directory: ``"add_common.cc:83"``; ``KERNELS`` is prefixed. The
+expression texts are those of the macro arguments, because the device prints them.
+
+Source: TF_LITE_ENSURE* in tensorflow/lite/core/c/common.h, MicroContext in tensorflow/lite/micro/micro_context.cc
+@ 90b983c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tflm_sim.errors import PrepareError
+from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name, type_number
+from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.requests import (
+    FreeTempTensor,
+    KernelTensor,
+    Persistent,
+    Scratch,
+    SetShape,
+    Steps,
+    T,
+    TempTensor,
+)
+
+KERNELS = "tensorflow/lite/micro/kernels/"
+INT_ARRAY_ALIGNMENT = 4
+"""``alignof(TfLiteIntArray)`` in bytes, under every ABI."""
+
+
+def full_place(place: str) -> str:
+    """Return the place with its directory: as given when it has one, else under ``KERNELS``."""
+    return place if place.startswith(("tensorflow/", "signal/")) else KERNELS + place
+
+
+def fail(message: str) -> PrepareError:
+    """Return the error for a kernel that prints ``message`` and returns kTfLiteError."""
+    return PrepareError(message, device_message=message)
+
+
+def abort(place: str, expression: str) -> PrepareError:
+    """Return the error for a failed TFLITE_DCHECK, or a null pointer that is used: the device stops, silently."""
+    return PrepareError(f"{full_place(place)}: {expression} does not hold, the device halts", status="abort")
+
+
+def ensure(condition: bool, place: str, expression: str) -> None:
+    """TF_LITE_ENSURE."""
+    if not condition:
+        raise fail(f"{full_place(place)} {expression} was not true.")
+
+
+def ensure_eq(a: int, b: int, place: str, a_text: str, b_text: str) -> None:
+    """TF_LITE_ENSURE_EQ."""
+    if a != b:
+        raise fail(f"{full_place(place)} {a_text} != {b_text} ({int(a)} != {int(b)})")
+
+
+def ensure_types_eq(a: int, b: int, place: str, a_text: str, b_text: str) -> None:
+    """TF_LITE_ENSURE_TYPES_EQ."""
+    if a != b:
+        raise fail(f"{full_place(place)} {a_text} != {b_text} ({type_name(a)} != {type_name(b)})")
+
+
+def ensure_c_types_eq(a: int, b: int, place: str, a_text: str, b_text: str) -> None:
+    """TF_LITE_ENSURE_EQ of two ``TensorType``s: the device prints the ``TfLiteType`` numbers."""
+    ensure_eq(type_number(a), type_number(b), place, a_text, b_text)
+
+
+def ensure_count_eq(node: Node, count: int, expected: int, place: str, a_text: str, b_text: str) -> None:
+    """TF_LITE_ENSURE_EQ(context, NumElements(...), expected): ``NumElements`` is 64 bits wide, the format says ``%d``.
+
+    On a 32-bit target the second number printed is therefore the upper half of ``count`` and not ``expected``.
+    """
+    if count != expected:
+        second = expected if node.target.abi.pointer_size == 8 else int32(count >> 32)
+        raise fail(f"{full_place(place)} {a_text} != {b_text} ({int32(count)} != {second})")
+
+
+def int32(value: int) -> int:
+    """Return ``value`` as a C ``int`` holds it: the low 32 bits, signed."""
+    return (value + 0x80000000 & 0xFFFFFFFF) - 0x80000000
+
+
+def ensure_msg(condition: bool, file: str, message: str) -> None:
+    """TF_LITE_ENSURE_MSG: prints the file without a line."""
+    if not condition:
+        raise fail(f"{full_place(file)} {message}")
+
+
+def size_of(node: Node, count: int, element_size: int) -> int:
+    """Return ``count * sizeof(element)`` as C computes it: an ``int`` count, a ``size_t`` product (bytes)."""
+    return int32(count) * element_size & ((1 << 8 * node.target.abi.pointer_size) - 1)
+
+
+def dim(tensor: KernelTensor, axis: int, place: str) -> int:
+    """Return ``dims->data[axis]``; upstream reads past the end where the rank is smaller, here the device halts."""
+    if not 0 <= axis < len(tensor.shape):
+        raise abort(place, f"dims->data[{axis}] of a tensor of rank {len(tensor.shape)}")
+    return tensor.shape[axis]
+
+
+def op_data(struct: str) -> Callable[[Node], Steps[object]]:
+    """Return an ``init`` that allocates one struct and returns it without touching it."""
+
+    def init(node: Node) -> Steps[object]:
+        offset = yield Persistent(node.target.sizeof(struct), struct, checked=True)
+        return None if offset is None else struct
+
+    return init
+
+
+def temp_at(indices: tuple[int, ...], position: int) -> Steps[KernelTensor | None]:
+    """``AllocateTemp{Input,Output,Intermediate}Tensor``: None when absent, out of range, or out of memory."""
+    if not 0 <= position < len(indices) or indices[position] < 0:
+        return None
+    tensor: KernelTensor | None = yield TempTensor(indices[position])
+    return tensor
+
+
+def optional_input(node: Node, position: int) -> Steps[KernelTensor | None]:
+    """``AllocateTempInputTensor`` whose absence the kernel accepts."""
+    return (yield from temp_at(node.inputs, position))
+
+
+def optional_output(node: Node, position: int) -> Steps[KernelTensor | None]:
+    """``AllocateTempOutputTensor`` whose absence the kernel accepts."""
+    return (yield from temp_at(node.outputs, position))
+
+
+def present(tensor: KernelTensor | None, place: str, name: str) -> KernelTensor:
+    """``TF_LITE_ENSURE(context, <name> != nullptr)`` of a tensor; return it."""
+    if tensor is None:
+        raise fail(f"{full_place(place)} {name} != nullptr was not true.")
+    return tensor
+
+
+def input_tensor(node: Node, position: int, place: str, name: str = "input") -> Steps[KernelTensor]:
+    """``AllocateTempInputTensor`` followed by ``TF_LITE_ENSURE(context, <name> != nullptr)`` at ``place``."""
+    return present((yield from temp_at(node.inputs, position)), place, name)
+
+
+def output_tensor(node: Node, position: int, place: str, name: str = "output") -> Steps[KernelTensor]:
+    """``AllocateTempOutputTensor`` followed by ``TF_LITE_ENSURE(context, <name> != nullptr)`` at ``place``."""
+    return present((yield from temp_at(node.outputs, position)), place, name)
+
+
+def free(*tensors: KernelTensor | None) -> Steps[None]:
+    """``DeallocateTempTfLiteTensor`` of each tensor that is there, in order."""
+    for tensor in tensors:
+        if tensor is not None:
+            yield FreeTempTensor(tensor)
+
+
+def freeing(steps: Steps[T], *tensors: KernelTensor | None) -> Steps[T]:
+    """Carry out ``steps``, then free the tensors; also when the kernel fails, as a destructor does."""
+    try:
+        result = yield from steps
+    except PrepareError as error:
+        if error.status != "abort":
+            yield from free(*tensors)
+        raise
+    yield from free(*tensors)
+    return result
+
+
+def decompression_scratch(node: Node, position: int) -> Steps[None]:
+    """``AllocateDecompressionScratchBuffer`` of an input: room for its decompressed data, if it is compressed."""
+    if is_compressed(node, position):
+        tensor = node.tensors[node.inputs[position]]
+        yield Scratch(size_of(node, tensor.flat_size, TYPE_SIZES.get(tensor.type, 0)), "decompressed")
+
+
+def is_compressed(node: Node, position: int) -> bool:
+    """``IsTensorCompressed`` of an input; no tensor is without compression in the build."""
+    return 0 <= position < len(node.inputs) and node.inputs[position] in node.compressed_tensors
+
+
+def int_array_size(length: int) -> int:
+    """``TfLiteIntArrayGetSizeInBytes``: a 32-bit length and 32-bit elements."""
+    return 4 + 4 * length
+
+
+def writable_dims(tensor: KernelTensor, shape: tuple[int, ...] | None = None) -> Steps[None]:
+    """``CreateWritableTensorDimsWithCopy``: a persistent copy of the dims, then ``shape`` written into it."""
+    yield Persistent(int_array_size(len(tensor.shape)), "dims")
+    if shape is not None:
+        yield SetShape(tensor.eval, shape)

@@ -1,0 +1,73 @@
+"""``Buffer`` and ``Plan``: the question that every planner gets and the answer that it gives.
+
+A buffer needs ``size`` bytes of the arena from ``first_time_used`` to ``last_time_used``, both *inclusive*; two buffers
+that share a moment must not share a byte. A plan is one offset per buffer::
+
+    bytes
+    30 |     +---+
+       |     | 1 |        buffer 0: size 10, times 0..1, offset  0
+    10 | +---+---+        buffer 1: size 20, times 1..2, offset 10
+       | | 0 |            peak 30
+     0 +-0---1---2- time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tflm_sim.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Bytes that are needed for a while.
+
+    Attributes:
+        size: Bytes; 0 is allowed and occupies nothing.
+        first_time_used: The first moment (operator index) at which the bytes are needed, inclusive.
+        last_time_used: The last such moment, inclusive.
+        alignment: The offset must be a multiple of this many bytes.
+        offset: Where the buffer has to be (bytes from the base of the arena), or None when the planner decides.
+
+    Raises:
+        UsageError: A negative size or offset, an alignment below 1, or a lifetime that ends before it begins.
+    """
+
+    size: int
+    first_time_used: int
+    last_time_used: int
+    alignment: int = 1
+    offset: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise UsageError(f"a buffer of {self.size} bytes: the size must not be negative")
+        if self.first_time_used > self.last_time_used:
+            raise UsageError(
+                f"a buffer used from {self.first_time_used} to {self.last_time_used}: it ends before it begins"
+            )
+        if self.alignment < 1:
+            raise UsageError(f"a buffer aligned to {self.alignment}: the alignment must be positive")
+        if self.offset is not None and self.offset < 0:
+            raise UsageError(f"a buffer fixed at offset {self.offset}: the offset must not be negative")
+
+    def is_alive_with(self, other: Buffer) -> bool:
+        """Return whether both are needed at one moment."""
+        return self.first_time_used <= other.last_time_used and other.first_time_used <= self.last_time_used
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One offset (bytes) per buffer, in the order of the buffers, and the first byte above all of them."""
+
+    offsets: tuple[int, ...]
+    peak: int
+
+
+def plan_of(buffers: Sequence[Buffer], offsets: Iterable[int]) -> Plan:
+    """Return the plan that places ``buffers`` at ``offsets``; its peak is the highest end, 0 without buffers."""
+    placed = tuple(offsets)
+    assert len(placed) == len(buffers), "a plan has one offset per buffer"
+    ends = (offset + buffer.size for offset, buffer in zip(placed, buffers, strict=True))
+    return Plan(placed, max(ends, default=0))

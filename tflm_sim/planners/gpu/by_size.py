@@ -1,0 +1,128 @@
+"""GREEDY_BY_SIZE: offsets by best fit, and shared objects by *size-distance priority*.
+
+Offsets: tensors by descending size, each into the smallest gap that is large enough among the tensors that exist
+together with it, else above them.
+
+Shared objects: tensors by *position* (the rightmost positional maximum that is not below the size; left first), then by
+the distance in tasks to the nearest tensor of any object that they could share (near first), then by size (large
+first). A tensor goes to the object of that nearest tensor.
+
+Source: memory_management/greedy_by_size_assignment.cc @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+
+from tflm_sim.planners.gpu.records import (
+    NOT_ASSIGNED,
+    ObjectsAssignment,
+    OffsetsAssignment,
+    TensorUsageRecord,
+    positional_maximums,
+)
+from tflm_sim.units import align_up
+
+
+def greedy_by_size_offsets(
+    records: Sequence[TensorUsageRecord[int]], *, base_addr_align_bytes: int = 1
+) -> OffsetsAssignment:
+    """Place tensors in one block, at multiples of ``base_addr_align_bytes``."""
+    offsets = [0] * len(records)
+    placed: list[tuple[int, int]] = []
+    for index in sorted(range(len(records)), key=lambda i: -records[i].tensor_size):
+        record = records[index]
+        existing = (
+            (offset, records[other].tensor_size) for offset, other in placed if record.exists_with(records[other])
+        )
+        offsets[index] = _best_gap(record.tensor_size, existing, base_addr_align_bytes)
+        insort(placed, (offsets[index], index), key=itemgetter(0))
+    ends = (offset + record.tensor_size for offset, record in zip(offsets, records, strict=True))
+    return OffsetsAssignment(tuple(offsets), max(ends, default=0))
+
+
+def _best_gap(size: int, existing: Iterable[tuple[int, int]], alignment: int) -> int:
+    """Return the offset of the smallest gap of at least ``size`` bytes, the lowest of equal ones, else the end."""
+    gaps: list[tuple[int, int]] = []
+    end = 0
+    for offset, other_size in existing:
+        if offset - end >= size:
+            gaps.append((offset - end, end))
+        end = max(end, align_up(offset + other_size, alignment))
+    return min(gaps, default=(0, end))[1]
+
+
+class _Candidate:
+    """A tensor that has no object yet (mutable): its distance to each object, and the nearest one.
+
+    ``best_object`` keeps its last value when no object is left; ``best_dist`` says so.
+    """
+
+    __slots__ = ("best_dist", "best_object", "dist", "index", "position", "record")
+
+    def __init__(self, index: int, record: TensorUsageRecord[int], position: int) -> None:
+        self.index = index
+        self.record = record
+        self.position = position
+        self.dist: list[int] = []
+        self.best_dist = NOT_ASSIGNED
+        self.best_object = NOT_ASSIGNED
+
+    def priority(self) -> tuple[int, int, int]:
+        """Return what the smallest of is assigned next."""
+        return (self.position, self.best_dist, -self.record.tensor_size)
+
+    def object_gained(self, object_id: int, tensor: TensorUsageRecord[int]) -> None:
+        """Note that ``tensor`` now uses an object, possibly a new one."""
+        is_new = object_id == len(self.dist)
+        if is_new:
+            self.dist.append(NOT_ASSIGNED)
+        elif self.dist[object_id] == NOT_ASSIGNED:
+            return
+        dist = _distance(self.record, tensor)
+        if is_new or dist == NOT_ASSIGNED:
+            self.dist[object_id] = dist
+        else:
+            self.dist[object_id] = min(self.dist[object_id], dist)
+        if dist == NOT_ASSIGNED and self.best_object == object_id:
+            self._find_best()
+        elif dist < self.best_dist:
+            self.best_dist, self.best_object = dist, object_id
+
+    def _find_best(self) -> None:
+        self.best_dist = min(self.dist)
+        if self.best_dist != NOT_ASSIGNED:
+            self.best_object = self.dist.index(self.best_dist)
+
+
+def _distance(a: TensorUsageRecord[int], b: TensorUsageRecord[int]) -> int:
+    """Return the tasks between two tensors (1: one follows the other), NOT_ASSIGNED if both exist at once."""
+    if a.exists_with(b):
+        return NOT_ASSIGNED
+    return max(a.first_task - b.last_task, b.first_task - a.last_task)
+
+
+def greedy_by_size_objects(records: Sequence[TensorUsageRecord[int]]) -> ObjectsAssignment[int]:
+    """Assign tensors of bytes to shared objects; of equal priority the first record is assigned first."""
+    descending = [-maximum for maximum in positional_maximums(records)]
+    waiting = [
+        _Candidate(index, record, bisect_right(descending, -record.tensor_size) - 1)
+        for index, record in enumerate(records)
+    ]
+    object_ids = [NOT_ASSIGNED] * len(records)
+    object_sizes: list[int] = []
+    while waiting:
+        chosen = min(waiting, key=_Candidate.priority)
+        waiting.remove(chosen)
+        if chosen.best_dist == NOT_ASSIGNED:
+            object_id = len(object_sizes)
+            object_sizes.append(chosen.record.tensor_size)
+        else:
+            object_id = chosen.best_object
+            object_sizes[object_id] = max(object_sizes[object_id], chosen.record.tensor_size)
+        object_ids[chosen.index] = object_id
+        for candidate in waiting:
+            candidate.object_gained(object_id, chosen.record)
+    return ObjectsAssignment(tuple(object_ids), tuple(object_sizes))

@@ -1,0 +1,36 @@
+"""Describe the optional C extension ``tflm_sim.planners.native._native`` to cffi (named in ``setup.py``).
+
+The header is the only declaration: cffi reads what stands between its preprocessor lines. The extension is optional:
+where there is no C compiler the installation succeeds without it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cffi import FFI
+
+HERE = Path("tflm_sim/planners/native")
+HEADERS = ("tflm_plan.h",)
+SOURCES = ("tflm_plan.c",)
+
+
+def declarations(header: str) -> str:
+    """Return the text of a header without its preprocessor lines."""
+    return "\n".join(line for line in header.splitlines() if not line.startswith("#"))
+
+
+ffibuilder = FFI()
+for name in HEADERS:
+    ffibuilder.cdef(declarations((HERE / name).read_text(encoding="utf-8")))
+ffibuilder.set_source(
+    "tflm_sim.planners.native._native",
+    "\n".join(f'#include "{name}"' for name in HEADERS),
+    sources=[str(HERE / name) for name in SOURCES],
+    include_dirs=[str(HERE)],
+    depends=[str(HERE / name) for name in HEADERS],
+    optional=True,
+)
+
+if __name__ == "__main__":
+    ffibuilder.compile(verbose=True)

@@ -1,0 +1,287 @@
+/* From bytes and moments to units and sections. */
+#include "exact_problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+static int compare_int64(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* ---- units */
+
+/* Offsets are multiples of the step of all alignments and fixed offsets, so every size may be rounded up to it: what
+   lies above begins at a multiple. After that, whatever divides all sizes (and alignments above it) is the unit. */
+static void choose_unit(problem *p) {
+  int64_t step = 0, unit = 0, before;
+  for (int i = 0; i < p->count; i++) step = gcd(step, p->fixed[i] == EXACT_FREE ? p->align[i] : p->fixed[i]);
+  if (step == 0) step = 1;
+  for (int i = 0; i < p->count; i++) {
+    p->size[i] = exact_align_up(p->bytes[i], step);
+    unit = gcd(unit, p->size[i]);
+    if (p->fixed[i] != EXACT_FREE) unit = gcd(unit, p->fixed[i]);
+  }
+  do {
+    before = unit;
+    for (int i = 0; i < p->count; i++)
+      if (p->fixed[i] == EXACT_FREE && unit % p->align[i] != 0) unit = gcd(unit, p->align[i]);
+  } while (unit != before);
+  p->unit = unit == 0 ? 1 : unit;
+}
+
+static void scale(problem *p) {
+  for (int i = 0; i < p->count; i++) {
+    p->size[i] /= p->unit;
+    if (p->fixed[i] != EXACT_FREE) {
+      p->fixed[i] /= p->unit;
+      p->align[i] = 1;
+    } else {
+      p->align[i] = p->align[i] <= p->unit ? 1 : p->align[i] / p->unit;
+    }
+    if (p->align[i] > p->most_align) p->most_align = p->align[i];
+  }
+}
+
+/* The sum of what every buffer can add to a pile; nonzero when it leaves the range in which sums are safe. */
+static int measure(problem *p, const exact_buffer *buffers, size_t count) {
+  int64_t sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    const exact_buffer *b = &buffers[i];
+    const int64_t parts[3] = {b->size, b->alignment, b->offset == EXACT_FREE ? 0 : b->offset};
+    for (int k = 0; k < 3; k++) {
+      if (parts[k] > EXACT_MAX_BYTES - sum) return 1;
+      sum += parts[k];
+    }
+    if (b->size == 0 && b->offset > p->least_peak) p->least_peak = b->offset;
+  }
+  return 0;
+}
+
+/* ---- sections */
+
+static int lower_index(const int64_t *sorted, int count, int64_t value) {
+  int low = 0, high = count;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (sorted[middle] < value)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* A start is a section when some buffer ends before the next start: the buffers alive there are a maximal set. */
+static int find_sections(const int64_t *starts, const int64_t *ends, int count, int64_t *moments) {
+  int found = 0;
+  for (int i = 0; i < count; i++) {
+    if (i + 1 < count && starts[i + 1] == starts[i]) continue;
+    const int end = lower_index(ends, count, starts[i]);
+    if (i + 1 == count || ends[end] < starts[i + 1]) moments[found++] = starts[i];
+  }
+  return found;
+}
+
+static int build_sections(problem *p, const exact_buffer *buffers) {
+  int64_t *times = malloc(sizeof(int64_t) * ((size_t)p->count * 3 + 1));
+  if (times == NULL) return EXACT_NO_MEMORY;
+  int64_t *starts = times, *ends = times + p->count, *moments = times + 2 * (size_t)p->count;
+  for (int i = 0; i < p->count; i++) {
+    starts[i] = buffers[p->original[i]].first;
+    ends[i] = buffers[p->original[i]].last;
+  }
+  qsort(starts, (size_t)p->count, sizeof *starts, compare_int64);
+  qsort(ends, (size_t)p->count, sizeof *ends, compare_int64);
+  p->section_count = find_sections(starts, ends, p->count, moments);
+  for (int i = 0; i < p->count; i++) {
+    const exact_buffer *b = &buffers[p->original[i]];
+    p->low[i] = lower_index(moments, p->section_count, b->first);
+    p->high[i] = b->last == INT64_MAX ? p->section_count : lower_index(moments, p->section_count, b->last + 1);
+    p->duration[i] = (double)b->last - (double)b->first + 1.0;
+    p->area[i] = p->duration[i] * (double)b->size;
+  }
+  free(times);
+  return EXACT_OK;
+}
+
+static int meet(const problem *p, int i, int j) { return p->low[i] < p->high[j] && p->low[j] < p->high[i]; }
+
+/* ---- neighbours */
+
+typedef struct {
+  int64_t key;
+  int index;
+} keyed;
+
+static int compare_keyed(const void *a, const void *b) {
+  const keyed *x = a, *y = b;
+  return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->index - y->index;
+}
+
+/* List, for every free buffer, the free (or fixed) buffers it meets; `list` may be NULL to count only. */
+static size_t list_meetings(const problem *p, const keyed *others, int other_count, int *first, int *list) {
+  size_t used = 0;
+  for (int i = 0; i < p->count; i++) {
+    if (list != NULL) first[i] = (int)used;
+    if (p->fixed[i] != EXACT_FREE) continue;
+    for (int k = 0; k < other_count; k++) {
+      const int j = others[k].index;
+      if (j == i || !meet(p, i, j)) continue;
+      if (list != NULL) list[used] = j;
+      used++;
+    }
+  }
+  if (list != NULL) first[p->count] = (int)used;
+  return used;
+}
+
+static int build_lists(problem *p, keyed *others) {
+  int free_count = 0, fixed_count = 0;
+  keyed *fixed = others + p->count;
+  for (int i = 0; i < p->count; i++) {
+    if (p->fixed[i] == EXACT_FREE)
+      others[free_count++] = (keyed){p->low[i], i};
+    else
+      fixed[fixed_count++] = (keyed){p->fixed[i], i};
+  }
+  qsort(others, (size_t)free_count, sizeof *others, compare_keyed);
+  qsort(fixed, (size_t)fixed_count, sizeof *fixed, compare_keyed);
+  const size_t near = list_meetings(p, others, free_count, NULL, NULL);
+  const size_t blocks = list_meetings(p, fixed, fixed_count, NULL, NULL);
+  if (near > INT32_MAX || blocks > INT32_MAX) return EXACT_NO_MEMORY;
+  p->near = malloc(sizeof(int) * (near + 1));
+  p->block = malloc(sizeof(int) * (blocks + 1));
+  if (p->near == NULL || p->block == NULL) return EXACT_NO_MEMORY;
+  list_meetings(p, others, free_count, p->first_near, p->near);
+  list_meetings(p, fixed, fixed_count, p->first_block, p->block);
+  return EXACT_OK;
+}
+
+static int build_neighbours(problem *p) {
+  keyed *others = malloc(sizeof(keyed) * ((size_t)p->count * 2 + 1));
+  if (others == NULL) return EXACT_NO_MEMORY;
+  const int code = build_lists(p, others);
+  free(others);
+  return code;
+}
+
+/* Buffers with one lifetime, size, tail and alignment can be exchanged: the search keeps them in this order. */
+static void find_twins(problem *p) {
+  for (int i = 0; i < p->count; i++) {
+    p->twin[i] = -1;
+    if (p->fixed[i] != EXACT_FREE) continue;
+    for (int q = p->first_near[i]; q < p->first_near[i + 1]; q++) {
+      const int j = p->near[q];
+      if (j < i && j > p->twin[i] && p->low[i] == p->low[j] && p->high[i] == p->high[j] &&
+          p->bytes[i] == p->bytes[j] && p->align[i] == p->align[j])
+        p->twin[i] = j;
+    }
+  }
+}
+
+/* ---- bounds */
+
+/* All but the topmost buffer of a section take their rounded size; the topmost gives back its rounding. */
+static int bound_sections(problem *p) {
+  int64_t *sum = calloc((size_t)p->section_count * 2 + 1, sizeof(int64_t));
+  if (sum == NULL) return EXACT_NO_MEMORY;
+  int64_t *slack = sum + p->section_count;
+  p->bound = p->least_peak;
+  for (int i = 0; i < p->count; i++) {
+    const int64_t rounding = p->size[i] * p->unit - p->bytes[i];
+    for (int s = p->low[i]; s < p->high[i]; s++) {
+      sum[s] += p->size[i];
+      if (rounding > slack[s]) slack[s] = rounding;
+    }
+    p->total += p->size[i] + p->align[i];
+    const int64_t end = p->fixed[i] == EXACT_FREE ? 0 : p->fixed[i] * p->unit + p->bytes[i];
+    if (end > p->bound) p->bound = end;
+    if (p->fixed[i] != EXACT_FREE) p->total += p->fixed[i];
+  }
+  for (int s = 0; s < p->section_count; s++)
+    if (sum[s] * p->unit - slack[s] > p->bound) p->bound = sum[s] * p->unit - slack[s];
+  for (int i = 0; i < p->count; i++)
+    for (int s = p->low[i]; s < p->high[i]; s++)
+      if (sum[s] > p->load[i]) p->load[i] = sum[s];
+  free(sum);
+  p->bound = problem_next_peak(p, p->bound);
+  return EXACT_OK;
+}
+
+static int allocate_columns(problem *p, size_t count) {
+  int64_t **wide[] = {&p->bytes, &p->size, &p->align, &p->fixed, &p->load};
+  int **narrow[] = {&p->low, &p->high, &p->first_near, &p->first_block, &p->twin, &p->original};
+  double **real[] = {&p->area, &p->duration};
+  int good = 1;
+  for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) good &= (*wide[k] = calloc(count + 1, 8)) != NULL;
+  for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++)
+    good &= (*narrow[k] = calloc(count + 1, sizeof(int))) != NULL;
+  for (size_t k = 0; k < sizeof real / sizeof *real; k++) good &= (*real[k] = calloc(count + 1, sizeof(double))) != NULL;
+  return good ? EXACT_OK : EXACT_NO_MEMORY;
+}
+
+int problem_init(problem *p, const exact_buffer *buffers, size_t count) {
+  memset(p, 0, sizeof *p);
+  if (measure(p, buffers, count)) return EXACT_TOO_BIG;
+  if (allocate_columns(p, count) != EXACT_OK) return EXACT_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) {
+    if (buffers[i].size == 0) continue;
+    p->bytes[p->count] = buffers[i].size;
+    p->align[p->count] = buffers[i].alignment;
+    p->fixed[p->count] = buffers[i].offset;
+    p->original[p->count++] = (int)i;
+  }
+  p->most_align = 1;
+  choose_unit(p);
+  scale(p);
+  if (build_sections(p, buffers) != EXACT_OK || build_neighbours(p) != EXACT_OK) return EXACT_NO_MEMORY;
+  find_twins(p);
+  return bound_sections(p);
+}
+
+void problem_free(problem *p) {
+  void *owned[] = {p->bytes,      p->size, p->align,       p->fixed, p->load, p->low,      p->high, p->first_near,
+                   p->first_block, p->twin, p->original, p->near,  p->block, p->area, p->duration};
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
+}
+
+int problem_fixed_collide(const problem *p) {
+  for (int i = 0; i < p->count; i++) {
+    if (p->fixed[i] == EXACT_FREE) continue;
+    for (int j = 0; j < i; j++) {
+      if (p->fixed[j] == EXACT_FREE || !meet(p, i, j)) continue;
+      if (p->fixed[i] < p->fixed[j] + p->size[j] && p->fixed[j] < p->fixed[i] + p->size[i]) return 1;
+    }
+  }
+  return 0;
+}
+
+int64_t problem_next_peak(const problem *p, int64_t peak) {
+  int64_t best = INT64_MAX;
+  if (p->count == 0 || peak <= p->least_peak) return p->least_peak > peak ? p->least_peak : peak;
+  for (int i = 0; i < p->count; i++) {
+    const int64_t gap = (p->bytes[i] - peak) % p->unit;
+    const int64_t next = peak + (gap < 0 ? gap + p->unit : gap);
+    if (next < best) best = next;
+  }
+  return best;
+}
+
+int64_t problem_peak(const problem *p, const int64_t *units) {
+  int64_t peak = p->least_peak;
+  for (int i = 0; i < p->count; i++) {
+    const int64_t end = units[i] * p->unit + p->bytes[i];
+    if (end > peak) peak = end;
+  }
+  return peak;
+}

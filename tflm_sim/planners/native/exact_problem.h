@@ -1,0 +1,64 @@
+/* The problem as the search sees it: sizes in units, time cut into sections, neighbours listed. */
+#ifndef TFLM_SIM_EXACT_PROBLEM_H
+#define TFLM_SIM_EXACT_PROBLEM_H
+
+#include "exact.h"
+
+/* A section is a moment at which a maximal set of buffers is alive: every pair that is ever alive together meets in
+   one, and the buffers of any other moment are a subset of one. Section ranges are half-open.
+
+     time     0  1  2  3  4        buffers a 0..1, b 1..3, c 3..4 (inclusive)
+     a        ====                 sections: moment 1 {a, b}, moment 3 {b, c}
+     b           =======           a [0,1)  b [0,2)  c [1,2)
+     c                 ====                                                       */
+typedef struct {
+  int count, section_count;
+  int64_t unit;             /* bytes per unit; every offset of a canonical plan is a multiple of it */
+  int64_t *bytes;           /* size in bytes */
+  int64_t *size, *align;    /* in units, size rounded up */
+  int64_t *fixed;           /* fixed offset in units, or EXACT_FREE */
+  int *low, *high;          /* sections [low, high) */
+  int *first_near, *near;   /* free buffers alive together with buffer i: near[first_near[i] .. first_near[i + 1]) */
+  int *first_block, *block; /* the same for fixed ones, lowest first */
+  int *twin;                /* the previous free buffer that is interchangeable with this one, or -1 */
+  int *original;            /* index among the caller's buffers (those of size 0 are left out) */
+  double *area, *duration;
+  int64_t *load;            /* most units alive in any of the buffer's sections */
+  int64_t bound;            /* bytes; no plan has a smaller peak */
+  int64_t least_peak;       /* bytes; where a fixed buffer of size 0 lies */
+  int64_t total;            /* units; no canonical plan is higher */
+  int64_t most_align;
+} problem;
+
+/* Build from valid buffers; EXACT_OK, EXACT_TOO_BIG or EXACT_NO_MEMORY. problem_free is safe after any of them. */
+int problem_init(problem *p, const exact_buffer *buffers, size_t count);
+void problem_free(problem *p);
+
+/* Nonzero when two fixed buffers collide: then there is no plan at all. */
+int problem_fixed_collide(const problem *p);
+
+/* The smallest peak (bytes) of at least `peak` that any canonical plan can have. */
+int64_t problem_next_peak(const problem *p, int64_t peak);
+
+/* The highest end in bytes of a plan given in units. */
+int64_t problem_peak(const problem *p, const int64_t *units);
+
+/* First fit, lowest gap first, in the given order of the free buffers; offsets in units. */
+int problem_first_fit(const problem *p, const int *order, int64_t *units);
+
+/* Orders of the free buffers by keys such as "TAW", largest first: Total load, Area, Width, siZe, Overlaps, Lower. */
+void problem_order(const problem *p, const char *keys, double noise, uint64_t seed, int *order);
+
+static inline int64_t exact_align_up(int64_t value, int64_t align) {
+  return align == 1 ? value : (value + align - 1) / align * align;
+}
+
+static inline uint64_t exact_mix(uint64_t x) {
+  x ^= x >> 30;
+  x *= UINT64_C(0xbf58476d1ce4e5b9);
+  x ^= x >> 27;
+  x *= UINT64_C(0x94d049bb133111eb);
+  return x ^ (x >> 31);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* One question to the search: is there a plan within this capacity? */
+#ifndef TFLM_SIM_EXACT_SEARCH_H
+#define TFLM_SIM_EXACT_SEARCH_H
+
+#include "exact_problem.h"
+
+enum { SEARCH_FAILED, SEARCH_FOUND, SEARCH_STOPPED };
+
+/* Where to look for the next buffer to decide on. */
+typedef enum {
+  PICK_LOWEST,       /* the buffer that can lie lowest of all */
+  PICK_LOWEST_FLOOR, /* the section that is filled least, the fuller ahead one first */
+  PICK_TIGHTEST      /* the section with the least room to lose */
+} search_pick;
+
+typedef struct {
+  int64_t capacity; /* bytes */
+  search_pick pick;
+  const int *order;        /* which of two buffers at one offset comes first */
+  int64_t node_limit;      /* stop after so many nodes */
+  int (*poll)(void *);     /* asked now and then; nonzero stops */
+  void *context;
+  int64_t nodes;           /* out: nodes visited */
+} search_task;
+
+/* A search keeps what it has learnt to be impossible from task to task; capacities may come in any order. The narrow
+   one counts units in 32 bits (about twice as fast), for problems that search_is_narrow. */
+typedef struct search_narrow search_narrow;
+typedef struct search_wide search_wide;
+
+static inline int search_is_narrow(const problem *p) {
+  return p->total + 2 * p->most_align < (INT64_C(1) << 30);
+}
+
+search_narrow *search_new_narrow(const problem *p);
+void search_free_narrow(search_narrow *s);
+int search_run_narrow(search_narrow *s, search_task *task, int64_t *units);
+search_wide *search_new_wide(const problem *p);
+void search_free_wide(search_wide *s);
+int search_run_wide(search_wide *s, search_task *task, int64_t *units);
+
+#endif

@@ -1,0 +1,330 @@
+/* TFLM's greedy planner with work in proportion to the buffers that are alive together.
+ *
+ * Upstream keeps one list of everything placed, ordered by offset, and walks all of it for every buffer. Here the
+ * placed buffers stand in an array ordered by first_time_used ("rank"), under a tree of the latest last_time_used:
+ *
+ *   rank            0   1   2   3   4   5         a buffer used from f to l meets exactly the placed ranks
+ *   first_time_used 0   0   1   4   7   9           - below the first rank whose first_time_used is above l
+ *   last_time_used  9   1   3   5   8   9           - whose last_time_used is not below f
+ *   tree            `----- 9 ----'  `- 9 -'
+ *
+ * The ones it meets are collected, ordered by offset, and searched for the first gap: the same gap that the walk over
+ * the whole list finds, because the walk skips the others and equal offsets commute.
+ *
+ * Source: tensorflow/lite/micro/memory_planner/greedy_memory_planner.cc @ 90b983c
+ */
+#include "tflm_plan.h"
+
+#define FANOUT_LOG2 4u
+#define FANOUT (1u << FANOUT_LOG2)
+#define MAX_LEVELS 8u /* FANOUT^8 = 2^32 ranks */
+#define RADIX 256u
+#define INSERTION_SORT_LIMIT 48u
+#define COUNT_LIMIT ((size_t)INT32_MAX)
+#define NOT_PLACED INT32_MIN /* below every last_time_used: that is why a time must not be INT32_MIN */
+
+/* The latest last_time_used among placed ranks. level[0][r] is rank r itself, level[k][i] the maximum over the ranks
+ * i * FANOUT^k .. (i + 1) * FANOUT^k - 1; the top level has at most FANOUT entries.
+ */
+typedef struct tree {
+  int32_t *level[MAX_LEVELS];
+  uint32_t levels;
+} tree_t;
+
+/* Invariant: placed[r] is meaningful iff tree.level[0][r] != NOT_PLACED. */
+typedef struct planner {
+  const tflm_plan_buffer_t *buffers;
+  uint32_t count;
+  uint64_t *keys;      /* [count] what is being sorted */
+  uint64_t *spare;     /* [count] the other half of the radix sort */
+  uint64_t *placed;    /* [count] by rank: offset and size of what is placed */
+  uint32_t *order;     /* [count] the buffers in the order of placement */
+  uint32_t *rank;      /* [count] by buffer */
+  int32_t *first;      /* [count] first_time_used by rank, ascending */
+  uint32_t *histogram; /* [RADIX] */
+  tree_t tree;
+} planner_t;
+
+/* Return value in an order-preserving unsigned form. */
+static uint32_t bias(int32_t value) { return (uint32_t)value ^ 0x80000000u; }
+
+static int32_t unbias(uint32_t value) {
+  return value >= 0x80000000u ? (int32_t)(value - 0x80000000u) : (int32_t)value + INT32_MIN;
+}
+
+static uint64_t pack(uint32_t high, uint32_t low) { return (uint64_t)high << 32 | low; }
+
+static uint32_t high_half(uint64_t key) { return (uint32_t)(key >> 32); }
+
+static uint32_t low_half(uint64_t key) { return (uint32_t)key; }
+
+/* ---- sorting ---- */
+
+static void insertion_sort(uint64_t *keys, uint32_t count) {
+  for (uint32_t i = 1; i < count; ++i) {
+    const uint64_t key = keys[i];
+    uint32_t j = i;
+    for (; j > 0 && keys[j - 1] > key; --j) {
+      keys[j] = keys[j - 1];
+    }
+    keys[j] = key;
+  }
+}
+
+/* Scatter from into to by the byte at shift, stable. Return 0, with to untouched, when all share that byte. */
+static int radix_pass(const uint64_t *from, uint64_t *to, uint32_t count, uint32_t shift, uint32_t *histogram) {
+  for (uint32_t i = 0; i < RADIX; ++i) {
+    histogram[i] = 0;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    ++histogram[(from[i] >> shift) & (RADIX - 1)];
+  }
+  if (histogram[(from[0] >> shift) & (RADIX - 1)] == count) {
+    return 0;
+  }
+  for (uint32_t i = 0, sum = 0; i < RADIX; ++i) {
+    const uint32_t here = histogram[i];
+    histogram[i] = sum;
+    sum += here;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    to[histogram[(from[i] >> shift) & (RADIX - 1)]++] = from[i];
+  }
+  return 1;
+}
+
+/* Return keys[count] sorted by the high half, in one of the two arrays. Equal high halves keep their order if the low
+ * halves ascend, and come in any order otherwise.
+ */
+static const uint64_t *sort(uint64_t *keys, uint64_t *spare, uint32_t count, uint32_t *histogram) {
+  if (count <= INSERTION_SORT_LIMIT) {
+    insertion_sort(keys, count);
+    return keys;
+  }
+  for (uint32_t shift = 32; shift < 64; shift += 8) {
+    if (radix_pass(keys, spare, count, shift, histogram)) {
+      uint64_t *sorted = spare;
+      spare = keys;
+      keys = sorted;
+    }
+  }
+  return keys;
+}
+
+/* ---- the tree ---- */
+
+static uint32_t level_width(uint32_t count, uint32_t level) {
+  const uint64_t span = (uint64_t)1 << (FANOUT_LOG2 * level);
+  return (uint32_t)((count + span - 1) >> (FANOUT_LOG2 * level));
+}
+
+static uint32_t level_count(uint32_t count) {
+  uint32_t levels = 1;
+  while (level_width(count, levels - 1) > FANOUT) {
+    ++levels;
+  }
+  return levels;
+}
+
+static void tree_insert(tree_t *tree, uint32_t rank, int32_t last_time_used) {
+  for (uint32_t level = 0; level < tree->levels; ++level) {
+    int32_t *latest = &tree->level[level][rank >> (FANOUT_LOG2 * level)];
+    if (*latest < last_time_used) {
+      *latest = last_time_used;
+    }
+  }
+}
+
+/* Return the first placed rank in [begin, end) whose last_time_used is not below time; end when there is none. */
+static uint32_t tree_next(const tree_t *tree, uint32_t begin, uint32_t end, int32_t time) {
+  uint64_t rank = begin;
+  uint32_t level = 0;
+  while (rank < end) {
+    while (level + 1 < tree->levels && (rank & (((uint64_t)FANOUT << (FANOUT_LOG2 * level)) - 1)) == 0) {
+      ++level;
+    }
+    while (tree->level[level][rank >> (FANOUT_LOG2 * level)] >= time) {
+      if (level == 0) {
+        return (uint32_t)rank;
+      }
+      --level;
+    }
+    rank += (uint64_t)1 << (FANOUT_LOG2 * level);
+  }
+  return end;
+}
+
+/* ---- the workspace ---- */
+
+/* Hand out the arrays of planner from a cursor of bytes; with base null it only counts them. */
+static void *carve(unsigned char *base, size_t *used, size_t bytes) {
+  void *array = base == NULL ? NULL : base + *used;
+  *used += (bytes + 7u) & ~(size_t)7u;
+  return array;
+}
+
+static size_t lay_out(planner_t *planner, unsigned char *base, uint32_t count) {
+  size_t used = 0;
+  const size_t n = count;
+  planner->keys = carve(base, &used, n * sizeof(uint64_t));
+  planner->spare = carve(base, &used, n * sizeof(uint64_t));
+  planner->placed = carve(base, &used, n * sizeof(uint64_t));
+  planner->order = carve(base, &used, n * sizeof(uint32_t));
+  planner->rank = carve(base, &used, n * sizeof(uint32_t));
+  planner->first = carve(base, &used, n * sizeof(int32_t));
+  planner->histogram = carve(base, &used, RADIX * sizeof(uint32_t));
+  planner->tree.levels = level_count(count);
+  for (uint32_t level = 0; level < planner->tree.levels; ++level) {
+    planner->tree.level[level] = carve(base, &used, level_width(count, level) * sizeof(int32_t));
+  }
+  return used;
+}
+
+size_t tflm_plan_greedy_workspace_size(size_t count) {
+  planner_t planner;
+  /* An array takes at most 8 bytes a buffer; 8 arrays and the tree's levels with their padding stay below 64. */
+  if (count > COUNT_LIMIT || count > (SIZE_MAX - 4096u) / 64u) {
+    return 0;
+  }
+  return lay_out(&planner, NULL, (uint32_t)count);
+}
+
+/* ---- placement ---- */
+
+static int is_valid(const tflm_plan_buffer_t *buffer) {
+  return buffer->size >= 0 && buffer->alignment >= 1 && buffer->first_time_used != INT32_MIN &&
+         buffer->last_time_used != INT32_MIN;
+}
+
+/* Fill order: offline buffers as they came; then the others by descending size, the latest first among equals (upstream
+ * fills its table from the tail and sorts it stably).
+ */
+static void order_by_size(planner_t *planner) {
+  uint32_t offline = 0;
+  uint32_t online = 0;
+  for (uint32_t i = 0; i < planner->count; ++i) {
+    if (planner->buffers[i].offline_offset != TFLM_PLAN_ONLINE) {
+      planner->order[offline++] = i;
+    }
+  }
+  for (uint32_t i = planner->count; i-- > 0;) {
+    if (planner->buffers[i].offline_offset == TFLM_PLAN_ONLINE) {
+      planner->keys[online++] = pack((uint32_t)INT32_MAX - (uint32_t)planner->buffers[i].size, planner->count - 1 - i);
+    }
+  }
+  const uint64_t *sorted = sort(planner->keys, planner->spare, online, planner->histogram);
+  for (uint32_t i = 0; i < online; ++i) {
+    planner->order[offline + i] = planner->count - 1 - low_half(sorted[i]);
+  }
+}
+
+static void rank_by_first_time_used(planner_t *planner) {
+  for (uint32_t i = 0; i < planner->count; ++i) {
+    planner->keys[i] = pack(bias(planner->buffers[i].first_time_used), i);
+  }
+  const uint64_t *sorted = sort(planner->keys, planner->spare, planner->count, planner->histogram);
+  for (uint32_t rank = 0; rank < planner->count; ++rank) {
+    planner->first[rank] = unbias(high_half(sorted[rank]));
+    planner->rank[low_half(sorted[rank])] = rank;
+  }
+  for (uint32_t level = 0; level < planner->tree.levels; ++level) {
+    for (uint32_t i = 0; i < level_width(planner->count, level); ++i) {
+      planner->tree.level[level][i] = NOT_PLACED;
+    }
+  }
+}
+
+/* Return how many ranks have a first_time_used that is not above time. */
+static uint32_t ranks_up_to(const planner_t *planner, int32_t time) {
+  uint32_t low = 0;
+  uint32_t high = planner->count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (planner->first[middle] > time) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/* Collect what is placed and alive together with buffer, ordered by offset. */
+static const uint64_t *simultaneously_active(planner_t *planner, const tflm_plan_buffer_t *buffer, uint32_t *found) {
+  const uint32_t end = ranks_up_to(planner, buffer->last_time_used);
+  uint32_t count = 0;
+  uint32_t rank = tree_next(&planner->tree, 0, end, buffer->first_time_used);
+  while (rank < end) {
+    planner->keys[count++] = planner->placed[rank];
+    rank = tree_next(&planner->tree, rank + 1, end, buffer->first_time_used);
+  }
+  *found = count;
+  return sort(planner->keys, planner->spare, count, planner->histogram);
+}
+
+/* Return the lowest multiple of the alignment, from 0 on, that has room below the next active buffer. */
+static int64_t first_gap(const uint64_t *active, uint32_t count, const tflm_plan_buffer_t *buffer) {
+  int64_t candidate = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const int64_t offset = unbias(high_half(active[i]));
+    const int64_t end = offset + low_half(active[i]);
+    if (offset - candidate >= buffer->size) {
+      break;
+    }
+    if (end > candidate) {
+      const uint32_t waste = (uint32_t)end % (uint32_t)buffer->alignment;
+      candidate = waste == 0 ? end : end + ((uint32_t)buffer->alignment - waste);
+    }
+  }
+  return candidate;
+}
+
+static int place(planner_t *planner, uint32_t index, int32_t *offsets, uint32_t *peak) {
+  const tflm_plan_buffer_t *buffer = &planner->buffers[index];
+  const uint32_t rank = planner->rank[index];
+  int64_t offset = buffer->offline_offset;
+  if (buffer->offline_offset == TFLM_PLAN_ONLINE) {
+    uint32_t count;
+    const uint64_t *active = simultaneously_active(planner, buffer, &count);
+    offset = first_gap(active, count, buffer);
+  }
+  if (offset + buffer->size > INT32_MAX) {
+    return TFLM_PLAN_E_OVERFLOW;
+  }
+  const uint32_t end = (uint32_t)(offset + buffer->size);
+  offsets[index] = (int32_t)offset;
+  planner->placed[rank] = pack(bias((int32_t)offset), (uint32_t)buffer->size);
+  tree_insert(&planner->tree, rank, buffer->last_time_used);
+  *peak = *peak < end ? end : *peak;
+  return TFLM_PLAN_OK;
+}
+
+int tflm_plan_greedy(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
+                     int32_t *offsets, uint32_t *peak) {
+  planner_t planner;
+  const size_t needed = tflm_plan_greedy_workspace_size(count);
+  if (peak == NULL || needed == 0 || (count > 0 && (buffers == NULL || offsets == NULL))) {
+    return TFLM_PLAN_E_ARGUMENT;
+  }
+  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) {
+    return TFLM_PLAN_E_WORKSPACE;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_valid(&buffers[i])) {
+      return TFLM_PLAN_E_ARGUMENT;
+    }
+  }
+  planner.buffers = buffers;
+  planner.count = (uint32_t)count;
+  lay_out(&planner, workspace, planner.count);
+  order_by_size(&planner);
+  rank_by_first_time_used(&planner);
+  *peak = 0;
+  for (uint32_t i = 0; i < planner.count; ++i) {
+    const int status = place(&planner, planner.order[i], offsets, peak);
+    if (status != TFLM_PLAN_OK) {
+      return status;
+    }
+  }
+  return TFLM_PLAN_OK;
+}

@@ -1,0 +1,75 @@
+"""``validate``: judge a plan without knowing who made it. It shares no code with any planner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from tflm_sim.planners.buffers import Buffer, Plan
+
+
+class Fault(Enum):
+    """What can be wrong with a plan."""
+
+    COUNT = "count"
+    NEGATIVE = "negative"
+    MISALIGNED = "misaligned"
+    MOVED = "moved"
+    OVERLAP = "overlap"
+    PEAK = "peak"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with a plan.
+
+    Attributes:
+        fault: Which rule is broken.
+        buffers: The indices of the buffers concerned; () for the plan as a whole.
+        message: One sentence with the numbers.
+    """
+
+    fault: Fault
+    buffers: tuple[int, ...]
+    message: str
+
+
+def validate(buffers: Sequence[Buffer], plan: Plan) -> list[Finding]:
+    """Return everything that is wrong with ``plan`` as a placement of ``buffers``; [] for a valid plan."""
+    if len(plan.offsets) != len(buffers):
+        return [Finding(Fault.COUNT, (), f"{len(plan.offsets)} offsets for {len(buffers)} buffers")]
+    return [*_offset_faults(buffers, plan.offsets), *_overlaps(buffers, plan.offsets), *_peak_faults(buffers, plan)]
+
+
+def _offset_faults(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[Finding]:
+    for index, (buffer, offset) in enumerate(zip(buffers, offsets, strict=True)):
+        if offset < 0:
+            yield Finding(Fault.NEGATIVE, (index,), f"buffer {index} is at the negative offset {offset}")
+        if buffer.offset is not None and offset != buffer.offset:
+            yield Finding(Fault.MOVED, (index,), f"buffer {index} is fixed at {buffer.offset} and was put at {offset}")
+        if buffer.offset is None and offset % buffer.alignment:
+            yield Finding(
+                Fault.MISALIGNED, (index,), f"buffer {index} is at {offset}, not a multiple of {buffer.alignment}"
+            )
+
+
+def _overlaps(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[Finding]:
+    """Compare each buffer with those that began earlier and have not ended when it begins."""
+    alive: list[int] = []
+    for index in sorted(range(len(buffers)), key=lambda index: buffers[index].first_time_used):
+        alive = [other for other in alive if buffers[other].last_time_used >= buffers[index].first_time_used]
+        begin, end = offsets[index], offsets[index] + buffers[index].size
+        for other in alive:
+            other_begin, other_end = offsets[other], offsets[other] + buffers[other].size
+            if max(begin, other_begin) < min(end, other_end):
+                pair = (min(index, other), max(index, other))
+                message = f"buffers {pair[0]} and {pair[1]} are alive together and share bytes"
+                yield Finding(Fault.OVERLAP, pair, f"{message} {max(begin, other_begin)} to {min(end, other_end) - 1}")
+        alive.append(index)
+
+
+def _peak_faults(buffers: Sequence[Buffer], plan: Plan) -> Iterator[Finding]:
+    highest = max((offset + buffer.size for buffer, offset in zip(buffers, plan.offsets, strict=True)), default=0)
+    if plan.peak != highest:
+        yield Finding(Fault.PEAK, (), f"the peak is given as {plan.peak} and is {highest}")

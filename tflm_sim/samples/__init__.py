@@ -1,0 +1,21 @@
+"""Five small int8 models that come with the package; ``tools/make_samples.py`` makes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tflm_sim.errors import UsageError
+
+SAMPLES: tuple[str, ...] = ("sine", "keyword_spotter", "mobilenet_v1_025", "residual", "streaming")
+"""Names of the samples, smallest network first."""
+
+
+def sample_path(name: str) -> Path:
+    """Return the path of the sample ``name``.
+
+    Raises:
+        UsageError: There is no such sample.
+    """
+    if name not in SAMPLES:
+        raise UsageError(f"there is no sample '{name}'; there are {', '.join(SAMPLES)}")
+    return Path(__file__).with_name(f"{name}.tflite")

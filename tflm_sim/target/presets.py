@@ -1,0 +1,104 @@
+"""The named targets: one row per machine and build that people ask for.
+
+A row says what proves it: ``verified_against`` names the configuration of real TFLM whose figures it reproduces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from tflm_sim.errors import UsageError
+from tflm_sim.target.abi import AAPCS, I386, ILP32, LP64, Abi
+from tflm_sim.target.kernel_library import REFERENCE, parse_kernels
+from tflm_sim.target.runtime import Runtime
+from tflm_sim.target.target import Target
+
+_PLAIN = Runtime()
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A row of :data:`PRESETS`.
+
+    Attributes:
+        abi: The compiler's layout rules.
+        description: One line for ``tflm-sim targets``.
+        verified_against: The configuration of real TFLM that proves it with reference kernels, with the reason where
+            that is another machine under the same rules.
+        runtime: The TFLM snapshot and its build flags.
+        cmsis_nn: The CMSIS-NN variant that the core runs ("scalar", "dsp", "mve"), "" where CMSIS-NN does not run.
+    """
+
+    abi: Abi
+    description: str
+    verified_against: str = ""
+    runtime: Runtime = _PLAIN
+    cmsis_nn: str = ""
+
+
+_CORTEX = "AAPCS bare metal, short enums"
+_AS_M4 = "cm4_ref (same ABI)"
+_AS_M4_INT_ENUMS = "cm4le_ref (same layout rules)"
+_ESP = "ILP32, int enums, 8-aligned int64"
+
+PRESETS: dict[str, Preset] = {
+    "x86_64": Preset(LP64, "Linux or macOS on x86-64 or 64-bit ARM, gcc or clang", "x86_64_ref"),
+    "x86_64-compression": Preset(
+        LP64, "x86_64 with USE_TFLM_COMPRESSION", "x86_64_ref_comp", Runtime(compression=True)
+    ),
+    "x86_64-pip": Preset(
+        LP64,
+        "the wheel of pip install --pre tflite-micro (build 8f6596d, compression on)",
+        "x86_64_wheel",
+        Runtime(snapshot="8f6596d", compression=True),
+    ),
+    "i386": Preset(I386, "gcc -m32 on Linux: 4-aligned int64 and double", "x86_32_ref"),
+    "cortex-m0plus": Preset(AAPCS, f"Cortex-M0+ ({_CORTEX})", _AS_M4, cmsis_nn="scalar"),
+    "cortex-m3": Preset(AAPCS, f"Cortex-M3 ({_CORTEX})", _AS_M4, cmsis_nn="scalar"),
+    "cortex-m4": Preset(AAPCS, f"Cortex-M4 ({_CORTEX})", "cm4_ref", cmsis_nn="dsp"),
+    "cortex-m7": Preset(AAPCS, f"Cortex-M7 ({_CORTEX})", _AS_M4, cmsis_nn="dsp"),
+    "cortex-m33": Preset(AAPCS, f"Cortex-M33 ({_CORTEX})", _AS_M4, cmsis_nn="dsp"),
+    "cortex-m55": Preset(AAPCS, f"Cortex-M55 ({_CORTEX})", _AS_M4, cmsis_nn="mve"),
+    "cortex-m85": Preset(AAPCS, f"Cortex-M85 ({_CORTEX})", _AS_M4, cmsis_nn="mve"),
+    "cortex-m4-int-enums": Preset(ILP32, "Cortex-M4 built with -fno-short-enums", "cm4le_ref", cmsis_nn="dsp"),
+    "riscv32": Preset(ILP32, f"RISC-V 32 ({_ESP})", _AS_M4_INT_ENUMS),
+    "esp32": Preset(ILP32, f"ESP32, Xtensa LX6 ({_ESP})", _AS_M4_INT_ENUMS),
+    "esp32-s2": Preset(ILP32, f"ESP32-S2, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS),
+    "esp32-s3": Preset(ILP32, f"ESP32-S3, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS),
+    "esp32-c3": Preset(ILP32, f"ESP32-C3, RISC-V ({_ESP})", _AS_M4_INT_ENUMS),
+    "esp32-c6": Preset(ILP32, f"ESP32-C6, RISC-V ({_ESP})", _AS_M4_INT_ENUMS),
+    "esp32-p4": Preset(ILP32, f"ESP32-P4, RISC-V ({_ESP})", _AS_M4_INT_ENUMS),
+}
+
+
+def target(name: str, *, kernels: str | None = None) -> Target:
+    """Return the target that a preset names.
+
+    Args:
+        name: A key of :data:`PRESETS`.
+        kernels: ``--kernels``: "reference", "cmsis_nn", "cmsis_nn@VERSION"; None for the preset's own.
+
+    Raises:
+        UsageError: No such preset, or a kernel library that is not modelled for it.
+    """
+    preset = PRESETS.get(name)
+    if preset is None:
+        raise UsageError(_unknown(name))
+    variants = {"cmsis_nn": preset.cmsis_nn} if preset.cmsis_nn else {}
+    library = REFERENCE if kernels is None else parse_kernels(kernels, variants=variants)
+    return Target(
+        name=name,
+        abi=preset.abi,
+        runtime=preset.runtime,
+        kernel_library=library,
+        verified_against=preset.verified_against,
+        description=preset.description,
+    )
+
+
+def _unknown(name: str) -> str:
+    """Return the message for a name that is no preset: near matches, or all."""
+    near = get_close_matches(name, PRESETS, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"use one of: {', '.join(PRESETS)}"
+    return f"unknown target '{name}'; {hint}"

@@ -1,0 +1,153 @@
+"""Hold the simulation against what real TFLM did: ``../shared/golden``, model by model.
+
+``differences(golden, model)`` is what the golden tests assert to be empty and what ``golden_report.py`` counts.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tflm_sim.allocator.measure import Configuration, Measurement, measure
+from tflm_sim.allocator.simulate import Simulation, simulate
+from tflm_sim.model.load import load
+from tflm_sim.model.types import Model
+from tflm_sim.report.trace import trace_rows
+from tflm_sim.target.presets import target
+from tflm_sim.target.target import Target
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+# Which target each folder of ../shared/golden was built for: (preset, kernels).
+CONFIGURATIONS: dict[str, tuple[str, str]] = {
+    "x86_64_ref": ("x86_64", "reference"),
+    "x86_64_ref_comp": ("x86_64-compression", "reference"),
+    "x86_64_wheel": ("x86_64-pip", "reference"),
+    "x86_32_ref": ("i386", "reference"),
+    "cm4_ref": ("cortex-m4", "reference"),
+    "cm4le_ref": ("cortex-m4-int-enums", "reference"),
+    "cm4_cmsis_nn": ("cortex-m4", "cmsis_nn"),
+    "cm55_cmsis_nn": ("cortex-m55", "cmsis_nn"),
+}
+
+# Rows of ours that the device's trace has under "logs", or not at all.
+_OWN_ROWS = ("log", "corruption")
+
+
+@dataclass(frozen=True)
+class Golden:
+    """What real TFLM did with one model in one configuration."""
+
+    configuration: str
+    path: Path
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The figures."""
+        facts: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
+        return facts
+
+    @cached_property
+    def target(self) -> Target:
+        """The target of the configuration."""
+        preset, kernels = CONFIGURATIONS[self.configuration]
+        return target(preset, kernels=kernels)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model."""
+        return load(SHARED / "models" / f"{self.path.stem}.tflite")
+
+    def trace(self) -> Iterator[dict[str, Any]]:
+        """Yield the events of the plain and of the recording run."""
+        with gzip.open(self.path.with_suffix(".trace.jsonl.gz"), "rt", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+
+def golden_files(configuration: str) -> list[Golden]:
+    """Return every model of a configuration, () when ``../shared/golden`` is not there."""
+    paths = sorted((SHARED / "golden" / configuration).glob("*.json"))
+    return [Golden(configuration, path) for path in paths if path.name != "structs.json"]
+
+
+def differences(golden: Golden) -> list[str]:
+    """Return where the simulation differs from real TFLM, one line each; empty when it is exact."""
+    facts = golden.facts
+    runs = {kind: _simulate(golden, facts["big_arena"], kind) for kind in ("plain", "recording")}
+    found = [*_figures(golden, runs), *_events(golden, runs)]
+    for kind in ("plain", "recording"):
+        if f"min_{kind}" in facts:
+            found += _minimum(golden, kind, facts[f"min_{kind}"])
+    return found
+
+
+def _simulate(golden: Golden, arena_size: int, kind: str, planner: str = "greedy") -> Simulation:
+    return simulate(golden.model, golden.target, arena_size=arena_size, interpreter=kind, planner=planner)
+
+
+def _differ(what: str, ours: object, theirs: object) -> Iterator[str]:
+    if ours != theirs:
+        yield f"{what}: {ours!r} here, {theirs!r} on the device"
+
+
+def _figures(golden: Golden, runs: dict[str, Simulation]) -> Iterator[str]:
+    facts = golden.facts
+    yield from _differ("status", runs["plain"].status, facts["status"])
+    for kind, run in runs.items():
+        yield from _differ(f"{kind} log", list(run.log), facts[kind]["logs"])
+        yield from _differ(f"{kind} arena_used_bytes", run.arena_used_bytes, facts[kind]["arena_used_bytes"])
+    if "types" in facts["recording"]:
+        recording = runs["recording"]
+        yield from _differ("recording head", recording.head_bytes, facts["recording"]["head"])
+        yield from _differ("recording tail", recording.tail_bytes, facts["recording"]["tail"])
+        yield from _differ("recording types", recorded(recording), facts["recording"]["types"])
+    if "plain_linear_planner" in facts:
+        linear = _simulate(golden, facts["big_arena"], "plain", "linear")
+        yield from _differ("linear", linear.arena_used_bytes, facts["plain_linear_planner"]["arena_used_bytes"])
+
+
+def recorded(run: Simulation) -> dict[str, dict[str, int]]:
+    """Return the recorded categories as the golden files have them."""
+    return {
+        name: {"requested": row.requested, "used": row.used, "count": row.count} for name, row in run.recorded.items()
+    }
+
+
+def _events(golden: Golden, runs: dict[str, Simulation]) -> Iterator[str]:
+    ours = (row for run in runs.values() for row in trace_rows(run.events) if row["e"] not in _OWN_ROWS)
+    for index, theirs in enumerate(golden.trace()):
+        if (row := next(ours, None)) != theirs:
+            yield f"event {index}: {row!r} here, {theirs!r} on the device"
+            return
+    if (row := next(ours, None)) is not None:
+        yield f"an event too many: {row!r}"
+
+
+def _minimum(golden: Golden, kind: str, facts: dict[str, Any]) -> Iterator[str]:
+    measurement = measure(golden.model, Configuration(golden.target, kind))
+    smallest = measurement.smallest
+    if smallest is None:
+        yield f"min_{kind}: no arena works here, {facts['min_arena']} on the device"
+        return
+    at_min, below = facts["at_min"], facts["at_min_minus_1"]
+    yield from _differ(f"min_{kind}", smallest.size, facts["min_arena"])
+    yield from _differ(f"min_{kind} multiple of 16", smallest.multiple_of_16, facts["min_arena_mult16"])
+    yield from _differ(f"min_{kind} used at the minimum", smallest.arena_used_bytes, at_min["arena_used_bytes"])
+    run = _simulate(golden, facts["min_arena"], kind)
+    yield from _differ(f"min_{kind} run", (run.status, run.arena_used_bytes), ("ok", at_min["arena_used_bytes"]))
+    yield from _differ(f"min_{kind} overwrites", run.corruptions, ())
+    run = _simulate(golden, facts["min_arena"] - 1, kind)
+    yield from _differ(f"min_{kind} one byte below", list(run.log), below["logs"])
+    if run.status == "error":
+        yield from _differ(f"min_{kind} used one below", run.arena_used_bytes, below["arena_used_bytes"])
+
+
+def off_by(golden: Golden, measurement: Measurement) -> int:
+    """Return by how many bytes ``arena_used_bytes`` differs."""
+    theirs: int = golden.facts["plain"]["arena_used_bytes"]
+    return measurement.arena_used_bytes - theirs

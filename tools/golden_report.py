@@ -1,0 +1,47 @@
+"""Print how much of ../shared/golden the simulation reproduces.
+
+    python tools/golden_report.py                 every configuration
+    python tools/golden_report.py cm4_ref         one, with the differences
+
+Exit code 1 when anything differs. "exact" means: status, log, every figure and category, both smallest arenas, what the
+device prints one byte below them, and every event of both traces.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+
+from golden import CONFIGURATIONS, Golden, differences, golden_files, off_by
+from tflm_sim.allocator.measure import Configuration, measure
+
+
+def judge(golden: Golden) -> tuple[str, list[str], int]:
+    """Return the model's name, where it differs, and by how many bytes ``arena_used_bytes`` is off."""
+    found = differences(golden)
+    off = abs(off_by(golden, measure(golden.model, Configuration(golden.target)))) if found else 0
+    return golden.path.stem, found, off
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the table and return the exit code."""
+    chosen = list(arguments) or list(CONFIGURATIONS)
+    print(f"{'configuration':<16} {'models':>6} {'exact':>6}  off by at most")
+    failed = False
+    for name in chosen:
+        with ProcessPoolExecutor() as pool:
+            rows = list(pool.map(judge, golden_files(name), chunksize=8))
+        exact = sum(not found for _, found, _ in rows)
+        worst = max((off for *_, off in rows), default=0)
+        print(f"{name:<16} {len(rows):>6} {exact:>6}  {worst:,} bytes")
+        failed |= exact != len(rows) or not rows
+        if len(chosen) == 1:
+            for model, found, _ in rows:
+                for line in found:
+                    print(f"  {model}: {line[:400]}")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
