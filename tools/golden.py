@@ -13,7 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.allocator.measure import Configuration, Measurement, measure
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.measure import Measurement, measure
 from tflm_sim.allocator.simulate import Simulation, simulate
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -142,6 +143,10 @@ def _minimum(golden: Golden, kind: str, facts: dict[str, Any]) -> Iterator[str]:
     yield from _differ(f"min_{kind} run", (run.status, run.arena_used_bytes), ("ok", at_min["arena_used_bytes"]))
     yield from _differ(f"min_{kind} overwrites", run.corruptions, ())
     run = _simulate(golden, facts["min_arena"] - 1, kind)
+    if below["oob"]:
+        # The device went on with overwritten bytes; what it did then follows from the garbage in them.
+        yield from _differ(f"min_{kind} one byte below overwrites", bool(run.corruptions), True)
+        return
     yield from _differ(f"min_{kind} one byte below", list(run.log), below["logs"])
     if run.status == "error":
         yield from _differ(f"min_{kind} used one below", run.arena_used_bytes, below["arena_used_bytes"])

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from golden import CONFIGURATIONS, Golden, differences, golden_files, off_by
-from tflm_sim.allocator.measure import Configuration, measure
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.measure import measure
 
 
 def judge(golden: Golden) -> tuple[str, list[str], int]:

@@ -19,6 +19,7 @@ from tflm_sim.planners.gpu import (
     assign_offsets_to_tensors,
     objects_to_offsets,
 )
+from tflm_sim.planners.gpu.by_size import best_fit_offsets
 from tflm_sim.planners.gpu.equality import equality, equality_with_hash
 from tflm_sim.planners.gpu.records import positional_maximums, reallocation_graph, task_profiles
 
@@ -89,6 +90,7 @@ def test_offsets_and_profiles(instance):
     for alignment, answer in instance["offsets_align"].items():
         aligned = assign_offsets_to_tensors(records, by_size, base_addr_align_bytes=int(alignment))
         assert aligned == offsets(answer), alignment
+        assert best_fit_offsets(records, int(alignment)) == answer["offsets"], alignment
     assert [list(profile) for profile in task_profiles(records)] == instance["profile"]["task_profiles"]
     assert positional_maximums(records) == instance["profile"]["positional_max"]
 

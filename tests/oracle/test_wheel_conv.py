@@ -1,6 +1,8 @@
 """CONV_2D against the wheel."""
+
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType as T
+
 
 def test_conv(same_as_wheel):
     b = ModelBuilder()

@@ -1,5 +1,6 @@
 """Every planner, any buffers: the validator finds nothing, the peak is at least the bound, and C equals Python."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -7,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.planners import greedy, linear, native
+from tflm_sim.planners import greedy, hill_climb, linear, native, vela
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.gpu import MemoryStrategy
 from tflm_sim.planners.gpu import plan as gpu_plan
 from tflm_sim.planners.greedy import greedy_offsets
+from tflm_sim.planners.hill_climb import HillClimb
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.memory_planner import BufferRequirements
 from tflm_sim.planners.validate import validate
@@ -67,7 +69,21 @@ def test_the_c_greedy_refuses_what_the_python_greedy_refuses(problem):
     assert (in_c if in_c is PlanningError else in_c[0]) == outcome(greedy_offsets, problem)
 
 
-PLANNERS = {"greedy": greedy.plan, "linear": linear.plan} | {
+@needs_native
+@settings(max_examples=100, deadline=None)
+@given(st.lists(buffers(), max_size=25), st.data())
+def test_the_c_hill_climb_equals_the_python_hill_climb(problem, data):
+    fixed = st.integers(0, 200)
+    problem = [replace(b, offset=data.draw(fixed)) if data.draw(st.integers(0, 9)) == 0 else b for b in problem]
+    in_c, in_python = native.HillClimb(native.rows(problem)), HillClimb(problem)
+    for iterations in (1, 7, 100):
+        in_c.run(iterations)
+        in_python.run(iterations)
+        assert list(in_c.best_offsets) == list(in_python.best_offsets)
+        assert in_c.is_done == in_python.is_done
+
+
+PLANNERS = {"greedy": greedy.plan, "linear": linear.plan, "hill_climb": hill_climb.plan, "vela": vela.plan} | {
     strategy.value: partial(gpu_plan, strategy=strategy) for strategy in MemoryStrategy
 }
 

@@ -55,7 +55,9 @@ class CompressedTensorsAllocator:
             if not lut_tensors:
                 raise self._refuse("Compression: zero length LutTensor vector")
             if index >= len(found):
-                raise PrepareError(f"compression metadata names subgraph {index}: the device reads wild", status="abort")
+                raise PrepareError(
+                    f"compression metadata names subgraph {index}: the device reads wild", status="abort"
+                )
             found[index] = self._subgraph(index, lut_tensors)
         return tuple(found)
 

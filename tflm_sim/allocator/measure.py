@@ -5,31 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.ledger import TailLedger
 from tflm_sim.allocator.micro_allocator import ModelAllocation
 from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.allocator.simulate import ROOMY_ARENA, run
-from tflm_sim.allocator.smallest_arena import ConstraintObserver, SmallestArena, solve
+from tflm_sim.allocator.smallest_arena import ConstraintObserver, SmallestArena, SplitArenaSizes, solve, solve_split
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
-from tflm_sim.target.target import Target
-
-
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """How the firmware sets TFLM up.
-
-    Attributes:
-        target: What it runs on.
-        interpreter: "plain" or "recording".
-        planner: "greedy" or "linear".
-        resource_variable_count: Room in the resource variable table; None for as many as the model names.
-    """
-
-    target: Target
-    interpreter: str = "plain"
-    planner: str = "greedy"
-    resource_variable_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +28,8 @@ class Measurement:
         recorded: ``RecordedAllocationType`` name to what it holds.
         ledger: Who holds the tail, the device's log, scratch labels.
         allocation: Tensors, lifetimes and the plan; None when it failed before there was one.
-        smallest: The smallest arena, None unless the status is "ok".
+        smallest: The smallest arena; None unless the status is "ok", and for two arenas.
+        split: The smallest pair of arenas, None for one arena or unless the status is "ok".
         failure: What stopped it, or None.
     """
 
@@ -58,6 +42,7 @@ class Measurement:
     ledger: TailLedger
     allocation: ModelAllocation | None
     smallest: SmallestArena | None
+    split: SplitArenaSizes | None
     failure: SimulatedFailure | None
 
     @property
@@ -78,15 +63,18 @@ def measure(model: Model, configuration: Configuration) -> Measurement:
     arena_size = ROOMY_ARENA - target.arena_address
     outcome = run(
         [model],
-        target,
+        configuration,
         arena_size=arena_size,
-        interpreter=configuration.interpreter,
-        planner=configuration.planner,
-        resource_variable_count=configuration.resource_variable_count,
+        non_persistent_arena_size=arena_size,
         observers=(recorder, constraints, ledger),
     )
     arena = outcome.arena
-    smallest = solve(constraints, target.arena_address, lost=arena_size - arena.size) if not outcome.failure else None
+    smallest: SmallestArena | None = None
+    split: SplitArenaSizes | None = None
+    if outcome.failure is None and configuration.is_split:
+        split = solve_split(constraints)
+    elif outcome.failure is None:
+        smallest = solve(constraints, target.arena_address, lost=arena_size - arena.size)
     return Measurement(
         model=model,
         configuration=configuration,
@@ -97,5 +85,6 @@ def measure(model: Model, configuration: Configuration) -> Measurement:
         ledger=ledger,
         allocation=outcome.allocations[0] if outcome.allocations else None,
         smallest=smallest,
+        split=split,
         failure=outcome.failure,
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.interpreter import MicroInterpreter
 from tflm_sim.allocator.micro_allocator import MicroAllocator, ModelAllocation
@@ -16,6 +17,7 @@ from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.allocator.resources import create_resource_variables
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
+from tflm_sim.arena.split_arena import SplitArena
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
@@ -25,8 +27,6 @@ from tflm_sim.units import align_up
 
 ROOMY_ARENA = 1 << 30
 """An arena, in bytes, that is larger than any microcontroller's and still a positive C ``int``."""
-
-INTERPRETERS = ("plain", "recording")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,10 @@ def simulate(
     target: Target,
     *,
     arena_size: int = ROOMY_ARENA,
-    interpreter: str = "plain",
+    interpreter: str | None = None,
     planner: str = "greedy",
     resource_variable_count: int | None = None,
+    non_persistent_arena_size: int | None = None,
     observers: Iterable[Observer] = (),
 ) -> Simulation:
     """Simulate ``AllocateTensors()`` of one model, or of several that share one allocator, in order.
@@ -103,25 +104,50 @@ def simulate(
         model: One model or several.
         target: What it runs on.
         arena_size: Bytes of the arena; by default roomy.
-        interpreter: "plain" or "recording" (whose allocator objects are larger).
+        interpreter: "plain" or "recording" (whose allocator objects are larger); by default the target's.
         planner: "greedy", or "linear" (``preserve_all_tensors``).
         resource_variable_count: Room in ``MicroResourceVariables``; by default one per VAR_HANDLE name, and no table at
             all for a model without VAR_HANDLE.
+        non_persistent_arena_size: Bytes of a second arena for head and temp; ``arena_size`` is then persistent memory
+            alone. None for one arena.
         observers: Who else is told of each event, as it happens.
 
     Raises:
         UsageError: An argument has no meaning.
         UnsupportedOpError: TFLM has an operator that we have no model of.
     """
-    events: list[Event] = []
-    recorder = AllocationRecorder(compression=target.runtime.compression)
-    outcome = run(
-        [model] if isinstance(model, Model) else list(model),
+    configuration = Configuration(
         target,
+        interpreter or target.interpreter,
+        planner,
+        resource_variable_count,
+        is_split=non_persistent_arena_size is not None,
+    )
+    return simulate_configuration(
+        [model] if isinstance(model, Model) else list(model),
+        configuration,
         arena_size=arena_size,
-        interpreter=interpreter,
-        planner=planner,
-        resource_variable_count=resource_variable_count,
+        non_persistent_arena_size=non_persistent_arena_size or 0,
+        observers=observers,
+    )
+
+
+def simulate_configuration(
+    models: Sequence[Model],
+    configuration: Configuration,
+    *,
+    arena_size: int = ROOMY_ARENA,
+    non_persistent_arena_size: int = 0,
+    observers: Iterable[Observer] = (),
+) -> Simulation:
+    """Simulate ``AllocateTensors()`` of models that share one allocator, in order; as :func:`simulate`."""
+    events: list[Event] = []
+    recorder = AllocationRecorder(compression=configuration.target.runtime.compression)
+    outcome = run(
+        models,
+        configuration,
+        arena_size=arena_size,
+        non_persistent_arena_size=non_persistent_arena_size,
         observers=(events.append, recorder, *observers),
     )
     return Simulation(
@@ -142,7 +168,7 @@ def simulate(
 class Outcome:
     """What one :func:`run` leaves behind: the arena, each model's allocation, and why it stopped."""
 
-    arena: SingleArenaBufferAllocator
+    arena: SingleArenaBufferAllocator | SplitArena
     allocations: tuple[ModelAllocation, ...]
     failure: SimulatedFailure | None
 
@@ -160,46 +186,50 @@ class Outcome:
 
 def run(
     models: Sequence[Model],
-    target: Target,
+    configuration: Configuration,
     *,
     arena_size: int,
-    interpreter: str,
-    planner: str,
-    resource_variable_count: int | None,
+    non_persistent_arena_size: int = 0,
     observers: Sequence[Observer],
 ) -> Outcome:
-    """Run the models on a fresh arena; arguments as :func:`simulate`, which keeps more of it."""
-    _check_arguments(arena_size, interpreter, planner)
-    # MicroAllocator::Create skips to an aligned start; RecordingMicroAllocator::Create does not.
-    lost = -target.arena_address % MICRO_ARENA_BUFFER_ALIGNMENT if interpreter == "plain" else 0
-    arena = SingleArenaBufferAllocator(
-        max(arena_size - lost, 0),
-        address=target.arena_address + lost,
-        pointer_size=target.abi.pointer_size,
-        observers=observers,
-    )
-    arena.emit(Run(interpreter, arena_size))
+    """Run the models on a fresh arena; sizes as for :func:`simulate`, which keeps more of it."""
+    target = configuration.target
+    arena = _make_arena(configuration, arena_size, non_persistent_arena_size, observers)
+    arena.emit(Run(configuration.interpreter, arena_size))
+    kind = "split" if configuration.is_split else configuration.interpreter
     interpreters: list[MicroInterpreter] = []
     failure: SimulatedFailure | None = None
     try:
-        allocator = MicroAllocator(arena, target, kind=interpreter, planner=planner)
+        allocator = MicroAllocator(arena, target, kind=kind, planner=configuration.planner)
         for model in models:
-            variables = create_resource_variables(model, allocator, resource_variable_count)
+            variables = create_resource_variables(model, allocator, configuration.resource_variable_count)
             interpreters.append(MicroInterpreter(model, allocator, registrations(target), variables))
             interpreters[-1].allocate_tensors()
     except SimulatedFailure as error:
         failure = error
     outcome = Outcome(arena, tuple(i.allocation for i in interpreters if i.allocation is not None), failure)
-    arena.emit(End(interpreter, outcome.status, 0 if outcome.status == "abort" else arena.used_bytes))
+    arena.emit(End(configuration.interpreter, outcome.status, 0 if outcome.status == "abort" else arena.used_bytes))
     return outcome
 
 
-def _check_arguments(arena_size: int, interpreter: str, planner: str) -> None:
-    if interpreter not in INTERPRETERS:
-        raise UsageError(f"interpreter '{interpreter}' is not one of {', '.join(INTERPRETERS)}")
-    if planner not in ("greedy", "linear"):
-        raise UsageError(f"planner '{planner}' is not one of greedy, linear")
-    if interpreter == "recording" and planner == "linear":
-        raise UsageError("RecordingMicroAllocator::Create always makes a GreedyMemoryPlanner; use --interpreter plain")
-    if not 0 <= arena_size < 1 << 31:
-        raise UsageError(f"an arena of {arena_size} bytes is not between 0 and 2 GiB")
+def _make_arena(
+    configuration: Configuration, arena_size: int, non_persistent_arena_size: int, observers: Sequence[Observer]
+) -> SingleArenaBufferAllocator | SplitArena:
+    for size in (arena_size, non_persistent_arena_size):
+        if not 0 <= size < 1 << 31:
+            raise UsageError(f"an arena of {size} bytes is not between 0 and 2 GiB")
+    address, pointer_size = configuration.target.arena_address, configuration.target.abi.pointer_size
+    if configuration.is_split:
+        return SplitArena(
+            arena_size,
+            non_persistent_arena_size,
+            persistent_address=address,
+            non_persistent_address=address,
+            pointer_size=pointer_size,
+            observers=observers,
+        )
+    # MicroAllocator::Create skips to an aligned start; RecordingMicroAllocator::Create does not.
+    lost = -address % MICRO_ARENA_BUFFER_ALIGNMENT if configuration.interpreter == "plain" else 0
+    return SingleArenaBufferAllocator(
+        max(arena_size - lost, 0), address=address + lost, pointer_size=pointer_size, observers=observers
+    )

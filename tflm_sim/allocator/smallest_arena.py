@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.place import PlaceTracker
 from tflm_sim.allocator.simulate import ROOMY_ARENA, run
@@ -81,11 +82,27 @@ class SmallestArena:
     binding: Constraint
 
 
+@dataclass(frozen=True, slots=True)
+class SplitArenaSizes:
+    """The smallest pair of arenas: bytes for persistent memory (a multiple of 16), and bytes for head and temp."""
+
+    persistent: int
+    non_persistent: int
+
+
 class ConstraintObserver:
     """Collects every constraint of a roomy run that can bind (mutable); an observer.
 
     Args:
         planner: "greedy" or "linear": the first needs 40 bytes of temp for each buffer.
+
+    Attributes:
+        head: Bytes of the head now.
+        tail_used: Persistent bytes now.
+        non_persistent_need: Bytes from the arena's start that head, temp and planner need at most.
+        prefix: The persistent allocations up to the first that is aligned to 16.
+        early: Every constraint before it.
+        late: The constraint since then that needs most.
     """
 
     def __init__(self, planner: str) -> None:
@@ -99,6 +116,7 @@ class ConstraintObserver:
         self._late_need = -1
         self.head = 0
         self.tail_used = 0
+        self.non_persistent_need = 0
         self.prefix: list[Persist] = []
         self.early: list[Constraint] = []
         self.late: Constraint | None = None
@@ -153,6 +171,8 @@ class ConstraintObserver:
         self._planned_count = 0
 
     def _add(self, floor: int, kind: str, detail: Callable[[], str]) -> None:
+        if kind != "tail" and floor > self.non_persistent_need:
+            self.non_persistent_need = floor
         need = floor + self.tail_used
         if self._is_settled and need <= self._late_need:
             return
@@ -185,7 +205,7 @@ def smallest_arena(
     model: Model | Sequence[Model],
     target: Target,
     *,
-    interpreter: str = "plain",
+    interpreter: str | None = None,
     planner: str = "greedy",
     resource_variable_count: int | None = None,
     observers: Iterable[Observer] = (),
@@ -201,16 +221,18 @@ def smallest_arena(
     constraints = ConstraintObserver(planner)
     outcome = run(
         [model] if isinstance(model, Model) else list(model),
-        target,
+        Configuration(target, interpreter or target.interpreter, planner, resource_variable_count),
         arena_size=ROOMY_ARENA - target.arena_address,
-        interpreter=interpreter,
-        planner=planner,
-        resource_variable_count=resource_variable_count,
         observers=(constraints, *observers),
     )
     if outcome.failure is not None:
         raise outcome.failure
     return solve(constraints, target.arena_address, lost=ROOMY_ARENA - target.arena_address - outcome.arena.size)
+
+
+def solve_split(constraints: ConstraintObserver) -> SplitArenaSizes:
+    """Return the smallest pair of arenas, both aligned to 16, that meets the constraints of a run on two arenas."""
+    return SplitArenaSizes(align_up(constraints.tail_used, PERIOD), constraints.non_persistent_need)
 
 
 def solve(constraints: ConstraintObserver, address: int, *, lost: int = 0) -> SmallestArena:

@@ -28,9 +28,10 @@ def unsigned(value: int) -> int:
 class ArenaAllocator(Protocol):
     """What ``MicroAllocator`` needs of memory: one arena, or a persistent and a non-persistent one."""
 
-    size: int
-    head: int
-
+    @property
+    def size(self) -> int: ...
+    @property
+    def head(self) -> int: ...
     def log(self, message: str) -> None: ...
     def emit(self, event: Event) -> None: ...
     def allocate_persistent_buffer(
@@ -45,7 +46,7 @@ class ArenaAllocator(Protocol):
     def available_memory(self, alignment: int) -> int: ...
 
 
-class _Talker:
+class Talker:
     """Sends events to the observers."""
 
     __slots__ = ("observers",)
@@ -65,7 +66,7 @@ class _Talker:
             observer(event)
 
 
-class SingleArenaBufferAllocator(_Talker):
+class SingleArenaBufferAllocator(Talker):
     """Head, temp and tail in one buffer (mutable).
 
     Args:
@@ -74,6 +75,10 @@ class SingleArenaBufferAllocator(_Talker):
         pointer_size: Bytes of ``size_t``: subtractions wrap at that width.
         observers: Who is told of each event.
     """
+
+    RESIZE_REFUSED = (
+        "Internal error: either buffer is not resizable or ResetTempAllocations() is not called before ResizeBuffer()."
+    )
 
     __slots__ = ("_bytes", "_checksum", "_live_temps", "_mask", "address", "head", "size", "tail", "temp")
 
@@ -179,10 +184,7 @@ class SingleArenaBufferAllocator(_Talker):
         start = self.align_up(0, alignment)
         ok = self.head == self.temp
         if not ok:
-            self.log(
-                "Internal error: either buffer is not resizable or "
-                "ResetTempAllocations() is not called before ResizeBuffer()."
-            )
+            self.log(self.RESIZE_REFUSED)
         elif (available := self.tail - start & self._mask) < size:
             ok = False
             self.log(

@@ -6,7 +6,7 @@ import argparse
 import json
 
 from tflm_sim.allocator.measure import measure
-from tflm_sim.allocator.simulate import simulate
+from tflm_sim.allocator.simulate import simulate_configuration
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.units import format_size, parse_size
 
@@ -31,14 +31,7 @@ def run(args: argparse.Namespace) -> int:
     config, limit = configuration(args), parse_size(args.limit)
     model = load_model(args.model)
     measurement = measure(model, config)
-    simulation = simulate(
-        model,
-        config.target,
-        arena_size=limit,
-        interpreter=config.interpreter,
-        planner=config.planner,
-        resource_variable_count=config.resource_variable_count,
-    )
+    simulation = simulate_configuration([model], config, arena_size=limit)
     fits = simulation.status == "ok" and not simulation.corruptions
     needed = measurement.smallest.multiple_of_16 if measurement.smallest else None
     if args.json:

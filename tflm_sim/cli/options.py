@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tflm_sim.allocator.measure import Configuration
+from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -34,7 +34,7 @@ def add_configuration(parser: argparse.ArgumentParser) -> None:
         "--target", default="cortex-m4", metavar="T", help="preset (default: %(default)s); see 'targets'"
     )
     group.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION")
-    group.add_argument("--interpreter", choices=("plain", "recording"), default="plain", help="default: %(default)s")
+    group.add_argument("--interpreter", choices=("plain", "recording"), help="default: the target's, mostly plain")
     group.add_argument(
         "--planner",
         choices=("greedy", "linear"),
@@ -49,16 +49,15 @@ def add_configuration(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def configuration(args: argparse.Namespace) -> Configuration:
-    """Return what :func:`add_configuration`'s options say.
+def configuration(args: argparse.Namespace, *, is_split: bool = False) -> Configuration:
+    """Return what :func:`add_configuration`'s options say; ``is_split`` for a verb that knows two arenas.
 
     Raises:
         UsageError: An unknown target or kernel library.
     """
-    count = args.resource_variables
-    if count is not None and count < 0:
-        raise UsageError(f"--resource-variables {count} is negative")
-    return Configuration(target(args.target, kernels=args.kernels), args.interpreter, args.planner, count)
+    chosen = target(args.target, kernels=args.kernels)
+    interpreter = args.interpreter or chosen.interpreter
+    return Configuration(chosen, interpreter, args.planner, args.resource_variables, is_split=is_split)
 
 
 def load_model(name: str) -> Model:

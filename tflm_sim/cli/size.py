@@ -6,8 +6,9 @@ import argparse
 import json
 import sys
 
-from tflm_sim.allocator.measure import Configuration, measure
-from tflm_sim.allocator.simulate import simulate
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.measure import measure
+from tflm_sim.allocator.simulate import simulate_configuration
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.types import Model
@@ -31,6 +32,9 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--arena-size", metavar="N", help="say instead what happens in an arena of N bytes (64KiB, 65536)"
     )
+    parser.add_argument(
+        "--split-arenas", action="store_true", help="persistent and non-persistent memory in two arenas"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
     form.add_argument(
@@ -41,7 +45,9 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    config = configuration(args)
+    config = configuration(args, is_split=args.split_arenas)
+    if args.split_arenas and args.arena_size is not None:
+        raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
     if args.jsonl:
         return _jsonl(args.models, config)
     if args.json and len(args.models) > 1:
@@ -79,14 +85,7 @@ def _jsonl(names: list[str], config: Configuration) -> int:
 
 
 def _fixed_size(model: Model, config: Configuration, arena_size: int, *, as_json: bool) -> int:
-    simulation = simulate(
-        model,
-        config.target,
-        arena_size=arena_size,
-        interpreter=config.interpreter,
-        planner=config.planner,
-        resource_variable_count=config.resource_variable_count,
-    )
+    simulation = simulate_configuration([model], config, arena_size=arena_size)
     fits = simulation.status == "ok" and not simulation.corruptions
     if as_json:
         facts = {

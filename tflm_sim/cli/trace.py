@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from tflm_sim.allocator.simulate import ROOMY_ARENA, simulate
+from tflm_sim.allocator.simulate import ROOMY_ARENA, simulate_configuration
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.report.text import trace_line
 from tflm_sim.report.trace import trace_row
@@ -32,14 +32,8 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails."""
     config = configuration(args)
-    simulation = simulate(
-        load_model(args.model),
-        config.target,
-        arena_size=ROOMY_ARENA if args.arena_size is None else parse_size(args.arena_size),
-        interpreter=config.interpreter,
-        planner=config.planner,
-        resource_variable_count=config.resource_variable_count,
-    )
+    arena_size = ROOMY_ARENA if args.arena_size is None else parse_size(args.arena_size)
+    simulation = simulate_configuration([load_model(args.model)], config, arena_size=arena_size)
     for event in simulation.events:
         print(json.dumps(trace_row(event), separators=(",", ":")) if args.jsonl else trace_line(event))
     return 0 if simulation.failure is None else simulation.failure.exit_code

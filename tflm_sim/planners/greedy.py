@@ -63,6 +63,11 @@ def greedy_offsets(buffers: Sequence[BufferRequirements]) -> list[int]:
     return offsets
 
 
+def _offsets(buffers: Sequence[BufferRequirements]) -> list[int]:
+    """Return TFLM's offsets from the C core where it was built, else from Python."""
+    return native.greedy(buffers)[0] if native.available() else greedy_offsets(buffers)
+
+
 def placement_order(buffers: Sequence[BufferRequirements]) -> list[int]:
     """Return the buffers' indices in the order in which they are placed."""
     offline = [i for i, buffer in enumerate(buffers) if buffer.offline_offset != ONLINE_PLANNED_BUFFER]
@@ -138,7 +143,7 @@ class GreedyMemoryPlanner:
     def offsets(self) -> Sequence[int]:
         """Return the offset of every buffer in bytes; PlanningError as ``greedy_offsets``."""
         if self._offsets is None:
-            self._offsets = native.greedy(self._buffers)[0] if native.available() else greedy_offsets(self._buffers)
+            self._offsets = _offsets(self._buffers)
         return self._offsets
 
     def maximum_memory_size(self) -> int:
@@ -175,14 +180,5 @@ def plan(buffers: Sequence[Buffer]) -> Plan:
     Raises:
         PlanningError: A value does not fit TFLM's 32-bit integers.
     """
-    requirements = [
-        BufferRequirements(
-            buffer.size,
-            ONLINE_PLANNED_BUFFER if buffer.offset is None else buffer.offset,
-            buffer.first_time_used,
-            buffer.last_time_used,
-            buffer.alignment,
-        )
-        for buffer in buffers
-    ]
-    return plan_of(buffers, native.greedy(requirements)[0] if native.available() else greedy_offsets(requirements))
+    rows = native.rows(buffers)
+    return plan_of(buffers, _offsets([BufferRequirements(*row) for row in rows]))

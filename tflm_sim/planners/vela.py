@@ -44,6 +44,5 @@ def _tightest_gap(buffer: Buffer, taken: Sequence[tuple[int, int]]) -> int:
         candidate = align_up(end, buffer.alignment)
         if candidate + size <= begin:
             gaps.append((begin - candidate, candidate))
-        end = other_end
-    top = max((other_end for _, other_end in taken), default=0)
-    return min(gaps, default=(0, align_up(top, buffer.alignment)))[1]
+        end = max(end, other_end)
+    return min(gaps, default=(0, align_up(end, buffer.alignment)))[1]

@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.ledger import Holding
-from tflm_sim.allocator.measure import Configuration, Measurement
+from tflm_sim.allocator.measure import Measurement
 from tflm_sim.allocator.micro_allocator import ModelAllocation
 from tflm_sim.allocator.peak import find_peak
 from tflm_sim.errors import TflmSimError
@@ -23,7 +24,7 @@ Document = dict[str, Any]
 
 def size_document(measurement: Measurement) -> Document:
     """Return the report of one model, as JSON values; sizes and offsets are bytes."""
-    smallest = measurement.smallest
+    smallest, split = measurement.smallest, measurement.split
     return {
         "schema_version": SCHEMA_VERSION,
         "model": _model(measurement.model),
@@ -32,6 +33,8 @@ def size_document(measurement: Measurement) -> Document:
         "smallest_arena_bytes": smallest.size if smallest else None,
         "smallest_arena_multiple_of_16": smallest.multiple_of_16 if smallest else None,
         "arena_used_bytes_at_smallest": smallest.arena_used_bytes if smallest else None,
+        "smallest_split_arenas_bytes": split
+        and {"persistent": split.persistent, "non_persistent": split.non_persistent},
         "arena_used_bytes": measurement.arena_used_bytes,
         "head_bytes": measurement.head_bytes,
         "tail_bytes": measurement.tail_bytes,
@@ -78,6 +81,7 @@ def configuration_facts(configuration: Configuration) -> Document:
         "interpreter": configuration.interpreter,
         "planner": configuration.planner,
         "resource_variable_count": configuration.resource_variable_count,
+        "split_arenas": configuration.is_split,
     }
 
 

@@ -12,7 +12,7 @@ from tflm_sim.arena.events import Event
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.report.escape import printable
 from tflm_sim.report.trace import trace_row
-from tflm_sim.units import format_size
+from tflm_sim.units import align_up, format_size
 
 TOP_ROWS = 8
 
@@ -37,9 +37,10 @@ def size_lines(measurement: Measurement) -> list[str]:
         f"{config.planner} planner)",
         "",
     ]
-    if measurement.smallest is None:
+    if measurement.failure is not None:
         return lines + _failed_lines(measurement)
-    return lines + _answer_lines(measurement) + _tail_lines(measurement) + _peak_lines(measurement)
+    answer = _split_lines(measurement) if config.is_split else _answer_lines(measurement)
+    return lines + answer + _tail_lines(measurement) + _peak_lines(measurement)
 
 
 def _failed_lines(measurement: Measurement) -> list[str]:
@@ -64,12 +65,28 @@ def _answer_lines(measurement: Measurement) -> list[str]:
         f"{measurement.tail_bytes:,}"
     )
     if smallest.size > used:
-        lines.append(
-            f"that is {smallest.size - used:,} B too few: {binding.detail} must fit during '{binding.place}', when "
-            f"{binding.floor:,} B lie below the tail of {binding.tail_used:,} B"
-        )
-    lines.append(f"what binds at the smallest arena: {binding.kind}, {binding.detail}, at '{binding.place}'")
+        lines.append(f"that is {smallest.size - used:,} B less than it needs on the way there:")
+    lines.append(
+        f"what binds ({binding.kind}): {binding.detail}, in '{binding.place}': {binding.floor:,} B from the start must "
+        f"lie below a tail of {smallest.size - binding.floor:,} B"
+    )
     return lines
+
+
+def _split_lines(measurement: Measurement) -> list[str]:
+    split = measurement.split
+    assert split is not None, "only for models that work on two arenas"
+    rows = [
+        ("smallest persistent arena", format_size(split.persistent)),
+        ("smallest non-persistent arena", format_size(split.non_persistent)),
+    ]
+    return [
+        *table_lines(rows),
+        f"    alignas(16) uint8_t persistent_arena[{split.persistent}];",
+        f"    alignas(16) uint8_t non_persistent_arena[{align_up(split.non_persistent, 16)}];",
+        "",
+        f"arena_used_bytes() reports {format_size(measurement.arena_used_bytes)} in large arenas",
+    ]
 
 
 def _tail_lines(measurement: Measurement) -> list[str]:

@@ -28,6 +28,7 @@ class Preset:
             that is another machine under the same rules.
         runtime: The TFLM snapshot and its build flags.
         cmsis_nn: The CMSIS-NN variant that the core runs ("scalar", "dsp", "mve"), "" where CMSIS-NN does not run.
+        interpreter: Which interpreter its firmware makes: "plain" or "recording".
     """
 
     abi: Abi
@@ -35,6 +36,7 @@ class Preset:
     verified_against: str = ""
     runtime: Runtime = _PLAIN
     cmsis_nn: str = ""
+    interpreter: str = "plain"
 
 
 _CORTEX = "AAPCS bare metal, short enums"
@@ -52,6 +54,7 @@ PRESETS: dict[str, Preset] = {
         "the wheel of pip install --pre tflite-micro (build 8f6596d, compression on)",
         "x86_64_wheel",
         Runtime(snapshot="8f6596d", compression=True),
+        interpreter="recording",
     ),
     "i386": Preset(I386, "gcc -m32 on Linux: 4-aligned int64 and double", "x86_32_ref"),
     "cortex-m0plus": Preset(AAPCS, f"Cortex-M0+ ({_CORTEX})", _AS_M4, cmsis_nn="scalar"),
@@ -92,6 +95,7 @@ def target(name: str, *, kernels: str | None = None) -> Target:
         abi=preset.abi,
         runtime=preset.runtime,
         kernel_library=library,
+        interpreter=preset.interpreter,
         verified_against=preset.verified_against,
         description=preset.description,
     )

@@ -21,6 +21,7 @@ class Target:
         runtime: The TFLM snapshot and its build flags.
         kernel_library: Whose kernels are linked.
         arena_address: Where the arena starts in memory, modulo 16 (0: aligned, as TFLM asks for).
+        interpreter: Which interpreter the firmware makes unless one is named: "plain" or "recording".
         verified_against: The golden configuration that proves the preset, or "" when nothing does.
     """
 
@@ -29,6 +30,7 @@ class Target:
     runtime: Runtime
     kernel_library: KernelLibrary
     arena_address: int = 0
+    interpreter: str = "plain"
     verified_against: str = ""
     description: str = field(default="", compare=False)
 

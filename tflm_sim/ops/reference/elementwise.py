@@ -1,15 +1,16 @@
 """Operators that map each element on its own: ABS, RSQRT, SIN ... LOGICAL_NOT, CEIL, ROUND, EXP.
 
 NEG, FLOOR, LOGICAL_AND and LOGICAL_OR have neither Init nor Prepare: whatever the model says, they ask for nothing.
+Prepare in ``elementwise.cc`` accepts every type: what looks there like a call of the template's ``IsSupportedType`` is
+a cast to the function pointer type of that name, and no type's number is a null pointer.
 
 Source: tensorflow/lite/micro/kernels/{elementwise,ceil,round,exp,neg,floor,logical}.cc @ 90b983c.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
-from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.node_checks import ensure_counts, require_op_data
@@ -19,7 +20,6 @@ from tflm_sim.ops.roles import (
     dim,
     ensure_eq,
     ensure_types_eq,
-    fail,
     free,
     input_tensor,
     int32,
@@ -28,43 +28,27 @@ from tflm_sim.ops.roles import (
 )
 
 _FILE = "elementwise.cc"
-_FLOAT = (TensorType.FLOAT32,)
 
 
-def _ensure_supported(type_: int, supported: Collection[int]) -> None:
-    if type_ not in supported:
-        raise fail(f"Input data type {type_name(type_)} ({type_number(type_)}) is not supported.")
+def _prepare_generic(node: Node) -> Steps[None]:
+    """``GenericPrepare``: one input and one output of the same type."""
+    ensure_counts(node, _FILE, 81, inputs=1)
+    source = yield from input_tensor(node, 0, f"{_FILE}:85")
+    output = yield from output_tensor(node, 0, f"{_FILE}:88")
+    ensure_types_eq(source.type, output.type, f"{_FILE}:89", "input->type", "output->type")
+    yield from free(source, output)
 
 
-def _generic(supported: Collection[int]) -> Callable[[Node], Steps[None]]:
-    """``GenericPrepare``: one input and one output of the same supported type."""
-
-    def prepare(node: Node) -> Steps[None]:
-        ensure_counts(node, _FILE, 81, inputs=1)
-        source = yield from input_tensor(node, 0, f"{_FILE}:85")
-        output = yield from output_tensor(node, 0, f"{_FILE}:88")
-        ensure_types_eq(source.type, output.type, f"{_FILE}:89", "input->type", "output->type")
-        _ensure_supported(source.type, supported)
-        yield from free(source, output)
-
-    return prepare
-
-
-def _abs_rsqrt(supported: Collection[int]) -> Callable[[Node], Steps[None]]:
+def _prepare_abs_rsqrt(node: Node) -> Steps[None]:
     """``PrepareAbsRsqrt``: with op data, and int8 and quantized int16 need both quantizations."""
-
-    def prepare(node: Node) -> Steps[None]:
-        ensure_counts(node, _FILE, 105, inputs=1)
-        source = yield from input_tensor(node, 0, f"{_FILE}:108")
-        output = yield from output_tensor(node, 0, f"{_FILE}:110")
-        ensure_types_eq(source.type, output.type, f"{_FILE}:111", "input->type", "output->type")
-        _ensure_supported(source.type, supported)
-        require_op_data(node, f"{_FILE}:119", "op_data")
-        if source.type == TensorType.INT8 or (source.type == TensorType.INT16 and source.affine):
-            _ensure_quantized(source, output)
-        yield from free(source, output)
-
-    return prepare
+    ensure_counts(node, _FILE, 105, inputs=1)
+    source = yield from input_tensor(node, 0, f"{_FILE}:108")
+    output = yield from output_tensor(node, 0, f"{_FILE}:110")
+    ensure_types_eq(source.type, output.type, f"{_FILE}:111", "input->type", "output->type")
+    require_op_data(node, f"{_FILE}:119", "op_data")
+    if source.type == TensorType.INT8 or (source.type == TensorType.INT16 and source.affine):
+        _ensure_quantized(source, output)
+    yield from free(source, output)
 
 
 def _ensure_quantized(source: KernelTensor, output: KernelTensor) -> None:
@@ -109,14 +93,12 @@ def _prepare_exp(node: Node) -> Steps[None]:
     yield from free(source, output)
 
 
-_ABS = _abs_rsqrt((TensorType.FLOAT32, TensorType.INT8, TensorType.INT16))
-_RSQRT = _abs_rsqrt((TensorType.FLOAT32, TensorType.INT8))
-
 MODELS: tuple[OpModel, ...] = (
-    OpModel("ABS", None, op_data("elementwise.OpDataAbsRsqrt"), _ABS, _FILE),
-    OpModel("RSQRT", None, op_data("elementwise.OpDataAbsRsqrt"), _RSQRT, _FILE),
-    *(OpModel(op, None, None, _generic(_FLOAT), _FILE) for op in ("SIN", "COS", "LOG", "SQRT", "SQUARE")),
-    OpModel("LOGICAL_NOT", None, None, _generic((TensorType.BOOL,)), _FILE),
+    *(OpModel(op, None, op_data("elementwise.OpDataAbsRsqrt"), _prepare_abs_rsqrt, _FILE) for op in ("ABS", "RSQRT")),
+    *(
+        OpModel(op, None, None, _prepare_generic, _FILE)
+        for op in ("SIN", "COS", "LOG", "SQRT", "SQUARE", "LOGICAL_NOT")
+    ),
     OpModel("CEIL", None, None, _ceil_round("ceil.cc", 35), "ceil.cc"),
     OpModel("ROUND", None, None, _ceil_round("round.cc", 34), "round.cc"),
     OpModel("EXP", None, None, _prepare_exp, "exp.cc"),

@@ -16,6 +16,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
+from tflm_sim.planners import native
 from tflm_sim.planners.gpu.records import (
     NOT_ASSIGNED,
     ObjectsAssignment,
@@ -25,11 +26,24 @@ from tflm_sim.planners.gpu.records import (
 )
 from tflm_sim.units import align_up
 
+_INT32_MAX = 2**31 - 1
+
 
 def greedy_by_size_offsets(
     records: Sequence[TensorUsageRecord[int]], *, base_addr_align_bytes: int = 1
 ) -> OffsetsAssignment:
     """Place tensors in one block, at multiples of ``base_addr_align_bytes``."""
+    if native.available() and sum(r.tensor_size + base_addr_align_bytes for r in records) <= _INT32_MAX:
+        rows = ((r.tensor_size, -1, r.first_task, r.last_task, base_addr_align_bytes) for r in records)
+        offsets = native.best_fit(rows)
+    else:
+        offsets = best_fit_offsets(records, base_addr_align_bytes)
+    ends = (offset + record.tensor_size for offset, record in zip(offsets, records, strict=True))
+    return OffsetsAssignment(tuple(offsets), max(ends, default=0))
+
+
+def best_fit_offsets(records: Sequence[TensorUsageRecord[int]], alignment: int) -> list[int]:
+    """Return the offsets in bytes, in plain Python; O(n^2)."""
     offsets = [0] * len(records)
     placed: list[tuple[int, int]] = []
     for index in sorted(range(len(records)), key=lambda i: -records[i].tensor_size):
@@ -37,10 +51,9 @@ def greedy_by_size_offsets(
         existing = (
             (offset, records[other].tensor_size) for offset, other in placed if record.exists_with(records[other])
         )
-        offsets[index] = _best_gap(record.tensor_size, existing, base_addr_align_bytes)
+        offsets[index] = _best_gap(record.tensor_size, existing, alignment)
         insort(placed, (offsets[index], index), key=itemgetter(0))
-    ends = (offset + record.tensor_size for offset, record in zip(offsets, records, strict=True))
-    return OffsetsAssignment(tuple(offsets), max(ends, default=0))
+    return offsets
 
 
 def _best_gap(size: int, existing: Iterable[tuple[int, int]], alignment: int) -> int:

@@ -1,20 +1,26 @@
 """The C planner core behind one typed wall: nothing else imports the binding.
 
-``available()`` says whether the extension was built and works. The functions may be called only then.
+``available()`` says whether the extension was built and works. The rest may be used only then.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import chain
 from typing import Any
 
-from tflm_sim.errors import PlanningError, TflmSimError
+from tflm_sim.errors import PlanningError, TflmSimError, UsageError
+from tflm_sim.planners.buffers import Buffer
 
 _INT32_MAX = 2**31 - 1
+_ROW_LENGTH = 5
+
+Row = tuple[int, int, int, int, int]
+"""(size, offline_offset or -1, first_time_used, last_time_used, alignment); lifetimes are inclusive."""
 
 
 @cache
@@ -24,7 +30,7 @@ def _binding() -> Any:
         native: Any = import_module("tflm_sim.planners.native._native")
     except ImportError:
         return None
-    offsets, peak = _greedy(native, array("i", (16, -1, 0, 0, 1)))
+    offsets, peak = _place(native, native.lib.tflm_plan_greedy, array("i", (16, -1, 0, 0, 1)))
     return native if (list(offsets), peak) == ([0], 16) else None
 
 
@@ -33,34 +39,180 @@ def available() -> bool:
     return _binding() is not None
 
 
-def greedy(buffers: Iterable[tuple[int, int, int, int, int]]) -> tuple[list[int], int]:
-    """Return the offsets (bytes) that TFLM's greedy planner gives, and the highest end as TFLM computes it.
+def rows(buffers: Iterable[Buffer]) -> list[Row]:
+    """Return ``buffers`` as the C core reads them."""
+    return [
+        (b.size, -1 if b.offset is None else b.offset, b.first_time_used, b.last_time_used, b.alignment)
+        for b in buffers
+    ]
 
-    Args:
-        buffers: (size, offline_offset or -1, first_time_used, last_time_used, alignment); lifetimes are inclusive.
+
+def greedy(buffers: Iterable[Row]) -> tuple[list[int], int]:
+    """Return the offsets (bytes) that TFLM's greedy planner gives, and the highest end as TFLM computes it.
 
     Raises:
         PlanningError: A value is outside 32-bit integers or negative where it must not be, or a buffer would end above.
     """
-    native = _binding()
-    assert native is not None, "the C core is used only where available() is true"
-    try:
-        flat = array("i", chain.from_iterable(buffers))
-    except OverflowError:
-        raise PlanningError("a buffer has a size, time or offset outside TFLM's 32-bit integers") from None
-    offsets, peak = _greedy(native, flat)
+    native = _checked_binding()
+    offsets, peak = _place(native, native.lib.tflm_plan_greedy, _flat(buffers))
     return offsets.tolist(), peak
 
 
-def _greedy(native: Any, flat: array[int]) -> tuple[array[int], int]:
-    """Bring workspace and results for the C function, and turn its status into an exception."""
+def best_fit(buffers: Iterable[Row]) -> list[int]:
+    """Return the offsets (bytes) that the GPU delegate's GREEDY_BY_SIZE gives; errors as :func:`greedy`."""
+    native = _checked_binding()
+    return _place(native, native.lib.tflm_plan_best_fit, _flat(buffers))[0].tolist()
+
+
+class HillClimb:
+    """The search of ``planners.hill_climb`` in C (mutable).
+
+    Raises:
+        PlanningError: A value is outside 32-bit integers or negative where it must not be.
+    """
+
+    def __init__(self, buffers: Iterable[Row]) -> None:
+        native = _checked_binding()
+        self._ffi, self._lib = native.ffi, native.lib
+        flat = _flat(buffers)
+        self._count = len(flat) // _ROW_LENGTH
+        self._buffers = self._ffi.from_buffer("tflm_plan_buffer_t[]", flat)
+        size = self._lib.tflm_hill_climb_workspace_size(self._buffers, self._count)
+        self._workspace = self._ffi.new("uint64_t[]", size // 8)
+        search = self._ffi.new("tflm_hill_climb_t **")
+        _check(
+            self._lib,
+            self._lib.tflm_hill_climb_start(self._buffers, self._count, self._workspace, size, search),
+        )
+        self._search = search[0]
+        self._is_done = False
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the lower bound is reached, or nothing helped for a long time."""
+        return self._is_done
+
+    @property
+    def best_offsets(self) -> Sequence[int]:
+        """The best offsets so far, in bytes."""
+        return self._ffi.unpack(self._lib.tflm_hill_climb_offsets(self._search), self._count) if self._count else []
+
+    def run(self, iterations: int) -> None:
+        """Try up to ``iterations`` swaps."""
+        self._is_done = bool(self._lib.tflm_hill_climb_run(self._search, iterations))
+
+
+@dataclass(frozen=True, slots=True)
+class ExactStatus:
+    """What the exact search knows at a moment: ``peak`` and ``lower_bound`` in bytes, nodes visited, seconds."""
+
+    peak: int
+    lower_bound: int
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExactAnswer:
+    """What the exact search knows at its end; ``status.peak`` is -1 when not even the fixed buffers fit."""
+
+    status: ExactStatus
+    proved: bool
+    infeasible: bool
+    offsets: tuple[int, ...]
+
+
+class ExactSearch:
+    """One call of the exact planner in C (mutable: it carries what ``on_status`` raised across the C code).
+
+    Args:
+        on_status: Called about ten times a second with an ``ExactStatus``; True ends the search, as any exception does.
+    """
+
+    def __init__(self, on_status: Callable[[ExactStatus], bool]) -> None:
+        self._native = _checked_binding()
+        self._on_status = on_status
+        self._raised: BaseException | None = None
+
+    def solve(
+        self,
+        buffers: Sequence[Buffer],
+        *,
+        capacity: int | None,
+        node_limit: int | None,
+        time_limit: float | None,
+        workers: int,
+    ) -> tuple[ExactAnswer, BaseException | None]:
+        """Return the answer, and what ``on_status`` raised if that ended the search.
+
+        Raises:
+            UsageError: A value is outside 64-bit integers, or all sizes together are.
+        """
+        ffi, lib = self._native.ffi, self._native.lib
+        flat, offsets = _flat_exact(buffers), array("q", bytes(8 * len(buffers)))
+        handle, result = ffi.new_handle(self), ffi.new("exact_result *")
+        limits = [-1 if limit is None else limit for limit in (capacity, node_limit, time_limit)]
+        options = ffi.new("exact_options *", [*limits, workers, lib.on_exact_progress, handle])
+        code = lib.exact_solve(
+            ffi.from_buffer("exact_buffer[]", flat),
+            len(buffers),
+            options,
+            result,
+            ffi.from_buffer("int64_t[]", offsets),
+        )
+        if code == lib.EXACT_TOO_BIG:
+            raise UsageError("the buffers' sizes, alignments and fixed offsets add up to more than 2^60 bytes")
+        if code != lib.EXACT_OK:
+            raise TflmSimError(f"the exact planner refused its call with status {code}")
+        answer = ExactAnswer(_exact_status(result.status), bool(result.proved), bool(result.infeasible), tuple(offsets))
+        return answer, self._raised
+
+    def on_progress(self, status: ExactStatus) -> int:
+        """Answer the C code: 1 ends the search. Nothing may be raised through it."""
+        try:
+            return int(self._on_status(status))
+        except BaseException as error:
+            self._raised = error
+            return 1
+
+
+def _exact_status(status: Any) -> ExactStatus:
+    return ExactStatus(int(status.peak), int(status.lower_bound), int(status.nodes), float(status.seconds))
+
+
+def _flat_exact(buffers: Sequence[Buffer]) -> array[int]:
+    rows_of_five = (
+        (b.size, b.first_time_used, b.last_time_used, b.alignment, -1 if b.offset is None else b.offset)
+        for b in buffers
+    )
+    try:
+        return array("q", chain.from_iterable(rows_of_five))
+    except OverflowError:
+        raise UsageError("a buffer has a size, time, alignment or offset outside 64-bit integers") from None
+
+
+def _checked_binding() -> Any:
+    native = _binding()
+    assert native is not None, "the C core is used only where available() is true"
+    return native
+
+
+def _flat(buffers: Iterable[Row]) -> array[int]:
+    try:
+        return array("i", chain.from_iterable(buffers))
+    except OverflowError:
+        raise PlanningError("a buffer has a size, time or offset outside TFLM's 32-bit integers") from None
+
+
+def _place(native: Any, function: Any, flat: array[int]) -> tuple[array[int], int]:
+    """Call one of the C planners with workspace and room for the results."""
     ffi, lib = native.ffi, native.lib
-    count = len(flat) // 5
+    count = len(flat) // _ROW_LENGTH
     workspace_size = lib.tflm_plan_greedy_workspace_size(count)
     workspace = ffi.new("uint64_t[]", workspace_size // 8)
     offsets = array("i", bytes(4 * count))
     peak = ffi.new("uint32_t *")
-    status = lib.tflm_plan_greedy(
+    status = function(
         ffi.from_buffer("tflm_plan_buffer_t[]", flat),
         count,
         workspace,
@@ -68,10 +220,15 @@ def _greedy(native: Any, flat: array[int]) -> tuple[array[int], int]:
         ffi.from_buffer("int32_t[]", offsets),
         peak,
     )
+    _check(lib, status)
+    return offsets, int(peak[0])
+
+
+def _check(lib: Any, status: int) -> None:
+    """Turn the status of a C function into an exception."""
     if status == lib.TFLM_PLAN_E_OVERFLOW:
         raise PlanningError(f"a buffer would end above {_INT32_MAX:,} bytes, the most that TFLM's planner can count")
     if status == lib.TFLM_PLAN_E_ARGUMENT:
         raise PlanningError("a buffer has a negative size, an alignment below 1 or a time of -2^31")
     if status != lib.TFLM_PLAN_OK:
         raise TflmSimError(f"the C planner refused its call with status {status}")
-    return offsets, int(peak[0])

@@ -11,8 +11,18 @@ from pathlib import Path
 from cffi import FFI
 
 HERE = Path("tflm_sim/planners/native")
-HEADERS = ("tflm_plan.h",)
-SOURCES = ("tflm_plan.c",)
+HEADERS = ("tflm_plan.h", "hill_climb.h", "exact.h")
+INNER = ("exact_problem.h", "exact_search.h")
+SOURCES = (
+    "tflm_plan.c",
+    "hill_climb.c",
+    "exact.c",
+    "exact_orders.c",
+    "exact_problem.c",
+    "exact_search.c",
+    "exact_search_wide.c",
+)
+CALLBACKS = 'extern "Python" int on_exact_progress(void *context, const exact_status *status);'
 
 
 def declarations(header: str) -> str:
@@ -23,12 +33,13 @@ def declarations(header: str) -> str:
 ffibuilder = FFI()
 for name in HEADERS:
     ffibuilder.cdef(declarations((HERE / name).read_text(encoding="utf-8")))
+ffibuilder.cdef(CALLBACKS)
 ffibuilder.set_source(
     "tflm_sim.planners.native._native",
     "\n".join(f'#include "{name}"' for name in HEADERS),
     sources=[str(HERE / name) for name in SOURCES],
     include_dirs=[str(HERE)],
-    depends=[str(HERE / name) for name in HEADERS],
+    depends=[str(HERE / name) for name in (*HEADERS, *INNER)],
     optional=True,
 )
 

@@ -16,7 +16,7 @@ enum {
 };
 
 #define EXACT_MAX_BYTES (INT64_C(1) << 60)
-#define EXACT_FREE (-1) /* exact_buffer.offset: the planner decides */
+enum { EXACT_FREE = -1 }; /* exact_buffer.offset: the planner decides */
 
 typedef struct {
   int64_t size, first, last, alignment, offset;

@@ -388,7 +388,19 @@ static int solve_part(search *s, const region *r, const int *members, int from, 
   return verdict;
 }
 
-/* The smallest part with more than `least` members (or as many, further right): a walk through parts by size. */
+/* The part that follows `last` by size, then by time: small parts fail (or are done) sooner. */
+static int next_part(const int *begins, int parts, int last) {
+  int best = -1;
+  for (int k = 0; k < parts; k++) {
+    const int size = begins[k + 1] - begins[k];
+    if (last >= 0 && (size < begins[last + 1] - begins[last] || (size == begins[last + 1] - begins[last] && k <= last)))
+      continue;
+    if (best < 0 || size < begins[best + 1] - begins[best]) best = k;
+  }
+  return best;
+}
+
+/* Solve what is left of r when buffer `without` is placed: each part of the time on its own. */
 static int solve_without(search *s, const region *r, int without) {
   const size_t mark = s->stack_length;
   int *members = s->stack + mark, *begins = members + r->count, count = 0, parts = 0, reach = -1;
@@ -402,10 +414,8 @@ static int solve_without(search *s, const region *r, int without) {
   begins[parts] = count;
   s->stack_length += (size_t)(r->count + parts + 1);
   int verdict = SEARCH_FOUND;
-  for (int done = 0; done < parts && verdict == SEARCH_FOUND; done++) {
-    int next = done;
-    verdict = solve_part(s, r, members, begins[next], begins[next + 1], without);
-  }
+  for (int k = next_part(begins, parts, -1); k >= 0 && verdict == SEARCH_FOUND; k = next_part(begins, parts, k))
+    verdict = solve_part(s, r, members, begins[k], begins[k + 1], without);
   s->stack_length = mark;
   return verdict;
 }
@@ -430,7 +440,7 @@ static int lift(search *s, int i) {
 
 static int out_of_budget(search *s) {
   if (++s->nodes > s->task->node_limit) return 1;
-  if (s->nodes % POLL_EVERY == 0 && s->task->poll(s->task->context)) s->stopped = 1;
+  if (s->nodes % POLL_EVERY == 0 && s->task->poll(s->task->context, s->nodes)) s->stopped = 1;
   return s->stopped;
 }
 

@@ -18,7 +18,7 @@ typedef struct {
   search_pick pick;
   const int *order;        /* which of two buffers at one offset comes first */
   int64_t node_limit;      /* stop after so many nodes */
-  int (*poll)(void *);     /* asked now and then; nonzero stops */
+  int (*poll)(void *context, int64_t nodes); /* asked now and then; nonzero stops */
   void *context;
   int64_t nodes;           /* out: nodes visited */
 } search_task;

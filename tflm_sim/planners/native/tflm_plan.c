@@ -11,7 +11,10 @@
  * The ones it meets are collected, ordered by offset, and searched for the first gap: the same gap that the walk over
  * the whole list finds, because the walk skips the others and equal offsets commute.
  *
+ * The GPU delegate's GREEDY_BY_SIZE differs in two places only, the order among equal sizes and the choice of the gap.
+ *
  * Source: tensorflow/lite/micro/memory_planner/greedy_memory_planner.cc @ 90b983c
+ *         tflite/delegates/gpu/common/memory_management/greedy_by_size_assignment.cc @ LiteRT f67457790
  */
 #include "tflm_plan.h"
 
@@ -31,9 +34,13 @@ typedef struct tree {
   uint32_t levels;
 } tree_t;
 
+/* Among equal sizes, which buffer is first; among gaps that are large enough, which is taken. */
+typedef enum policy { LATEST_AND_FIRST_GAP, EARLIEST_AND_SMALLEST_GAP } policy_t;
+
 /* Invariant: placed[r] is meaningful iff tree.level[0][r] != NOT_PLACED. */
 typedef struct planner {
   const tflm_plan_buffer_t *buffers;
+  policy_t policy;
   uint32_t count;
   uint64_t *keys;      /* [count] what is being sorted */
   uint64_t *spare;     /* [count] the other half of the radix sort */
@@ -196,10 +203,12 @@ static int is_valid(const tflm_plan_buffer_t *buffer) {
          buffer->last_time_used != INT32_MIN;
 }
 
-/* Fill order: offline buffers as they came; then the others by descending size, the latest first among equals (upstream
- * fills its table from the tail and sorts it stably).
+/* Fill order: offline buffers as they came; then the others by descending size. (TFLM puts the latest first among equals,
+ * because it fills its table from the tail and sorts it stably.)
  */
 static void order_by_size(planner_t *planner) {
+  const uint32_t last = planner->count - 1;
+  const int latest_first = planner->policy == LATEST_AND_FIRST_GAP;
   uint32_t offline = 0;
   uint32_t online = 0;
   for (uint32_t i = 0; i < planner->count; ++i) {
@@ -207,14 +216,15 @@ static void order_by_size(planner_t *planner) {
       planner->order[offline++] = i;
     }
   }
-  for (uint32_t i = planner->count; i-- > 0;) {
-    if (planner->buffers[i].offline_offset == TFLM_PLAN_ONLINE) {
-      planner->keys[online++] = pack((uint32_t)INT32_MAX - (uint32_t)planner->buffers[i].size, planner->count - 1 - i);
+  for (uint32_t tie = 0; tie < planner->count; ++tie) {
+    const tflm_plan_buffer_t *buffer = &planner->buffers[latest_first ? last - tie : tie];
+    if (buffer->offline_offset == TFLM_PLAN_ONLINE) {
+      planner->keys[online++] = pack((uint32_t)INT32_MAX - (uint32_t)buffer->size, tie);
     }
   }
   const uint64_t *sorted = sort(planner->keys, planner->spare, online, planner->histogram);
   for (uint32_t i = 0; i < online; ++i) {
-    planner->order[offline + i] = planner->count - 1 - low_half(sorted[i]);
+    planner->order[offline + i] = latest_first ? last - low_half(sorted[i]) : low_half(sorted[i]);
   }
 }
 
@@ -262,21 +272,28 @@ static const uint64_t *simultaneously_active(planner_t *planner, const tflm_plan
   return sort(planner->keys, planner->spare, count, planner->histogram);
 }
 
-/* Return the lowest multiple of the alignment, from 0 on, that has room below the next active buffer. */
-static int64_t first_gap(const uint64_t *active, uint32_t count, const tflm_plan_buffer_t *buffer) {
+/* Return the lowest multiple of the alignment in the chosen gap below one of active, or above all of active. */
+static int64_t find_gap(policy_t policy, const uint64_t *active, uint32_t count, const tflm_plan_buffer_t *buffer) {
   int64_t candidate = 0;
+  int64_t best = -1;
+  int64_t best_gap = INT64_MAX;
   for (uint32_t i = 0; i < count; ++i) {
     const int64_t offset = unbias(high_half(active[i]));
     const int64_t end = offset + low_half(active[i]);
-    if (offset - candidate >= buffer->size) {
-      break;
+    const int64_t gap = offset - candidate;
+    if (gap >= buffer->size && gap < best_gap) {
+      best = candidate;
+      best_gap = gap;
+      if (policy == LATEST_AND_FIRST_GAP) {
+        break;
+      }
     }
     if (end > candidate) {
       const uint32_t waste = (uint32_t)end % (uint32_t)buffer->alignment;
       candidate = waste == 0 ? end : end + ((uint32_t)buffer->alignment - waste);
     }
   }
-  return candidate;
+  return best < 0 ? candidate : best;
 }
 
 static int place(planner_t *planner, uint32_t index, int32_t *offsets, uint32_t *peak) {
@@ -286,7 +303,7 @@ static int place(planner_t *planner, uint32_t index, int32_t *offsets, uint32_t 
   if (buffer->offline_offset == TFLM_PLAN_ONLINE) {
     uint32_t count;
     const uint64_t *active = simultaneously_active(planner, buffer, &count);
-    offset = first_gap(active, count, buffer);
+    offset = find_gap(planner->policy, active, count, buffer);
   }
   if (offset + buffer->size > INT32_MAX) {
     return TFLM_PLAN_E_OVERFLOW;
@@ -299,8 +316,8 @@ static int place(planner_t *planner, uint32_t index, int32_t *offsets, uint32_t 
   return TFLM_PLAN_OK;
 }
 
-int tflm_plan_greedy(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
-                     int32_t *offsets, uint32_t *peak) {
+static int plan(policy_t policy, const tflm_plan_buffer_t *buffers, size_t count, void *workspace,
+                size_t workspace_size, int32_t *offsets, uint32_t *peak) {
   planner_t planner;
   const size_t needed = tflm_plan_greedy_workspace_size(count);
   if (peak == NULL || needed == 0 || (count > 0 && (buffers == NULL || offsets == NULL))) {
@@ -315,6 +332,7 @@ int tflm_plan_greedy(const tflm_plan_buffer_t *buffers, size_t count, void *work
     }
   }
   planner.buffers = buffers;
+  planner.policy = policy;
   planner.count = (uint32_t)count;
   lay_out(&planner, workspace, planner.count);
   order_by_size(&planner);
@@ -327,4 +345,14 @@ int tflm_plan_greedy(const tflm_plan_buffer_t *buffers, size_t count, void *work
     }
   }
   return TFLM_PLAN_OK;
+}
+
+int tflm_plan_greedy(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
+                     int32_t *offsets, uint32_t *peak) {
+  return plan(LATEST_AND_FIRST_GAP, buffers, count, workspace, workspace_size, offsets, peak);
+}
+
+int tflm_plan_best_fit(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
+                       int32_t *offsets, uint32_t *peak) {
+  return plan(EARLIEST_AND_SMALLEST_GAP, buffers, count, workspace, workspace_size, offsets, peak);
 }

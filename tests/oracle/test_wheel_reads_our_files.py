@@ -1,0 +1,124 @@
+"""Real TFLM (pip tflite-micro) runs the files that we write: samples, built models, edited and compressed ones."""
+
+from math import sin
+from struct import pack
+
+import pytest
+
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.compression import METADATA_NAME
+from tflm_sim.model.encode import encode
+from tflm_sim.model.flatbuf_writer import TableNode, TableVector, serialize
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.rewrite import with_metadata
+from tflm_sim.model.types import TensorType
+from tflm_sim.samples import SAMPLES, sample_path
+
+np = pytest.importorskip("numpy")
+runtime = pytest.importorskip("tflite_micro.python.tflite_micro.runtime")
+
+INT8 = TensorType.INT8
+ARENA = 400_000
+
+
+def run(data: bytes, values: object) -> list[int]:
+    """Return the first output for one input."""
+    interpreter = runtime.Interpreter.from_bytes(data, arena_size=ARENA)
+    interpreter.set_input(np.asarray(values, np.int8), 0)
+    interpreter.invoke()
+    return [int(value) for value in interpreter.get_output(0).ravel()]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_runs_and_its_output_depends_on_its_input(name: str) -> None:
+    model = load(sample_path(name))
+    assert model.subgraphs[0].inputs is not None
+    shape = model.subgraphs[0].tensors[model.subgraphs[0].inputs[0]].shape
+    interpreter = runtime.Interpreter.from_file(str(sample_path(name)), arena_size=ARENA)
+    assert tuple(interpreter.get_input_details(0)["shape"]) == shape
+    values = (np.arange(np.prod(shape)) * 37 % 251 - 125).astype(np.int8).reshape(shape)
+    outputs = set()
+    for step in range(4):
+        interpreter.set_input(values // (1 + step), 0)
+        interpreter.invoke()
+        outputs.add(interpreter.get_output(0).tobytes())
+    assert name == "mobilenet_v1_025" or len(outputs) > 1
+
+
+def test_the_sine_sample_computes_a_sine() -> None:
+    data = sample_path("sine").read_bytes()
+    interpreter = runtime.Interpreter.from_bytes(data, arena_size=ARENA)
+    for quantized in range(-128, 124, 3):  # 123 is (123 + 128) / 40 = 6.275, the last below 2 pi
+        interpreter.set_input(np.array([[quantized]], np.int8), 0)
+        interpreter.invoke()
+        assert interpreter.get_output(0)[0, 0] / 120 == pytest.approx(sin((quantized + 128) / 40), abs=0.03)
+
+
+def test_a_streaming_sample_remembers() -> None:
+    interpreter = runtime.Interpreter.from_file(str(sample_path("streaming")), arena_size=ARENA)
+    frames = (np.arange(80) * 91 % 251 - 125).astype(np.int8).reshape(1, 2, 40)
+    outputs = []
+    for _ in range(8):
+        interpreter.set_input(frames, 0)
+        interpreter.invoke()
+        outputs.append(int(interpreter.get_output(0)[0, 0]))
+    assert len(set(outputs)) > 1
+
+
+@pytest.mark.parametrize("name", ["sine", "residual"])
+def test_a_file_written_again_computes_the_same(name: str) -> None:
+    data = sample_path(name).read_bytes()
+    model = parse(data)
+    assert model.subgraphs[0].inputs is not None
+    shape = model.subgraphs[0].tensors[model.subgraphs[0].inputs[0]].shape
+    values = np.arange(np.prod(shape)).astype(np.int8).reshape(shape)
+    assert run(encode(model), values) == run(data, values)
+
+
+def offline_plan(offsets: list[int]) -> bytes:
+    """Return the payload of OfflineMemoryAllocation: version, subgraph, count, offsets."""
+    return pack(f"<3i{len(offsets)}i", 1, 0, len(offsets), *offsets)
+
+
+def test_real_tflm_reads_metadata_that_we_add() -> None:
+    data = sample_path("sine").read_bytes()
+    tensors = len(parse(data).subgraphs[0].tensors)
+    assert run(with_metadata(data, "OfflineMemoryAllocation", offline_plan([-1] * tensors)), [[0]]) == run(data, [[0]])
+
+
+def test_real_tflm_refuses_a_plan_that_we_add_with_a_wrong_count(capfd: pytest.CaptureFixture[str]) -> None:
+    data = with_metadata(sample_path("sine").read_bytes(), "OfflineMemoryAllocation", offline_plan([-1]))
+    with pytest.raises(RuntimeError):
+        run(data, [[0]])
+    assert "Nonmatching number of tensors" in capfd.readouterr().err or True
+
+
+def compression_payload(tensor: int, value_buffer: int, bitwidth: int) -> bytes:
+    lut, subgraph, root = TableNode(), TableNode(), TableNode()
+    lut.scalar(0, "int", tensor)
+    lut.scalar(1, "uint", value_buffer)
+    lut.scalar(2, "ubyte", bitwidth)
+    subgraph.child(0, TableVector([lut]))
+    root.child(1, TableVector([subgraph]))
+    return serialize(root, b"\0\0\0\0")
+
+
+def dense(weights: bytes, values: bytes | None, payload: bytes | None) -> bytes:
+    """Return a 4 -> 2 FULLY_CONNECTED whose weights are compressed when there are values and a payload."""
+    b = ModelBuilder()
+    x = b.tensor((1, 4), INT8, scale=1.0)
+    w = b.tensor((2, 4), INT8, data=weights, scale=1.0)
+    y = b.tensor((1, 2), INT8, scale=1.0)
+    b.operator("FULLY_CONNECTED", [x, w, -1], [y])
+    if values is not None and payload is not None:
+        assert b.buffer(values) == 2
+        b.metadata(METADATA_NAME, payload)
+    return b.build(inputs=[x], outputs=[y])
+
+
+def test_compressed_weights_are_looked_up() -> None:
+    plain = dense(bytes([1, 5, 5, 1, 5, 5, 1, 1]), None, None)
+    # One bit an index, the first in the highest bit: 0110 1100.
+    compressed = dense(b"\x6c", bytes([1, 5]), compression_payload(tensor=1, value_buffer=2, bitwidth=1))
+    values = [[1, 2, 3, 4]]
+    assert run(compressed, values) == run(plain, values) == [1 + 10 + 15 + 4, 5 + 10 + 3 + 4]

@@ -1,0 +1,132 @@
+"""Invariant: whatever a model says about an operator, AllocateTensors succeeds, is refused, or halts; nothing else.
+
+Shapes are negative, huge and of any rank, constants too short, options another operator's, quantization absurd.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tflm_sim.allocator.simulate import Simulation, simulate
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import parse
+from tflm_sim.model.schema import BUILTIN_OPERATORS, option_fields, options_of_operator
+from tflm_sim.model.types import TensorType
+from tflm_sim.ops.reference import REFERENCE
+from tflm_sim.target.presets import target
+
+TARGETS = [target("cortex-m4", kernels="reference"), target("x86_64-compression")]
+LIKELY = (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, TensorType.BOOL, TensorType.INT64)
+
+# How many inputs the operators take that do not take one.
+_INPUTS = (
+    (2, "ADD SUB MUL DIV MAXIMUM MINIMUM EQUAL LESS FLOOR_DIV FLOOR_MOD SQUARED_DIFFERENCE PRELU CUMSUM EXPAND_DIMS"),
+    (
+        2,
+        "MEAN SUM REDUCE_MAX REDUCE_MIN REDUCE_ALL ARG_MAX TRANSPOSE PAD MIRROR_PAD RESHAPE FILL GATHER GATHER_ND",
+    ),
+    (2, "REVERSE_V2 BROADCAST_TO BROADCAST_ARGS BATCH_MATMUL RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR EMBEDDING_LOOKUP"),
+    (2, "ASSIGN_VARIABLE CONCATENATION PACK SPLIT"),
+    (3, "CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED SLICE SELECT_V2 PADV2 SPLIT_V SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND"),
+    (3, "TRANSPOSE_CONV DYNAMIC_UPDATE_SLICE TFLite_Detection_PostProcess"),
+    (4, "STRIDED_SLICE"),
+    (5, "SVDF"),
+    (24, "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+)
+INPUTS = {op: count for count, ops in _INPUTS for op in ops.split()}
+
+rarely = st.integers(0, 11).map(lambda number: number == 11)
+dimensions = st.sampled_from([1, 1, 2, 2, 3, 4, 0, -1, 7, 1 << 16, 2**31 - 1, -(2**31)])
+shapes = st.none() | st.lists(dimensions, max_size=9)
+types = st.sampled_from(LIKELY) | st.sampled_from(list(TensorType)) | st.integers(-3, 30)
+scales = st.lists(st.sampled_from([0.5, 1.0, 1.0 / 256, 0.0, -1.0, float("inf"), float("nan"), 1e-38]), max_size=3)
+zero_points = st.lists(st.sampled_from([0, 0, 3, -128, 128, 2**31, -(2**63)]), max_size=3)
+int32_vectors = st.lists(st.integers(-1, 3), min_size=1, max_size=8)
+option_values = st.sampled_from([0, 1, 1, 2, 3, 5, -1, 100, 2**31 - 1, -(2**31)])
+
+small_shapes = st.lists(st.sampled_from([1, 1, 2, 3, 4]), max_size=4)
+plain_tensors = st.fixed_dictionaries(
+    {"shape": small_shapes | st.just([1, 4, 4, 2]), "type": st.sampled_from(LIKELY)},
+    optional={"scale": st.just([0.5]), "zero_point": st.just([0])},
+)
+hostile_changes = st.fixed_dictionaries(
+    {},
+    optional={
+        "shape": shapes,
+        "type": types,
+        "data": st.binary(max_size=40),
+        "scale": scales,
+        "zero_point": zero_points,
+        "quantized_dimension": st.integers(-1, 4),
+        "is_variable": st.booleans(),
+    },
+)
+
+
+@st.composite
+def vectors(draw: st.DrawFn) -> dict[str, object]:
+    """Return a constant int32 tensor, such as axes, paddings or dims."""
+    values = draw(int32_vectors)
+    shape = draw(st.sampled_from([[len(values)], [len(values) // 2, 2], []]))
+    return {"shape": shape, "type": TensorType.INT32, "data": struct.pack(f"<{len(values)}i", *values)}
+
+
+@st.composite
+def operands(draw: st.DrawFn, count: int) -> list[dict[str, object]]:
+    """Return ``count`` tensors: like the first one, or vectors, some with hostile changes."""
+    first = draw(plain_tensors)
+    made = [draw(st.just(first) | plain_tensors | vectors()) for _ in range(count)]
+    for change in draw(st.lists(st.tuples(st.integers(0, count - 1), hostile_changes), max_size=2)):
+        made[change[0]] = made[change[0]] | change[1]
+    return made
+
+
+@st.composite
+def options(draw: st.DrawFn, op: str) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for field in option_fields(options_of_operator(op)):
+        if field.is_vector:
+            values[field.name] = tuple(draw(st.lists(st.integers(-2, 3), max_size=10)))
+        elif field.type in ("bool", "byte", "ubyte") or field.enum:
+            values[field.name] = draw(st.integers(0, 7))
+        elif field.type in ("int", "long"):
+            values[field.name] = draw(option_values)
+    return values
+
+
+@st.composite
+def nodes(draw: st.DrawFn, op: str) -> bytes:
+    """Return a file with one operator, mostly with as many operands as it should have."""
+    builder = ModelBuilder()
+    input_count = draw(st.integers(0, 12)) if draw(rarely) else INPUTS.get(op, 1)
+    output_count = draw(st.integers(0, 3)) if draw(rarely) else 1
+    inputs: list[int] | None = [builder.tensor(**given) for given in draw(operands(input_count))] if input_count else []
+    outputs: list[int] | None = (
+        [builder.tensor(**given) for given in draw(operands(output_count))] if output_count else []
+    )
+    extra = builder.tensor((2,), TensorType.INT8)
+    if draw(rarely):
+        inputs, outputs = draw(st.sampled_from([(None, outputs), (inputs, None), (inputs, (inputs or [])[:1])]))
+    if inputs and draw(rarely):
+        inputs[draw(st.integers(0, len(inputs) - 1))] = -1
+    if op in BUILTIN_OPERATORS:
+        table = draw(st.sampled_from(["", "AddOptions", "ReshapeOptions"])) if draw(rarely) else None
+        builder.operator(op, inputs, outputs, options=draw(options(op)) if table is None else {}, options_type=table)
+    else:
+        builder.custom(op, inputs, outputs, options=draw(st.none() | st.binary(max_size=30)))
+    return builder.build(inputs=[extra], outputs=[extra])
+
+
+@pytest.mark.parametrize("op", sorted(REFERENCE))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_any_single_operator_gives_a_simulation(op: str, data: st.DataObject) -> None:
+    file = data.draw(nodes(op))
+    for machine in TARGETS:
+        simulation = simulate(parse(file), machine, arena_size=1 << 16)
+        assert isinstance(simulation, Simulation)
+        assert simulation.status in ("ok", "error", "abort")

@@ -1,0 +1,124 @@
+"""``solve``: the smallest arena for the buffers, or the proof that a capacity is too small.
+
+Branch and bound in C (``native/exact_search.c`` says how it works). It is complete and sound: ``proved`` means that the
+question is answered for certain. It is any-time: until then the best plan so far and a lower bound are known, and
+``gap`` is the distance between them, *not* bytes to be won.
+
+    lower_bound          optimum              peak
+    ----|--------------------|------------------|----> bytes
+        '------------------ gap ----------------'
+
+The ideas of canonical plans, section inference and temporal decomposition are those of
+Source: M. D. Moffitt, MiniMalloc (ASPLOS 2023), doi:10.1145/3623278.3624752
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.planners import native
+from tflm_sim.planners.buffers import Buffer, Plan
+
+Progress = native.ExactStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ExactResult:
+    """What is known about the buffers when the search ends.
+
+    Attributes:
+        offsets: The best plan, bytes per buffer; None when there is none (``infeasible``).
+        peak: Its highest end in bytes, or None. An unproved answer for a capacity may be above the capacity.
+        lower_bound: Bytes; no plan has a smaller peak.
+        proved: Without a capacity: no plan is smaller. With one: a plan fits, or none does.
+        infeasible: No plan fits into the capacity, or the fixed buffers collide.
+        nodes: Decisions that the search looked at.
+        seconds: Wall time.
+    """
+
+    offsets: tuple[int, ...] | None
+    peak: int | None
+    lower_bound: int
+    proved: bool
+    infeasible: bool
+    nodes: int
+    seconds: float
+
+    @property
+    def gap(self) -> int | None:
+        """Bytes between the plan and the lower bound; None without a plan."""
+        return None if self.peak is None else self.peak - self.lower_bound
+
+    @property
+    def plan(self) -> Plan | None:
+        """The best plan, or None."""
+        return None if self.offsets is None or self.peak is None else Plan(self.offsets, self.peak)
+
+
+def solve(
+    buffers: Sequence[Buffer],
+    *,
+    capacity: int | None = None,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: threading.Event | None = None,
+    workers: int = 1,
+) -> ExactResult:
+    """Find the plan with the smallest peak, or, given a capacity, any plan within it.
+
+    Fixed offsets are kept as they are; alignments bind the other buffers. Above 2,048 buffers there is no search: the
+    result is a first-fit plan and a bound. A KeyboardInterrupt ends the search like ``cancel`` does.
+
+    Args:
+        buffers: What to place.
+        capacity: Bytes; stop at the first plan whose peak is not above.
+        time_limit: Seconds of wall time after which the best plan so far is returned.
+        node_limit: The same, counted in nodes (checked every few hundred).
+        on_progress: Called about ten times a second on this thread. What it raises ends the search and is raised again.
+        cancel: Set it (from another thread, or in ``on_progress``) to end the search.
+        workers: Threads; each has its own strategies.
+
+    Raises:
+        UsageError: A limit is negative, ``workers`` is below 1, or sizes add up to more than 2^60 bytes.
+        TflmSimError: The C core was not built.
+    """
+    _check_limits(capacity=capacity, time_limit=time_limit, node_limit=node_limit, workers=workers)
+    if not native.available():
+        raise TflmSimError("the exact planner needs the C extension: reinstall where a C compiler is present")
+
+    def on_status(status: Progress) -> bool:
+        if on_progress is not None:
+            on_progress(status)
+        return cancel is not None and cancel.is_set()
+
+    answer, raised = native.ExactSearch(on_status).solve(
+        buffers, capacity=capacity, node_limit=node_limit, time_limit=time_limit, workers=workers
+    )
+    if raised is not None and not isinstance(raised, KeyboardInterrupt):
+        raise raised
+    return _result_of(answer)
+
+
+def _result_of(answer: native.ExactAnswer) -> ExactResult:
+    status = answer.status
+    return ExactResult(
+        offsets=None if answer.infeasible else answer.offsets,
+        peak=None if answer.infeasible else status.peak,
+        lower_bound=status.lower_bound,
+        proved=answer.proved,
+        infeasible=answer.infeasible,
+        nodes=status.nodes,
+        seconds=status.seconds,
+    )
+
+
+def _check_limits(*, workers: int, **limits: float | None) -> None:
+    for name, limit in limits.items():
+        if limit is not None and not 0 <= limit < 2**63:
+            raise UsageError(f"{name} {limit}: it must not be negative")
+    if workers < 1:
+        raise UsageError(f"{workers} workers: at least one has to work")

@@ -1,0 +1,307 @@
+/* The whole question: bounds and first plans, then rounds of searches with more and more nodes.
+
+   A round asks every strategy about one capacity: the lower bound (the plan there would be the best), the last byte
+   below the best plan (the proof that it cannot be beaten), or the middle. "Found" lowers the best plan, "failed"
+   raises the bound, "stopped" is asked again with twice the nodes. With more than one worker the strategies are dealt
+   out; workers share the best plan and the bound and nothing else. */
+#if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include "exact.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exact_search.h"
+
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
+enum {
+  MOST_SEARCHED = 2048, /* more buffers than these get a first-fit plan and a bound only */
+  MOST_WORKERS = 64,
+  LEAST_NODES = 256,
+  PLAIN_ROUNDS = 4, /* rounds before the orders are shaken */
+  WORKER_STACK = 32 << 20
+};
+
+static const double REPORT_EVERY = 0.1; /* seconds */
+
+typedef struct {
+  search_pick pick;
+  const char *keys;
+} strategy;
+
+static const strategy STRATEGIES[] = {
+    {PICK_TIGHTEST, "WAT"}, {PICK_LOWEST_FLOOR, "TAW"}, {PICK_LOWEST, "TWA"}, {PICK_LOWEST_FLOOR, "WAT"},
+    {PICK_LOWEST, "TAW"},   {PICK_TIGHTEST, "TWA"},     {PICK_LOWEST, "WAT"}, {PICK_LOWEST_FLOOR, "TOA"},
+};
+enum { STRATEGY_COUNT = sizeof STRATEGIES / sizeof *STRATEGIES };
+
+static const char *const FIRST_FIT_KEYS[] = {"ZW", "AZ", "WZ", "TAW", "OZ"};
+
+/* What the workers share. */
+typedef struct {
+  const problem *p;
+  const exact_options *options;
+  double begun, reported;
+  int64_t best_peak, *best; /* bytes; units */
+  int64_t bound, nodes;
+  int stop;
+#ifndef _WIN32
+  pthread_mutex_t lock;
+#endif
+} effort;
+
+typedef struct {
+  effort *shared;
+  int index, count;
+  search_narrow *narrow;
+  search_wide *wide;
+  search_task task;
+  int64_t counted; /* nodes of this task that are in shared->nodes */
+  int64_t *units;
+  int *order;
+} worker;
+
+#ifdef _WIN32
+static void lock(effort *e) { (void)e; }
+static void unlock(effort *e) { (void)e; }
+static double now(void) { return (double)clock() / CLOCKS_PER_SEC; }
+#else
+static void lock(effort *e) { pthread_mutex_lock(&e->lock); }
+static void unlock(effort *e) { pthread_mutex_unlock(&e->lock); }
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+#endif
+
+/* ---- shared state; the caller holds the lock */
+
+static exact_status status_of(const effort *e) {
+  return (exact_status){e->best_peak, e->bound, e->nodes, now() - e->begun};
+}
+
+static int answered(const effort *e) {
+  const int64_t capacity = e->options->capacity;
+  return e->best_peak <= e->bound || (capacity >= 0 && (e->best_peak <= capacity || e->bound > capacity));
+}
+
+static void offer(effort *e, const int64_t *units) {
+  const int64_t peak = problem_peak(e->p, units);
+  if (e->best_peak >= 0 && peak >= e->best_peak) return;
+  memcpy(e->best, units, sizeof *units * (size_t)e->p->count);
+  e->best_peak = peak;
+}
+
+static void check_limits(effort *e) {
+  const exact_options *o = e->options;
+  if (o->node_limit >= 0 && e->nodes >= o->node_limit) e->stop = 1;
+  if (o->time_limit >= 0 && now() - e->begun >= o->time_limit) e->stop = 1;
+}
+
+/* ---- one worker */
+
+static void count_nodes(worker *w, int64_t nodes) {
+  w->shared->nodes += nodes - w->counted;
+  w->counted = nodes;
+}
+
+static int report(worker *w) {
+  effort *e = w->shared;
+  if (w->index != 0 || e->options->progress == NULL || now() - e->reported < REPORT_EVERY) return 0;
+  e->reported = now();
+  const exact_status status = status_of(e);
+  unlock(e); /* the caller's function may take its time */
+  const int cancelled = e->options->progress(e->options->context, &status);
+  lock(e);
+  return cancelled;
+}
+
+/* Asked by the search now and then: is it over, or is this capacity no longer a question? */
+static int poll(void *context, int64_t nodes) {
+  worker *w = context;
+  effort *e = w->shared;
+  lock(e);
+  count_nodes(w, nodes);
+  if (report(w)) e->stop = 1;
+  check_limits(e);
+  const int over = e->stop || answered(e) || w->task.capacity < e->bound || w->task.capacity >= e->best_peak;
+  unlock(e);
+  return over;
+}
+
+/* The capacity to ask about. */
+static int64_t choose_target(const effort *e, int turn) {
+  if (e->options->capacity >= 0) return e->options->capacity;
+  const int64_t middle = problem_next_peak(e->p, e->bound + (e->best_peak - e->bound) / 2);
+  if (turn % 3 == 0) return e->bound;
+  return turn % 3 == 1 && middle < e->best_peak ? middle : e->best_peak - 1;
+}
+
+static void learn(worker *w, int verdict) {
+  effort *e = w->shared;
+  count_nodes(w, w->task.nodes);
+  if (verdict == SEARCH_FOUND) offer(e, w->units);
+  if (verdict != SEARCH_FAILED || w->task.capacity < e->bound) return;
+  e->bound = problem_next_peak(e->p, w->task.capacity + 1);
+}
+
+/* Returns 0 when there is nothing more to do. */
+static int ask(worker *w, int which, int round) {
+  effort *e = w->shared;
+  const int shaken = round >= PLAIN_ROUNDS;
+  problem_order(e->p, STRATEGIES[which].keys, shaken ? 0.3 : 0.0, (uint64_t)(round * STRATEGY_COUNT + which), w->order);
+  lock(e);
+  check_limits(e);
+  const int over = e->stop || answered(e);
+  const int64_t most = INT64_C(1) << 62, base = 2 * (int64_t)e->p->count + LEAST_NODES;
+  w->counted = 0;
+  w->task = (search_task){.capacity = over ? 0 : choose_target(e, which + round),
+                          .pick = STRATEGIES[which].pick,
+                          .order = w->order,
+                          .node_limit = round < 30 ? base << round : most,
+                          .poll = poll,
+                          .context = w};
+  unlock(e);
+  if (over) return 0;
+  const int verdict = w->narrow != NULL ? search_run_narrow(w->narrow, &w->task, w->units)
+                                        : search_run_wide(w->wide, &w->task, w->units);
+  lock(e);
+  learn(w, verdict);
+  unlock(e);
+  return 1;
+}
+
+static void *work(void *argument) {
+  worker *w = argument;
+  for (int round = 0;; round++)
+    for (int which = w->index % STRATEGY_COUNT; which < STRATEGY_COUNT; which += w->count)
+      if (!ask(w, which, round)) return NULL;
+}
+
+static void worker_free(worker *w) {
+  search_free_narrow(w->narrow);
+  search_free_wide(w->wide);
+  free(w->units);
+  free(w->order);
+}
+
+static int worker_init(worker *w, effort *e, int index, int count) {
+  memset(w, 0, sizeof *w);
+  w->shared = e;
+  w->index = index;
+  w->count = count;
+  w->units = malloc(sizeof *w->units * (size_t)(e->p->count + 1));
+  w->order = malloc(sizeof *w->order * (size_t)(e->p->count + 1));
+  if (search_is_narrow(e->p))
+    w->narrow = search_new_narrow(e->p);
+  else
+    w->wide = search_new_wide(e->p);
+  return w->units != NULL && w->order != NULL && (w->narrow != NULL || w->wide != NULL);
+}
+
+/* ---- all workers */
+
+#ifdef _WIN32
+static void run_workers(worker *workers, int count) {
+  (void)count;
+  work(&workers[0]);
+}
+#else
+/* The first worker is this thread: only it talks to the caller. */
+static void run_workers(worker *workers, int count) {
+  pthread_t threads[MOST_WORKERS];
+  pthread_attr_t attributes;
+  int started = 1;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, WORKER_STACK);
+  for (; started < count; started++)
+    if (pthread_create(&threads[started], &attributes, work, &workers[started]) != 0) break;
+  pthread_attr_destroy(&attributes);
+  for (int k = 0; k < started; k++) workers[k].count = started;
+  work(&workers[0]);
+  for (int k = 1; k < started; k++) pthread_join(threads[k], NULL);
+}
+#endif
+
+static int search_all(effort *e, int count) {
+  worker workers[MOST_WORKERS];
+  int made = 0, good = 1;
+  for (; made < count && good; made++) good = worker_init(&workers[made], e, made, count);
+  if (good) run_workers(workers, count);
+  for (int k = 0; k < made; k++) worker_free(&workers[k]);
+  return good ? EXACT_OK : EXACT_NO_MEMORY;
+}
+
+static int first_plans(effort *e) {
+  int *order = malloc(sizeof *order * (size_t)(e->p->count + 1));
+  int64_t *units = malloc(sizeof *units * (size_t)(e->p->count + 1));
+  int code = order != NULL && units != NULL ? EXACT_OK : EXACT_NO_MEMORY;
+  for (size_t k = 0; code == EXACT_OK && k < sizeof FIRST_FIT_KEYS / sizeof *FIRST_FIT_KEYS; k++) {
+    problem_order(e->p, FIRST_FIT_KEYS[k], 0.0, 0, order);
+    code = problem_first_fit(e->p, order, units);
+    if (code == EXACT_OK) offer(e, units);
+    if (e->best_peak == e->bound) break;
+  }
+  free(order);
+  free(units);
+  return code;
+}
+
+static int solve_problem(effort *e) {
+  const problem *p = e->p;
+  e->best = calloc((size_t)p->count + 1, sizeof *e->best);
+  if (e->best == NULL) return EXACT_NO_MEMORY;
+  const int code = first_plans(e);
+  if (code != EXACT_OK || answered(e) || p->count > MOST_SEARCHED) return code;
+#ifdef _WIN32
+  return search_all(e, 1);
+#else
+  if (pthread_mutex_init(&e->lock, NULL) != 0) return EXACT_NO_MEMORY;
+  const int searched = search_all(e, e->options->workers < MOST_WORKERS ? e->options->workers : MOST_WORKERS);
+  pthread_mutex_destroy(&e->lock);
+  return searched;
+#endif
+}
+
+/* ---- the way in */
+
+static int arguments_are_bad(const exact_buffer *buffers, size_t count, const exact_options *options) {
+  if (count > INT32_MAX / 4 || options->workers < 1) return 1;
+  for (size_t i = 0; i < count; i++) {
+    const exact_buffer *b = &buffers[i];
+    if (b->size < 0 || b->alignment < 1 || b->first > b->last || b->offset < EXACT_FREE) return 1;
+  }
+  return 0;
+}
+
+static void fill(const effort *e, const exact_buffer *buffers, size_t count, exact_result *result, int64_t *offsets) {
+  for (size_t i = 0; i < count; i++) offsets[i] = buffers[i].offset == EXACT_FREE ? 0 : buffers[i].offset;
+  for (int k = 0; k < e->p->count; k++) offsets[e->p->original[k]] = e->best[k] * e->p->unit;
+  result->status = status_of(e);
+  result->proved = answered(e);
+  result->infeasible = e->options->capacity >= 0 && e->bound > e->options->capacity;
+}
+
+int exact_solve(const exact_buffer *buffers, size_t count, const exact_options *options, exact_result *result,
+                int64_t *offsets) {
+  problem p;
+  if (arguments_are_bad(buffers, count, options)) return EXACT_BAD_ARGUMENT;
+  effort e = {.p = &p, .options = options, .begun = now(), .best_peak = -1};
+  int code = problem_init(&p, buffers, count);
+  e.bound = p.bound;
+  if (code == EXACT_OK && problem_fixed_collide(&p)) {
+    *result = (exact_result){{-1, p.bound, 0, now() - e.begun}, 1, 1};
+  } else if (code == EXACT_OK) {
+    code = solve_problem(&e);
+    if (code == EXACT_OK) fill(&e, buffers, count, result, offsets);
+  }
+  free(e.best);
+  problem_free(&p);
+  return code;
+}

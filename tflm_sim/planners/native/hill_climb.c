@@ -1,0 +1,449 @@
+/* Vela's hill climb. Names, constants and the order of random numbers are those of planners/hill_climb.py.
+ *
+ * Invariants between runs:
+ *   order, best_order   permutations of the buffers without an offline_offset
+ *   best_offsets        what placing best_order gave, best_size its highest end
+ *   address[i]          NOT_PLACED iff the last run of placements ended before it came to i; end, turn and predecessor
+ *                       are then those of an earlier run
+ *
+ * Source: ethosu/vela/hillclimb_allocation.py @ ethos-u-vela 5.2.0; the random numbers are CPython's (MT19937)
+ */
+#include "hill_climb.h"
+
+#define NOT_PLACED (-1)
+#define NO_PREDECESSOR UINT32_MAX
+#define STUCK_AFTER 50u
+#define GIVE_UP_AFTER 500u
+#define MT_SIZE 624u
+#define MT_SHIFT 397u
+
+struct tflm_hill_climb {
+  const tflm_plan_buffer_t *buffers;
+  uint32_t count;
+  uint32_t free_count; /* buffers without an offline_offset */
+  uint32_t iteration;
+  uint32_t give_up_at;
+  int64_t target;
+  int64_t best_size;
+  int64_t *address;
+  int64_t *end;
+  int64_t *best_offsets;
+  int64_t *urgency;
+  uint32_t *neighbours_from; /* [count + 1] buffer i's neighbours are neighbours[from[i]] .. [from[i + 1] - 1] */
+  uint32_t *neighbours;
+  uint32_t *predecessor;
+  uint32_t *turn;
+  uint32_t *order;      /* [free_count] by turn */
+  uint32_t *best_order; /* [free_count] */
+  uint32_t *turns;      /* [turn_count] what may be swapped */
+  uint32_t *distant;    /* [distant_count] those of turns that are not alive together with the bottleneck */
+  uint32_t turn_count;
+  uint32_t distant_count;
+  uint8_t *seen; /* [free_count] by turn: is in turns */
+  uint32_t mt_next;
+  uint32_t mt[MT_SIZE];
+};
+
+/* ---- random numbers, as random.Random(1).randint(0, below - 1) draws them ---- */
+
+static void mt_seed(tflm_hill_climb_t *search) {
+  uint32_t *mt = search->mt;
+  uint32_t i = 1;
+  mt[0] = 19650218u;
+  for (uint32_t k = 1; k < MT_SIZE; ++k) {
+    mt[k] = 1812433253u * (mt[k - 1] ^ (mt[k - 1] >> 30)) + k;
+  }
+  for (uint32_t k = 0; k < 2 * MT_SIZE - 1; ++k) {
+    const uint32_t mixed = mt[i - 1] ^ (mt[i - 1] >> 30);
+    mt[i] = k < MT_SIZE ? (mt[i] ^ (mixed * 1664525u)) + 1u : (mt[i] ^ (mixed * 1566083941u)) - i;
+    if (++i == MT_SIZE) {
+      mt[0] = mt[MT_SIZE - 1];
+      i = 1;
+    }
+  }
+  mt[0] = 0x80000000u;
+  search->mt_next = MT_SIZE;
+}
+
+static void mt_refill(tflm_hill_climb_t *search) {
+  uint32_t *mt = search->mt;
+  for (uint32_t k = 0; k < MT_SIZE; ++k) {
+    const uint32_t y = (mt[k] & 0x80000000u) | (mt[(k + 1) % MT_SIZE] & 0x7fffffffu);
+    mt[k] = mt[(k + MT_SHIFT) % MT_SIZE] ^ (y >> 1) ^ ((y & 1u) ? 0x9908b0dfu : 0u);
+  }
+  search->mt_next = 0;
+}
+
+static uint32_t mt_draw(tflm_hill_climb_t *search) {
+  if (search->mt_next == MT_SIZE) {
+    mt_refill(search);
+  }
+  uint32_t y = search->mt[search->mt_next++];
+  y ^= y >> 11;
+  y ^= (y << 7) & 0x9d2c5680u;
+  y ^= (y << 15) & 0xefc60000u;
+  return y ^ (y >> 18);
+}
+
+static uint32_t random_below(tflm_hill_climb_t *search, uint32_t below) {
+  uint32_t bits = 0;
+  uint32_t drawn;
+  while (bits < 32 && (below >> bits) != 0) {
+    ++bits;
+  }
+  do {
+    drawn = mt_draw(search) >> (32 - bits);
+  } while (drawn >= below);
+  return drawn;
+}
+
+/* ---- the problem ---- */
+
+static int is_free(const tflm_plan_buffer_t *buffer) { return buffer->offline_offset == TFLM_PLAN_ONLINE; }
+
+static int are_alive_together(const tflm_plan_buffer_t *a, const tflm_plan_buffer_t *b) {
+  return a->first_time_used <= b->last_time_used && b->first_time_used <= a->last_time_used;
+}
+
+static int is_valid(const tflm_plan_buffer_t *buffer) {
+  return buffer->size >= 0 && buffer->alignment >= 1 && buffer->first_time_used <= buffer->last_time_used &&
+         buffer->offline_offset >= TFLM_PLAN_ONLINE;
+}
+
+static void *carve(unsigned char *base, size_t *used, size_t bytes) {
+  void *array = base == NULL ? NULL : base + *used;
+  *used += (bytes + 7u) & ~(size_t)7u;
+  return array;
+}
+
+static size_t lay_out(tflm_hill_climb_t *search, unsigned char *base, size_t count, size_t neighbour_count) {
+  size_t used = (sizeof(tflm_hill_climb_t) + 7u) & ~(size_t)7u;
+  search->address = carve(base, &used, count * sizeof(int64_t));
+  search->end = carve(base, &used, count * sizeof(int64_t));
+  search->best_offsets = carve(base, &used, count * sizeof(int64_t));
+  search->urgency = carve(base, &used, count * sizeof(int64_t));
+  search->neighbours_from = carve(base, &used, (count + 1) * sizeof(uint32_t));
+  search->neighbours = carve(base, &used, neighbour_count * sizeof(uint32_t));
+  search->predecessor = carve(base, &used, count * sizeof(uint32_t));
+  search->turn = carve(base, &used, count * sizeof(uint32_t));
+  search->order = carve(base, &used, count * sizeof(uint32_t));
+  search->best_order = carve(base, &used, count * sizeof(uint32_t));
+  search->turns = carve(base, &used, count * sizeof(uint32_t));
+  search->distant = carve(base, &used, count * sizeof(uint32_t));
+  search->seen = carve(base, &used, count);
+  return used;
+}
+
+static size_t count_neighbours(const tflm_plan_buffer_t *buffers, size_t count) {
+  size_t pairs = 0;
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      pairs += (size_t)are_alive_together(&buffers[i], &buffers[j]);
+    }
+  }
+  return 2 * pairs;
+}
+
+size_t tflm_hill_climb_workspace_size(const tflm_plan_buffer_t *buffers, size_t count) {
+  tflm_hill_climb_t search;
+  if (count > (SIZE_MAX - 4096u) / 128u || count > UINT32_MAX / 2u || (count > 0 && buffers == NULL)) {
+    return 0;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_valid(&buffers[i])) {
+      return 0;
+    }
+  }
+  const size_t neighbour_count = count_neighbours(buffers, count);
+  if (neighbour_count > UINT32_MAX || neighbour_count > (SIZE_MAX / 2u) / sizeof(uint32_t)) {
+    return 0;
+  }
+  return lay_out(&search, NULL, count, neighbour_count);
+}
+
+/* Insert index into list[0..count - 1], ordered by first_time_used. */
+static void insert_by_first(const tflm_plan_buffer_t *buffers, uint32_t *list, uint32_t count, uint32_t index) {
+  for (; count > 0 && buffers[list[count - 1]].first_time_used > buffers[index].first_time_used; --count) {
+    list[count] = list[count - 1];
+  }
+  list[count] = index;
+}
+
+/* Neighbours come by the first moment that they share with i, then by index: those that are alive when i begins, then
+ * those that begin later.
+ */
+static void find_neighbours(tflm_hill_climb_t *search) {
+  const tflm_plan_buffer_t *buffers = search->buffers;
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < search->count; ++i) {
+    search->neighbours_from[i] = next;
+    for (uint32_t j = 0; j < search->count; ++j) {
+      if (j != i && buffers[j].first_time_used <= buffers[i].first_time_used &&
+          are_alive_together(&buffers[i], &buffers[j])) {
+        search->neighbours[next++] = j;
+      }
+    }
+    uint32_t *later = &search->neighbours[next];
+    uint32_t later_count = 0;
+    for (uint32_t j = 0; j < search->count; ++j) {
+      if (buffers[j].first_time_used > buffers[i].first_time_used && are_alive_together(&buffers[i], &buffers[j])) {
+        insert_by_first(buffers, later, later_count++, j);
+      }
+    }
+    next += later_count;
+  }
+  search->neighbours_from[search->count] = next;
+}
+
+/* Set urgency to the most bytes alive at any moment of each life, and target to the most at any moment at all. */
+static void find_urgency(tflm_hill_climb_t *search) {
+  const tflm_plan_buffer_t *buffers = search->buffers;
+  for (uint32_t i = 0; i < search->count; ++i) {
+    search->urgency[i] = 0;
+  }
+  for (uint32_t i = 0; i < search->count; ++i) {
+    const uint32_t from = search->neighbours_from[i];
+    const uint32_t to = search->neighbours_from[i + 1];
+    const int32_t now = buffers[i].first_time_used;
+    int64_t live = buffers[i].size;
+    for (uint32_t k = from; k < to && buffers[search->neighbours[k]].first_time_used <= now; ++k) {
+      live += buffers[search->neighbours[k]].size;
+    }
+    search->target = search->target < live ? live : search->target;
+    search->urgency[i] = search->urgency[i] < live ? live : search->urgency[i];
+    for (uint32_t k = from; k < to && buffers[search->neighbours[k]].first_time_used <= now; ++k) {
+      int64_t *urgency = &search->urgency[search->neighbours[k]];
+      *urgency = *urgency < live ? live : *urgency;
+    }
+  }
+}
+
+/* Return whether a is placed before b at first: urgent, long-lived, early, large ones; then by index. */
+static int comes_before(const tflm_hill_climb_t *search, uint32_t a, uint32_t b) {
+  const tflm_plan_buffer_t *x = &search->buffers[a];
+  const tflm_plan_buffer_t *y = &search->buffers[b];
+  const int64_t duration_x = (int64_t)x->last_time_used - x->first_time_used;
+  const int64_t duration_y = (int64_t)y->last_time_used - y->first_time_used;
+  if (search->urgency[a] != search->urgency[b]) {
+    return search->urgency[a] > search->urgency[b];
+  }
+  if (duration_x != duration_y) {
+    return duration_x > duration_y;
+  }
+  if (x->first_time_used != y->first_time_used) {
+    return x->first_time_used < y->first_time_used;
+  }
+  return x->size != y->size ? x->size > y->size : a < b;
+}
+
+static void first_order(tflm_hill_climb_t *search) {
+  search->free_count = 0;
+  for (uint32_t i = 0; i < search->count; ++i) {
+    if (is_free(&search->buffers[i])) {
+      uint32_t turn = search->free_count++;
+      for (; turn > 0 && comes_before(search, i, search->order[turn - 1]); --turn) {
+        search->order[turn] = search->order[turn - 1];
+      }
+      search->order[turn] = i;
+    }
+  }
+}
+
+/* ---- placement ---- */
+
+static void place(tflm_hill_climb_t *search, uint32_t index) {
+  const int64_t size = search->buffers[index].size;
+  const int64_t alignment = search->buffers[index].alignment;
+  const uint32_t *to = &search->neighbours[search->neighbours_from[index + 1]];
+  int64_t address = 0;
+  uint32_t predecessor = NO_PREDECESSOR;
+  int moved = 1;
+  while (moved) {
+    moved = 0;
+    for (const uint32_t *other = &search->neighbours[search->neighbours_from[index]]; other < to; ++other) {
+      const int64_t begin = search->address[*other];
+      const int64_t end = search->end[*other];
+      if (address < end && begin < address + size && begin != NOT_PLACED) {
+        address = (end + alignment - 1) / alignment * alignment;
+        predecessor = *other;
+        moved = 1;
+      }
+    }
+  }
+  search->address[index] = address;
+  search->end[index] = address + size;
+  search->predecessor[index] = predecessor;
+}
+
+/* Place the buffers in order until one ends above limit; return the highest end. */
+static int64_t place_all(tflm_hill_climb_t *search, int64_t limit) {
+  int64_t size = 0;
+  for (uint32_t i = 0; i < search->count; ++i) {
+    if (is_free(&search->buffers[i])) {
+      search->address[i] = NOT_PLACED;
+    } else if (search->end[i] > size) {
+      size = search->end[i];
+    }
+  }
+  for (uint32_t turn = 0; turn < search->free_count && size <= limit; ++turn) {
+    const uint32_t index = search->order[turn];
+    place(search, index);
+    search->turn[index] = turn;
+    size = size < search->end[index] ? search->end[index] : size;
+  }
+  return size;
+}
+
+static void remember(tflm_hill_climb_t *search, int64_t size) {
+  search->best_size = size;
+  for (uint32_t i = 0; i < search->free_count; ++i) {
+    search->best_order[i] = search->order[i];
+  }
+  for (uint32_t i = 0; i < search->count; ++i) {
+    search->best_offsets[i] = search->address[i];
+  }
+}
+
+/* ---- swaps ---- */
+
+static void consider(tflm_hill_climb_t *search, uint32_t turn) {
+  if (!search->seen[turn]) {
+    search->seen[turn] = 1;
+    search->turns[search->turn_count++] = turn;
+  }
+}
+
+/* Consider a buffer and all that it rests on. */
+static void consider_below(tflm_hill_climb_t *search, uint32_t index) {
+  for (; index != NO_PREDECESSOR; index = search->predecessor[index]) {
+    if (is_free(&search->buffers[index])) {
+      consider(search, search->turn[index]);
+    }
+  }
+}
+
+/* Fill turns and distant with what affected the bottleneck, the buffer with the highest end. */
+static void consider_bottleneck(tflm_hill_climb_t *search) {
+  uint32_t top = 0;
+  for (uint32_t i = 1; i < search->count; ++i) {
+    if (search->end[i] > search->end[top]) {
+      top = i;
+    }
+  }
+  for (uint32_t i = 0; i < search->free_count; ++i) {
+    search->seen[i] = 0;
+  }
+  search->turn_count = search->distant_count = 0;
+  consider_below(search, top);
+  for (uint32_t k = search->neighbours_from[top]; k < search->neighbours_from[top + 1]; ++k) {
+    consider_below(search, search->neighbours[k]);
+  }
+  for (uint32_t i = 0; i < search->turn_count; ++i) {
+    const uint32_t turn = search->turns[i];
+    if (!are_alive_together(&search->buffers[top], &search->buffers[search->order[turn]])) {
+      search->distant[search->distant_count++] = turn;
+    }
+  }
+}
+
+static void consider_around_distant(tflm_hill_climb_t *search) {
+  for (uint32_t i = 0; i < search->distant_count; ++i) {
+    const uint32_t index = search->order[search->distant[i]];
+    for (uint32_t k = search->neighbours_from[index]; k < search->neighbours_from[index + 1]; ++k) {
+      if (is_free(&search->buffers[search->neighbours[k]])) {
+        consider(search, search->turn[search->neighbours[k]]);
+      }
+    }
+  }
+}
+
+static uint32_t pick(tflm_hill_climb_t *search, const uint32_t *turns, uint32_t count) {
+  return turns[random_below(search, count)];
+}
+
+static void exchange(tflm_hill_climb_t *search, uint32_t first, uint32_t second) {
+  const uint32_t index = search->order[first];
+  search->order[first] = search->order[second];
+  search->order[second] = index;
+}
+
+/* Swap the order of buffers that may lower the bottleneck; return 0 when there are not two of them. */
+static int swap(tflm_hill_climb_t *search) {
+  consider_bottleneck(search);
+  if (search->turn_count < 2) {
+    return 0;
+  }
+  const int from_distant = random_below(search, 101) < 30 && search->distant_count > 0;
+  const uint32_t first = from_distant ? pick(search, search->distant, search->distant_count)
+                                      : pick(search, search->turns, search->turn_count);
+  const uint32_t second = pick(search, search->turns, search->turn_count - 1);
+  exchange(search, first, first == second ? search->turns[search->turn_count - 1] : second);
+  if (search->iteration + GIVE_UP_AFTER > search->give_up_at + STUCK_AFTER) {
+    consider_around_distant(search);
+    const uint32_t third = pick(search, search->turns, search->turn_count);
+    exchange(search, third, pick(search, search->turns, search->turn_count));
+  }
+  return 1;
+}
+
+/* ---- the search ---- */
+
+int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
+                          tflm_hill_climb_t **search) {
+  tflm_hill_climb_t *self = workspace;
+  const size_t needed = tflm_hill_climb_workspace_size(buffers, count);
+  if (needed == 0 || search == NULL) {
+    return TFLM_PLAN_E_ARGUMENT;
+  }
+  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) {
+    return TFLM_PLAN_E_WORKSPACE;
+  }
+  lay_out(self, workspace, count, count_neighbours(buffers, count));
+  self->buffers = buffers;
+  self->count = (uint32_t)count;
+  self->iteration = 0;
+  self->give_up_at = GIVE_UP_AFTER;
+  self->target = 0;
+  mt_seed(self);
+  for (uint32_t i = 0; i < self->count; ++i) {
+    const int fixed = !is_free(&buffers[i]);
+    self->address[i] = fixed ? buffers[i].offline_offset : NOT_PLACED;
+    self->end[i] = fixed ? (int64_t)buffers[i].offline_offset + buffers[i].size : 0;
+    self->target = self->target < self->end[i] ? self->end[i] : self->target;
+    self->predecessor[i] = NO_PREDECESSOR;
+    self->turn[i] = 0;
+  }
+  find_neighbours(self);
+  find_urgency(self);
+  first_order(self);
+  remember(self, place_all(self, INT64_MAX));
+  *search = self;
+  return TFLM_PLAN_OK;
+}
+
+int tflm_hill_climb_run(tflm_hill_climb_t *search, uint32_t iterations) {
+  for (uint32_t i = 0; i < iterations; ++i) {
+    if (search->best_size <= search->target || search->iteration >= search->give_up_at) {
+      return 1;
+    }
+    if (!swap(search)) {
+      search->give_up_at = search->iteration;
+      return 1;
+    }
+    const int64_t size = place_all(search, search->best_size);
+    if (size > search->best_size) {
+      for (uint32_t k = 0; k < search->free_count; ++k) {
+        search->order[k] = search->best_order[k];
+      }
+    } else {
+      if (size < search->best_size) {
+        search->give_up_at = search->iteration + GIVE_UP_AFTER;
+      }
+      remember(search, size);
+    }
+    ++search->iteration;
+  }
+  return search->best_size <= search->target || search->iteration >= search->give_up_at;
+}
+
+const int64_t *tflm_hill_climb_offsets(const tflm_hill_climb_t *search) { return search->best_offsets; }

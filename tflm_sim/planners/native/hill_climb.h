@@ -1,0 +1,31 @@
+/* hill_climb: Vela's hill climb over the order of placement, step for step as planners/hill_climb.py takes it.
+ *
+ * For hosts, not for firmware; C99, no allocation, no globals. The search lives in the caller's workspace, which with
+ * the buffers must outlive it. Between its preprocessor lines there are only declarations that cffi can read.
+ */
+#ifndef TFLM_HILL_CLIMB_H_
+#define TFLM_HILL_CLIMB_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tflm_plan.h"
+
+typedef struct tflm_hill_climb tflm_hill_climb_t;
+
+/* Bytes of workspace for these buffers, O(n^2); 0 when they are refused (see TFLM_PLAN_E_ARGUMENT; also a lifetime that
+ * ends before it begins) or when no workspace would be enough.
+ */
+size_t tflm_hill_climb_workspace_size(const tflm_plan_buffer_t *buffers, size_t count);
+
+/* Place the buffers by urgency. Those with an offline_offset keep it. */
+int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
+                          tflm_hill_climb_t **search);
+
+/* Try up to iterations swaps. Return 1 when the search has ended, 0 when it can go on. */
+int tflm_hill_climb_run(tflm_hill_climb_t *search, uint32_t iterations);
+
+/* The best offsets so far, by buffer. */
+const int64_t *tflm_hill_climb_offsets(const tflm_hill_climb_t *search);
+
+#endif /* TFLM_HILL_CLIMB_H_ */
