@@ -7,6 +7,7 @@
  * Offsets are bytes from the base; alignment is of addresses, and the base's own is skew bytes past a multiple of 16.
  * Invariant: 0 <= head <= temp, and a refused call changes nothing. mark is the smallest arena in which everything so
  * far would have fitted at these positions: the largest sum of what had to be free below the tail and the tail.
+ * Where TFLM would hand out bytes that are in use (its own comparisons miss it), this refuses: TSIM_E_NO_ROOM.
  *
  * Source: tensorflow/lite/micro/arena_allocator/single_arena_buffer_allocator.cc @ 90b983c
  */
@@ -19,7 +20,7 @@
 extern "C" {
 #endif
 
-enum { TSIM_ARENA_TEMPS_MAX = 96, TSIM_ARENA_ALIGNMENT_MAX = 16 };
+enum { TSIM_ARENA_TEMPS_MAX = 128, TSIM_ARENA_ALIGNMENT_MAX = 16 };
 
 /* A temporary that was not given back: [offset, end). */
 typedef struct tsim_temp {

@@ -61,6 +61,9 @@ void tsim_frame_hex(tsim_link_t *link, const char *key, uint32_t value);
 void tsim_frame_text(tsim_link_t *link, const char *key, const char *text);
 int tsim_frame_send(tsim_link_t *link);
 
+/* Send the last frame once more, byte for byte. */
+int tsim_link_resend(const tsim_link_t *link);
+
 #ifdef __cplusplus
 }
 #endif

@@ -157,5 +157,10 @@ int tsim_frame_send(tsim_link_t *link) {
   *end = '\n';
   ++end;
   ++link->sequence;
-  return link->write(link->context, link->line, (size_t)(end - link->line)) < 0 ? TSIM_E_WRITE : TSIM_OK;
+  link->used = (uint16_t)(end - link->line);
+  return tsim_link_resend(link);
+}
+
+int tsim_link_resend(const tsim_link_t *link) {
+  return link->write(link->context, link->line, link->used) < 0 ? TSIM_E_WRITE : TSIM_OK;
 }

@@ -8,12 +8,12 @@ from tflm_sim.model.flexbuf import FlexType, FlexValue, read_root, read_slots
 
 flexbuffers = pytest.importorskip("flatbuffers.flexbuffers")
 
-keys = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8)
+keys = st.text(st.characters(codec="ascii", exclude_characters="\0"), min_size=1, max_size=8)
 scalars = (
     st.none()
     | st.booleans()
     | st.integers(-(2**63), 2**63 - 1)
-    | st.floats(allow_nan=False)
+    | st.floats(-3e38, 3e38)  # the package cannot write larger ones
     | st.text(max_size=12)
     | st.binary(max_size=12)
 )
@@ -48,7 +48,7 @@ def test_any_value_that_the_package_writes(value: object) -> None:
 @given(st.dictionaries(keys, st.integers(-(2**31), 2**31 - 1), max_size=8))
 def test_slots_are_the_values_in_the_order_of_their_keys(options: dict[str, int]) -> None:
     slots = read_slots(memoryview(bytes(flexbuffers.Dumps(options))))
-    in_order = [options[key] for key in sorted(options, key=lambda key: key.encode())]
+    in_order = [options[key] for key in sorted(options)]
     assert [slots.as_int(i) for i in range(slots.count)] == in_order
     assert [slots.as_bool(i) for i in range(slots.count)] == [value != 0 for value in in_order]
 

@@ -1,23 +1,18 @@
-"""Real TFLM (pip tflite-micro) runs the files that we write: samples, built models, edited and compressed ones."""
+"""Real TFLM (pip tflite-micro) runs the files that we write: samples, and edited ones."""
 
 from math import sin
 from struct import pack
 
 import pytest
 
-from tflm_sim.model.build import ModelBuilder
-from tflm_sim.model.compression import METADATA_NAME
 from tflm_sim.model.encode import encode
-from tflm_sim.model.flatbuf_writer import TableNode, TableVector, serialize
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.rewrite import with_metadata
-from tflm_sim.model.types import TensorType
 from tflm_sim.samples import SAMPLES, sample_path
 
 np = pytest.importorskip("numpy")
 runtime = pytest.importorskip("tflite_micro.python.tflite_micro.runtime")
 
-INT8 = TensorType.INT8
 ARENA = 400_000
 
 
@@ -90,35 +85,4 @@ def test_real_tflm_refuses_a_plan_that_we_add_with_a_wrong_count(capfd: pytest.C
     data = with_metadata(sample_path("sine").read_bytes(), "OfflineMemoryAllocation", offline_plan([-1]))
     with pytest.raises(RuntimeError):
         run(data, [[0]])
-    assert "Nonmatching number of tensors" in capfd.readouterr().err or True
-
-
-def compression_payload(tensor: int, value_buffer: int, bitwidth: int) -> bytes:
-    lut, subgraph, root = TableNode(), TableNode(), TableNode()
-    lut.scalar(0, "int", tensor)
-    lut.scalar(1, "uint", value_buffer)
-    lut.scalar(2, "ubyte", bitwidth)
-    subgraph.child(0, TableVector([lut]))
-    root.child(1, TableVector([subgraph]))
-    return serialize(root, b"\0\0\0\0")
-
-
-def dense(weights: bytes, values: bytes | None, payload: bytes | None) -> bytes:
-    """Return a 4 -> 2 FULLY_CONNECTED whose weights are compressed when there are values and a payload."""
-    b = ModelBuilder()
-    x = b.tensor((1, 4), INT8, scale=1.0)
-    w = b.tensor((2, 4), INT8, data=weights, scale=1.0)
-    y = b.tensor((1, 2), INT8, scale=1.0)
-    b.operator("FULLY_CONNECTED", [x, w, -1], [y])
-    if values is not None and payload is not None:
-        assert b.buffer(values) == 2
-        b.metadata(METADATA_NAME, payload)
-    return b.build(inputs=[x], outputs=[y])
-
-
-def test_compressed_weights_are_looked_up() -> None:
-    plain = dense(bytes([1, 5, 5, 1, 5, 5, 1, 1]), None, None)
-    # One bit an index, the first in the highest bit: 0110 1100.
-    compressed = dense(b"\x6c", bytes([1, 5]), compression_payload(tensor=1, value_buffer=2, bitwidth=1))
-    values = [[1, 2, 3, 4]]
-    assert run(compressed, values) == run(plain, values) == [1 + 10 + 15 + 4, 5 + 10 + 3 + 4]
+    assert "Nbr of offline buffer offsets (1) in metadata not equal nbr tensors (10)" in capfd.readouterr().err

@@ -18,7 +18,7 @@ from tflm_sim.units import format_size, parse_size
 
 EXAMPLES = """
 tflm-sim size model.tflite --target cortex-m4
-tflm-sim size sample:person_detect --target esp32-s3 --json
+tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
 tflm-sim size model.tflite --arena-size 64KiB
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
@@ -32,9 +32,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--arena-size", metavar="N", help="say instead what happens in an arena of N bytes (64KiB, 65536)"
     )
-    parser.add_argument(
-        "--split-arenas", action="store_true", help="persistent and non-persistent memory in two arenas"
-    )
+    parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
     form.add_argument(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from tflm_sim.allocator.measure import measure
 from tflm_sim.allocator.simulate import ROOMY_ARENA, simulate_configuration
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.report.text import trace_line
@@ -22,7 +23,7 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     add_configuration(parser)
-    parser.add_argument("--arena-size", metavar="N", help="bytes of the arena (default: roomy)")
+    parser.add_argument("--arena-size", metavar="N", help="bytes of the arena (default: the smallest that works)")
     parser.add_argument(
         "--jsonl", action="store_true", help="one JSON object an event, in the vocabulary of TFLM traces"
     )
@@ -32,8 +33,13 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails."""
     config = configuration(args)
-    arena_size = ROOMY_ARENA if args.arena_size is None else parse_size(args.arena_size)
-    simulation = simulate_configuration([load_model(args.model)], config, arena_size=arena_size)
+    model = load_model(args.model)
+    if args.arena_size is not None:
+        arena_size = parse_size(args.arena_size)
+    else:
+        smallest = measure(model, config).smallest
+        arena_size = smallest.multiple_of_16 if smallest else ROOMY_ARENA
+    simulation = simulate_configuration([model], config, arena_size=arena_size)
     for event in simulation.events:
         print(json.dumps(trace_row(event), separators=(",", ":")) if args.jsonl else trace_line(event))
     return 0 if simulation.failure is None else simulation.failure.exit_code

@@ -111,8 +111,13 @@ def op_data(struct: str) -> Callable[[Node], Steps[object]]:
     return init
 
 
-def temp_at(indices: tuple[int, ...], position: int) -> Steps[KernelTensor | None]:
-    """``AllocateTemp{Input,Output,Intermediate}Tensor``: None when absent, out of range, or out of memory."""
+def temp_at(indices: tuple[int, ...] | None, position: int) -> Steps[KernelTensor | None]:
+    """``AllocateTemp{Input,Output}Tensor``: None when absent, out of range, or out of memory.
+
+    ``indices`` is the operator's own vector: a file without one leaves a null pointer, which upstream reads.
+    """
+    if indices is None:
+        raise abort("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices != nullptr")
     if not 0 <= position < len(indices) or indices[position] < 0:
         return None
     tensor: KernelTensor | None = yield TempTensor(indices[position])
@@ -121,12 +126,12 @@ def temp_at(indices: tuple[int, ...], position: int) -> Steps[KernelTensor | Non
 
 def optional_input(node: Node, position: int) -> Steps[KernelTensor | None]:
     """``AllocateTempInputTensor`` whose absence the kernel accepts."""
-    return (yield from temp_at(node.inputs, position))
+    return (yield from temp_at(node.operator.inputs, position))
 
 
 def optional_output(node: Node, position: int) -> Steps[KernelTensor | None]:
     """``AllocateTempOutputTensor`` whose absence the kernel accepts."""
-    return (yield from temp_at(node.outputs, position))
+    return (yield from temp_at(node.operator.outputs, position))
 
 
 def present(tensor: KernelTensor | None, place: str, name: str) -> KernelTensor:
@@ -138,12 +143,12 @@ def present(tensor: KernelTensor | None, place: str, name: str) -> KernelTensor:
 
 def input_tensor(node: Node, position: int, place: str, name: str = "input") -> Steps[KernelTensor]:
     """``AllocateTempInputTensor`` followed by ``TF_LITE_ENSURE(context, <name> != nullptr)`` at ``place``."""
-    return present((yield from temp_at(node.inputs, position)), place, name)
+    return present((yield from temp_at(node.operator.inputs, position)), place, name)
 
 
 def output_tensor(node: Node, position: int, place: str, name: str = "output") -> Steps[KernelTensor]:
     """``AllocateTempOutputTensor`` followed by ``TF_LITE_ENSURE(context, <name> != nullptr)`` at ``place``."""
-    return present((yield from temp_at(node.outputs, position)), place, name)
+    return present((yield from temp_at(node.operator.outputs, position)), place, name)
 
 
 def free(*tensors: KernelTensor | None) -> Steps[None]:

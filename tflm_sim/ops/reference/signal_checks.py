@@ -45,7 +45,7 @@ class SignalTensor:
 
     def allocate(self, node: Node) -> Steps[KernelTensor | None]:
         """Ask for it; None when the node has none."""
-        return temp_at(node.outputs if self.is_output else node.inputs, self.position)
+        return temp_at(node.operator.outputs if self.is_output else node.operator.inputs, self.position)
 
 
 def source(name: str, position: int, rank: int, type: TensorType) -> SignalTensor:

@@ -1,0 +1,23 @@
+"""The shipped samples in the pip wheel: the recording figures, and the smallest arena by trying."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tflm_sim.allocator.simulate import Simulation
+from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.model.load import parse
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.target.presets import target
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_figures_and_the_smallest_arena(sample: str, wheel: Any, same_as_wheel: Callable[..., Simulation]) -> None:
+    data = sample_path(sample).read_bytes()
+    assert same_as_wheel(data).status == "ok"
+    smallest = smallest_arena(parse(data), target("x86_64-pip"))
+    assert same_as_wheel(data, smallest.multiple_of_16).status == "ok"
+    assert same_as_wheel(data, smallest.multiple_of_16 - 16).status == "error"

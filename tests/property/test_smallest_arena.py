@@ -1,0 +1,68 @@
+"""The smallest arena succeeds, one byte less fails, and every larger multiple of 16 succeeds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tflm_sim.allocator.simulate import Simulation, simulate
+from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import Model, TensorType
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.target.presets import target
+
+TARGETS = ("x86_64", "x86_64-pip", "i386", "cortex-m4", "riscv32")
+
+
+def works(run: Simulation) -> bool:
+    return run.status == "ok" and not run.corruptions
+
+
+def hold_the_invariant(models: list[Model], preset: str, planner: str) -> None:
+    machine = target(preset)
+    interpreter = "plain" if planner == "linear" else machine.interpreter
+
+    def run(arena_size: int) -> Simulation:
+        return simulate(models, machine, arena_size=arena_size, planner=planner, interpreter=interpreter)
+
+    smallest = smallest_arena(models, machine, planner=planner, interpreter=interpreter)
+    assert works(run(smallest.size))
+    assert run(smallest.size).arena_used_bytes == smallest.arena_used_bytes
+    assert not any(works(run(smallest.size - below)) for below in range(1, 17))
+    assert smallest.multiple_of_16 % 16 == 0
+    assert smallest.size <= smallest.multiple_of_16
+    assert all(works(run(smallest.multiple_of_16 + 16 * more)) for more in range(3))
+
+
+@pytest.mark.parametrize("preset", TARGETS)
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_on_the_samples(sample: str, preset: str) -> None:
+    hold_the_invariant([load(sample_path(sample))], preset, "greedy")
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Model:
+    """Draw a graph of RELU and ADD over int8 tensors."""
+    builder = ModelBuilder()
+    size = draw(st.integers(1, 300))
+    tensors = [builder.tensor((1, size), TensorType.INT8, scale=0.5, zero_point=0)]
+    for op in draw(st.lists(st.sampled_from(["RELU", "ADD"]), min_size=1, max_size=12)):
+        result = builder.tensor((1, size), TensorType.INT8, scale=0.5, zero_point=0)
+        sources = [draw(st.sampled_from(tensors)) for _ in range(2 if op == "ADD" else 1)]
+        builder.operator(op, sources, [result])
+        tensors.append(result)
+    outputs = draw(st.lists(st.sampled_from(tensors[1:]), min_size=1, max_size=3, unique=True))
+    return parse(builder.build(inputs=[tensors[0]], outputs=outputs))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(models(), min_size=1, max_size=3),
+    st.sampled_from(TARGETS),
+    st.sampled_from(["greedy", "linear"]),
+)
+def test_on_any_models_that_share_an_arena(drawn: list[Model], preset: str, planner: str) -> None:
+    hold_the_invariant(drawn, preset, planner)

@@ -1,0 +1,89 @@
+"""Imports go down only; heavy and optional packages stay where they belong."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "tflm_sim"
+
+# Lowest first; names on one floor do not import each other.
+FLOORS = (
+    {"errors"},
+    {"units"},
+    {"model", "target", "arena", "planners", "board", "samples"},
+    {"graph"},
+    {"ops"},
+    {"allocator", "tflite"},
+    {"checks"},
+    {"report"},
+    {"pytest_plugin"},
+    {"cli"},
+    {"__main__"},
+)
+FLOOR = {room: number for number, floor in enumerate(FLOORS) for room in floor}
+MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+
+# Package -> the modules that may import it.
+WALLS = {
+    "serial": {"board/transport.py"},
+    "cffi": {"planners/native/build_native.py"},
+    "numpy": set(),
+    "rich": set(),
+}
+
+
+def imports(path: Path) -> set[str]:
+    """Return the dotted names that a module imports, wherever in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def room(dotted: str) -> str | None:
+    """Return the room below ``tflm_sim`` that a dotted name is in."""
+    parts = dotted.split(".")
+    return parts[1] if parts[0] == "tflm_sim" and len(parts) > 1 and parts[1] in FLOOR else None
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_import_climbs(path: Path) -> None:
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if own == "__init__":
+        return
+    for name in imports(path):
+        other = room(name)
+        if other is not None and other != own:
+            assert FLOOR[other] < FLOOR[own], f"{own} imports {name}"
+
+
+def test_every_module_stands_on_a_floor() -> None:
+    rooms = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
+    assert rooms - FLOOR.keys() == {"__init__"}
+
+
+@pytest.mark.parametrize("package", WALLS)
+def test_optional_packages_are_imported_at_their_wall_only(package: str) -> None:
+    users = {
+        str(path.relative_to(PACKAGE)) for path in MODULES if any(n.split(".")[0] == package for n in imports(path))
+    }
+    assert users <= WALLS[package]
+
+
+def test_importing_the_package_is_light() -> None:
+    code = "import sys, tflm_sim; print(sorted(m for m in sys.modules if m in ('numpy', 'serial', 'rich', 'cffi')))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_every_public_name_resolves() -> None:
+    import tflm_sim
+
+    assert all(getattr(tflm_sim, name) is not None for name in tflm_sim.__all__)

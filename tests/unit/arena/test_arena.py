@@ -1,0 +1,121 @@
+"""The arena's arithmetic and messages, with the numbers written out."""
+
+from tflm_sim.arena.arena import SingleArenaBufferAllocator
+from tflm_sim.arena.events import Corruption, Event, LogLine, Persist, Resize, Temp
+
+
+def make(size: int, *, address: int = 0) -> tuple[SingleArenaBufferAllocator, list[Event]]:
+    events: list[Event] = []
+    return SingleArenaBufferAllocator(size, address=address, observers=[events.append]), events
+
+
+def test_the_tail_grows_down_and_aligns_down() -> None:
+    arena, events = make(100)
+    assert arena.allocate_persistent_buffer(10, 8, label="a") == 88  # 100 - 10 = 90, down to 88
+    assert arena.allocate_persistent_buffer(3, 1) == 85
+    assert events[0] == Persist(10, 8, 88, 12, 12, "", "a")
+    assert arena.persistent_used_bytes == 15
+
+
+def test_alignment_is_of_addresses() -> None:
+    arena, _ = make(100, address=12)
+    assert arena.allocate_persistent_buffer(4, 16) == 84  # 12 + 84 = 96
+    assert arena.allocate_temp(4, 16) == 4  # 12 + 4 = 16
+
+
+def test_a_tail_that_would_reach_the_head_is_refused_with_the_device_message() -> None:
+    arena, events = make(64)
+    assert arena.resize_buffer(40, 4)
+    assert arena.allocate_persistent_buffer(32, 16) is None  # 64 - 32 = 32, 8 below the head
+    assert events[-1] == LogLine("Failed to allocate tail memory. Requested: 32, available 24, missing: 8")
+    assert (arena.head, arena.tail) == (40, 64)
+
+
+def test_a_tail_that_reaches_live_temps_is_granted_and_called_corruption() -> None:
+    arena, events = make(64)
+    arena.allocate_temp(40, 4)
+    assert arena.allocate_persistent_buffer(32, 16) == 32
+    assert Corruption("tail: 32 bytes at 32 overwrite temps that end at 40") in events
+
+
+def test_a_tail_that_reaches_temps_which_were_given_back_is_fine() -> None:
+    arena, events = make(64)
+    arena.deallocate_temp(arena.allocate_temp(40, 4) or 0)
+    assert arena.allocate_persistent_buffer(32, 16) == 32
+    assert not any(isinstance(event, Corruption) for event in events)
+
+
+def test_a_temp_does_not_fit_by_the_bytes_that_are_missing() -> None:
+    arena, events = make(64)
+    arena.allocate_persistent_buffer(30, 1)
+    assert arena.allocate_temp(40, 4) is None  # tail at 34
+    assert events[-1] == LogLine("Failed to allocate temp memory. Requested: 40, available 34, missing: 6")
+
+
+def test_a_temp_that_aligns_past_the_tail_is_granted_because_the_subtraction_wraps() -> None:
+    arena, events = make(64)
+    arena.allocate_temp(61, 1)
+    arena.allocate_persistent_buffer(2, 1)  # the tail is at 62
+    assert arena.allocate_temp(1, 16) == 64  # 62 - 64 wraps to 2^32 - 2
+    assert Corruption("temp: 1 bytes at 64 overwrite the tail at 62") in events
+
+
+def test_giving_a_temp_back_does_not_move_temp_only_the_reset_does() -> None:
+    arena, events = make(64)
+    arena.allocate_temp(8, 4)
+    arena.deallocate_temp(0)
+    assert arena.temp == 8
+    assert arena.reset_temp_allocations()
+    assert arena.temp == 0
+    assert events[0] == Temp(8, 4, 0, 8, 64)
+
+
+def test_a_reset_with_a_temp_out_is_refused_with_two_lines() -> None:
+    arena, events = make(64)
+    arena.allocate_temp(8, 4)
+    arena.allocate_temp(8, 4)
+    arena.deallocate_temp(8)
+    assert not arena.reset_temp_allocations()
+    assert [event.text for event in events if isinstance(event, LogLine)] == [
+        "Number of allocated temp buffers: 1. Checksum passing status: 1",  # the one at offset 0 adds nothing to the sum
+        "All temp buffers must be freed before calling ResetTempAllocations()",
+    ]
+
+
+def test_the_head_cannot_be_resized_while_temps_are_in_use() -> None:
+    arena, events = make(64)
+    arena.allocate_temp(8, 4)
+    assert not arena.resize_buffer(16, 4)
+    assert events[-1] == Resize(16, 4, False, 0, 64)
+    assert isinstance(events[-2], LogLine)
+    assert events[-2].text.startswith("Internal error: either buffer is not resizable")
+
+
+def test_a_head_that_would_reach_the_tail_is_refused() -> None:
+    arena, events = make(64)
+    arena.allocate_persistent_buffer(32, 16)
+    assert not arena.resize_buffer(33, 16)
+    assert events[-2] == LogLine("Failed to resize buffer. Requested: 33, available 32, missing: 1")
+
+
+def test_available_memory_aligns_both_ends_inwards_and_wraps_when_nothing_is_left() -> None:
+    arena, _ = make(64)
+    arena.allocate_temp(5, 1)
+    arena.allocate_persistent_buffer(5, 1)
+    assert arena.available_memory(16) == 32  # 59 down to 48, 5 up to 16
+    arena.allocate_temp(45, 1)
+    assert arena.available_memory(16) == 2**32 - 16  # 48 - 64
+
+
+def test_used_bytes_count_the_further_of_head_and_temp() -> None:
+    arena, _ = make(64)
+    arena.resize_buffer(8, 4)
+    arena.allocate_temp(4, 4)
+    arena.allocate_persistent_buffer(3, 1)
+    assert arena.used_bytes == 12 + 3
+
+
+def test_the_memory_is_a_real_bytearray_of_the_arena_size() -> None:
+    arena, _ = make(64)
+    arena.memory[3] = 7
+    assert arena.memory == bytes(3) + b"\x07" + bytes(60)

@@ -1,0 +1,41 @@
+"""Two arenas: neither grows into the other, and alignment is lost at the outer ends."""
+
+from tflm_sim.arena.arena import SingleArenaBufferAllocator
+from tflm_sim.arena.events import LogLine
+from tflm_sim.arena.split_arena import SplitArena
+
+
+def test_the_persistent_arena_ends_at_a_multiple_of_16() -> None:
+    arena = SplitArena(50, 64)
+    assert arena.allocate_persistent_buffer(8, 4) == 40  # the end is 48
+    assert arena.size == 48 + 64
+
+
+def test_the_non_persistent_arena_starts_at_a_multiple_of_16() -> None:
+    arena = SplitArena(64, 50, non_persistent_address=4)
+    assert arena.size == 64 + 38  # 12 bytes are skipped
+
+
+def test_persistent_memory_cannot_use_what_is_free_in_the_other_arena() -> None:
+    lines: list[object] = []
+    arena = SplitArena(16, 1024, observers=[lines.append])
+    assert arena.allocate_persistent_buffer(17, 1) is None
+    assert lines == [LogLine("Failed to allocate tail memory. Requested: 17, available 16, missing: 1")]
+
+
+def test_head_and_temp_live_in_the_non_persistent_arena() -> None:
+    arena = SplitArena(64, 64)
+    arena.allocate_persistent_buffer(64, 16)
+    assert arena.resize_buffer(48, 16)
+    assert arena.allocate_temp(16, 16) == 48
+    assert arena.head == 48
+    assert arena.used_bytes == 64 + 64
+
+
+def test_a_refused_resize_has_its_own_message() -> None:
+    lines: list[object] = []
+    arena = SplitArena(64, 64, observers=[lines.append])
+    arena.allocate_temp(4, 4)
+    assert not arena.resize_buffer(4, 4)
+    assert LogLine("ResetTempAllocations() is not called before ResizeBuffer().") in lines
+    assert "Internal error" in SingleArenaBufferAllocator.RESIZE_REFUSED

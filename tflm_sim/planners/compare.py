@@ -1,0 +1,115 @@
+"""``compare``: run several planners on one problem and say how far each is from the best bound that is known.
+
+The distance to the lower bound is a distance, *not* bytes to be won: the bound may be out of reach for any plan.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tflm_sim.errors import TflmSimError
+from tflm_sim.planners import exact
+from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.lower_bound import lower_bound
+from tflm_sim.planners.registry import planner
+from tflm_sim.planners.validate import Finding, validate
+
+EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one planner did.
+
+    Attributes:
+        planner: Its name.
+        plan: Its plan, or None when it refused.
+        seconds: Wall time.
+        lower_bound: The bytes that it proved to be necessary; 0 for all but the exact planner.
+        findings: What is wrong with the plan; only buffers that collide at their fixed offsets give any.
+        refusal: Why there is no plan, or "".
+    """
+
+    planner: str
+    plan: Plan | None
+    seconds: float
+    lower_bound: int = 0
+    findings: tuple[Finding, ...] = ()
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Outcomes on one problem, and the largest lower bound (bytes) that any of them, or the live bytes, give."""
+
+    lower_bound: int
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def best(self) -> Outcome | None:
+        """The first outcome with the smallest peak among the valid plans, or None."""
+        valid = [outcome for outcome in self.outcomes if outcome.plan is not None and not outcome.findings]
+        return min(valid, key=_peak, default=None)
+
+    def distance(self, outcome: Outcome) -> int | None:
+        """Return the bytes between an outcome's peak and the lower bound, None without a plan."""
+        return None if outcome.plan is None else outcome.plan.peak - self.lower_bound
+
+    def is_proved_optimal(self, outcome: Outcome) -> bool:
+        """Return whether no plan can be smaller."""
+        return self.distance(outcome) == 0 and not outcome.findings
+
+
+def _peak(outcome: Outcome) -> int:
+    assert outcome.plan is not None, "only outcomes with a plan are compared"
+    return outcome.plan.peak
+
+
+def compare(
+    buffers: Sequence[Buffer],
+    planners: Sequence[str],
+    *,
+    time_limit: float | None = None,
+    on_progress: Callable[[exact.Progress], None] | None = None,
+) -> Comparison:
+    """Run the named planners one after the other.
+
+    Args:
+        buffers: The problem.
+        planners: Names from ``registry.PLANNERS``, or "exact".
+        time_limit: Seconds for each search (hill climb, best-of, exact); they return their best plan so far.
+        on_progress: Called by the exact planner now and then.
+
+    Raises:
+        UsageError: An unknown planner.
+    """
+    for name in planners:
+        if name != EXACT:
+            planner(name)
+    outcomes = tuple(_run(buffers, name, time_limit, on_progress) for name in planners)
+    bounds = (outcome.lower_bound for outcome in outcomes)
+    return Comparison(max(lower_bound(buffers), *bounds, 0), outcomes)
+
+
+def _run(
+    buffers: Sequence[Buffer],
+    name: str,
+    time_limit: float | None,
+    on_progress: Callable[[exact.Progress], None] | None,
+) -> Outcome:
+    start = time.perf_counter()
+    bound, plan, refusal = 0, None, ""
+    try:
+        if name == EXACT:
+            result = exact.solve(buffers, time_limit=time_limit, on_progress=on_progress)
+            bound, plan = result.lower_bound, result.plan
+            refusal = "buffers collide at their fixed offsets" if result.infeasible else ""
+        else:
+            plan = planner(name)(buffers, time_limit=time_limit)
+    except TflmSimError as error:
+        refusal = str(error)
+    seconds = time.perf_counter() - start
+    findings = () if plan is None else tuple(validate(buffers, plan))
+    return Outcome(name, plan, seconds, bound, findings, refusal)

@@ -1,0 +1,81 @@
+"""The planners by name, behind one call: buffers in, a plan out, for those who compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from tflm_sim.errors import UsageError
+from tflm_sim.planners import best_of, gpu, greedy, hill_climb, linear, vela
+from tflm_sim.planners.buffers import Buffer, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """A strategy.
+
+    Attributes:
+        name: What ``tflm-sim plan --planner`` calls it.
+        summary: One line for people.
+        place: Returns the plan; the keyword ``time_limit`` (seconds, or None) matters to searches only.
+        most_buffers: Above this many it is not worth starting in pure Python; None where that does not matter.
+    """
+
+    name: str
+    summary: str
+    place: Callable[..., Plan]
+    is_search: bool = False
+    most_buffers: int | None = None
+
+    def __call__(self, buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
+        """Return a plan for ``buffers``.
+
+        Raises:
+            UsageError: Too many buffers for it, or fixed offsets that it does not know.
+            PlanningError: It refuses them.
+        """
+        if self.most_buffers is not None and len(buffers) > self.most_buffers:
+            raise UsageError(f"{self.name} would take minutes with more than {self.most_buffers:,} buffers")
+        return self.place(buffers, time_limit=time_limit) if self.is_search else self.place(buffers)
+
+
+_GPU_SUMMARIES = {
+    gpu.MemoryStrategy.NAIVE: "an object for every tensor",
+    gpu.MemoryStrategy.EQUALITY: "tensors of one size share objects",
+    gpu.MemoryStrategy.GREEDY_IN_ORDER: "by first use, into the object that wastes least",
+    gpu.MemoryStrategy.GREEDY_BY_BREADTH: "by the bytes alive at a task, then by size, into shared objects",
+    gpu.MemoryStrategy.GREEDY_BY_SIZE: "by size, into the smallest gap",
+    gpu.MemoryStrategy.GREEDY_BEST: "the better of two ways to share objects",
+    gpu.MemoryStrategy.MINCOSTFLOW: "shared objects as a minimum-cost flow",
+}
+_GPU_MOST_BUFFERS = {gpu.MemoryStrategy.GREEDY_BEST: 3000, gpu.MemoryStrategy.MINCOSTFLOW: 300}
+
+
+def _gpu(strategy: gpu.MemoryStrategy) -> Planner:
+    return Planner(
+        f"gpu_{strategy.value}",
+        f"TFLite GPU delegate: {_GPU_SUMMARIES[strategy]}",
+        partial(gpu.plan, strategy=strategy),
+        most_buffers=_GPU_MOST_BUFFERS.get(strategy),
+    )
+
+
+PLANNERS = {
+    planner.name: planner
+    for planner in (
+        Planner("greedy", "TFLM: by size, into the first gap (what the device does)", greedy.plan),
+        Planner("linear", "TFLM: every buffer for itself (preserve_all_tensors)", linear.plan),
+        *map(_gpu, gpu.MemoryStrategy),
+        Planner("vela_greedy", "Vela: by first use, into the smallest gap", vela.plan),
+        Planner("hill_climb", "Vela: swap what pushed the highest buffer up", hill_climb.plan, is_search=True),
+        Planner("best_of", "the best of the quick ones", best_of.plan, is_search=True),
+    )
+}
+
+
+def planner(name: str) -> Planner:
+    """Return a planner by name; UsageError names them all."""
+    if name not in PLANNERS:
+        raise UsageError(f"there is no planner '{name}'; use one of: {', '.join(PLANNERS)}")
+    return PLANNERS[name]
