@@ -10,6 +10,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 
+
 def relu_chain(*sizes: int) -> Model:
     """Return int8 RELUs in a row: tensor i has ``sizes[i]`` elements; the same size keeps Prepare content."""
     builder = ModelBuilder()

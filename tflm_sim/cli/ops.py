@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.ops.coverage import coverage
@@ -28,7 +29,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    models = registrations(target(args.target, kernels=args.kernels))
+    models = registrations(replace(target(args.target, kernels=args.kernels), ethos_u=True))
     proved = coverage()
     if args.json:
         rows = [{"op": op, "source": row.source, "models": proved.get(op, [])} for op, row in sorted(models.items())]

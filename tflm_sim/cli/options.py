@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from tflm_sim.allocator.configuration import Configuration
@@ -27,20 +28,26 @@ def add_verb(subparsers: Subparsers, name: str, summary: str, examples: str) -> 
     return parser
 
 
-def add_configuration(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what the firmware is."""
+def add_configuration(parser: argparse.ArgumentParser, *, with_planner: bool = True) -> None:
+    """Add the options that say what the firmware is; without ``--planner`` it is the greedy one."""
     group = parser.add_argument_group("firmware")
     group.add_argument(
         "--target", default="cortex-m4", metavar="T", help="preset (default: %(default)s); see 'targets'"
     )
     group.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION")
-    group.add_argument("--interpreter", choices=("plain", "recording"), help="default: the target's, mostly plain")
     group.add_argument(
-        "--planner",
-        choices=("greedy", "linear"),
-        default="greedy",
-        help="linear: preserve_all_tensors; default: greedy",
+        "--ethos-u", action="store_true", help="the firmware links the Ethos-U driver"
     )
+    group.add_argument("--interpreter", choices=("plain", "recording"), help="default: the target's, mostly plain")
+    if with_planner:
+        group.add_argument(
+            "--planner",
+            choices=("greedy", "linear"),
+            default="greedy",
+            help="linear: preserve_all_tensors; default: greedy",
+        )
+    else:
+        parser.set_defaults(planner="greedy")
     group.add_argument(
         "--resource-variables",
         type=int,
@@ -55,7 +62,7 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False) -> Config
     Raises:
         UsageError: An unknown target or kernel library.
     """
-    chosen = target(args.target, kernels=args.kernels)
+    chosen = replace(target(args.target, kernels=args.kernels), ethos_u=args.ethos_u)
     interpreter = args.interpreter or chosen.interpreter
     return Configuration(chosen, interpreter, args.planner, args.resource_variables, is_split=is_split)
 

@@ -6,6 +6,7 @@ VERBS = {
     "size": "size",
     "check": "check",
     "trace": "trace",
+    "plan": "plan",
     "targets": "targets",
     "ops": "ops",
     "completion": "completion",

@@ -180,5 +180,9 @@ def plan(buffers: Sequence[Buffer]) -> Plan:
     Raises:
         PlanningError: A value does not fit TFLM's 32-bit integers.
     """
-    rows = native.rows(buffers)
-    return plan_of(buffers, _offsets([BufferRequirements(*row) for row in rows]))
+    return plan_of(buffers, _offsets(greedy_requirements(buffers)))
+
+
+def greedy_requirements(buffers: Sequence[Buffer]) -> list[BufferRequirements]:
+    """Return ``buffers`` as TFLM's planners keep them."""
+    return [BufferRequirements(*row) for row in native.rows(buffers)]

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from importlib.resources import files
 from typing import Any
 
 from tflm_sim.allocator.configuration import Configuration
@@ -56,6 +58,12 @@ def size_document(measurement: Measurement) -> Document:
     }
 
 
+def schema() -> Document:
+    """Return the published JSON Schema of both documents."""
+    document: Document = json.loads(files("tflm_sim.report").joinpath("schema.json").read_text("utf-8"))
+    return document
+
+
 def error_document(path: str, model: Model | None, configuration: Configuration, error: TflmSimError) -> Document:
     """Return the document for a model on which *we* cannot go on."""
     return {
@@ -102,6 +110,7 @@ def _target(target: Target) -> Document:
             "compression": runtime.compression,
         },
         "kernels": {"name": kernels.name, "version": kernels.version, "variant": kernels.variant},
+        "ethos_u": target.ethos_u,
         "arena_address_modulo_16": target.arena_address,
         "verified_against": target.verified_against,
     }

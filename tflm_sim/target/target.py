@@ -22,6 +22,7 @@ class Target:
         kernel_library: Whose kernels are linked.
         arena_address: Where the arena starts in memory, modulo 16 (0: aligned, as TFLM asks for).
         interpreter: Which interpreter the firmware makes unless one is named: "plain" or "recording".
+        ethos_u: Whether the firmware links the Ethos-U driver, without which TFLM refuses what Vela compiled.
         verified_against: The golden configuration that proves the preset, or "" when nothing does.
     """
 
@@ -31,6 +32,7 @@ class Target:
     kernel_library: KernelLibrary
     arena_address: int = 0
     interpreter: str = "plain"
+    ethos_u: bool = False
     verified_against: str = ""
     description: str = field(default="", compare=False)
 

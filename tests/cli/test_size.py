@@ -1,0 +1,145 @@
+"""``tflm-sim size``, ``check``, ``trace``, ``targets``, ``ops``: outputs and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tflm_sim.cli import main
+from tflm_sim.report.document import schema
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = main(argv)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_the_answer_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "size", "sample:sine", "--target", "cortex-m4")
+    assert code == 0
+    assert out.splitlines()[2].startswith("smallest arena  1,068 B")
+    assert "alignas(16) uint8_t tensor_arena[1072];" in out
+
+
+def test_the_document_follows_the_published_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "size", "sample:streaming", "--json")
+    assert code == 0
+    jsonschema.validate(json.loads(out), schema())
+
+
+def test_jsonl_goes_on_after_a_bad_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "bad.tflite").write_bytes(b"not a model")
+    code, out, _ = run(capsys, "size", "sample:sine", str(tmp_path / "bad.tflite"), "sample:residual", "--jsonl")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert code == 3
+    assert [row.get("status") for row in rows] == ["ok", None, "ok"]
+    assert rows[1]["error"]["kind"] == "ModelError"
+    for row in rows:
+        jsonschema.validate(row, schema())
+
+
+def test_a_size_that_is_too_small_names_the_step_and_the_device_message(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "size", "sample:sine", "--arena-size", "1067")
+    assert code == 1
+    assert "Too many buffers (max is 3)" in out
+
+
+def test_a_size_that_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "size", "sample:sine", "--arena-size", "0x430")[0] == 0  # 1072
+
+
+@pytest.mark.parametrize(("limit", "code"), [("1071", 0), ("1067", 1), ("1KiB", 1), ("64K", 0)])
+def test_check_judges_the_very_size(capsys: pytest.CaptureFixture[str], limit: str, code: int) -> None:
+    assert run(capsys, "check", "sample:sine", "--limit", limit)[0] == code
+
+
+def test_check_of_a_broken_file_is_inconclusive(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "bad.tflite").write_bytes(b"")
+    code, _, err = run(capsys, "check", str(tmp_path / "bad.tflite"), "--limit", "64KiB")
+    assert code == 3
+    assert err.startswith(f"tflm-sim check: {tmp_path / 'bad.tflite'}: ")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("size", "sample:sine", "--target", "cortex-m5"),
+        ("size", "sample:nothing"),
+        ("size", "sample:sine", "--kernels", "abacus"),
+        ("size", "sample:sine", "--arena-size", "64KB"),
+        ("size", "sample:sine", "sample:sine", "--json"),
+        ("size", "sample:sine", "--planner", "linear", "--interpreter", "recording"),
+        ("size", "sample:sine", "--resource-variables", "-1"),
+        ("size", "sample:sine", "--split-arenas", "--arena-size", "1024"),
+    ],
+)
+def test_a_bad_option_is_one_sentence_and_exits_with_2(
+    capsys: pytest.CaptureFixture[str], argv: tuple[str, ...]
+) -> None:
+    code, out, err = run(capsys, *argv)
+    assert (code, out) == (2, "")
+    assert err.startswith("tflm-sim size: ")
+    assert len(err.splitlines()) == 1
+
+
+def test_two_arenas(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "size", "sample:sine", "--split-arenas")
+    assert code == 0
+    assert "uint8_t persistent_arena[" in out
+    assert "uint8_t non_persistent_arena[" in out
+
+
+def test_a_trace_as_json_lines_has_the_vocabulary_of_real_traces(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "trace", "sample:sine", "--jsonl")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert rows[0] == {"e": "run", "kind": "plain", "arena_size": 1072}
+    assert rows[-1] == {"e": "end", "kind": "plain", "status": "ok", "arena_used_bytes": 676}
+    assert {"persist", "temp", "temp_free", "temp_reset", "resize", "op_prepare", "plan_add"} <= {r["e"] for r in rows}
+
+
+def test_a_trace_of_a_failure_ends_with_exit_code_4(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "trace", "sample:sine", "--arena-size", "600")
+    assert code == 4
+    assert "Node FULLY_CONNECTED (number 0) failed to prepare with status 1" in out
+
+
+def test_targets_say_what_they_are_verified_against(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "targets", "--json")
+    rows = {row["name"]: row for row in json.loads(out)}
+    assert code == 0
+    assert rows["cortex-m4"]["verified_against"] == "cm4_ref"
+    assert rows["x86_64-pip"]["verified_against"] == "x86_64_wheel"
+
+
+def test_ops_lists_every_operator_of_the_resolver(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "ops", "--json")
+    rows = {row["op"]: row for row in json.loads(out)}
+    assert code == 0
+    assert len(rows) == 118
+    assert "tflm__models__person_detect" in rows["CONV_2D"]["models"]
+
+
+def test_completion_scripts_name_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+    code, out, _ = run(capsys, "completion", "bash")
+    assert code == 0
+    assert "check" in out
+
+
+def test_version_says_which_planner_core_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert "planner core: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", ["size", "check", "trace", "targets", "ops", "completion"])
+def test_every_verb_has_examples(capsys: pytest.CaptureFixture[str], verb: str) -> None:
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    assert f"tflm-sim {verb} " in capsys.readouterr().out.split("examples:")[1]

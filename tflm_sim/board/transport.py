@@ -1,0 +1,173 @@
+"""The ports: pyserial's device paths and URLs (``socket://``, ``rfc2217://``, ``loop://``). The only place that does I/O.
+
+Every failure of a port becomes one sentence here: what went wrong, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Protocol
+
+from tflm_sim.errors import TransportError
+
+DEFAULT_BAUD = 115200
+READ_TIMEOUT_S = 0.1
+READ_SIZE = 4096
+
+
+class Port(Protocol):
+    """A byte pipe to a board."""
+
+    def read(self) -> bytes:
+        """Return what arrived, b"" when nothing did for ``READ_TIMEOUT_S``; TransportError when the port is gone."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Send all of ``data``; TransportError when the port is gone."""
+        ...
+
+    def close(self) -> None:
+        """Give the port back."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PortInfo:
+    """A port of this machine: its path, what the system calls it, and its USB ids ("" without)."""
+
+    path: str
+    description: str
+    usb: str
+
+
+class SerialPort:
+    """A port that pyserial opened (mutable: it can be closed).
+
+    DTR and RTS stay as they are where the system lets them: on many boards they are wired to reset.
+    """
+
+    def __init__(self, name: str, device: Any) -> None:
+        self.name = name
+        self._device = device
+
+    def __enter__(self) -> SerialPort:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def read(self) -> bytes:
+        """Return what arrived, b"" when nothing did for ``READ_TIMEOUT_S``.
+
+        Raises:
+            TransportError: The port is gone.
+        """
+        return self._guard(lambda: bytes(self._device.read(max(1, min(READ_SIZE, self._device.in_waiting)))))
+
+    def write(self, data: bytes) -> None:
+        """Send all of ``data``; TransportError when the port is gone."""
+        self._guard(lambda: self._send(data))
+
+    def _send(self, data: bytes) -> bytes:
+        self._device.write(data)
+        self._device.flush()
+        return b""
+
+    def close(self) -> None:
+        """Give the port back."""
+        self._device.close()
+
+    def _guard(self, action: Callable[[], bytes]) -> bytes:
+        try:
+            return action()
+        except (OSError, TypeError) as error:  # pyserial reads a closed descriptor as None after an unplug
+            raise TransportError(
+                f"{self.name}: the connection is lost (unplugged, or the other side closed)"
+            ) from error
+
+
+def open_port(name: str, *, baud: int = DEFAULT_BAUD) -> SerialPort:
+    """Open a device path or a pyserial URL.
+
+    Raises:
+        TransportError: One sentence: pyserial is missing, no such port, permission denied, busy, nobody listens.
+    """
+    serial = _pyserial()
+    try:
+        device = serial.serial_for_url(
+            name, baudrate=baud, timeout=READ_TIMEOUT_S, write_timeout=5.0, exclusive=True, do_not_open=True
+        )
+        device.open()
+    except (OSError, ValueError) as error:
+        raise TransportError(_sentence(name, baud, error)) from error
+    return SerialPort(name, device)
+
+
+def list_ports() -> list[PortInfo]:
+    """Return the serial ports of this machine, by path.
+
+    Raises:
+        TransportError: pyserial is missing.
+    """
+    _pyserial()
+    from serial.tools import list_ports as tools
+
+    return sorted(
+        (PortInfo(port.device, port.description or "", _usb(port)) for port in tools.comports()),
+        key=lambda port: port.path,
+    )
+
+
+def _usb(port: Any) -> str:
+    return "" if port.vid is None else f"{port.vid:04x}:{port.pid:04x}"
+
+
+def _pyserial() -> Any:
+    try:
+        import serial
+    except ImportError as error:
+        raise TransportError("pyserial is not installed; install it with: pip install 'tflm_sim[serial]'") from error
+    return serial
+
+
+def _sentence(name: str, baud: int, error: Exception) -> str:
+    """Say in one sentence why a port cannot be opened."""
+    number = _errno(error)
+    known = {
+        errno.EACCES: "permission denied; add yourself to its group (ls -l shows it, often dialout) and log in again",
+        errno.EPERM: "permission denied; add yourself to its group (ls -l shows it, often dialout) and log in again",
+        errno.EBUSY: "the port is busy; close the other program that has it open (a monitor, an IDE)",
+        errno.EAGAIN: "the port is busy; close the other program that has it open (a monitor, an IDE)",
+        errno.ENOENT: "there is no such port; 'tflm-sim ports' lists the ones there are",
+        errno.ENXIO: "there is no device behind this port; is it plugged in?",
+        errno.ENODEV: "there is no device behind this port; is it plugged in?",
+        errno.ENOTTY: "this is not a serial port",
+        errno.EINVAL: f"the port does not do {baud} baud",
+        errno.ECONNREFUSED: "nobody listens there; is the server or the emulator running?",
+    }
+    if number in known:
+        return f"{name}: {known[number]}"
+    text = str(error).lower()
+    for word, sentence in (
+        ("exclusively lock", known[errno.EBUSY]),
+        ("refused", known[errno.ECONNREFUSED]),
+        ("baud", known[errno.EINVAL]),
+        ("protocol", "this kind of URL is unknown; use a device path, socket://, rfc2217:// or loop://"),
+        ("expected a string in the form", f"this URL cannot be read: {error}"),
+    ):
+        if word in text:
+            return f"{name}: {sentence}"
+    return f"{name}: cannot be opened: {error}"
+
+
+def _errno(error: BaseException | None) -> int:
+    """Find the system's error number in pyserial's error, or in what it was raised from."""
+    while error is not None:
+        number = getattr(error, "errno", None)
+        if isinstance(number, int):
+            return number
+        error = error.__cause__ or error.__context__
+    return 0

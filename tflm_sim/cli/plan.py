@@ -1,0 +1,138 @@
+"""``tflm-sim plan``: planners compared on a model's head, or on a problem from a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+
+from tflm_sim.allocator.head_problem import head_problem
+from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.planners import native
+from tflm_sim.planners.compare import EXACT, Comparison, Outcome, compare
+from tflm_sim.planners.exact import Progress
+from tflm_sim.planners.greedy import greedy_requirements, plan
+from tflm_sim.planners.print_plan import memory_plan_lines
+from tflm_sim.planners.problem import Problem, read_csv, write_csv
+from tflm_sim.planners.registry import PLANNERS
+from tflm_sim.report.plan import plan_document, plan_lines
+from tflm_sim.report.plan_svg import write_plan_svg
+
+DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
+EXAMPLES = """
+tflm-sim plan model.tflite --target esp32-s3
+tflm-sim plan model.tflite --optimal --time-limit 60s --picture plan.svg
+tflm-sim plan problem.csv --planner greedy --planner hill_climb --json
+tflm-sim plan model.tflite --planner exact --csv > solution.csv
+"""
+_SECONDS = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
+_UNITS = {"ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60}
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "plan", "compare memory planners on a model or on a problem", EXAMPLES)
+    parser.add_argument(
+        "source", metavar="MODEL|PROBLEM.csv", help="a .tflite file, sample:NAME, or id,lower,upper,size[,offset] lines"
+    )
+    chosen = parser.add_mutually_exclusive_group()
+    names = (*PLANNERS, EXACT)
+    chosen.add_argument(
+        "--planner", dest="planners", action="append", metavar="NAME", choices=names, help=", ".join(names)
+    )
+    chosen.add_argument("--all", action="store_true", help="every planner there is")
+    parser.add_argument("--optimal", action="store_true", help="also search for the optimum and prove it")
+    parser.add_argument(
+        "--time-limit", type=_seconds, default=60.0, metavar="T", help="for each search: 60s, 500ms, 2m (default: 60s)"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document")
+    form.add_argument("--csv", action="store_true", help="the problem with the offsets of the best plan, as CSV")
+    form.add_argument("--print-memory-plan", action="store_true", help="the lines of TFLM's PrintMemoryPlan()")
+    parser.add_argument("--picture", metavar="OUT.svg", help="draw the best plan")
+    add_configuration(parser, with_planner=False)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb; the exit code is 1 where no planner has a valid plan."""
+    problem = _problem(args)
+    if args.print_memory_plan:
+        _print_memory_plan(problem)
+        return 0
+    progress = _ProgressLine() if sys.stderr.isatty() else None
+    comparison = compare(problem.buffers, _planners(args), time_limit=args.time_limit, on_progress=progress)
+    if progress is not None:
+        progress.clear()
+    best = comparison.best
+    if args.picture is not None and best is not None:
+        _draw(args.picture, problem, comparison, best)
+    if args.json:
+        print(json.dumps(plan_document(problem, comparison), indent=1))
+    elif args.csv:
+        write_csv(sys.stdout, problem, best and best.plan)
+    else:
+        print("\n".join(plan_lines(problem, comparison)))
+    return 0 if best is not None else 1
+
+
+def _seconds(text: str) -> float:
+    match = _SECONDS.fullmatch(text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time; write 60s, 500ms or 2m")
+    return float(match["number"]) * _UNITS[match["unit"]]
+
+
+def _problem(args: argparse.Namespace) -> Problem:
+    if not args.source.lower().endswith(".csv"):
+        simulation = simulate_configuration([load_model(args.source)], configuration(args))
+        return head_problem(simulation, title=args.source)
+    try:
+        with open(args.source, encoding="utf-8", newline="") as file:
+            return read_csv(file, path=args.source)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"cannot be read: {error}", path=args.source) from None
+
+
+def _planners(args: argparse.Namespace) -> tuple[str, ...]:
+    names = tuple(PLANNERS) if args.all else tuple(dict.fromkeys(args.planners or DEFAULT_PLANNERS))
+    wants_exact = args.optimal or (args.all and native.available())
+    return names + (EXACT,) * (wants_exact and EXACT not in names)
+
+
+def _print_memory_plan(problem: Problem) -> None:
+    print("\n".join(memory_plan_lines(greedy_requirements(problem.buffers), plan(problem.buffers).offsets)))
+
+
+def _draw(path: str, problem: Problem, comparison: Comparison, best: Outcome) -> None:
+    assert best.plan is not None, "the best outcome has a plan"
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            write_plan_svg(file, problem, best.plan, planner=best.planner, lower_bound=comparison.lower_bound)
+    except OSError as error:
+        raise UsageError(f"cannot write the picture: {error}") from None
+
+
+class _ProgressLine:
+    """One line on the terminal that the exact search rewrites."""
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    def __call__(self, progress: Progress) -> None:
+        """Show what is known so far."""
+        gap = progress.peak - progress.lower_bound
+        text = (
+            f"exact: best {progress.peak:,}, lower bound {progress.lower_bound:,}, distance {gap:,}, "
+            f"{progress.nodes:,} nodes, {progress.seconds:.0f} s (Ctrl-C keeps the best plan)"
+        )
+        print(f"\r{text.ljust(self._width)}", end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+    def clear(self) -> None:
+        """Wipe the line."""
+        if self._width:
+            print(f"\r{' ' * self._width}\r", end="", file=sys.stderr, flush=True)
