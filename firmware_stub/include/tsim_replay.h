@@ -48,7 +48,7 @@ typedef struct tsim_replay {
 
 int tsim_replay_init(tsim_replay_t *replay, const tsim_replay_config_t *config);
 
-/* Say hello: once after start, and again for "ping". */
+/* Say hello: once, after start. */
 int tsim_replay_hello(tsim_replay_t *replay);
 
 /* Take a byte from the port. Return TSIM_OK, or TSIM_E_WRITE when an answer could not be sent. */

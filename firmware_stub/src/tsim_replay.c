@@ -320,13 +320,24 @@ int tsim_replay_init(tsim_replay_t *replay, const tsim_replay_config_t *config) 
   return tsim_link_init(&replay->link, config->write, config->context);
 }
 
-int tsim_replay_hello(tsim_replay_t *replay) {
+/* Open a hello; who answers a ping adds its number, who starts does not: that is how the host knows a restart. */
+static void open_hello(tsim_replay_t *replay) {
   replay->has_last = 0;
   tsim_frame_open(&replay->link, "hello");
   tsim_frame_u32(&replay->link, "v", TSIM_SCHEMA);
   tsim_frame_text(&replay->link, "app", replay->config.app);
   tsim_frame_u32(&replay->link, "room", replay->config.memory_size);
   tsim_frame_u32(&replay->link, "buffers", replay->config.buffer_limit);
+}
+
+int tsim_replay_hello(tsim_replay_t *replay) {
+  open_hello(replay);
+  return tsim_frame_send(&replay->link);
+}
+
+static int answer_ping(tsim_replay_t *replay) {
+  open_hello(replay);
+  tsim_frame_u32(&replay->link, "q", replay->command.sequence);
   return tsim_frame_send(&replay->link);
 }
 
@@ -335,7 +346,7 @@ int tsim_replay_take(tsim_replay_t *replay, uint8_t byte) {
     return TSIM_OK;
   }
   if (tsim_text_equal("ping", replay->command.type) != 0) {
-    return tsim_replay_hello(replay);
+    return answer_ping(replay);
   }
   if (replay->has_last != 0 && replay->last_crc == replay->command.body_crc) {
     return tsim_link_resend(&replay->link);

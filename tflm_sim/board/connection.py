@@ -7,7 +7,7 @@ there; the *command* machine has at most one command under way.
                 OPEN --begin, hello, end that does not match, end of the log--> IDLE or OPEN     TornReport
 
     command     IDLE --send--> AWAITING --ok, no, done--> IDLE   Reply
-                AWAITING --hello--> LOST   the device restarted: every later send is refused
+                AWAITING --hello of a start--> LOST   the device restarted: every later send is refused
 
 What decides about a report is its end: the number of its lines and a digest of all of them. Gaps and damage on the way
 are named, and lines that come twice are dropped. A frame that the state does not allow is an event, never an exception,
@@ -85,9 +85,18 @@ class UnknownFrame:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The firmware started: its name, bytes of arena it can offer, and how many buffers it can plan."""
+    """The firmware started, or answers a ping.
+
+    Attributes:
+        line: Line number.
+        ping: Sequence number of the ping, -1 after a start.
+        app: Its name.
+        room: Bytes of arena that it can offer.
+        buffers: How many buffers it can plan.
+    """
 
     line: int
+    ping: int
     app: str
     room: int
     buffers: int
@@ -182,14 +191,26 @@ class Connection:
 
     def _take_reply(self, frame: Frame) -> list[LinkEvent]:
         if frame.type == "hello":
-            if self.state is CommandState.AWAITING:
-                self.state = CommandState.LOST
-            torn = self._tear(frame.line, "the device restarted")
-            return [*torn, Hello(frame.line, frame.text("app"), frame.number("room"), frame.number("buffers"))]
+            return self._take_hello(frame)
         if self.command is None or frame.number("q") != self.command[0]:
             return [UnknownFrame(frame.line, f"a reply to command {frame.number('q')}, which is not under way")]
         self.state, self.command = CommandState.IDLE, None
         return [Reply(frame.line, frame.type, frame.number("q"), frame.fields)]
+
+    def _take_hello(self, frame: Frame) -> list[LinkEvent]:
+        ping = dict(frame.fields).get("q", -1)
+        hello = Hello(
+            frame.line,
+            ping if isinstance(ping, int) else -1,
+            frame.text("app"),
+            frame.number("room"),
+            frame.number("buffers"),
+        )
+        if hello.ping >= 0:
+            return [hello]
+        if self.state is CommandState.AWAITING:
+            self.state = CommandState.LOST
+        return [*self._tear(frame.line, "the device restarted"), hello]
 
     # What is sent.
 

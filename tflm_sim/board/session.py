@@ -133,9 +133,9 @@ class Session:
             BoardTimeoutError: Nobody answers with a frame.
         """
         self._connection.forget()
-        for _ in range(ATTEMPTS):
-            self._port.write(encode_frame(0, "ping", {}))
-            found = self._wait(Hello)
+        for attempt in range(ATTEMPTS):
+            self._port.write(encode_frame(attempt, "ping", {}))
+            found = self._wait(Hello, lambda hello: hello.ping >= 0)
             if found is not None:
                 return found
         raise BoardTimeoutError("no answer: is the replay firmware on the board, and is the baud rate right?")
@@ -161,12 +161,14 @@ class Session:
         self._connection.forget()
         raise BoardTimeoutError(f"no answer to '{kind}' after {ATTEMPTS} attempts")
 
-    def _wait(self, wanted: type[T]) -> T | None:
+    def _wait(self, wanted: type[T], fits: Callable[[T], bool] = lambda event: True) -> T | None:
         """Read until an event of the wanted kind; None when the time is over or the board restarted."""
         end = self._clock() + self._timeout
-        while self._clock() < end and self._connection.state is not CommandState.LOST:
+        found: T | None = None
+        while found is None and self._clock() < end and self._connection.state is not CommandState.LOST:
             for event in self._connection.receive(self._port.read()):
-                if isinstance(event, wanted):
-                    return event
-                self._on_event(event)
-        return None
+                if found is None and isinstance(event, wanted) and fits(event):
+                    found = event
+                else:
+                    self._on_event(event)
+        return found

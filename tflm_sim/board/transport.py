@@ -1,4 +1,4 @@
-"""The ports: pyserial's device paths and URLs (``socket://``, ``rfc2217://``, ``loop://``). The only place that does I/O.
+"""The ports: pyserial's device paths and URLs (``socket://``, ``rfc2217://``, ``loop://``). Nothing else does I/O.
 
 Every failure of a port becomes one sentence here: what went wrong, and what to do about it.
 """

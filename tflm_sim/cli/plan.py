@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(plan_document(problem, comparison), indent=1))
     elif args.csv:
-        write_csv(sys.stdout, problem, best and best.plan)
+        write_csv(sys.stdout, problem, best.plan if best else None)
     else:
         print("\n".join(plan_lines(problem, comparison)))
     return 0 if best is not None else 1

@@ -80,4 +80,6 @@ def _row(comparison: Comparison, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _time(seconds: float) -> str:
+    if seconds < 0.001:
+        return f"{seconds * 1e6:,.0f} us"
     return f"{seconds * 1000:,.1f} ms" if seconds < 1 else f"{seconds:,.1f} s"

@@ -122,9 +122,7 @@ def test_offline_offsets_follow_a_header_of_three_words() -> None:
 def test_a_wrong_number_of_offline_offsets_is_refused_with_the_device_message() -> None:
     with pytest.raises(PlanningError) as failure:
         lifetimes.offline_planned_offsets(offline_model(struct.pack("<3I3i", 1, 0, 3, 0, 0, 0)), 2)
-    assert (
-        failure.value.device_message == "Nbr of offline buffer offsets (3) in metadata not equal nbr tensors (2)\n"
-    )
+    assert failure.value.device_message == "Nbr of offline buffer offsets (3) in metadata not equal nbr tensors (2)\n"
 
 
 @pytest.mark.parametrize("payload", [b"", bytes(11), struct.pack("<3Ii", 1, 0, 2, 0)])

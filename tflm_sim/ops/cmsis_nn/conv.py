@@ -26,8 +26,9 @@ from tflm_sim.ops.cmsis_nn.tensor_checks import (
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.arithmetic import runtime_flat_size, runtime_shape
 from tflm_sim.ops.reference.conv import convolution_data, per_channel_arrays
-from tflm_sim.ops.reference.node_checks import convertible_types, int_option, require_op_data
+from tflm_sim.ops.reference.node_checks import convertible_types, require_op_data
 from tflm_sim.ops.reference.quantization import check_convolution_quantization, ensure_affine
+from tflm_sim.ops.reference.window import strides
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 from tflm_sim.ops.roles import (
     abort,
@@ -168,7 +169,7 @@ def _transpose_scratch(node: Node, source: KernelTensor, kernel: KernelTensor, o
     output_depth = matching_dim((kernel.shape, 0), (output.shape, 3))
     input_depth = matching_dim((source.shape, 3), (kernel.shape, 3))
     table = "TransposeConvOptions"
-    params = TransposeConvParams(Tile(int_option(node, table, "stride_h"), int_option(node, table, "stride_w")))
+    params = TransposeConvParams(Tile(*strides(node, table)))
     image = Dims(batches, source.shape[1], source.shape[2], input_depth)
     window = Dims(output_depth, kernel.shape[1], kernel.shape[2], input_depth)
     result = Dims(batches, output.shape[1], output.shape[2], output_depth)

@@ -1,7 +1,4 @@
-"""Reads CMSIS-NN's dimensions, strides and padding from a node, and its buffer sizes from the target.
-
-Source: tensorflow/lite/kernels/padding.h @ 90b983c.
-"""
+"""Reads CMSIS-NN's dimensions, strides and padding from a node, and its buffer sizes from the target."""
 
 from __future__ import annotations
 
@@ -10,10 +7,8 @@ from typing import cast
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa, Tile
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.reference.node_checks import int_option
+from tflm_sim.ops.reference.window import Extent, dilations, padding_before, strides
 from tflm_sim.ops.requests import Scratch, Steps
-
-_PADDING_SAME = 0
 
 
 def buffer_sizes(node: Node) -> BufferSizes:
@@ -41,21 +36,5 @@ def conv_params(node: Node, table: str, image: Dims, kernel: Dims) -> ConvParams
         image: What the window moves over.
         kernel: The window.
     """
-    stride = Tile(int_option(node, table, "stride_h"), int_option(node, table, "stride_w"))
-    dilation = Tile(int_option(node, table, "dilation_h_factor"), int_option(node, table, "dilation_w_factor"))
-    if node.operator.options_type != table:
-        return ConvParams(stride, Tile(0, 0), dilation)
-    same = int_option(node, table, "padding") == _PADDING_SAME
-    height = _padding(same, image.h, kernel.h, stride.h, dilation.h)
-    width = _padding(same, image.w, kernel.w, stride.w, dilation.w)
-    padding = Tile(0, 0) if height is None or width is None else Tile(height, width)
-    return ConvParams(stride, padding, dilation)
-
-
-def _padding(same: bool, image: int, kernel: int, stride: int, dilation: int) -> int | None:
-    """Return the padding before the image along one axis, None where ``ComputePaddingHeightWidth`` gives up."""
-    if image < 0 or kernel <= 0 or stride <= 0 or dilation <= 0:
-        return None
-    effective = (kernel - 1) * dilation + 1
-    output = int((image + stride - (1 if same else effective)) / stride)
-    return max((output - 1) * stride + effective - image, 0) // 2 if output >= 0 else None
+    padding = padding_before(node, table, image=Extent(image.h, image.w), window=Extent(kernel.h, kernel.w))
+    return ConvParams(Tile(*strides(node, table)), Tile(*padding), Tile(*dilations(node, table)))

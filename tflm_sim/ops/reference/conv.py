@@ -56,7 +56,7 @@ def _prepare_conv(node: Node) -> Steps[None]:
     channel_count = dim(kernel, 0, f"{_CONV}:175")
     arrays = yield from per_channel_arrays(node, channel_count)
     if source.type in (_INT8, _INT16):
-        _check_scales(kernel, 0, "kConvQuantizedDimension", f"{_CONV}:185", f"{_CONV}:194")
+        check_scales(kernel, 0, "kConvQuantizedDimension", f"{_CONV}:185", f"{_CONV}:194")
     yield from convolution_data(node, source.type, _CONV, axis=0, arrays_allocated=arrays)
     yield from unpacked_filter(node, kernel)
     yield from decompressed_filter_and_bias(node, kernel)
@@ -72,7 +72,7 @@ def _prepare_depthwise_conv(node: Node) -> Steps[None]:
     channel_count = dim(kernel, 3, f"{_DEPTHWISE}:166")
     arrays = yield from per_channel_arrays(node, channel_count)
     if source.type == _INT8:
-        _check_scales(kernel, 3, "kDepthwiseConvQuantizedDimension", f"{_DEPTHWISE}:176", f"{_DEPTHWISE}:185")
+        check_scales(kernel, 3, "kDepthwiseConvQuantizedDimension", f"{_DEPTHWISE}:176", f"{_DEPTHWISE}:185")
     pairs = ((_INT8, _INT4), (_INT16, _INT8))
     ensure_msg(source.type == kernel.type or (source.type, kernel.type) in pairs, _DEPTHWISE, _HYBRID)
     yield from unpacked_filter(node, kernel)
@@ -93,7 +93,7 @@ def _prepare_transpose_conv(node: Node) -> Steps[None]:
     if source.type in (_INT8, _INT16):
         count = runtime_flat_size(runtime_shape(output))
         yield Scratch(size_of(node, count, 4 if source.type == _INT8 else 8), "accumulator")
-        _check_scales(kernel, 0, "kTransposeConvQuantizedDimension", f"{_TRANSPOSE}:213", f"{_TRANSPOSE}:222")
+        check_scales(kernel, 0, "kTransposeConvQuantizedDimension", f"{_TRANSPOSE}:213", f"{_TRANSPOSE}:222")
     yield from _transpose_conv_data(node, source.type, arrays_allocated=arrays)
     yield from decompression_scratch(node, 1)
     yield from decompression_scratch(node, 3)
@@ -114,7 +114,7 @@ def per_channel_arrays(node: Node, channel_count: int) -> Steps[bool]:
     return multiplier is not None and shift is not None
 
 
-def _check_scales(kernel: KernelTensor, axis: int, axis_name: str, affine_place: str, place: str) -> None:
+def check_scales(kernel: KernelTensor, axis: int, axis_name: str, affine_place: str, place: str) -> None:
     """Refuse a filter without quantization, or with scales that are neither one nor one per channel."""
     ensure_affine(kernel, affine_place, "filter")
     assert kernel.affine is not None, "ensure_affine raises without quantization"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.arithmetic import c_div
 from tflm_sim.ops.reference.node_checks import ensure_counts, int_option, option, require_op_data
 from tflm_sim.ops.reference.quantization import activation_range_error, float32, fused_activation
+from tflm_sim.ops.reference.window import output_size
 from tflm_sim.ops.requests import KernelTensor, Log, Steps
 from tflm_sim.ops.roles import (
     dim,
@@ -29,7 +29,6 @@ from tflm_sim.ops.roles import (
 
 _FILE, _L2 = "pooling_common.cc", "l2_pool_2d.cc"
 _TABLE = "Pool2DOptions"
-_PADDING_SAME, _PADDING_VALID = 0, 1
 
 
 def pooling_prepare(node: Node) -> Steps[None]:
@@ -76,14 +75,9 @@ def _output_size(node: Node, height: int, width: int) -> tuple[int, int]:
 
 
 def _windowed_size(node: Node, size: int, axis: str, filter_name: str) -> int | None:
-    """``ComputeOutSizeChecked`` without dilation; None when it refuses."""
-    padding = option(node, _TABLE, "padding")
+    """Return how many positions the window has along an axis, None when the options make it impossible."""
     stride, window = int_option(node, _TABLE, f"stride_{axis}"), int_option(node, _TABLE, filter_name)
-    if padding not in (_PADDING_SAME, _PADDING_VALID) or size < 0 or window <= 0 or stride <= 0:
-        return None
-    covered = size + stride - (1 if padding == _PADDING_SAME else window)
-    out_size = c_div(covered, stride, "tensorflow/lite/kernels/padding.h")
-    return out_size if 0 <= out_size < 2**31 else None
+    return output_size(option(node, _TABLE, "padding"), image=size, window=window, stride=stride)
 
 
 MODELS: tuple[OpModel, ...] = (

@@ -1,0 +1,103 @@
+import json
+from importlib.resources import files
+
+import jsonschema
+import pytest
+
+from tflm_sim import load, preset, sample_path, simulate
+from tflm_sim.cli import main
+from tflm_sim.planners import native
+from tflm_sim.samples import SAMPLES
+
+needs_native = pytest.mark.skipif(not native.available(), reason="the exact planner is in C")
+
+# 4 and 4 alive together, then 5: greedy needs 9, as much as is alive at time 1.
+PROBLEM = "id,lower,upper,size\na,0,2,4\nb,1,3,5\nc,2,4,4\n"
+
+
+@pytest.fixture
+def problem(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text(PROBLEM)
+    return str(path)
+
+
+def test_the_default_planners_are_in_the_table(problem, capsys):
+    assert main(["plan", problem]) == 0
+    rows = capsys.readouterr().out.splitlines()[3:]
+    assert [row.split()[:3] for row in rows] == [
+        ["greedy", "9", "0"],
+        ["gpu_greedy_by_size", "9", "0"],
+        ["vela_greedy", "9", "0"],
+        ["hill_climb", "9", "0"],
+    ]
+
+
+@needs_native
+def test_optimal_adds_the_exact_planner(problem, capsys):
+    assert main(["plan", problem, "--planner", "linear", "--optimal", "--time-limit", "10s", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [(row["planner"], row["peak_bytes"], row["proved_optimal"]) for row in document["planners"]] == [
+        ("linear", 13, False),
+        ("exact", 9, True),
+    ]
+
+
+def test_the_json_fits_its_schema(problem, capsys):
+    assert main(["plan", problem, "--all", "--json"]) == 0
+    schema = json.loads(files("tflm_sim.report").joinpath("plan_schema.json").read_text())
+    jsonschema.validate(json.loads(capsys.readouterr().out), schema)
+
+
+def test_csv_gives_the_best_plan_as_minimalloc_writes_solutions(problem, capsys):
+    assert main(["plan", problem, "--planner", "linear", "--planner", "greedy", "--csv"]) == 0
+    assert capsys.readouterr().out == "id,lower,upper,size,offset\na,0,2,4,5\nb,1,3,5,0\nc,2,4,4,5\n"
+
+
+def test_the_memory_plan_is_printed_as_the_device_prints_it(problem, capsys):
+    assert main(["plan", problem, "--print-memory-plan"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "0 (id=0): size=4, offset=5, first_used=0 last_used=1"
+    assert lines[3] == f"   0: .....0000{'.' * 71} (1k)"
+
+
+def test_the_picture_is_an_svg(problem, tmp_path, capsys):
+    path = tmp_path / "plan.svg"
+    assert main(["plan", problem, "--picture", str(path)]) == 0
+    assert path.read_text().startswith("<svg ")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_plan_and_size_agree_on_the_head(name, capsys):
+    assert main(["plan", f"sample:{name}", "--planner", "greedy", "--json"]) == 0
+    (greedy,) = json.loads(capsys.readouterr().out)["planners"]
+    simulation = simulate(load(sample_path(name)), preset("cortex-m4"))
+    assert greedy["peak_bytes"] == simulation.head_bytes
+    assert greedy["offsets"] == [buffer.offset for buffer in simulation.buffers]
+
+
+def test_buffers_that_collide_at_fixed_offsets_exit_with_1(tmp_path, capsys):
+    path = tmp_path / "p.csv"
+    path.write_text("id,lower,upper,size,offset\na,0,2,4,0\nb,1,3,5,2\n")
+    assert main(["plan", str(path)]) == 1
+    assert "buffers 0 and 1 are alive together and share bytes 2 to 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["missing.csv"], 3, "missing.csv: cannot be read"),
+        (["missing.tflite"], 3, "missing.tflite"),
+        (["{problem}", "--time-limit", "soon"], 2, "'soon' is not a time; write 60s, 500ms or 2m"),
+        (["{problem}", "--planner", "magic"], 2, "invalid choice: 'magic'"),
+        (["{problem}", "--picture", "/no/such/directory/p.svg"], 2, "cannot write the picture"),
+    ],
+)
+def test_errors(arguments, code, message, problem, capsys):
+    arguments = [argument.format(problem=problem) for argument in arguments]
+    try:
+        result = main(["plan", *arguments])
+    except SystemExit as exit_:
+        result = exit_.code
+    assert result == code
+    assert message in capsys.readouterr().err

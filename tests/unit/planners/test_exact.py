@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import csv
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.planners import native
+from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.exact import Progress, solve
+from tflm_sim.planners.validate import validate
+
+SPEED = Path(__file__).parents[4] / "shared" / "planners" / "speed"
+
+pytestmark = pytest.mark.skipif(not native.available(), reason="the C extension was not built")
+
+needs_instances = pytest.mark.skipif(not SPEED.is_dir(), reason="../shared is absent")
+
+
+def instance(name: str) -> list[Buffer]:
+    """Read one of the recorded problems: size, first, last (inclusive)."""
+    with (SPEED / f"{name}.csv").open(newline="") as file:
+        return [Buffer(int(row["size"]), int(row["first"]), int(row["last"])) for row in csv.DictReader(file)]
+
+
+def pairwise() -> list[Buffer]:
+    """Five buffers of 2 whose meetings are the five-cycle unrolled: 0-1, 1-2, 2-3, 3-4, and a long one over all."""
+    return [*(Buffer(2, time, time + 1) for time in range(5)), Buffer(3, 0, 5)]
+
+
+def test_no_buffers_need_nothing() -> None:
+    result = solve([])
+    assert (result.offsets, result.peak, result.proved, result.gap) == ((), 0, True, 0)
+
+
+def test_buffers_of_size_zero_are_put_at_zero_or_where_they_are_fixed() -> None:
+    assert solve([Buffer(0, 0, 9), Buffer(4, 0, 9)]).offsets == (0, 0)
+    assert solve([Buffer(0, 0, 9, offset=50), Buffer(4, 0, 9)]).peak == 50
+
+
+def test_neighbours_are_stacked_to_the_live_bytes() -> None:
+    """2 + 2 of two neighbours + 3 of the long one = 7."""
+    result = solve(pairwise())
+    assert (result.peak, result.lower_bound, result.proved) == (7, 7, True)
+    assert result.plan is not None
+    assert validate(pairwise(), result.plan) == []
+
+
+def test_the_optimum_above_the_live_bytes_is_proved() -> None:
+    """Live bytes never exceed 8, and no plan has a peak of 8.
+
+    At time 1 a 4 + b 4 = 8, at 2 b 4 + c 2 + d 2 = 8, at 3 c 2 + d 2 + e 4 = 8, at 4 d 2 + e 4 + f 2 = 8,
+    at 5 e 4 + g 4 = 8: so c and d fill one half of the arena at 2, e the other one, and f lies with d in c's half.
+    At 6 the buffer h (5) lies beside f's (alive until 6), which leaves 0..4 or 3..7 only when f is at an edge.
+    """
+    buffers = [Buffer(3, 0, 2), Buffer(3, 2, 4), Buffer(2, 0, 1), Buffer(2, 3, 4), Buffer(2, 1, 3)]
+    result = solve(buffers)
+    assert result.proved
+    assert result.peak == result.lower_bound
+
+
+def test_a_fixed_buffer_stays_and_the_others_go_around_it() -> None:
+    """10..19 is taken at time 1: the 8 bytes go below, the 12 above, 20 + 12 = 32."""
+    result = solve([Buffer(10, 1, 1, offset=10), Buffer(8, 0, 1), Buffer(12, 1, 2)])
+    assert result.offsets is not None
+    assert (result.offsets, result.peak, result.proved) == ((10, 0, 20), 32, True)
+
+
+def test_alignments_bind_each_buffer() -> None:
+    """3 bytes anywhere and 5 aligned to 16: the 5 at 0, the 3 above, 5 + 3 = 8."""
+    assert solve([Buffer(3, 0, 0, alignment=1), Buffer(5, 0, 0, alignment=16)]).offsets == (5, 0)
+
+
+def test_sizes_are_rounded_up_to_the_alignment_except_at_the_top() -> None:
+    """20 -> 32 below 24: 56; the other way round 24 -> 32, 32 + 20 = 52."""
+    assert solve([Buffer(20, 0, 0, alignment=16), Buffer(24, 0, 0, alignment=16)]).peak == 52
+
+
+def test_a_capacity_below_the_optimum_is_infeasible() -> None:
+    result = solve(pairwise(), capacity=6)
+    assert (result.infeasible, result.proved, result.offsets, result.peak, result.gap) == (True, True, None, None, None)
+    assert result.lower_bound == 7
+
+
+def test_colliding_fixed_buffers_are_infeasible() -> None:
+    result = solve([Buffer(4, 0, 1, offset=0), Buffer(4, 1, 2, offset=3)])
+    assert (result.infeasible, result.proved, result.plan) == (True, True, None)
+
+
+def test_a_capacity_is_enough_for_the_first_plan_within_it() -> None:
+    result = solve(pairwise(), capacity=100)
+    assert result.proved
+    assert result.peak is not None
+    assert result.peak <= 100
+
+
+@needs_instances
+@pytest.mark.parametrize("name", list("ABCDEFGHIJK"))
+def test_the_challenging_instances_fit_their_capacity(name: str) -> None:
+    """Source: benchmarks/challenging @ google/minimalloc 9f5cf81, capacity 1,048,576."""
+    buffers = instance(f"minimalloc_{name}")
+    result = solve(buffers, capacity=1_048_576, time_limit=60)
+    assert result.plan is not None
+    assert validate(buffers, result.plan) == []
+    assert result.plan.peak <= 1_048_576
+
+
+@needs_instances
+def test_c_has_its_smallest_capacity_at_the_live_bytes() -> None:
+    """1,039,360 bytes are alive at one moment of instance C."""
+    result = solve(instance("minimalloc_C"), time_limit=60)
+    assert (result.peak, result.proved) == (1_039_360, True)
+
+
+@needs_instances
+def test_two_workers_find_a_valid_plan() -> None:
+    buffers = instance("minimalloc_K")
+    result = solve(buffers, capacity=1_048_576, time_limit=60, workers=2)
+    assert result.plan is not None
+    assert result.proved
+    assert validate(buffers, result.plan) == []
+
+
+@needs_instances
+def test_a_node_limit_leaves_a_valid_plan_and_a_gap() -> None:
+    buffers = instance("minimalloc_D")
+    result = solve(buffers, node_limit=1)
+    assert result.plan is not None
+    assert validate(buffers, result.plan) == []
+    assert not result.proved
+    assert result.gap == result.plan.peak - result.lower_bound > 0
+
+
+@needs_instances
+def test_a_time_limit_ends_the_search() -> None:
+    started = time.monotonic()
+    assert not solve(instance("minimalloc_J"), time_limit=0.2).proved
+    assert time.monotonic() - started < 5
+
+
+@needs_instances
+def test_progress_reports_what_is_known() -> None:
+    seen: list[Progress] = []
+    result = solve(instance("minimalloc_J"), time_limit=0.5, on_progress=seen.append)
+    assert seen
+    assert all(status.lower_bound <= status.peak for status in seen)
+    assert result.peak is not None
+    assert result.peak <= seen[-1].peak
+
+
+@needs_instances
+def test_cancel_ends_the_search_with_the_plan_so_far() -> None:
+    cancel = threading.Event()
+    result = solve(instance("minimalloc_J"), on_progress=lambda status: cancel.set(), cancel=cancel)
+    assert not result.proved
+    assert result.plan is not None
+
+
+@needs_instances
+def test_a_keyboard_interrupt_keeps_the_plan_so_far() -> None:
+    def interrupt(status: Progress) -> None:
+        raise KeyboardInterrupt
+
+    assert solve(instance("minimalloc_J"), on_progress=interrupt).plan is not None
+
+
+@needs_instances
+def test_what_on_progress_raises_is_raised_again() -> None:
+    def fail(status: Progress) -> None:
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        solve(instance("minimalloc_J"), on_progress=fail)
+
+
+def test_more_buffers_than_are_searched_get_a_plan_and_a_bound() -> None:
+    buffers = [Buffer(1 + index % 7, index, index + index % 5) for index in range(3000)]
+    result = solve(buffers)
+    assert result.plan is not None
+    assert validate(buffers, result.plan) == []
+    assert result.lower_bound <= result.plan.peak
+
+
+@pytest.mark.parametrize(
+    "buffers",
+    [
+        [Buffer(2**63, 0, 0)],
+        [Buffer(1, -(2**63) - 1, 0)],
+        [Buffer(1, 0, 0, offset=2**63)],
+        [Buffer(2**59, 0, 0), Buffer(2**59, 0, 0), Buffer(1, 0, 0)],
+        [Buffer(1, 0, 0, alignment=2**61)],
+    ],
+)
+def test_numbers_out_of_range_are_refused(buffers: list[Buffer]) -> None:
+    with pytest.raises(UsageError):
+        solve(buffers)
+
+
+def test_times_at_the_edges_of_64_bits_are_times() -> None:
+    edge = 2**63 - 1
+    assert solve([Buffer(3, -edge - 1, edge), Buffer(2, edge, edge), Buffer(2, -edge - 1, -edge - 1)]).peak == 5
+
+
+@pytest.mark.parametrize(
+    "limits", [{"capacity": -1}, {"time_limit": -0.5}, {"time_limit": float("nan")}, {"node_limit": -1}, {"workers": 0}]
+)
+def test_limits_below_zero_are_refused(limits: dict[str, float]) -> None:
+    with pytest.raises(UsageError):
+        solve([Buffer(1, 0, 0)], **limits)  # type: ignore[arg-type]
+
+
+def test_without_the_extension_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "available", lambda: False)
+    with pytest.raises(TflmSimError, match="C compiler"):
+        solve([Buffer(1, 0, 0)])

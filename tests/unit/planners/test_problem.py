@@ -1,0 +1,53 @@
+import io
+
+import pytest
+
+from tflm_sim.errors import ModelError
+from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.problem import Problem, read_csv, write_csv
+
+
+def written(problem, plan=None):
+    file = io.StringIO()
+    write_csv(file, problem, plan)
+    return file.getvalue()
+
+
+def test_lifetimes_are_half_open_in_the_file():
+    problem = read_csv(["id,lower,upper,size", "conv1,0,3,4096"])
+    assert problem == Problem((Buffer(4096, 0, 2),), ("conv1",))
+
+
+def test_columns_are_found_by_name():
+    problem = read_csv(["size, alignment ,offset,upper,id,lower", "8,4,,2,a,1", "8,1,16,2,b,1"])
+    assert problem.buffers == (Buffer(8, 1, 1, 4), Buffer(8, 1, 1, 1, 16))
+
+
+def test_what_is_written_is_read_again():
+    problem = Problem((Buffer(8, 1, 1, 4), Buffer(8, -1, 1, offset=16), Buffer(0, 3, 3)), ("a", "b,c", "d"))
+    assert read_csv(io.StringIO(written(problem))) == problem
+
+
+def test_optional_columns_are_written_only_when_they_say_something():
+    assert written(Problem((Buffer(8, 1, 1),), ("a",))) == "id,lower,upper,size\na,1,2,8\n"
+    assert written(Problem((Buffer(8, 1, 1),), ("a",)), Plan((0,), 8)) == "id,lower,upper,size,offset\na,1,2,8,0\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "line 1: the columns must be"),
+        (["id,lower,upper"], "line 1: the columns must be"),
+        (["id,lower,upper,size,gaps"], "line 1: the columns must be"),
+        (["id,lower,upper,size,size"], "line 1: the columns must be"),
+        (["id,lower,upper,size", "a,0,1"], "line 2: the line has more or fewer fields"),
+        (["id,lower,upper,size", "a,0,1,2,3"], "line 2: the line has more or fewer fields"),
+        (["id,lower,upper,size", "a,0,1,"], "line 2: size is empty"),
+        (["id,lower,upper,size", "a,0,1,8", "b,0,x,8"], "line 3: invalid literal"),
+        (["id,lower,upper,size", "a,1,1,8"], "line 2: a buffer used from 1 to 0: it ends before it begins"),
+        (["id,lower,upper,size", "a,0,1,-8"], "line 2: .* must not be negative"),
+    ],
+)
+def test_a_file_that_is_no_problem_is_an_error_with_its_line(lines, message):
+    with pytest.raises(ModelError, match=f"p.csv: {message}"):
+        read_csv(lines, path="p.csv")

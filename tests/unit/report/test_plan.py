@@ -1,0 +1,61 @@
+import io
+from xml.etree import ElementTree
+
+from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.compare import compare
+from tflm_sim.planners.problem import Problem
+from tflm_sim.report.plan import plan_document, plan_lines
+from tflm_sim.report.plan_svg import write_plan_svg
+
+PROBLEM = Problem((Buffer(8, 0, 0), Buffer(4, 1, 1)), ("a<b", "c"), "p.csv")
+
+
+def test_the_table_says_distance_and_proof():
+    lines = plan_lines(PROBLEM, compare(PROBLEM.buffers, ["linear", "greedy"]))
+    assert lines[0] == "p.csv: 2 buffers; lower bound 8 B"
+    assert [line.split()[:-2] for line in lines[3:5]] == [
+        ["linear", "12", "4", "(50.0%)", "no"],
+        ["greedy", "8", "0", "yes"],
+    ]
+    assert len(lines) == 5
+
+
+def test_without_a_proof_the_distance_is_explained():
+    lines = plan_lines(PROBLEM, compare(PROBLEM.buffers, ["linear"]))
+    assert lines[-1] == "a distance to the lower bound is not bytes to be won: a plan that small need not exist"
+
+
+def test_a_refusal_stands_below_the_table():
+    problem = Problem((Buffer(8, 0, 0, offset=0),), ("a",))
+    lines = plan_lines(problem, compare(problem.buffers, ["vela_greedy"]))
+    assert lines[5] == "vela_greedy: Vela's greedy allocator cannot plan buffers with a fixed offset"
+
+
+def test_the_document_has_every_offset():
+    document = plan_document(PROBLEM, compare(PROBLEM.buffers, ["linear", "greedy"]))
+    assert (document["lower_bound_bytes"], document["best"]) == (8, "greedy")
+    linear = document["planners"][0]
+    del linear["seconds"]
+    assert linear == {
+        "planner": "linear",
+        "peak_bytes": 12,
+        "distance_to_lower_bound_bytes": 4,
+        "proved_optimal": False,
+        "offsets": [0, 8],
+        "findings": [],
+        "refusal": None,
+    }
+
+
+def test_the_picture_has_a_rectangle_and_a_title_for_each_buffer():
+    file = io.StringIO()
+    write_plan_svg(file, PROBLEM, Plan((0, 0), 8), planner="greedy", lower_bound=8)
+    root = ElementTree.fromstring(file.getvalue())
+    groups = root.findall("{*}g")
+    assert [group.find("{*}title").text for group in groups] == [
+        "a<b: 8 bytes at 0, times 0 to 0",
+        "c: 4 bytes at 0, times 1 to 1",
+    ]
+    first, second = (group.find("{*}rect").attrib for group in groups)
+    assert float(first["height"]) == 2 * float(second["height"])
+    assert float(first["x"]) + float(first["width"]) == float(second["x"])

@@ -1,0 +1,172 @@
+"""A simulation -> the script with which a board carries out the same allocations in its own memory.
+
+Every persistent buffer and every temp becomes a command that paints the bytes it gets; the planner is the C core on the
+device. Predicted are all offsets, the head, the tail, and the high-water mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.allocator.simulate import Simulation
+from tflm_sim.arena.events import (
+    Event,
+    Persist,
+    Phase,
+    PlanAdd,
+    PlanDone,
+    PlanOffset,
+    Resize,
+    Run,
+    Temp,
+    TempFree,
+    TempReset,
+)
+from tflm_sim.board.framing import SCHEMA, FieldValue
+from tflm_sim.board.replay import ReplayScript, ReplayStep
+from tflm_sim.errors import UsageError
+from tflm_sim.planners.greedy import PER_BUFFER_SIZE
+from tflm_sim.target.target import Target
+from tflm_sim.units import align_up
+
+
+def replay_script(simulation: Simulation, target: Target, *, interpreter: str = "plain") -> ReplayScript:
+    """Return the script for a simulation that succeeded with the greedy planner.
+
+    Raises:
+        SimulatedFailure: The simulation failed: there is nothing to carry out.
+        UsageError: The device would write over bytes in use; a board is not asked to do that.
+    """
+    simulation.unwrap()
+    if simulation.corruptions:
+        raise UsageError(f"TFLM would damage its own arena here, so there is no replay: {simulation.corruptions[0]}")
+    builder = _ScriptBuilder(simulation, target, interpreter)
+    for event in simulation.events:
+        builder.take(event)
+    return builder.finish()
+
+
+class _ScriptBuilder:
+    """Turns events into steps, and keeps what their predictions need (mutable)."""
+
+    def __init__(self, simulation: Simulation, target: Target, interpreter: str) -> None:
+        lost = -target.arena_address % MICRO_ARENA_BUFFER_ALIGNMENT if interpreter == "plain" else 0
+        self._size = simulation.arena_size - lost
+        self._skew = (target.arena_address + lost) % MICRO_ARENA_BUFFER_ALIGNMENT
+        self._steps: list[ReplayStep] = []
+        self._phase = ""
+        self._head = self._tail_used = self._mark = self._seed = 0
+        self._temps: dict[int, tuple[int, int, int]] = {}  # offset: painted size, seed, end
+        self._persistent: list[tuple[int, int, int]] = []  # offset, size, seed
+        self._planner_start = self._planned = self._most_planned = self._asked = 0
+        self._peaks = [event.head_usage for event in simulation.events if isinstance(event, PlanDone)]
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            Run: self._run,
+            Phase: self._enter,
+            Persist: self._persist,
+            Temp: self._temp,
+            TempFree: self._temp_free,
+            TempReset: self._temp_reset,
+            Resize: self._resize,
+            PlanAdd: self._plan_add,
+            PlanOffset: self._plan_offset,
+            PlanDone: self._plan_done,
+        }
+
+    def take(self, event: Event) -> None:
+        """Add the steps for an event; most kinds ask nothing of the arena."""
+        handler = self._handlers.get(type(event))
+        if handler is not None:
+            handler(event)
+
+    def finish(self) -> ReplayScript:
+        """Add the final memory check and return the script."""
+        self._step("live", {}, 0, "every planned buffer keeps its bytes while it is alive")
+        for offset, size, seed in self._persistent:
+            fields: dict[str, FieldValue] = {"o": offset, "s": size, "i": seed}
+            self._step("check", fields, 0, f"persistent bytes at {offset} are whole")
+        return ReplayScript(tuple(self._steps), self._head, self._tail_used, self._mark, self._size, self._most_planned)
+
+    def _step(
+        self, command: str, fields: dict[str, FieldValue], value: int | None, about: str, *, ok: bool = True
+    ) -> None:
+        self._steps.append(ReplayStep(command, tuple(fields.items()), "ok" if ok else "no", value, about))
+
+    def _need(self, floor: int) -> None:
+        self._mark = max(self._mark, floor + self._tail_used)
+
+    def _next_seed(self) -> int:
+        self._seed += 1
+        return self._seed
+
+    def _run(self, event: Run) -> None:
+        fields: dict[str, FieldValue] = {"v": SCHEMA, "size": self._size, "skew": self._skew}
+        self._step("open", fields, 0, f"an arena of {self._size} bytes")
+
+    def _enter(self, event: Phase) -> None:
+        self._phase = event.name
+
+    def _persist(self, event: Persist) -> None:
+        seed = self._next_seed()
+        self._tail_used = event.tail_used
+        self._need(max(self._head, max((end for _, _, end in self._temps.values()), default=0)))
+        self._persistent.append((event.offset, event.size, seed))
+        fields: dict[str, FieldValue] = {"s": event.size, "a": event.alignment, "i": seed}
+        self._step("tail", fields, event.offset, f"{event.size} persistent bytes for {event.label}")
+
+    def _temp(self, event: Temp) -> None:
+        fields: dict[str, FieldValue] = {"s": event.size, "a": event.alignment}
+        if self._phase == "planner_arena":
+            self._planner_start, self._planned, self._asked = event.offset, 0, 0
+            self._temps[event.offset] = 0, 0, event.temp_end
+            self._step("plan", fields, event.offset, f"{event.size} bytes for the planner")
+            return
+        seed = self._next_seed()
+        self._temps[event.offset] = event.size, seed, event.temp_end
+        self._need(event.temp_end)
+        self._step("temp", fields | {"i": seed}, event.offset, f"{event.size} temporary bytes")
+
+    def _temp_free(self, event: TempFree) -> None:
+        size, seed, _ = self._temps.pop(event.offset)
+        fields: dict[str, FieldValue] = {"o": event.offset, "s": size, "i": seed}
+        self._step("free", fields, 0, f"temporary bytes at {event.offset} are whole")
+
+    def _temp_reset(self, event: TempReset) -> None:
+        self._step("reset", {}, event.head if event.ok else None, "temps are reset", ok=event.ok)
+
+    def _resize(self, event: Resize) -> None:
+        self._head = event.head
+        if event.ok:
+            self._need(event.head)
+        fields: dict[str, FieldValue] = {"s": event.size, "a": event.alignment}
+        value = event.head if event.ok else None
+        self._step("head", fields, value, f"the head takes {event.size} bytes", ok=event.ok)
+
+    def _plan_add(self, event: PlanAdd) -> None:
+        fields: dict[str, FieldValue] = {
+            "s": event.size,
+            "f": event.first,
+            "l": event.last,
+            "p": event.offline_offset,
+        }
+        self._step("add", fields, self._planned, f"buffer {self._planned} of {event.size} bytes")
+        self._planned += 1
+        self._most_planned = max(self._most_planned, self._planned)
+
+    def _plan_offset(self, event: PlanOffset) -> None:
+        if self._asked == 0:
+            self._solve()
+        self._asked += 1
+        self._step("where", {"i": event.planner_index}, event.offset, f"offset of buffer {event.planner_index}")
+
+    def _solve(self) -> None:
+        self._step("solve", {}, self._peaks[0], "the plan's size")
+        tables = self._planner_start + self._planned * PER_BUFFER_SIZE
+        self._need(align_up(self._skew + tables, MICRO_ARENA_BUFFER_ALIGNMENT) - self._skew)
+
+    def _plan_done(self, event: PlanDone) -> None:
+        if self._asked == 0:
+            self._solve()
+        self._peaks.pop(0)

@@ -1,0 +1,187 @@
+"""Holds what a device reports against the simulation, figure by figure.
+
+Who observes changes what is there: a recording report is compared with a recording interpreter, ``tflm_benchmark`` with
+one that also has its hundred resource variables, a report of the stub with its own arena.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.recording import RecordedAllocationType
+from tflm_sim.allocator.simulate import ROOMY_ARENA, Simulation, simulate_configuration
+from tflm_sim.arena.events import PlanAdd, PlanOffset
+from tflm_sim.board.dialects.events import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanReport
+from tflm_sim.board.messages import ArenaReport
+from tflm_sim.model.types import Model
+
+# Source: tools/benchmarking/generic_model_benchmark.cc @ 90b983c, kNumResourceVariable.
+BENCHMARK_RESOURCE_VARIABLES = 100
+
+DeviceReport = AllocationReport | PlanReport | ArenaReport | ArenaUsed | BenchmarkRecord
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """What a report can know a model by: bytes, CRC-32 and SHA-256 (hex) of the file."""
+
+    size: int
+    crc32: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFigure:
+    """One figure: the device's (low to high, where the firmware rounded) and the simulation's."""
+
+    name: str
+    low: int
+    high: int
+    simulated: int
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the simulation's figure is what the device printed."""
+        return self.low <= self.simulated <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What came of comparing a report.
+
+    Attributes:
+        about: What was compared with what.
+        refused: Why the report was not compared, "" when it was.
+        figures: Every figure, in the report's order; () when it was refused.
+    """
+
+    about: str
+    refused: str
+    figures: tuple[ComparedFigure, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether every figure agrees."""
+        return not self.refused and all(figure.is_equal for figure in self.figures)
+
+
+def identify(data: bytes) -> ModelIdentity:
+    """Return the identity of a model file."""
+    return ModelIdentity(len(data), zlib.crc32(data), hashlib.sha256(data).hexdigest())
+
+
+def compare_report(
+    report: DeviceReport, model: Model, configuration: Configuration, *, identity: ModelIdentity | None = None
+) -> Comparison:
+    """Compare a report with the simulation of ``model``; a damaged or foreign report is refused, and says why."""
+    observed, about = _observer(report, configuration)
+    refused = _damage(report) or _another_model(report, identity)
+    if refused:
+        return Comparison(about, refused, ())
+    simulation = simulate_configuration([model], observed, arena_size=_arena_size(report))
+    if simulation.status != "ok":
+        return Comparison(about, f"the simulation fails in this arena: {simulation.failure}", ())
+    return Comparison(about, "", tuple(_figures(report, simulation)))
+
+
+def _observer(report: DeviceReport, configuration: Configuration) -> tuple[Configuration, str]:
+    """Return the set-up that the firmware which prints this report has."""
+    recording = replace(configuration, interpreter="recording", planner="greedy", is_split=False)
+    if isinstance(report, AllocationReport) and report.dialect.startswith("benchmark"):
+        count = BENCHMARK_RESOURCE_VARIABLES
+        return replace(recording, resource_variable_count=count), "tflm_benchmark, recording interpreter"
+    if isinstance(report, AllocationReport):
+        return recording, "recording interpreter"
+    if isinstance(report, ArenaReport):
+        address = replace(configuration.target, arena_address=report.skew)
+        base = recording if report.categories else configuration
+        return replace(base, target=address), f"{base.interpreter} interpreter, arena of {report.arena_size} bytes"
+    return configuration, f"{configuration.interpreter} interpreter"
+
+
+def _arena_size(report: DeviceReport) -> int:
+    return report.arena_size if isinstance(report, ArenaReport) else ROOMY_ARENA
+
+
+def _damage(report: DeviceReport) -> str:
+    problems = report.problems if isinstance(report, AllocationReport | PlanReport) else ()
+    return f"the report is damaged: {'; '.join(problems)}" if problems else ""
+
+
+def _another_model(report: DeviceReport, identity: ModelIdentity | None) -> str:
+    if identity is None:
+        return ""
+    sha256: object = None
+    if isinstance(report, BenchmarkRecord):
+        sha256 = report.value("model_sha256")
+    if isinstance(report, ArenaReport):
+        sha256 = dict(report.info).get("sha256")
+        if report.model_crc32 not in (None, identity.crc32) or report.model_size not in (None, identity.size):
+            return (
+                f"it is about another model: {report.model_size} bytes with CRC-32 {report.model_crc32 or 0:08x}, "
+                f"not {identity.size} bytes with {identity.crc32:08x}"
+            )
+    if isinstance(sha256, str) and sha256 and sha256 != identity.sha256:
+        return f"it is about another model: SHA-256 {sha256[:12]}..., not {identity.sha256[:12]}..."
+    return ""
+
+
+def _figures(report: DeviceReport, simulation: Simulation) -> Iterable[ComparedFigure]:
+    if isinstance(report, ArenaUsed):
+        return [ComparedFigure("arena_used_bytes", report.low, report.high, simulation.arena_used_bytes)]
+    if isinstance(report, BenchmarkRecord):
+        used = report.value("arena_used_bytes")
+        return [_exact("arena_used_bytes", used if isinstance(used, int) else -1, simulation.arena_used_bytes)]
+    if isinstance(report, PlanReport):
+        return _plan_figures(report.buffers, simulation)
+    rows = [
+        ("total", report.total, simulation.arena_used_bytes),
+        ("head", report.head, simulation.head_bytes),
+        ("tail", report.tail, simulation.tail_bytes),
+    ]
+    figures = [_exact(name, measured, ours) for name, measured, ours in rows if measured is not None]
+    figures += _category_figures(report.categories, simulation)
+    return [*figures, *_plan_figures(report.buffers, simulation)] if isinstance(report, ArenaReport) else figures
+
+
+def _exact(name: str, measured: int, simulated: int) -> ComparedFigure:
+    return ComparedFigure(name, measured, measured, simulated)
+
+
+def _category_figures(uses: Sequence[CategoryUse], simulation: Simulation) -> list[ComparedFigure]:
+    """Three figures for each category; one that a report leaves out is empty, if the report has categories at all."""
+    if not uses:
+        return []
+    measured = {use.key: use for use in uses}
+    figures = []
+    for kind in RecordedAllocationType:
+        use = measured.get(kind.name, CategoryUse(kind.name, 0, 0, 0))
+        ours = simulation.recorded.get(kind.value)
+        if ours is None and kind.name not in measured:
+            continue
+        figures += [
+            _exact(f"{kind.value} used", use.used, ours.used if ours else 0),
+            _exact(f"{kind.value} requested", use.requested, ours.requested if ours else 0),
+            _exact(f"{kind.value} count", use.count, ours.count if ours else 0),
+        ]
+    return figures
+
+
+def _plan_figures(buffers: Sequence[PlanBuffer], simulation: Simulation) -> list[ComparedFigure]:
+    if not buffers:
+        return []
+    added = [event for event in simulation.events if isinstance(event, PlanAdd)]
+    offsets = {event.planner_index: event.offset for event in simulation.events if isinstance(event, PlanOffset)}
+    figures = [_exact("planned buffers", len(buffers), len(added))]
+    for buffer, ours in zip(buffers, added, strict=False):
+        figures += [
+            _exact(f"buffer {buffer.id} size", buffer.size, ours.size),
+            _exact(f"buffer {buffer.id} offset", buffer.offset, offsets[buffer.id]),
+            _exact(f"buffer {buffer.id} first", buffer.first, ours.first),
+            _exact(f"buffer {buffer.id} last", buffer.last, ours.last),
+        ]
+    return figures
