@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import pi, prod, sin, sqrt
@@ -134,8 +134,10 @@ class Network:
         shape = y.shape[1], x.shape[1]
         filter_index = self.builder.tensor(shape, TensorType.INT8, data=weights, scale=scale, name=f"{name}/weights")
         inputs = [x.index, filter_index, self.bias(name, biases, x.scale * scale)]
-        options: dict[str, OptionValue] = {"fused_activation_function": "RELU" if relu else "NONE"}
-        self.builder.operator("FULLY_CONNECTED", inputs, [y.index], options=options, version=4)
+        activation = "RELU" if relu else "NONE"
+        self.builder.operator(
+            "FULLY_CONNECTED", inputs, [y.index], options={"fused_activation_function": activation}, version=4
+        )
         return y
 
     def random_dense(self, name: str, x: Activation, outputs: int) -> Activation:
@@ -147,8 +149,7 @@ class Network:
     def add(self, name: str, a: Activation, b: Activation) -> Activation:
         """Add an ADD with ReLU6."""
         y = self.activation(name, a.shape)
-        options: dict[str, OptionValue] = {"fused_activation_function": "RELU6"}
-        self.builder.operator("ADD", [a.index, b.index], [y.index], options=options, version=2)
+        self.builder.operator("ADD", [a.index, b.index], [y.index], options={"fused_activation_function": "RELU6"})
         return y
 
     def average(self, name: str, x: Activation) -> Activation:
@@ -253,13 +254,13 @@ class States:
         old = self._net.like(f"{name}/old", shape, x)
         both = self._net.like(f"{name}/both", (1, frames + x.shape[1], *x.shape[2:]), x)
         new = self._net.like(f"{name}/new", shape, x)
-        ends = [self._net.constant(f"{name}/begin", [0, x.shape[1], 0, 0]), self._net.constant(f"{name}/end", [0] * 4)]
-        steps = self._net.constant(f"{name}/strides", [1] * 4)
+        ranges = [("begin", [0, x.shape[1], 0, 0]), ("end", [0] * 4), ("strides", [1] * 4)]
+        bounds = [self._net.constant(f"{name}/{what}", values) for what, values in ranges]
         main = self._net.builder.main
         main.operator("READ_VARIABLE", [handle], [old.index])
         main.operator("CONCATENATION", [old.index, x.index], [both.index], options={"axis": 1}, version=2)
-        masks: dict[str, OptionValue] = {"begin_mask": 0b1101, "end_mask": 0b1111}
-        main.operator("STRIDED_SLICE", [both.index, *ends, steps], [new.index], options=masks, version=2)
+        masks = {"begin_mask": 0b1101, "end_mask": 0b1111}
+        main.operator("STRIDED_SLICE", [both.index, *bounds], [new.index], options=masks, version=2)
         main.operator("ASSIGN_VARIABLE", [handle, new.index], [])
         return both
 
@@ -288,27 +289,21 @@ def streaming() -> bytes:
     return net.build(features, y)
 
 
-MAKERS: dict[str, Callable[[], bytes]] = {
-    "sine": sine,
-    "keyword_spotter": keyword_spotter,
-    "mobilenet_v1_025": mobilenet_v1_025,
-    "residual": residual,
-    "streaming": streaming,
-}
+MAKERS = {maker.__name__: maker for maker in (sine, keyword_spotter, mobilenet_v1_025, residual, streaming)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the samples; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    check = parser.parse_args(arguments).check
+    is_check = parser.parse_args(arguments).check
     stale = []
     for name in SAMPLES:
         data = MAKERS[name]()
-        if check and sample_path(name).read_bytes() != data:
-            stale.append(name)
-        if not check:
+        if not is_check:
             sample_path(name).write_bytes(data)
+        elif sample_path(name).read_bytes() != data:
+            stale.append(name)
         print(f"{name}: {len(data)} bytes{', differs' if name in stale else ''}")
     return 1 if stale else 0
 

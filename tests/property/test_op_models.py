@@ -27,7 +27,7 @@ from tflm_sim.target.presets import target as preset
 
 flexbuffers = pytest.importorskip("flatbuffers.flexbuffers")
 
-MODELS = REFERENCE | {"ethos-u": ETHOS_U}
+MODELS = {**REFERENCE, "ethos-u": ETHOS_U}
 MOST_REQUESTS = 300
 EXAMPLES = int(os.environ.get("KERNEL_MODEL_EXAMPLES", "12"))
 TARGETS = [preset(name, kernels="reference") for name in ("x86_64-compression", "cortex-m4", "i386")]

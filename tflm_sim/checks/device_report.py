@@ -15,7 +15,14 @@ from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.recording import RecordedAllocationType
 from tflm_sim.allocator.simulate import ROOMY_ARENA, Simulation, simulate_configuration
 from tflm_sim.arena.events import PlanAdd, PlanOffset
-from tflm_sim.board.dialects.events import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanReport
+from tflm_sim.board.dialects.events import (
+    AllocationReport,
+    ArenaUsed,
+    BenchmarkRecord,
+    CategoryUse,
+    PlanBuffer,
+    PlanReport,
+)
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.model.types import Model
 

@@ -2,7 +2,8 @@
 
 The log's line has the bytes that were free, so the arena's size need not be known: the tail hangs from the end, and an
 arena that is n bytes larger has n bytes more free at the same moment. The simulation is moved to the size at which it
-prints the very line of the log; where no size does that, the firmware is not the one that was named.
+prints the very line of the log (alignment leaves a few; the roundest is taken); where no size does that, the firmware
+is not the one that was named.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from tflm_sim.allocator.measure import measure
 from tflm_sim.allocator.place import PlaceTracker
 from tflm_sim.allocator.simulate import ROOMY_ARENA, Simulation, simulate_configuration
 from tflm_sim.allocator.smallest_arena import SmallestArena
-from tflm_sim.arena.events import Event, LogLine
-from tflm_sim.board.diagnosis import Diagnosis, Refusal
+from tflm_sim.arena.events import LogLine, Persist, Resize, Temp
+from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
+from tflm_sim.board.dialects.messages import BY_KIND, Role
 from tflm_sim.board.dialects.parser import parse_log
-from tflm_sim.board.diagnosis import diagnose
 from tflm_sim.model.types import Model
 
-_ATTEMPTS = 6
+_MOST_SIZES = 400
+# "Arena size is too small for all buffers" (until 2022) is what is now a refused resize of the head.
+_SECTIONS = {"plan_too_big": "head"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,48 +55,106 @@ def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configura
     """
     measurement = measure(model, configuration)
     never = "" if measurement.failure is None else str(measurement.failure)
-    size, simulation, contradiction = _find_arena(diagnosis, model, configuration, measurement.smallest)
-    place = _FirstRefusal()
-    if simulation is not None:
-        for event in simulation.events:
-            place(event)
-    log = simulation.log if simulation is not None else ()
-    return ExactExplanation(measurement.smallest, never, size, place.place, log, contradiction)
+    wanted = next((refusal for refusal in reversed(diagnosis.refusals) if refusal.available is not None), None)
+    if wanted is None or measurement.smallest is None:
+        size = diagnosis.arena_size or ROOMY_ARENA
+        simulation = _simulate(model, configuration, size)
+        return ExactExplanation(measurement.smallest, never, diagnosis.arena_size, "", simulation.log, "")
+    found, simulation = _find_arena(wanted, diagnosis, model, configuration)
+    contradiction = "" if found is not None else _contradiction(wanted, simulation)
+    place = _place_of_last_refusal(simulation) if found is not None else ""
+    return ExactExplanation(measurement.smallest, never, found, place, simulation.log, contradiction)
 
 
-class _FirstRefusal:
-    """Remembers where the run was when the last refusal was printed (mutable): that one stopped it."""
-
-    def __init__(self) -> None:
-        self._tracker = PlaceTracker()
-        self.place = ""
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, LogLine) and "equested: " in event.text:
-            self.place = str(self._tracker)
-        elif not isinstance(event, LogLine):
-            self._tracker.follow(event)
+def _simulate(model: Model, configuration: Configuration, size: int) -> Simulation:
+    return simulate_configuration([model], configuration, arena_size=max(size, 0))
 
 
 def _find_arena(
-    diagnosis: Diagnosis, model: Model, configuration: Configuration, smallest: SmallestArena | None
-) -> tuple[int | None, Simulation | None, str]:
-    wanted = next((refusal for refusal in reversed(diagnosis.refusals) if refusal.requested is not None), None)
-    if wanted is None or smallest is None:
-        size = diagnosis.arena_size or ROOMY_ARENA
-        simulation = simulate_configuration([model], configuration, arena_size=size)
-        return (size if diagnosis.arena_size else None), simulation, _contradiction(diagnosis, simulation)
-    size = diagnosis.arena_size or smallest.size - (wanted.missing or 1)
-    simulation = None
-    for _ in range(_ATTEMPTS):
-        simulation = simulate_configuration([model], configuration, arena_size=max(size, 0))
-        ours = _last_refusal(simulation, wanted.section)
-        if ours == wanted:
-            return size, simulation, ""
-        if ours is None or ours.available is None or wanted.available is None or diagnosis.arena_size:
-            break
-        step = wanted.available - ours.available
-        if step == 0:
-            break
-        size += step
-    return None, simulation, _refusal_contradiction(wanted, simulation)
+    wanted: Refusal, diagnosis: Diagnosis, model: Model, configuration: Configuration
+) -> tuple[int | None, Simulation]:
+    """Return the likeliest size in which the simulation prints the log's chain, or at least its numbers; and that run.
+
+    Without such a size the run is one in the known arena, or in the likeliest one.
+    """
+    known = diagnosis.arena_size
+    roomy = _simulate(model, configuration, ROOMY_ARENA)
+    sizes = [known] if known is not None else _likely_sizes(wanted, roomy)
+    first: Simulation | None = None
+    fits: tuple[int, Simulation] | None = None
+    for size in sizes:
+        simulation = _simulate(model, configuration, size)
+        first = first or simulation
+        ours = _diagnose_simulation(simulation)
+        if ours is None or not ours.refusals or _numbers(ours.refusals[-1]) != _numbers(wanted):
+            continue
+        fits = fits or (size, simulation)
+        if _chain(ours) == _chain(diagnosis):
+            return size, simulation
+    return fits or (None, first or roomy)
+
+
+def _diagnose_simulation(simulation: Simulation) -> Diagnosis | None:
+    found = diagnose(parse_log("".join(f"{line}\n" for line in simulation.log).encode()))
+    return found[-1] if found else None
+
+
+def _chain(diagnosis: Diagnosis) -> list[str]:
+    """The kinds of TFLM's own lines."""
+    return [message.kind for message in diagnosis.messages if BY_KIND[message.kind].role is not Role.APP]
+
+
+def _likely_sizes(wanted: Refusal, roomy: Simulation) -> list[int]:
+    """The sizes at which an allocation of the wanted size would find the wanted bytes free, give or take alignment."""
+    sizes: list[int] = []
+    head = tail_used = 0
+    for event in roomy.events:
+        exact = -1
+        if isinstance(event, Persist):
+            tail_used = event.tail_used
+            if event.size == wanted.requested:
+                exact = tail_used + head - (wanted.missing or 0)
+        elif isinstance(event, Resize):
+            head = event.head
+            if event.size == wanted.requested:
+                exact = tail_used + (wanted.available or 0)
+        elif isinstance(event, Temp) and event.size == wanted.requested:
+            exact = event.offset + tail_used + (wanted.available or 0)
+        if exact >= 0:
+            sizes += range(max(exact - 15, 0), exact + 16)
+    return sorted(set(sizes), key=_roundness)[:_MOST_SIZES]
+
+
+def _roundness(size: int) -> tuple[bool, bool, bool, int]:
+    """Order sizes by how likely a person wrote them."""
+    return size % 1024 != 0, size % 16 != 0, size % 4 != 0, -size
+
+
+def _numbers(refusal: Refusal) -> tuple[str, int | None, int | None]:
+    """What two eras' messages for one refusal have in common."""
+    return _SECTIONS.get(refusal.section, refusal.section), refusal.requested, refusal.available
+
+
+def _place_of_last_refusal(simulation: Simulation) -> str:
+    tracker, place = PlaceTracker(), ""
+    for event in simulation.events:
+        tracker(event)
+        if isinstance(event, LogLine) and "equested: " in event.text:
+            place = str(tracker)
+    return place
+
+
+def _contradiction(wanted: Refusal, simulation: Simulation) -> str:
+    found = _diagnose_simulation(simulation)
+    if found is None or not found.refusals:
+        return f"in an arena of {simulation.arena_size} bytes this model does not fail on this target"
+    ours = found.refusals[-1]
+    if ours.requested != wanted.requested:
+        return (
+            f"the log asks for {wanted.requested} bytes, the simulation for {ours.requested}: another model, kernel "
+            "library version, interpreter or TFLM version"
+        )
+    return (
+        f"with {ours.requested} bytes asked for, the log has {wanted.available} free, the simulation {ours.available}: "
+        "another arena size or interpreter"
+    )

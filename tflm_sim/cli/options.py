@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.samples import sample_path
 from tflm_sim.target.presets import target
 
 Subparsers = Any  # argparse._SubParsersAction, which argparse does not export.
@@ -75,8 +74,4 @@ def load_model(name: str) -> Model:
         ModelError: The file cannot be read as a model.
     """
     prefix, _, sample = name.partition(":")
-    if prefix != "sample":
-        return load(name)
-    if sample not in SAMPLES:
-        raise UsageError(f"there is no sample '{sample}'; use one of: {', '.join(SAMPLES)}")
-    return load(sample_path(sample))
+    return load(sample_path(sample) if prefix == "sample" else name)

@@ -14,18 +14,11 @@ tests build broken ones on purpose.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from struct import pack
 
 from tflm_sim.errors import UsageError
+from tflm_sim.model.build_values import Data, affine_quantization, complete_options, encode_data
 from tflm_sim.model.encode import encode
-from tflm_sim.model.schema import (
-    BUILTIN_OPERATORS,
-    ENUMS,
-    OptionField,
-    builtin_operator_code,
-    option_fields,
-    options_of_operator,
-)
+from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, options_of_operator
 from tflm_sim.model.types import (
     Buffer,
     Metadata,
@@ -33,30 +26,11 @@ from tflm_sim.model.types import (
     Operator,
     OperatorCode,
     OptionValue,
-    Quantization,
     Signature,
     Subgraph,
     Tensor,
     TensorType,
 )
-
-Data = bytes | bytearray | memoryview | Sequence[int] | Sequence[float]
-"""Constant data: bytes as they are in the file, or numbers that the tensor's type encodes."""
-
-_NUMBER_CODES: dict[int, str] = {
-    TensorType.FLOAT32: "f",
-    TensorType.FLOAT16: "e",
-    TensorType.INT32: "i",
-    TensorType.UINT8: "B",
-    TensorType.INT64: "q",
-    TensorType.BOOL: "?",
-    TensorType.INT16: "h",
-    TensorType.INT8: "b",
-    TensorType.FLOAT64: "d",
-    TensorType.UINT64: "Q",
-    TensorType.UINT32: "I",
-    TensorType.UINT16: "H",
-}
 
 
 class SubgraphBuilder:
@@ -100,9 +74,7 @@ class SubgraphBuilder:
             scale: One scale, one per channel, or None for a tensor without quantization.
             zero_point: Likewise; zero for every scale when left out.
             quantized_dimension: The axis of the channels.
-            name: The tensor's name.
-            is_variable: Whether it is state that TFLM keeps between invocations.
-            shape_signature: The shape with -1 for unknown dimensions.
+            name, is_variable, shape_signature: As in :class:`Tensor`.
             buffer: A buffer of ``ModelBuilder.buffer`` instead of ``data``; tensors may share it.
         """
         if buffer is None:
@@ -115,7 +87,7 @@ class SubgraphBuilder:
                 buffer=buffer,
                 shape_signature=None if shape_signature is None else tuple(shape_signature),
                 is_variable=is_variable,
-                quantization=_quantization(scale, zero_point, quantized_dimension),
+                quantization=affine_quantization(scale, zero_point, quantized_dimension),
             )
         )
         return len(self._tensors) - 1
@@ -136,13 +108,11 @@ class SubgraphBuilder:
 
         Args:
             op: "CONV_2D", ...
-            inputs: Tensor indices, -1 for an optional tensor that is absent; None writes no vector.
-            outputs: Tensor indices; None writes no vector.
+            inputs, outputs: Tensor indices, -1 for an optional tensor that is absent; None writes no vector.
             options: Fields of the options table; the others have the schema's defaults. Enum values may be names.
             options_type: The options table, when it is not the operator's usual one; "" writes none.
             custom_options: Bytes of the custom options, which TFLM refuses on a builtin operator.
-            intermediates: Tensor indices, or None.
-            version: The operator's version.
+            intermediates, version: As in :class:`Operator` and :class:`OperatorCode`.
 
         Raises:
             UsageError: The schema has no such operator, or its options have no such field or value.
@@ -158,7 +128,7 @@ class SubgraphBuilder:
                 outputs=_indices(outputs),
                 intermediates=_indices(intermediates),
                 options_type=table,
-                options=_options(table, options or {}),
+                options=complete_options(table, options or {}),
                 custom_options=None if custom_options is None else memoryview(custom_options),
             )
         )
@@ -227,7 +197,7 @@ class ModelBuilder:
 
     def buffer(self, data: Data | None, type: int = TensorType.UINT8) -> int:
         """Add constant data and return its index; None adds a buffer without data."""
-        self._buffers.append(Buffer(None if data is None else memoryview(_encode(data, type))))
+        self._buffers.append(Buffer(None if data is None else memoryview(encode_data(data, type))))
         return len(self._buffers) - 1
 
     def operator_code(self, code: OperatorCode) -> int:
@@ -266,54 +236,3 @@ class ModelBuilder:
 def _indices(values: Iterable[int] | None) -> tuple[int, ...] | None:
     """Return tensor indices as the Model keeps them."""
     return None if values is None else tuple(values)
-
-
-def _quantization(
-    scale: float | Sequence[float] | None, zero_point: int | Sequence[int] | None, quantized_dimension: int
-) -> Quantization | None:
-    """Return affine quantization, None without scales."""
-    if scale is None:
-        return None
-    scales = (scale,) if isinstance(scale, int | float) else tuple(scale)
-    if zero_point is None:
-        zero_point = (0,) * len(scales)
-    zero_points = (zero_point,) if isinstance(zero_point, int) else tuple(zero_point)
-    return Quantization(scales, zero_points, quantized_dimension)
-
-
-def _encode(data: Data, type: int) -> bytes:
-    """Return constant data as the file stores it."""
-    if isinstance(data, bytes | bytearray | memoryview):
-        return bytes(data)
-    if type == TensorType.INT4:
-        return _pack_int4([int(value) for value in data])
-    if type not in _NUMBER_CODES:
-        raise UsageError(f"numbers of tensor type {type} have no encoding here; give bytes")
-    return pack(f"<{len(data)}{_NUMBER_CODES[type]}", *data)
-
-
-def _pack_int4(values: Sequence[int]) -> bytes:
-    """Return two values a byte, the first in the low half."""
-    padded = [value & 0xF for value in values] + [0] * (len(values) % 2)
-    return bytes(low | high << 4 for low, high in zip(padded[::2], padded[1::2], strict=True))
-
-
-def _options(table: str, given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
-    """Return all fields of an options table: the given ones, defaults for the others."""
-    fields = {field.name: field for field in option_fields(table)}
-    unknown = sorted(given.keys() - fields.keys())
-    if unknown:
-        raise UsageError(f"{table or 'an operator without options'} has no field {', '.join(unknown)}")
-    return {name: _option(field, given.get(name, field.default)) for name, field in fields.items()}
-
-
-def _option(field: OptionField, value: OptionValue) -> OptionValue:
-    """Return an option's value as the Model keeps it: enum names as numbers, vectors as tuples."""
-    if field.enum and isinstance(value, str):
-        names = ENUMS[field.enum].names
-        if value not in names:
-            raise UsageError(f"{field.enum} has no value '{value}'; it has {', '.join(names)}")
-        return names.index(value)
-    if field.type == "bool" and not field.is_vector:
-        return bool(value)
-    return tuple(value) if isinstance(value, list) else value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
+from pathlib import Path
 
 
 def coverage() -> dict[str, list[str]]:
     """Return, by operator name, the models whose reference trace prepares it; an operator without one is missing."""
-    summary: dict[str, list[str]] = json.loads(files("tflm_sim.ops").joinpath("coverage.json").read_text("utf-8"))
+    summary: dict[str, list[str]] = json.loads(Path(__file__).with_name("coverage.json").read_text("utf-8"))
     return summary

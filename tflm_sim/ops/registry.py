@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 
-from tflm_sim.ops.cmsis_nn import CMSIS_NN
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import REFERENCE, REFERENCE_COMPRESSION
-from tflm_sim.ops.reference.ethos_u import ETHOS_U
 from tflm_sim.target.target import Target
 
-_OVERLAYS: dict[str, Mapping[str, OpModel]] = {"reference": {}, "cmsis_nn": CMSIS_NN}
+_OVERLAYS = {"cmsis_nn": ("tflm_sim.ops.cmsis_nn", "CMSIS_NN")}
 
 
 def registrations(target: Target) -> Mapping[str, OpModel]:
@@ -21,6 +21,11 @@ def registrations(target: Target) -> Mapping[str, OpModel]:
 
 @cache
 def _table(library: str, compression: bool, ethos_u: bool) -> Mapping[str, OpModel]:
-    reference = REFERENCE_COMPRESSION if compression else REFERENCE
-    driver = {ETHOS_U.op: ETHOS_U} if ethos_u else {}
-    return {**reference, **driver, **_OVERLAYS[library]}
+    table = REFERENCE_COMPRESSION if compression else REFERENCE
+    if ethos_u:
+        table = OpTable("tflm_sim.ops.reference", {"ethos_u": "ethos-u"}, rows="ETHOS_U_MODELS", base=table)
+    if library not in _OVERLAYS:
+        return table
+    module, name = _OVERLAYS[library]
+    overlay: Mapping[str, OpModel] = getattr(import_module(module), name)
+    return {**table, **overlay}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from tflm_sim.allocator.configuration import Configuration
@@ -60,7 +60,7 @@ def size_document(measurement: Measurement) -> Document:
 
 def schema() -> Document:
     """Return the published JSON Schema of both documents."""
-    document: Document = json.loads(files("tflm_sim.report").joinpath("schema.json").read_text("utf-8"))
+    document: Document = json.loads(Path(__file__).with_name("schema.json").read_text("utf-8"))
     return document
 
 

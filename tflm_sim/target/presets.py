@@ -6,7 +6,6 @@ A row says what proves it: ``verified_against`` names the configuration of real 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from tflm_sim.errors import UsageError
 from tflm_sim.target.abi import AAPCS, I386, ILP32, LP64, Abi
@@ -103,6 +102,8 @@ def target(name: str, *, kernels: str | None = None) -> Target:
 
 def _unknown(name: str) -> str:
     """Return the message for a name that is no preset: near matches, or all."""
+    from difflib import get_close_matches  # only on the way out, and slow to import
+
     near = get_close_matches(name, PRESETS, n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else f"use one of: {', '.join(PRESETS)}"
     return f"unknown target '{name}'; {hint}"

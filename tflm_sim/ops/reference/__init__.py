@@ -1,24 +1,56 @@
 """TFLM's reference kernels: one module per family, one ``OpModel`` row per registration.
 
-Every operator of ``MicroMutableOpResolver`` at the reference snapshot has a row.
+Every operator of ``MicroMutableOpResolver`` at the reference snapshot has a row; ``ethos_u`` has the one that only a
+build with the Ethos-U driver registers. A family is imported when one of its operators is looked up.
 """
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
+from tflm_sim.ops.op_table import OpTable
 
-from tflm_sim.ops.op_model import OpModel
+_FAMILIES = {
+    "activations": "RELU RELU6 LEAKY_RELU PRELU HARD_SWISH ELU LOGISTIC TANH",
+    "axis_scan": "CUMSUM REVERSE_V2",
+    "batch_matmul": "BATCH_MATMUL",
+    "batch_space": "SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND SPACE_TO_DEPTH DEPTH_TO_SPACE",
+    "binary_arithmetic": "ADD SUB MUL DIV SQUARED_DIFFERENCE ADD_N MAXIMUM MINIMUM",
+    "broadcast": "BROADCAST_TO BROADCAST_ARGS SELECT_V2",
+    "circular_buffer": "CIRCULAR_BUFFER",
+    "comparisons": "EQUAL NOT_EQUAL GREATER GREATER_EQUAL LESS LESS_EQUAL",
+    "concatenation": "CONCATENATION",
+    "control_flow": "IF WHILE CALL_ONCE",
+    "conv": "CONV_2D DEPTHWISE_CONV_2D TRANSPOSE_CONV",
+    "decode": "TFLM_DECODE",
+    "detection_postprocess": "TFLite_Detection_PostProcess",
+    "elementwise": ("ABS RSQRT SIN COS LOG SQRT SQUARE LOGICAL_NOT CEIL ROUND EXP NEG FLOOR LOGICAL_AND LOGICAL_OR "),
+    "fill": "FILL ZEROS_LIKE",
+    "floor_div_mod": "FLOOR_DIV FLOOR_MOD",
+    "fully_connected": "FULLY_CONNECTED",
+    "gather": "GATHER GATHER_ND EMBEDDING_LOOKUP DYNAMIC_UPDATE_SLICE",
+    "l2_normalization": "L2_NORMALIZATION",
+    "lstm": "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "pad": "PAD PADV2 MIRROR_PAD",
+    "pooling": "AVERAGE_POOL_2D MAX_POOL_2D L2_POOL_2D",
+    "quantize": "CAST QUANTIZE DEQUANTIZE",
+    "reduce": "MEAN SUM REDUCE_MAX REDUCE_MIN REDUCE_ALL ARG_MAX ARG_MIN",
+    "reshape": "RESHAPE SQUEEZE EXPAND_DIMS SHAPE",
+    "resize": "RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR",
+    "signal_fft": "SignalRfft SignalIrfft SignalFftAutoScale",
+    "signal_frames": "SignalDelay SignalFramer SignalOverlapAdd SignalStacker SignalWindow",
+    "signal_spectrum": (
+        "SignalEnergy SignalFilterBank SignalFilterBankLog SignalFilterBankSpectralSubtraction "
+        "SignalFilterBankSquareRoot SignalPCAN "
+    ),
+    "slice": "TRANSPOSE STRIDED_SLICE SLICE",
+    "softmax": "SOFTMAX LOG_SOFTMAX",
+    "split_pack": "SPLIT SPLIT_V PACK UNPACK",
+    "svdf": "SVDF",
+    "variables": "VAR_HANDLE READ_VARIABLE ASSIGN_VARIABLE",
+}
+_COMPRESSION_FAMILIES = {"variables": "ASSIGN_VARIABLE"}
 
-_FAMILIES = [import_module(f"{__name__}.{family.name}") for family in pkgutil.iter_modules(__path__)]
-
-
-def _rows(table: str) -> dict[str, OpModel]:
-    return {model.op: model for family in _FAMILIES for model in getattr(family, table, ())}
-
-
-REFERENCE = _rows("MODELS")
+REFERENCE = OpTable(__name__, _FAMILIES)
 """The registrations of a plain build, by operator name."""
 
-REFERENCE_COMPRESSION = REFERENCE | _rows("COMPRESSION_MODELS")
+REFERENCE_COMPRESSION = OpTable(__name__, _COMPRESSION_FAMILIES, rows="COMPRESSION_MODELS", base=REFERENCE)
 """The registrations of a build with USE_TFLM_COMPRESSION."""

@@ -1,7 +1,7 @@
 """ethos-u: a part of the model that Vela compiled for the Ethos-U NPU.
 
 ``MicroMutableOpResolver::AddEthosU`` registers it only in a build that links the Ethos-U driver. None of the targets
-here does, so ``ETHOS_U`` is not among the reference rows: TFLM then says "Failed to get registration from op code
+here does by default, so it is not among the reference rows: TFLM then says "Failed to get registration from op code
 CUSTOM".
 
 Source: tensorflow/lite/micro/kernels/{ethosu.cc,ethos_u/ethosu.cc} @ 90b983c.
@@ -33,3 +33,4 @@ def _prepare(node: Node) -> Steps[None]:
 
 
 ETHOS_U = OpModel("ethos-u", None, op_data("ethosu.OpData"), _prepare, f"tensorflow/lite/micro/kernels/{_FILE}")
+ETHOS_U_MODELS = (ETHOS_U,)

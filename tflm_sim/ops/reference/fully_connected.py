@@ -36,7 +36,7 @@ from tflm_sim.ops.roles import (
 
 _FILE, _COMMON = "fully_connected.cc", "fully_connected_common.cc"
 _TABLE = "FullyConnectedOptions"
-_FILTER_TYPES: dict[int, tuple[int, ...]] = {
+FILTER_TYPES: dict[int, tuple[int, ...]] = {
     TensorType.FLOAT32: (TensorType.FLOAT32,),
     TensorType.INT8: (TensorType.INT8, TensorType.INT4),
     TensorType.INT16: (TensorType.INT8,),
@@ -51,7 +51,7 @@ def _prepare(node: Node) -> Steps[None]:
     bias = yield from optional_input(node, 2)
     output = yield from output_tensor(node, 0, f"{_FILE}:56")
     ensure_types_eq(source.type, output.type, f"{_FILE}:57", "input->type", "output->type")
-    if kernel.type not in _FILTER_TYPES.get(source.type, (kernel.type,)):
+    if kernel.type not in FILTER_TYPES.get(source.type, (kernel.type,)):
         types = type_name(source.type), type_name(kernel.type)
         raise fail("Input type: {} with filter type: {} not supported.".format(*types))
     yield from unpacked_filter(node, kernel)

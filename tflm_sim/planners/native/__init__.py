@@ -130,7 +130,7 @@ class ExactSearch:
     """
 
     def __init__(self, on_status: Callable[[ExactStatus], bool]) -> None:
-        self._native = _checked_binding()
+        self._native = _exact_binding()
         self._on_status = on_status
         self._raised: BaseException | None = None
 
@@ -174,6 +174,19 @@ class ExactSearch:
         except BaseException as error:
             self._raised = error
             return 1
+
+
+@cache
+def _exact_binding() -> Any:
+    """Return the extension with the callback of the exact search attached to it."""
+    native = _checked_binding()
+
+    @native.ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+    def on_exact_progress(context: Any, status: Any) -> int:
+        search: ExactSearch = native.ffi.from_handle(context)
+        return search.on_progress(_exact_status(status))
+
+    return native
 
 
 def _exact_status(status: Any) -> ExactStatus:

@@ -1,0 +1,35 @@
+"""Every family of the reference kernels stands in the table, with exactly the operators that it models."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+
+import pytest
+
+from tflm_sim.ops import reference
+from tflm_sim.ops.reference import REFERENCE, REFERENCE_COMPRESSION
+
+
+def rows(table: str) -> set[str]:
+    families = [
+        import_module(f"{reference.__name__}.{found.name}") for found in pkgutil.iter_modules(reference.__path__)
+    ]
+    return {model.op for family in families for model in getattr(family, table, ())}
+
+
+def test_the_reference_table_has_the_rows_of_its_modules() -> None:
+    assert set(REFERENCE) == rows("MODELS")
+    assert all(REFERENCE[op].op == op for op in REFERENCE)
+
+
+def test_a_build_with_compression_replaces_the_rows_that_differ() -> None:
+    assert set(REFERENCE_COMPRESSION) == set(REFERENCE)
+    changed = {op for op in REFERENCE if REFERENCE_COMPRESSION[op] != REFERENCE[op]}
+    assert changed == rows("COMPRESSION_MODELS") == {"ASSIGN_VARIABLE"}
+
+
+def test_an_operator_without_a_row_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        REFERENCE["TILE"]
+    assert REFERENCE.get("TILE") is None

@@ -1,0 +1,49 @@
+"""``OpTable``: operator models by name, whose modules are imported when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from tflm_sim.ops.op_model import OpModel
+
+
+class OpTable(Mapping[str, OpModel]):
+    """A read-only table of operator models, on top of another one.
+
+    Args:
+        package: Where the families are.
+        families: Module name to the names of the operators that it models, separated by spaces.
+        rows: The name of the tuple of rows in each module.
+        base: The table below: an operator without a row here is looked up there.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        families: Mapping[str, str],
+        *,
+        rows: str = "MODELS",
+        base: Mapping[str, OpModel] | None = None,
+    ) -> None:
+        self._package = package
+        self._rows = rows
+        self._base: Mapping[str, OpModel] = base if base is not None else {}
+        self._family = {op: family for family, ops in families.items() for op in ops.split()}
+        self._models: dict[str, OpModel] = {}
+
+    def __getitem__(self, op: str) -> OpModel:
+        if op not in self._models:
+            family = self._family.get(op)
+            if family is None:
+                return self._base[op]
+            module = import_module(f"{self._package}.{family}")
+            self._models |= {model.op: model for model in getattr(module, self._rows)}
+        return self._models[op]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._family
+        yield from (op for op in self._base if op not in self._family)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
