@@ -31,9 +31,20 @@ from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.target.presets import target
+from tflm_sim.target.target import Target
 
 SHARED_MODELS = Path(__file__).parents[2] / "shared" / "models"
-TARGETS = ("x86_64", "x86_64-pip", "i386", "cortex-m4", "esp32-s3")
+TARGETS = (
+    ("x86_64", None),
+    ("x86_64-pip", None),
+    ("i386", None),
+    ("cortex-m4", "reference"),
+    ("cortex-m4", "cmsis_nn"),
+    ("cortex-m55", "cmsis_nn"),
+    ("esp32-s3", "esp_nn"),
+    ("esp32-p4", "esp_nn"),
+)
+"""Presets and kernel libraries that a case picks from."""
 WORDS = (0, 1, 2, 3, 4, 5, 8, 16, 17, 127, 128, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1)
 OPERATOR_FIELDS = 6
 ALARM_SECONDS = 20
@@ -160,6 +171,12 @@ def make_case(number: int, options: argparse.Namespace) -> tuple[Seed, bytes, ra
     return seed, mutate(seed, rng), rng
 
 
+def pick_target(rng: random.Random) -> Target:
+    """Return one of TARGETS."""
+    name, kernels = rng.choice(TARGETS)
+    return target(name, kernels=kernels)
+
+
 def run_parse(model: Model, rng: random.Random) -> str:
     """Parsing alone."""
     return "model"
@@ -168,7 +185,7 @@ def run_parse(model: Model, rng: random.Random) -> str:
 def run_simulate(model: Model, rng: random.Random) -> str:
     """One simulation in a roomy or a narrow arena."""
     planner, interpreter = rng.choice((("greedy", "plain"), ("greedy", "recording"), ("linear", "plain")))
-    where = target(rng.choice(TARGETS))
+    where = pick_target(rng)
     if rng.randrange(2):
         return simulate(model, where, planner=planner, interpreter=interpreter).status
     size = rng.choice((1000, 10_000, 100_000)) + rng.randrange(16)
@@ -177,7 +194,7 @@ def run_simulate(model: Model, rng: random.Random) -> str:
 
 def run_smallest(model: Model, rng: random.Random) -> str:
     """The smallest arena, which must work, and a byte less, which must not."""
-    where = target(rng.choice(TARGETS))
+    where = pick_target(rng)
     size = smallest_arena(model, where).size
     assert simulate(model, where, arena_size=size).status == "ok", f"{size} bytes are said to be enough"
     below = simulate(model, where, arena_size=size - 1)

@@ -25,6 +25,10 @@ RELU6_RANGE = 6 / 255, -128
 LINEAR_RANGE = 12 / 255, 0
 PROBABILITY_RANGE = 1 / 256, -128
 
+NO_RELU: dict[str, OptionValue] = {"fused_activation_function": "NONE"}
+RELU: dict[str, OptionValue] = {"fused_activation_function": "RELU"}
+RELU6: dict[str, OptionValue] = {"fused_activation_function": "RELU6"}
+
 
 class Random:
     """A 32-bit linear congruential generator (Numerical Recipes): the same numbers everywhere."""
@@ -44,12 +48,11 @@ class Random:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """A tensor on its way through a network."""
+    """A tensor on its way through a network; ``affine`` is its (scale, zero point)."""
 
     index: int
     shape: tuple[int, ...]
-    scale: float
-    zero_point: int
+    affine: tuple[float, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +80,10 @@ class Network:
         self.builder = ModelBuilder(description="tflm_sim sample")
         self.random = Random(seed)
 
-    def activation(
-        self, name: str, shape: Sequence[int], scale: float = RELU6_RANGE[0], zero_point: int = RELU6_RANGE[1]
-    ) -> Activation:
+    def activation(self, name: str, shape: Sequence[int], affine: tuple[float, int] = RELU6_RANGE) -> Activation:
         """Add an int8 tensor without data."""
-        index = self.builder.tensor(shape, TensorType.INT8, scale=scale, zero_point=zero_point, name=name)
-        return Activation(index, tuple(shape), scale, zero_point)
-
-    def like(self, name: str, shape: Sequence[int], x: Activation) -> Activation:
-        """Add an activation that is quantized as ``x`` is."""
-        return self.activation(name, shape, x.scale, x.zero_point)
+        index = self.builder.tensor(shape, TensorType.INT8, scale=affine[0], zero_point=affine[1], name=name)
+        return Activation(index, tuple(shape), affine)
 
     def constant(self, name: str, values: Sequence[int]) -> int:
         """Add a constant int32 vector, such as a shape."""
@@ -94,9 +91,9 @@ class Network:
 
     def conv(self, name: str, x: Activation, channels: int, window: Window, *, relu: bool = True) -> Activation:
         """Add a CONV_2D, with ReLU6 unless told otherwise."""
-        y = self.activation(name, (1, *window.output(x.shape), channels), *(RELU6_RANGE if relu else LINEAR_RANGE))
+        y = self.activation(name, (1, *window.output(x.shape), channels), RELU6_RANGE if relu else LINEAR_RANGE)
         weights, bias = self._filter(name, x, (channels, *window.kernel, x.shape[3]), 0)
-        options = window.options() | {"fused_activation_function": "RELU6" if relu else "NONE"}
+        options = window.options() | (RELU6 if relu else NO_RELU)
         self.builder.operator("CONV_2D", [x.index, weights, bias], [y.index], options=options, version=3)
         return y
 
@@ -105,7 +102,7 @@ class Network:
         channels = x.shape[3] * multiplier
         y = self.activation(name, (1, *window.output(x.shape), channels))
         weights, bias = self._filter(name, x, (1, *window.kernel, channels), 3)
-        options = window.options() | {"depth_multiplier": multiplier, "fused_activation_function": "RELU6"}
+        options = window.options() | RELU6 | {"depth_multiplier": multiplier}
         self.builder.operator("DEPTHWISE_CONV_2D", [x.index, weights, bias], [y.index], options=options, version=3)
         return y
 
@@ -120,7 +117,7 @@ class Network:
             shape, TensorType.INT8, data=data, scale=scales, quantized_dimension=axis, name=f"{name}/weights"
         )
         biases = [self.random.below(64) for _ in scales]
-        return weights, self.bias(name, biases, [x.scale * scale for scale in scales])
+        return weights, self.bias(name, biases, [x.affine[0] * scale for scale in scales])
 
     def bias(self, name: str, values: Sequence[int], scale: float | Sequence[float]) -> int:
         """Add an int32 bias and return its index."""
@@ -133,45 +130,43 @@ class Network:
         name = f"dense_{y.index}"
         shape = y.shape[1], x.shape[1]
         filter_index = self.builder.tensor(shape, TensorType.INT8, data=weights, scale=scale, name=f"{name}/weights")
-        inputs = [x.index, filter_index, self.bias(name, biases, x.scale * scale)]
-        activation = "RELU" if relu else "NONE"
-        self.builder.operator(
-            "FULLY_CONNECTED", inputs, [y.index], options={"fused_activation_function": activation}, version=4
-        )
+        inputs = [x.index, filter_index, self.bias(name, biases, x.affine[0] * scale)]
+        options = RELU if relu else NO_RELU
+        self.builder.operator("FULLY_CONNECTED", inputs, [y.index], options=options, version=4)
         return y
 
     def random_dense(self, name: str, x: Activation, outputs: int) -> Activation:
         """Add a FULLY_CONNECTED with random weights and no activation function."""
         size = outputs * x.shape[1]
-        y = self.activation(name, (1, outputs), *LINEAR_RANGE)
+        y = self.activation(name, (1, outputs), LINEAR_RANGE)
         return self.dense(x, y, self.random.weights(size), [0] * outputs, scale=1 / 1024, relu=False)
 
     def add(self, name: str, a: Activation, b: Activation) -> Activation:
         """Add an ADD with ReLU6."""
         y = self.activation(name, a.shape)
-        self.builder.operator("ADD", [a.index, b.index], [y.index], options={"fused_activation_function": "RELU6"})
+        self.builder.operator("ADD", [a.index, b.index], [y.index], options=RELU6, version=2)
         return y
 
     def average(self, name: str, x: Activation) -> Activation:
         """Add an AVERAGE_POOL_2D over the whole image."""
         _, height, width, channels = x.shape
-        y = self.like(name, (1, 1, 1, channels), x)
+        y = self.activation(name, (1, 1, 1, channels), x.affine)
         options = Window(padding="VALID").options() | {"filter_width": width, "filter_height": height}
         self.builder.operator("AVERAGE_POOL_2D", [x.index], [y.index], options=options, version=2)
         return y
 
     def reshape(self, name: str, x: Activation, shape: tuple[int, ...]) -> Activation:
         """Add a RESHAPE."""
-        y = self.like(name, shape, x)
-        new_shape = self.constant(f"{name}/shape", shape)
-        self.builder.operator("RESHAPE", [x.index, new_shape], [y.index], options={"new_shape": shape})
+        y = self.activation(name, shape, x.affine)
+        inputs = [x.index, self.constant(f"{name}/shape", shape)]
+        self.builder.operator("RESHAPE", inputs, [y.index], options={"new_shape": shape})
         return y
 
     def classify(self, x: Activation, classes: int) -> Activation:
         """Add the usual end: average, flatten, dense, softmax."""
         pooled = self.average("pool", x)
         logits = self.random_dense("logits", self.reshape("flat", pooled, (1, pooled.shape[3])), classes)
-        y = self.activation("probabilities", (1, classes), *PROBABILITY_RANGE)
+        y = self.activation("probabilities", (1, classes), PROBABILITY_RANGE)
         self.builder.operator("SOFTMAX", [logits.index], [y.index], options={"beta": 1.0}, version=2)
         return y
 
@@ -185,15 +180,15 @@ class Network:
 def sine() -> bytes:
     """1 -> 16 -> 16 -> 1: a piecewise linear sine of [0, 2 pi], one hidden unit for each knot."""
     net = Network(1)
-    x = net.activation("x", (1, 1), 1 / 40, -128)
+    x = net.activation("x", (1, 1), (1 / 40, -128))
     knots = [2 * pi * i / 16 for i in range(17)]
     slopes = [(sin(b) - sin(a)) / (b - a) for a, b in pairwise(knots)]
     bends = [b - a for a, b in pairwise([0.0, *slopes])]
-    hidden = net.activation("hidden_1", (1, 16), 1 / 40, -128)
+    hidden = net.activation("hidden_1", (1, 16), (1 / 40, -128))
     net.dense(x, hidden, [64] * 16, [round(-knot * 40 * 64) for knot in knots[:-1]], scale=1 / 64, relu=True)
-    same = net.activation("hidden_2", (1, 16), 1 / 40, -128)
+    same = net.activation("hidden_2", (1, 16), (1 / 40, -128))
     net.dense(hidden, same, [64 * (i % 17 == 0) for i in range(256)], [0] * 16, scale=1 / 64, relu=True)
-    y = net.activation("sine", (1, 1), 1 / 120, 0)
+    y = net.activation("sine", (1, 1), (1 / 120, 0))
     net.dense(same, y, [round(bend * 128) for bend in bends], [0], scale=1 / 128, relu=False)
     return net.build(x, y)
 
@@ -201,7 +196,7 @@ def sine() -> bytes:
 def keyword_spotter() -> bytes:
     """DS-CNN: 49 frames of 10 features, four depthwise-separable blocks of 64 channels, 12 words."""
     net = Network(2)
-    x = features = net.activation("features", (1, 49, 10, 1), *LINEAR_RANGE)
+    x = features = net.activation("features", (1, 49, 10, 1), LINEAR_RANGE)
     x = net.conv("conv", x, 64, Window((10, 4), 2))
     for i in range(1, 5):
         x = net.depthwise(f"block_{i}/depthwise", x, Window())
@@ -212,7 +207,7 @@ def keyword_spotter() -> bytes:
 def mobilenet_v1_025() -> bytes:
     """MobileNetV1 0.25 on a 96x96 grey image, two classes: the shape of the well-known person detector."""
     net = Network(3)
-    x = image = net.activation("image", (1, 96, 96, 1), 1 / 128, -1)
+    x = image = net.activation("image", (1, 96, 96, 1), (1 / 128, -1))
     x = net.depthwise("conv_0", x, Window(stride=2), multiplier=8)
     blocks = [(16, 1), (32, 2), (32, 1), (64, 2), (64, 1), (128, 2), *[(128, 1)] * 5, (256, 2), (256, 1)]
     for i, (channels, stride) in enumerate(blocks, 1):
@@ -224,7 +219,7 @@ def mobilenet_v1_025() -> bytes:
 def residual() -> bytes:
     """A residual net on a 32x32 colour image: three blocks whose two branches meet in an ADD, ten classes."""
     net = Network(4)
-    x = image = net.activation("image", (1, 32, 32, 3), 1 / 128, -1)
+    x = image = net.activation("image", (1, 32, 32, 3), (1 / 128, -1))
     x = net.conv("conv", x, 16, Window())
     for i, (channels, stride) in enumerate([(16, 1), (32, 2), (64, 2)], 1):
         inner = net.conv(f"block_{i}/conv_1", x, channels, Window(stride=stride))
@@ -248,12 +243,12 @@ class States:
         """Return the last ``frames`` frames and ``x`` behind them; remember the last ``frames`` of those."""
         shape = (1, frames, *x.shape[2:])
         handle = _handle(self._net.builder.main, name)
-        zeros = [x.zero_point] * prod(shape)
-        constant = self._init.tensor(shape, TensorType.INT8, data=zeros, scale=x.scale, zero_point=x.zero_point)
+        zeros = [x.affine[1]] * prod(shape)
+        constant = self._init.tensor(shape, TensorType.INT8, data=zeros, scale=x.affine[0], zero_point=x.affine[1])
         self._init.operator("ASSIGN_VARIABLE", [_handle(self._init, name), constant], [])
-        old = self._net.like(f"{name}/old", shape, x)
-        both = self._net.like(f"{name}/both", (1, frames + x.shape[1], *x.shape[2:]), x)
-        new = self._net.like(f"{name}/new", shape, x)
+        old = self._net.activation(f"{name}/old", shape, x.affine)
+        both = self._net.activation(f"{name}/both", (1, frames + x.shape[1], *x.shape[2:]), x.affine)
+        new = self._net.activation(f"{name}/new", shape, x.affine)
         ranges = [("begin", [0, x.shape[1], 0, 0]), ("end", [0] * 4), ("strides", [1] * 4)]
         bounds = [self._net.constant(f"{name}/{what}", values) for what, values in ranges]
         main = self._net.builder.main
@@ -275,7 +270,7 @@ def _handle(subgraph: SubgraphBuilder, name: str) -> int:
 def streaming() -> bytes:
     """A wake word detector that sees two frames of 40 features a call and keeps the rest in resource variables."""
     net = Network(5)
-    features = net.activation("features", (1, 2, 40), *LINEAR_RANGE)
+    features = net.activation("features", (1, 2, 40), LINEAR_RANGE)
     states = States(net)
     x = net.reshape("frames", features, (1, 2, 1, 40))
     x = net.conv("conv", states.window("state_0", x, 3), 32, Window((5, 1), padding="VALID"))
@@ -284,7 +279,7 @@ def streaming() -> bytes:
         x = net.depthwise(f"block_{i}/depthwise", x, Window((frames + 1, 1), padding="VALID"))
         x = net.conv(f"block_{i}/pointwise", x, channels, Window((1, 1)))
     logit = net.random_dense("logit", net.reshape("flat", x, (1, 48)), 1)
-    y = net.activation("probability", (1, 1), *PROBABILITY_RANGE)
+    y = net.activation("probability", (1, 1), PROBABILITY_RANGE)
     net.builder.operator("LOGISTIC", [logit.index], [y.index], version=2)
     return net.build(features, y)
 

@@ -27,7 +27,9 @@ ABBREVIATIONS = {
 def measured_rows() -> list[tuple[str, int, str, str]]:
     section = CLAIMS.read_text().split("## A. ")[1].split("\n## ")[0]
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("| ")]
-    return [(row[0], int(row[2].replace(",", "")), row[3], row[6]) for row in cells if row[2].replace(",", "").isdigit()]
+    return [
+        (row[0], int(row[2].replace(",", "")), row[3], row[6]) for row in cells if row[2].replace(",", "").isdigit()
+    ]
 
 
 def categories(note: str) -> list[CategoryUse]:

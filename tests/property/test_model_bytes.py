@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tflm_sim.errors import ModelError
@@ -41,6 +41,7 @@ def check(data: bytes) -> None:
     find_compression(model)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 @example(b"")
 @example(b"\x00\x00\x00\x00TFL3")
@@ -48,11 +49,13 @@ def test_random_bytes(data: bytes) -> None:
     check(data)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.integers(8, 40))
 def test_random_bytes_behind_a_valid_header(data: bytes, root: int) -> None:
     check(root.to_bytes(4, "little") + b"TFL3" + data)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(SEEDS), st.lists(st.tuples(st.integers(0, 2**20), COUNT), max_size=8))
 def test_overwritten_words(seed: bytes, edits: list[tuple[int, int]]) -> None:
     data = bytearray(seed)
@@ -62,6 +65,7 @@ def test_overwritten_words(seed: bytes, edits: list[tuple[int, int]]) -> None:
     check(bytes(data))
 
 
+@settings(deadline=None)
 @given(st.sampled_from(SEEDS), st.lists(st.tuples(st.integers(0, 2**20), st.integers(-8, 8)), max_size=8))
 def test_words_that_are_slightly_wrong(seed: bytes, edits: list[tuple[int, int]]) -> None:
     data = bytearray(seed)
@@ -72,11 +76,13 @@ def test_words_that_are_slightly_wrong(seed: bytes, edits: list[tuple[int, int]]
     check(bytes(data))
 
 
+@settings(deadline=None)
 @given(st.sampled_from(SEEDS), st.integers(0, 2**20))
 def test_truncated_files(seed: bytes, size: int) -> None:
     check(seed[: size % len(seed)])
 
 
+@settings(deadline=None)
 @given(st.sampled_from(SEEDS), st.sampled_from(SEEDS), st.integers(0, 2**20), st.integers(0, 2**20))
 def test_spliced_files(first: bytes, second: bytes, head: int, rest: int) -> None:
     check(first[: head % len(first)] + second[rest % len(second) :])
@@ -96,6 +102,7 @@ def test_a_bomb_of_shared_vectors_is_refused() -> None:
         parse(data)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_compression_metadata(data: bytes) -> None:
     model = Model(3, (), (), (Buffer(None), Buffer(memoryview(data))), (Metadata(METADATA_NAME, 1),))
@@ -118,6 +125,7 @@ def touch(value: FlexValue, depth: int) -> None:
         touch(item, depth - 1)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=64))
 def test_any_custom_options(data: bytes) -> None:
     try:
@@ -130,6 +138,7 @@ def test_any_custom_options(data: bytes) -> None:
         return
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1, max_size=30), st.binary(max_size=100))
 def test_a_metadata_edit_changes_nothing_else(name: str, payload: bytes) -> None:
     source = SEEDS[0]

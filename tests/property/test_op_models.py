@@ -6,7 +6,6 @@ sense; options are out of range, of another operator, or bytes that are no FlexB
 
 from __future__ import annotations
 
-import os
 from itertools import islice
 
 import pytest
@@ -29,7 +28,6 @@ flexbuffers = pytest.importorskip("flatbuffers.flexbuffers")
 
 MODELS = {**REFERENCE, "ethos-u": ETHOS_U}
 MOST_REQUESTS = 300
-EXAMPLES = int(os.environ.get("KERNEL_MODEL_EXAMPLES", "12"))
 TARGETS = [preset(name, kernels="reference") for name in ("x86_64-compression", "cortex-m4", "i386")]
 NAMES = ["T", "fft_length", "frame_size", "frame_step", "prefill", "num_channels", "delay_length", "shift"]
 NAMES += ["max_detections", "num_classes"]
@@ -135,7 +133,7 @@ def carry_out(node: Node, steps: Steps[object], refusals: list[bool]) -> object:
 
 
 @pytest.mark.parametrize("op", sorted(MODELS))
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_a_kernel_model_refuses_or_ends(op, data):
     node = data.draw(nodes(op))

@@ -34,9 +34,7 @@ def add_configuration(parser: argparse.ArgumentParser, *, with_planner: bool = T
         "--target", default="cortex-m4", metavar="T", help="preset (default: %(default)s); see 'targets'"
     )
     group.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION")
-    group.add_argument(
-        "--ethos-u", action="store_true", help="the firmware links the Ethos-U driver"
-    )
+    group.add_argument("--ethos-u", action="store_true", help="the firmware links the Ethos-U driver")
     group.add_argument("--interpreter", choices=("plain", "recording"), help="default: the target's, mostly plain")
     if with_planner:
         group.add_argument(

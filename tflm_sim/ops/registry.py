@@ -6,17 +6,32 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 
+from tflm_sim.ops import cmsis_nn, esp_nn
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import REFERENCE, REFERENCE_COMPRESSION
+from tflm_sim.target.runtime import CHIRALE_SNAPSHOT
 from tflm_sim.target.target import Target
 
-_OVERLAYS = {"cmsis_nn": ("tflm_sim.ops.cmsis_nn", "CMSIS_NN")}
+_OVERLAYS = {
+    "cmsis_nn": (cmsis_nn.__name__, cmsis_nn.FAMILIES),
+    "esp_nn": (esp_nn.__name__, esp_nn.FAMILIES),
+}
 
 
 def registrations(target: Target) -> Mapping[str, OpModel]:
     """Return the operator models of the target's kernel library, by operator name."""
+    if target.runtime.snapshot == CHIRALE_SNAPSHOT:
+        return _chirale()
     return _table(target.kernel_library.name, target.runtime.compression, target.ethos_u)
+
+
+@cache
+def _chirale() -> Mapping[str, OpModel]:
+    """Return the table of a library of its own time: what was compared with it, and refusals for the rest."""
+    module = import_module("tflm_sim.ops.chirale")
+    refused: dict[str, OpModel] = {op: module.unmodelled(op) for op in REFERENCE}
+    return refused | {model.op: model for model in module.MODELS}
 
 
 @cache
@@ -26,6 +41,5 @@ def _table(library: str, compression: bool, ethos_u: bool) -> Mapping[str, OpMod
         table = OpTable("tflm_sim.ops.reference", {"ethos_u": "ethos-u"}, rows="ETHOS_U_MODELS", base=table)
     if library not in _OVERLAYS:
         return table
-    module, name = _OVERLAYS[library]
-    overlay: Mapping[str, OpModel] = getattr(import_module(module), name)
-    return {**table, **overlay}
+    package, families = _OVERLAYS[library]
+    return OpTable(package, families, base=table)

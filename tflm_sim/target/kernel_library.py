@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from tflm_sim.errors import UsageError
 
@@ -14,7 +15,8 @@ class KernelLibrary:
     Attributes:
         name: "reference", "cmsis_nn" or "esp_nn".
         version: Its commit or release, "" for the reference kernels, which come with the TFLM snapshot.
-        variant: The instruction set that decides its scratch: "scalar", "dsp", "mve"; "" for the reference kernels.
+        variant: The instruction set that decides its scratch: "scalar", "dsp" or "mve" for CMSIS-NN; "ansi", "opt",
+            "esp32s3" or "esp32p4" for ESP-NN; "" for the reference kernels.
     """
 
     name: str
@@ -30,16 +32,20 @@ REFERENCE = KernelLibrary("reference")
 
 VERSIONS: dict[str, tuple[str, ...]] = {
     "cmsis_nn": ("4ab83cc", "v7.0.0"),
+    "esp_nn": ("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
 }
 """Modelled versions by library, the default first."""
 
+_PLAIN_C = "_ansi"
 
-def parse_kernels(text: str, *, variants: dict[str, str]) -> KernelLibrary:
-    """Return the library that ``--kernels TEXT`` names: ``reference``, ``cmsis_nn``, ``cmsis_nn@VERSION``.
+
+def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
+    """Return the library that ``--kernels TEXT`` names: ``reference``, ``cmsis_nn``, ``esp_nn@1.1.1``, ``esp_nn_ansi``.
 
     Args:
         text: What the user wrote.
-        variants: For each library that runs on the target, the variant that its core uses.
+        variants: What runs on the target, by the name to write, with the variant that its core uses. A name ending in
+            "_ansi" is the same library built without its optimised code.
 
     Raises:
         UsageError: An unknown library or version, or one that does not run on the target.
@@ -49,11 +55,16 @@ def parse_kernels(text: str, *, variants: dict[str, str]) -> KernelLibrary:
         if at:
             raise UsageError("the reference kernels have no version of their own; write --kernels reference")
         return REFERENCE
-    if name not in VERSIONS:
-        known = ", ".join(["reference", *VERSIONS])
-        raise UsageError(f"'{text}' is no kernel library that is modelled; use one of: {known}")
+    library = name.removesuffix(_PLAIN_C)
+    if library not in VERSIONS:
+        raise UsageError(f"'{text}' is no kernel library that is modelled; use one of: {_listed(VERSIONS)}")
     if name not in variants:
-        raise UsageError(f"{name} does not run on this target; use one of: {', '.join(['reference', *variants])}")
-    if version and version not in VERSIONS[name]:
-        raise UsageError(f"{name} version '{version}' is not modelled; use one of: {', '.join(VERSIONS[name])}")
-    return replace(KernelLibrary(name), version=version or VERSIONS[name][0], variant=variants[name])
+        raise UsageError(f"{name} does not run on this target; use one of: {_listed(variants)}")
+    if version and version not in VERSIONS[library]:
+        raise UsageError(f"{library} version '{version}' is not modelled; use one of: {', '.join(VERSIONS[library])}")
+    return KernelLibrary(library, version=version or VERSIONS[library][0], variant=variants[name])
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return what can be written, for a message."""
+    return ", ".join(["reference", *names])

@@ -5,12 +5,13 @@ A row says what proves it: ``verified_against`` names the configuration of real 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from tflm_sim.errors import UsageError
 from tflm_sim.target.abi import AAPCS, I386, ILP32, LP64, Abi
-from tflm_sim.target.kernel_library import REFERENCE, parse_kernels
-from tflm_sim.target.runtime import Runtime
+from tflm_sim.target.kernel_library import REFERENCE, KernelLibrary, parse_kernels
+from tflm_sim.target.runtime import CHIRALE_SNAPSHOT, WHEEL_SNAPSHOT, Runtime
 from tflm_sim.target.target import Target
 
 _PLAIN = Runtime()
@@ -26,7 +27,8 @@ class Preset:
         verified_against: The configuration of real TFLM that proves it with reference kernels, with the reason where
             that is another machine under the same rules.
         runtime: The TFLM snapshot and its build flags.
-        cmsis_nn: The CMSIS-NN variant that the core runs ("scalar", "dsp", "mve"), "" where CMSIS-NN does not run.
+        libraries: The kernel libraries that run on it and the variant of each; none for a host.
+        kernels: The library that such a build links unless it is told otherwise.
         interpreter: Which interpreter its firmware makes: "plain" or "recording".
     """
 
@@ -34,10 +36,15 @@ class Preset:
     description: str
     verified_against: str = ""
     runtime: Runtime = _PLAIN
-    cmsis_nn: str = ""
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    kernels: KernelLibrary = REFERENCE
     interpreter: str = "plain"
 
 
+_CMSIS_NN_SCALAR, _CMSIS_NN_DSP, _CMSIS_NN_MVE = ({"cmsis_nn": isa} for isa in ("scalar", "dsp", "mve"))
+_ESP_NN_OPT, _ESP_NN_S3, _ESP_NN_P4 = (
+    {"esp_nn": implementation, "esp_nn_ansi": "ansi"} for implementation in ("opt", "esp32s3", "esp32p4")
+)
 _CORTEX = "AAPCS bare metal, short enums"
 _AS_M4 = "cm4_ref (same ABI)"
 _AS_M4_INT_ENUMS = "cm4le_ref (same layout rules)"
@@ -52,25 +59,32 @@ PRESETS: dict[str, Preset] = {
         LP64,
         "the wheel of pip install --pre tflite-micro (build 8f6596d, compression on)",
         "x86_64_wheel",
-        Runtime(snapshot="8f6596d", compression=True),
+        Runtime(snapshot=WHEEL_SNAPSHOT, compression=True),
         interpreter="recording",
     ),
     "i386": Preset(I386, "gcc -m32 on Linux: 4-aligned int64 and double", "x86_32_ref"),
-    "cortex-m0plus": Preset(AAPCS, f"Cortex-M0+ ({_CORTEX})", _AS_M4, cmsis_nn="scalar"),
-    "cortex-m3": Preset(AAPCS, f"Cortex-M3 ({_CORTEX})", _AS_M4, cmsis_nn="scalar"),
-    "cortex-m4": Preset(AAPCS, f"Cortex-M4 ({_CORTEX})", "cm4_ref", cmsis_nn="dsp"),
-    "cortex-m7": Preset(AAPCS, f"Cortex-M7 ({_CORTEX})", _AS_M4, cmsis_nn="dsp"),
-    "cortex-m33": Preset(AAPCS, f"Cortex-M33 ({_CORTEX})", _AS_M4, cmsis_nn="dsp"),
-    "cortex-m55": Preset(AAPCS, f"Cortex-M55 ({_CORTEX})", _AS_M4, cmsis_nn="mve"),
-    "cortex-m85": Preset(AAPCS, f"Cortex-M85 ({_CORTEX})", _AS_M4, cmsis_nn="mve"),
-    "cortex-m4-int-enums": Preset(ILP32, "Cortex-M4 built with -fno-short-enums", "cm4le_ref", cmsis_nn="dsp"),
+    "cortex-m0plus": Preset(AAPCS, f"Cortex-M0+ ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_SCALAR),
+    "cortex-m3": Preset(AAPCS, f"Cortex-M3 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_SCALAR),
+    "cortex-m4": Preset(AAPCS, f"Cortex-M4 ({_CORTEX})", "cm4_ref", libraries=_CMSIS_NN_DSP),
+    "cortex-m7": Preset(AAPCS, f"Cortex-M7 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_DSP),
+    "cortex-m33": Preset(AAPCS, f"Cortex-M33 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_DSP),
+    "cortex-m55": Preset(AAPCS, f"Cortex-M55 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_MVE),
+    "cortex-m85": Preset(AAPCS, f"Cortex-M85 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_MVE),
+    "cortex-m4-int-enums": Preset(ILP32, "Cortex-M4 built with -fno-short-enums", "cm4le_ref", libraries=_CMSIS_NN_DSP),
+    "nano33ble-chirale": Preset(
+        AAPCS,
+        "Arduino Nano 33 BLE (Cortex-M4) with the library Chirale_TensorFLowLite 2.0.0",
+        "four readings on the board (mcufit-bench)",
+        Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False),
+        kernels=KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
+    ),
     "riscv32": Preset(ILP32, f"RISC-V 32 ({_ESP})", _AS_M4_INT_ENUMS),
-    "esp32": Preset(ILP32, f"ESP32, Xtensa LX6 ({_ESP})", _AS_M4_INT_ENUMS),
-    "esp32-s2": Preset(ILP32, f"ESP32-S2, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS),
-    "esp32-s3": Preset(ILP32, f"ESP32-S3, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS),
-    "esp32-c3": Preset(ILP32, f"ESP32-C3, RISC-V ({_ESP})", _AS_M4_INT_ENUMS),
-    "esp32-c6": Preset(ILP32, f"ESP32-C6, RISC-V ({_ESP})", _AS_M4_INT_ENUMS),
-    "esp32-p4": Preset(ILP32, f"ESP32-P4, RISC-V ({_ESP})", _AS_M4_INT_ENUMS),
+    "esp32": Preset(ILP32, f"ESP32, Xtensa LX6 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
+    "esp32-s2": Preset(ILP32, f"ESP32-S2, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
+    "esp32-s3": Preset(ILP32, f"ESP32-S3, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_S3),
+    "esp32-c3": Preset(ILP32, f"ESP32-C3, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
+    "esp32-c6": Preset(ILP32, f"ESP32-C6, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
+    "esp32-p4": Preset(ILP32, f"ESP32-P4, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_P4),
 }
 
 
@@ -87,8 +101,9 @@ def target(name: str, *, kernels: str | None = None) -> Target:
     preset = PRESETS.get(name)
     if preset is None:
         raise UsageError(_unknown(name))
-    variants = {"cmsis_nn": preset.cmsis_nn} if preset.cmsis_nn else {}
-    library = REFERENCE if kernels is None else parse_kernels(kernels, variants=variants)
+    if kernels is not None and preset.runtime.snapshot == CHIRALE_SNAPSHOT:
+        raise UsageError(f"{name} is a library with kernels of its own; leave --kernels out")
+    library = preset.kernels if kernels is None else parse_kernels(kernels, variants=preset.libraries)
     return Target(
         name=name,
         abi=preset.abi,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from tflm_sim.target.abi import Abi, CStruct
 from tflm_sim.target.abi import StructLayout as StructLayout
 from tflm_sim.target.runtime import Runtime
-from tflm_sim.target.struct_tables import builtin_data, cmsis_nn, framework, kernels, signal
+from tflm_sim.target.struct_tables import builtin_data, cmsis_nn, esp_nn, framework, kernels, signal
 from tflm_sim.target.struct_tables.snapshots import SNAPSHOT_STRUCTS
 
 _REFERENCE = (
@@ -21,6 +21,7 @@ _REFERENCE = (
     *kernels.STRUCTS,
     *signal.STRUCTS,
     *cmsis_nn.STRUCTS,
+    *esp_nn.STRUCTS,
 )
 
 

@@ -80,4 +80,7 @@ def test_the_heap_of_edge_impulse_is_told_from_the_arena() -> None:
 
 def test_a_sound_log_has_no_diagnosis() -> None:
     assert diagnose(parse_log((LOGS / "corstone300_benchmark_table.log").read_bytes())) == []
-    assert diagnose(parse_log(b"4 bytes lost due to alignment. To avoid this loss, please make sure the tensor_arena")) == []
+    assert (
+        diagnose(parse_log(b"4 bytes lost due to alignment. To avoid this loss, please make sure the tensor_arena"))
+        == []
+    )

@@ -109,9 +109,7 @@ def test_torn_lines_are_named_and_never_believed(text: str) -> None:
     assert [type(event) for event in events(text)] == [Damaged]
 
 
-@pytest.mark.parametrize(
-    "text", ["Failed to allocate the camera", "Node 7 joined the mesh", "stack is fine", "a != b"]
-)
+@pytest.mark.parametrize("text", ["Failed to allocate the camera", "Node 7 joined the mesh", "stack is fine", "a != b"])
 def test_other_programs_lines_are_not_ours(text: str) -> None:
     assert events(text) == []
 

@@ -50,7 +50,7 @@ def test_the_same_report_twice_is_two_reports() -> None:
         (ARENA + EVAL.replace("used 8", "used 80"), "the categories hold 80 bytes, the tail 40"),
         (ARENA + EVAL.replace("used 8", "used 4"), "TFLITE_EVAL_TENSOR_DATA: used 4 is less than requested 8"),
         (ARENA + NODES + EVAL, "the categories are not in TFLM's order"),
-        (ARENA + "[RecordingMicroAllocator] 'TfLiteEv\n", "line 4 is torn: \"[RecordingMicroAllocator] 'TfLiteEv\""),
+        (ARENA + "[RecordingMicroAllocator] 'TfLiteEv\n", 'line 4 is torn: "[RecordingMicroAllocator] \'TfLiteEv"'),
     ],
 )
 def test_a_report_that_contradicts_itself_says_how(text: str, problem: str) -> None:
@@ -128,7 +128,9 @@ def test_a_plan_without_its_map_is_not_believed() -> None:
 
 
 def test_ticks_that_do_not_add_up_are_said() -> None:
-    text = '"Unique Tag","Total ticks across all events with that tag."\nADD, 3\nCONV_2D, 4\n"total number of ticks", %d\n'
+    text = (
+        '"Unique Tag","Total ticks across all events with that tag."\nADD, 3\nCONV_2D, 4\n"total number of ticks", %d\n'
+    )
     good, bad = (parse_log((text % total).encode()) for total in (7, 8))
     assert good == [TicksTable("tag", 1, 4, (("ADD", 3), ("CONV_2D", 4)), 7, ())]
     assert isinstance(bad[0], TicksTable)

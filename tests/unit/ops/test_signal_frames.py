@@ -126,6 +126,15 @@ def test_overlap_add_refusals(kernel, inputs, outputs, message):
     assert bench.refusal() == f"{KERNELS}overlap_add.cc:{message}"
 
 
+@pytest.mark.parametrize(("op", "stream", "outputs", "options"), [
+    ("SignalDelay", i16(100_001, 8), [i16(100_001, 8)], {"delay_length": 1}),
+    ("SignalFramer", i16(100_001, 8), [i16(1, 1, 1), FLAG], FRAMER),
+    ("SignalOverlapAdd", i16(100_001, 1, 8), [i16(1, 1)], {"T": 7, "frame_step": 8}),
+])  # fmt: skip
+def test_more_streams_than_a_device_has_memory_for(kernel, op, stream, outputs, options):
+    assert "100001 streams" in _bench(kernel, op, [stream], outputs, options).refusal()
+
+
 def test_overlap_add_of_another_type_has_no_params(kernel):
     bench = _bench(kernel, "SignalOverlapAdd", [i16(2, 16)], [i16(16)], {"T": 2, "frame_step": 8})
     assert bench.init() == []

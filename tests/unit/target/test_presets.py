@@ -16,7 +16,7 @@ def test_a_far_miss_is_answered_with_all_names() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_describes_itself_and_says_what_proves_it(name: str) -> None:
-    of = target(name, kernels="reference")
+    of = target(name)
     assert of.description
     assert of.verified_against
     assert of.arena_address == 0
@@ -27,3 +27,9 @@ def test_the_wheel_is_its_own_snapshot_with_compression() -> None:
     assert wheel.runtime.compression
     params = wheel.structs["TfLiteFullyConnectedParams"]
     assert (params.size, params.alignment) == (32, 8)
+
+
+def test_an_arduino_library_brings_its_kernels() -> None:
+    assert str(target("nano33ble-chirale").kernel_library) == "cmsis_nn@e98ee09 (dsp)"
+    with pytest.raises(UsageError, match="leave --kernels out"):
+        target("nano33ble-chirale", kernels="reference")

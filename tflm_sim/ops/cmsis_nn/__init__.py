@@ -5,9 +5,11 @@ Source: tensorflow/lite/micro/kernels/cmsis_nn @ 90b983c; ARM-software/CMSIS-NN 
 
 from __future__ import annotations
 
-from tflm_sim.ops.cmsis_nn import add, conv, dense, lstm, pool_softmax_svdf
-from tflm_sim.ops.op_model import OpModel
-
-CMSIS_NN: dict[str, OpModel] = {
-    model.op: model for family in (add, conv, dense, lstm, pool_softmax_svdf) for model in family.MODELS
+FAMILIES = {
+    "add": "ADD",
+    "conv": "CONV_2D DEPTHWISE_CONV_2D TRANSPOSE_CONV",
+    "dense": "FULLY_CONNECTED BATCH_MATMUL",
+    "lstm": "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "pool_softmax_svdf": "AVERAGE_POOL_2D MAX_POOL_2D SOFTMAX SVDF",
 }
+"""Module name to the operators that it models."""

@@ -5,6 +5,7 @@ says which commit. A later release is a new row.
 
     4ab83cc  the reference snapshot's pin
     v7.0.0   what TFLM linked from November 2024 (pin 22080c6, then e096196) to May 2026
+    e98ee09  October 2022, in Arduino libraries; for builds of that time only, whose kernels call fewer functions
 """
 
 from __future__ import annotations
@@ -65,5 +66,13 @@ BUFFER_SIZES: dict[str, BufferSizes] = {
         _4AB83CC,
         arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.wrapper_s8_before_c01c0a1,
         arm_convolve_wrapper_s4_get_buffer_size=convolve_sizes.wrapper_s4_before_c01c0a1,
+    ),
+    "e98ee09": replace(
+        _4AB83CC,
+        arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.wrapper_s8_e98ee09,
+        arm_convolve_wrapper_s16_get_buffer_size=convolve_sizes.wrapper_s16_e98ee09,
+        arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.wrapper_s8_e98ee09,
+        arm_fully_connected_s8_get_buffer_size=dense_sizes.no_kernel_sums,
+        arm_svdf_s8_get_buffer_size=dense_sizes.no_kernel_sums,
     ),
 }

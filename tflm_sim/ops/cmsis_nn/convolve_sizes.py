@@ -117,6 +117,28 @@ def wrapper_s4_before_c01c0a1(
     return arm_convolve_wrapper_s4_get_buffer_size(isa, conv_params, input_dims, no_groups, output_dims)
 
 
+def wrapper_s8_e98ee09(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return what the int8 wrapper asked for in October 2022: columns of whole vectors only on MVE."""
+    column = input_dims.c * filter_dims.w * filter_dims.h
+    ungrouped = filter_dims._replace(c=input_dims.c)
+    if conv_params.stride == (1, 1) and arm_nn_is_convolve_1x1(conv_params, input_dims, ungrouped):
+        return 0
+    if isa != "mve":
+        return 2 * column * 2
+    one_row = input_dims.h == 1 and filter_dims.h == 1 and conv_params.dilation.w == 1
+    return 0 if one_row and output_dims.w % 4 == 0 else 4 * align_up(column, 8)
+
+
+def wrapper_s16_e98ee09(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return what the int16 wrapper asked for in October 2022: only the DSP kernel for up to 511 products."""
+    column = input_dims.c * filter_dims.w * filter_dims.h
+    return 2 * column * 2 if isa == "dsp" and column < 512 and conv_params.dilation == (1, 1) else 0
+
+
 def _right_end(conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims) -> tuple[int, bool]:
     """Return how many outputs of a row read right padding, and whether it is one wider than the left padding."""
     total = (output_dims.w - 1) * conv_params.stride.w + filter_dims.w - input_dims.w

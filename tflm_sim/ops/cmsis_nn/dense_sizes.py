@@ -32,3 +32,8 @@ def arm_avgpool_s16_get_buffer_size(isa: Isa, output_x: int, ch_src: int) -> int
 def arm_svdf_s8_get_buffer_size(isa: Isa, weights_feature_dims: Dims) -> int:
     """Return the bytes of the kernel sums, one int32 per filter, which only MVE keeps."""
     return weights_feature_dims.n * 4 if isa == "mve" else 0
+
+
+def no_kernel_sums(isa: Isa, filter_dims: Dims) -> int:
+    """Return 0: before 58f1770 (September 2023) no kernel kept sums of its weights."""
+    return 0

@@ -6,7 +6,5 @@ Source: tensorflow/lite/micro/kernels/esp_nn @ espressif/esp-tflite-micro 1.4.0;
 
 from __future__ import annotations
 
-from tflm_sim.ops.esp_nn.kernels import MODELS
-from tflm_sim.ops.op_model import OpModel
-
-ESP_NN: dict[str, OpModel] = {model.op: model for model in MODELS}
+FAMILIES = {"kernels": "CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED SOFTMAX"}
+"""Module name to the operators that it models."""

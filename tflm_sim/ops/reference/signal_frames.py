@@ -36,6 +36,9 @@ _OVERLAP_ADD = SIGNAL_KERNELS + "overlap_add.cc"
 _STACKER = SIGNAL_KERNELS + "stacker.cc"
 _WINDOW = SIGNAL_KERNELS + "window.cc"
 
+MAX_STREAMS = 100_000
+"""The most streams whose states are allocated one by one; their bookkeeping alone takes megabytes."""
+
 _STREAM = (source("input", 0, 1, TensorType.INT16), result("output", 0, 1, TensorType.INT16))
 _FRAME_STREAM = (*_STREAM, result("output_valid", 1, 0, TensorType.BOOL))
 
@@ -72,12 +75,19 @@ def _prepare_delay(node: Node) -> Steps[None]:
     assert isinstance(params, DelayParams), "ensured above"
     frame_size = innermost_dim(stream)
     outer_dims = c_div(flat_size(stream), frame_size, f"{_DELAY}:83")
+    _check_streams(outer_dims, f"{_DELAY}:98")
     yield from _buffer_arrays(node, outer_dims)
     for _ in range(outer_dims):
         capacity = int32(frame_size + params.delay_length)
         yield from circular_buffer(node, capacity)
         write_zeros(capacity, params.delay_length)
     yield from free(stream, output)
+
+
+def _check_streams(outer_dims: int, place: str) -> None:
+    """Stop before more allocations than any device has memory for."""
+    if outer_dims > MAX_STREAMS:
+        raise abort(place, f"there is memory for the state of {outer_dims} streams")
 
 
 def _buffer_arrays(node: Node, outer_dims: int) -> Steps[None]:
@@ -111,6 +121,7 @@ def _prepare_framer(node: Node) -> Steps[None]:
         raise abort(f"{_FRAMER}:106", "params != nullptr")
     _check_step(innermost, params.frame_step)
     outer_dims = c_div(flat_size(stream), innermost, f"{_FRAMER}:108")
+    _check_streams(outer_dims, f"{_FRAMER}:128")
     yield from _buffer_arrays(node, outer_dims)
     capacity = _framer_capacity(params)
     for _ in range(outer_dims):
@@ -158,6 +169,7 @@ def _prepare_overlap_add(node: Node) -> Steps[None]:
     ensure_types_eq(frames.type, element_type, f"{_OVERLAP_ADD}:92", "input->type", "TfLiteTypeEnum")
     ensure_types_eq(output.type, element_type, f"{_OVERLAP_ADD}:93", "output->type", "TfLiteTypeEnum")
     frame_size, outer_dims = _overlap_dims(frames)
+    _check_streams(outer_dims, f"{_OVERLAP_ADD}:112")
     pointers = size_of(node, outer_dims, node.target.abi.pointer_size)
     yield Persistent(pointers, "state_buffers", checked=outer_dims <= 0)
     size = size_of(node, frame_size, _OVERLAP_TYPES[element_type])

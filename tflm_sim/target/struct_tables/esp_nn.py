@@ -9,5 +9,5 @@ _K = "espressif/esp-tflite-micro tensorflow/lite/micro/kernels/esp_nn/"
 STRUCTS: tuple[CStruct, ...] = (
     declare("esp_nn/conv.NodeData", _K + "conv.cc:39", "OpDataConv op_data; int buffer_idx"),
     declare("esp_nn/depthwise_conv.NodeData", _K + "depthwise_conv.cc:38", "OpDataConv op_data; int buffer_idx"),
-    declare("esp_nn/softmax.NodeData", _K + "softmax.cc:36", "SoftmaxParams op_data; int buffer_idx"),
+    declare("esp_nn/softmax.NodeData", _K + "softmax.cc:42", "SoftmaxParams op_data; int buffer_idx"),
 )

@@ -1,0 +1,195 @@
+"""The bytes of the arena while a model is invoked: who wrote what where, and whether it is still there.
+
+Each write fills a buffer with a stamp of 16 bytes that nobody else has, over and over; a check compares every byte.
+Two stamps agree in a given byte by chance with 1/256, so that a buffer of one byte takes a few invocations to judge.
+
+    head  | t0 t0 t0 | t1 t1 | scratch |            tail  | variable | resource variable |
+          0                      head size                tail offset                 arena size
+
+Nobody touches the free bytes between head and tail, so head and tail are two ``bytearray`` s and a roomy arena is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from tflm_sim.allocator.findings import BufferId, Finding, FindingCode, Place
+
+STAMP_SIZE = 16
+
+
+class Slot:
+    """A buffer's bytes in the arena, and what should be in them (mutable).
+
+    Attributes:
+        buffer: Whose they are.
+        memory: The head's or the tail's bytes.
+        index: Where in ``memory`` they start.
+        offset: Where in the arena they start, bytes.
+        size: Bytes, without the padding to 16.
+        is_variable: Whether it keeps its content between invocations.
+        stamp: What the last writer filled it with; None before anybody wrote in this invocation.
+        writer: Who that was.
+        time: When that was, counted in writes.
+        resource_id: The resource variable whose id the content is, None for other contents.
+    """
+
+    __slots__ = (
+        "buffer",
+        "index",
+        "is_variable",
+        "memory",
+        "offset",
+        "resource_id",
+        "size",
+        "stamp",
+        "time",
+        "writer",
+    )
+
+    def __init__(self, buffer: BufferId, memory: bytearray, index: int, *, offset: int, size: int) -> None:
+        self.buffer = buffer
+        self.memory = memory
+        self.index = index
+        self.offset = offset
+        self.size = size
+        self.is_variable = False
+        self.stamp: bytes | None = None
+        self.writer = Place(0, -1, "nobody")
+        self.time = 0
+        self.resource_id: int | None = None
+
+    @property
+    def end(self) -> int:
+        """The first byte after it, from the arena's start."""
+        return self.offset + self.size
+
+    def is_intact(self) -> bool:
+        """Whether it holds what its last writer left."""
+        return self.stamp is not None and self.memory.startswith(_filled(self.stamp, self.size), self.index)
+
+    def is_same_place(self, other: Slot) -> bool:
+        """Whether both start at the same byte: upstream's kernels compare the pointers."""
+        return self.memory is other.memory and self.index == other.index
+
+    def shares_bytes(self, other: Slot) -> bool:
+        """Whether a byte belongs to both."""
+        return self.memory is other.memory and max(self.index, other.index) < min(
+            self.index + self.size, other.index + other.size
+        )
+
+
+class ArenaContents:
+    """The arena's bytes with every buffer in them (mutable).
+
+    Args:
+        head_size: Bytes of the head.
+        tail_offset: Where the tail starts, bytes.
+        tail_size: Bytes of the tail.
+
+    Attributes:
+        findings: What was wrong so far, each once.
+        checked_bytes: How many bytes were compared.
+    """
+
+    def __init__(self, head_size: int, tail_offset: int, tail_size: int) -> None:
+        self.head = bytearray(head_size)
+        self.tail = bytearray(tail_size)
+        self.slots: list[Slot] = []
+        self.checked_bytes = 0
+        self._tail_offset = tail_offset
+        self._time = 0
+        self._findings: dict[tuple[object, ...], Finding] = {}
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was wrong so far, in the order of discovery; each once."""
+        return tuple(self._findings.values())
+
+    def in_head(self, buffer: BufferId, offset: int, size: int) -> Slot:
+        """Add a planned buffer."""
+        return self._add(Slot(buffer, self.head, offset, offset=offset, size=size))
+
+    def in_tail(self, buffer: BufferId, offset: int, size: int) -> Slot:
+        """Add a persistent buffer."""
+        return self._add(Slot(buffer, self.tail, offset - self._tail_offset, offset=offset, size=size))
+
+    def _add(self, slot: Slot) -> Slot:
+        assert 0 <= slot.index <= len(slot.memory) - slot.size, "a buffer outside of the arena"
+        self.slots.append(slot)
+        return slot
+
+    def fill(self, slot: Slot, place: Place) -> None:
+        """Write a pattern of its own."""
+        stamp = blake2b((self._time + 1).to_bytes(8, "little"), digest_size=STAMP_SIZE).digest()
+        self.fill_with(slot, stamp, place)
+
+    def fill_with(self, slot: Slot, stamp: bytes, place: Place) -> None:
+        """Write a given pattern."""
+        self._time += 1
+        slot.memory[slot.index : slot.index + slot.size] = _filled(stamp, slot.size)
+        slot.stamp, slot.writer, slot.time, slot.resource_id = stamp, place, self._time, None
+
+    def copy(self, source: Slot, target: Slot, place: Place) -> None:
+        """Copy as ``memcpy`` does; nothing when both are at the same place."""
+        if source.stamp is None:
+            self.fill(target, place)
+        elif source.is_same_place(target):
+            target.stamp, target.writer, target.time = source.stamp, place, source.time
+        else:
+            self.fill_with(target, source.stamp, place)
+        target.resource_id = source.resource_id
+
+    def check(self, slot: Slot, place: Place, code: FindingCode = FindingCode.TENSOR_OVERWRITTEN) -> None:
+        """Note a finding unless the slot holds exactly what its last writer left."""
+        self.checked_bytes += slot.size
+        if slot.stamp is None:
+            message = f"{slot.buffer} is used, and nothing wrote it before"
+            self.note(_finding(FindingCode.READ_BEFORE_WRITTEN, place, message, slot, None))
+        elif not slot.is_intact():
+            code = FindingCode.VARIABLE_TOUCHED if slot.is_variable else code
+            for offender in self._writers_since(slot):
+                self.note(_finding(code, place, _overwritten(slot, offender), slot, offender))
+
+    def note(self, finding: Finding) -> None:
+        """Keep a finding, unless there is one of its code, place and buffers."""
+        key = (finding.code, finding.noticed, finding.place, finding.victim, finding.offender)
+        self._findings.setdefault(key, finding)
+
+    def _writers_since(self, slot: Slot) -> Iterable[Slot]:
+        later = [other for other in self.slots if other.time > slot.time and slot.shares_bytes(other)]
+        return sorted(later, key=lambda other: other.time)
+
+
+def _filled(stamp: bytes, size: int) -> bytes:
+    return (stamp * (size // STAMP_SIZE + 1))[:size]
+
+
+def _overwritten(victim: Slot, offender: Slot) -> str:
+    start, end = max(victim.offset, offender.offset), min(victim.end, offender.end)
+    return (
+        f"bytes {start:,} to {end - 1:,} of {victim.buffer} (written by {victim.writer}) were overwritten with "
+        f"{offender.buffer} by {offender.writer}"
+    )
+
+
+def _operator(place: Place) -> tuple[int, int] | None:
+    return (place.subgraph, place.operator) if place.operator >= 0 else None
+
+
+def _finding(code: FindingCode, place: Place, message: str, victim: Slot, offender: Slot | None) -> Finding:
+    start, end = victim.offset, victim.end
+    if offender is not None:
+        start, end = max(start, offender.offset), min(end, offender.end)
+    return Finding(
+        code,
+        str(place),
+        message,
+        start,
+        end,
+        victim=victim.buffer,
+        offender=offender.buffer if offender else None,
+        noticed=_operator(place),
+        written=_operator(offender.writer) if offender else None,
+    )

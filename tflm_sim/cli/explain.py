@@ -1,0 +1,105 @@
+"""``tflm-sim explain``: a log, or one pasted line of it -> what failed, and how large the arena must be."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from tflm_sim.board.diagnosis import Diagnosis, diagnose
+from tflm_sim.board.dialects.events import LogEvent
+from tflm_sim.board.dialects.parser import parse_log
+from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure
+from tflm_sim.cli.device_text import EventPrinter, diagnosis_lines
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.errors import UsageError
+from tflm_sim.units import format_size, parse_size
+
+EXAMPLES = """
+tflm-sim explain boot.log
+tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
+tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
+"""
+SCHEMA_VERSION = 1
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(
+        subparsers, "explain", "say what failed in a firmware's log, and the arena that it needs", EXAMPLES
+    )
+    parser.add_argument("log", metavar="LOG", help="a file, - for standard input, or a line of a log in quotes")
+    parser.add_argument("--arena-size", metavar="N", help="the arena that the firmware gives: 26080, 64KiB")
+    parser.add_argument(
+        "--model", metavar="MODEL", help="the model, for the exact answer: a .tflite file, or sample:NAME"
+    )
+    add_configuration(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb: exit code 0 when the log holds something that we know, else 1."""
+    events = parse_log(_read(args.log))
+    size = parse_size(args.arena_size) if args.arena_size is not None else None
+    found = diagnose(events, arena_size=size)
+    exact = _exact(args, found)
+    if args.json:
+        print(json.dumps(_document(found, exact), indent=1))
+    else:
+        _print(events, found, exact)
+    return 0 if events else 1
+
+
+def _read(log: str) -> bytes:
+    if log == "-":
+        return sys.stdin.buffer.read()
+    if Path(log).is_file():
+        return Path(log).read_bytes()
+    if " " not in log:
+        raise UsageError(f"there is no file '{log}'; a line of a log goes in quotes")
+    return log.encode() + b"\n"
+
+
+def _exact(args: argparse.Namespace, found: list[Diagnosis]) -> list[ExactExplanation | None]:
+    if args.model is None:
+        return [None] * len(found)
+    model, config = load_model(args.model), configuration(args)
+    return [explain_failure(diagnosis, model, config) for diagnosis in found]
+
+
+def _print(events: list[LogEvent], found: list[Diagnosis], exact: list[ExactExplanation | None]) -> None:
+    if not events:
+        print("nothing of TensorFlow Lite Micro is in this log")
+        return
+    printer = EventPrinter(sys.stdout, show_log=False)
+    if not found:
+        for event in events:
+            printer(event)
+        print("no failure is in this log")
+    for diagnosis, more in zip(found, exact, strict=True):
+        print("\n".join([*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else [])]))
+
+
+def exact_lines(exact: ExactExplanation) -> list[str]:
+    """Return what the simulation adds."""
+    lines = []
+    if exact.place and exact.arena_size is not None:
+        lines.append(f"  exactly   in an arena of {format_size(exact.arena_size)}, at: {exact.place}")
+    if exact.contradiction:
+        lines.append(f"  but       {exact.contradiction}")
+    if exact.smallest is None:
+        return [*lines, f"  smallest  no arena is enough: {exact.never}"]
+    best = exact.smallest
+    return [*lines, f"  smallest  {format_size(best.size)}; as a multiple of 16: {best.multiple_of_16} bytes"]
+
+
+def _document(found: list[Diagnosis], exact: list[ExactExplanation | None]) -> dict[str, object]:
+    rows = []
+    for diagnosis, more in zip(found, exact, strict=True):
+        row = asdict(diagnosis) | {"missing": diagnosis.missing}
+        row["exact"] = asdict(more) if more is not None else None
+        rows.append(row)
+    return {"schema_version": SCHEMA_VERSION, "kind": "explanation", "failures": rows}

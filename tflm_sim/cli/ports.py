@@ -1,0 +1,35 @@
+"""``tflm-sim ports``: the serial ports of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from tflm_sim.board.transport import list_ports
+from tflm_sim.cli.options import Subparsers, add_verb
+
+EXAMPLES = """
+tflm-sim ports
+tflm-sim ports --json
+"""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "ports", "list the serial ports", EXAMPLES)
+    parser.add_argument("--json", action="store_true", help="one JSON list")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb: exit code 0 when there is a port, else 1."""
+    ports = list_ports()
+    if args.json:
+        print(json.dumps([asdict(port) for port in ports], indent=1))
+    elif not ports:
+        print("no serial ports; socket://HOST:PORT, rfc2217://HOST:PORT and loop:// can be opened without being listed")
+    else:
+        width = max(len(port.path) for port in ports)
+        print("\n".join(f"{port.path:<{width}}  {port.usb:<9}  {port.description}".rstrip() for port in ports))
+    return 0 if ports else 1

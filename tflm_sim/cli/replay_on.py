@@ -1,0 +1,81 @@
+"""``tflm-sim replay-on``: let a board carry out the simulated allocations in its own memory."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.board.connection import Hello
+from tflm_sim.board.replay import ReplayOutcome, ReplayScript, run_script
+from tflm_sim.board.session import Session
+from tflm_sim.board.transport import DEFAULT_BAUD, open_port
+from tflm_sim.checks.device_replay import replay_script
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.errors import UsageError
+from tflm_sim.units import format_size, parse_size
+
+EXAMPLES = """
+tflm-sim replay-on /dev/ttyACM0 model.tflite --target cortex-m4
+tflm-sim replay-on socket://localhost:4444 sample:keyword_spotter --arena-size 64KiB
+"""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(
+        subparsers, "replay-on", "carry the allocations out on a board and compare every offset", EXAMPLES
+    )
+    parser.add_argument("port", metavar="PORT", help="a port whose board runs the replay firmware; see 'ports'")
+    parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
+    parser.add_argument("--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="default: %(default)s")
+    parser.add_argument("--arena-size", metavar="N", help="default: the smallest multiple of 16 that works")
+    add_configuration(parser, with_planner=False)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb: exit code 0 when device and simulation agree on everything, else 1."""
+    config, model = configuration(args), load_model(args.model)
+    size = parse_size(args.arena_size) if args.arena_size is not None else None
+    if size is None:
+        size = smallest_arena(
+            model,
+            config.target,
+            interpreter=config.interpreter,
+            resource_variable_count=config.resource_variable_count,
+        ).multiple_of_16
+    simulation = simulate_configuration([model], config, arena_size=size)
+    script = replay_script(simulation, config.target, interpreter=config.interpreter)
+    with open_port(args.port, baud=args.baud) as port:
+        session = Session(port)
+        hello = session.hello()
+        _check_room(hello, script)
+        outcome = run_script(script, session.ask)
+    _print(hello, script, outcome)
+    return 0 if not outcome.mismatches else 1
+
+
+def _check_room(hello: Hello, script: ReplayScript) -> None:
+    if script.arena_size > hello.room:
+        raise UsageError(f"{hello.app} has {format_size(hello.room)} for an arena of {format_size(script.arena_size)}")
+    if script.buffer_count > hello.buffers:
+        raise UsageError(f"{hello.app} plans up to {hello.buffers} buffers, the model has {script.buffer_count}")
+
+
+def _print(hello: Hello, script: ReplayScript, outcome: ReplayOutcome) -> None:
+    print(f"{hello.app}: {outcome.steps} of {len(script.steps)} steps in an arena of {format_size(script.arena_size)}")
+    print(f"head {outcome.head:,}, tail {outcome.tail:,}, high-water mark {outcome.mark:,} bytes")
+    if outcome.bad_bytes:
+        print(
+            f"memory check: {outcome.bad_bytes:,} bytes were overwritten while in use, "
+            f"the first at {outcome.bad_offset:,}"
+        )
+    else:
+        print("memory check: every byte kept its pattern while its allocation was alive")
+    for mismatch in outcome.mismatches:
+        where = "at the end" if mismatch.index < 0 else f"step {mismatch.index}"
+        print(f"{where}: {mismatch.about}: simulation {mismatch.expected}, device {mismatch.got}", file=sys.stderr)
+    if not outcome.mismatches:
+        print("device and simulation agree on every offset and figure")
