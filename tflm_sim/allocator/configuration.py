@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tflm_sim.errors import UsageError
+from tflm_sim.ops.op_model import OpModel
 from tflm_sim.target.target import Target
 
 INTERPRETERS = ("plain", "recording")
@@ -22,6 +23,10 @@ class Configuration:
         resource_variable_count: Room in ``MicroResourceVariables``; None for one per VAR_HANDLE name, and no table at
             all for a model without VAR_HANDLE.
         is_split: Whether persistent and non-persistent memory are two arenas.
+        custom_ops: Kernels of one's own, by the name of the custom operator; the name of a builtin operator replaces
+            the library's kernel.
+        preserved: What if these tensors, (subgraph, tensor), had to live to the end of Invoke()? TFLM itself has no
+            such setting for single tensors.
 
     Raises:
         UsageError: A value has no meaning, or TFLM has no such combination.
@@ -32,6 +37,8 @@ class Configuration:
     planner: str = "greedy"
     resource_variable_count: int | None = None
     is_split: bool = False
+    custom_ops: tuple[OpModel, ...] = ()
+    preserved: frozenset[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:
         if self.interpreter not in INTERPRETERS:

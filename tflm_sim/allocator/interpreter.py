@@ -138,7 +138,7 @@ class MicroInterpreter:
         for node, op_model in self.nodes:
             self._emit(OpEvent("op_init", node.subgraph_index, node.index, node.op, has=op_model.init is not None))
             if op_model.init is not None:
-                node.user_data = driver.run(node, op_model.init(node))
+                node.user_data = driver.run(node, op_model.init(node), state="init")
 
     def _prepare(self, driver: KernelDriver, allocation: ModelAllocation) -> None:
         for node, op_model in self.nodes:
@@ -146,7 +146,7 @@ class MicroInterpreter:
             self._emit(OpEvent("op_prepare", node.subgraph_index, node.index, node.op, has=has))
             if op_model.prepare is not None:
                 try:
-                    driver.run(node, op_model.prepare(node))
+                    driver.run(node, op_model.prepare(node), state="prepare")
                 except PrepareError as error:
                     self._log_failed_prepare(node, error)
                     raise

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tflm_sim.allocator.micro_allocator import MicroAllocator, ModelAllocation
-from tflm_sim.errors import ArenaOverflowError
+from tflm_sim.arena.arena import ArenaAllocator
+from tflm_sim.errors import ArenaOverflowError, PrepareError
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import (
     FreeTempBuffer,
@@ -25,7 +26,20 @@ from tflm_sim.ops.requests import (
     TempTensor,
 )
 
+from tflm_sim.ops.roles import abort
+
 T = TypeVar("T")
+
+_PREPARE = "state_ == InterpreterState::kPrepare"
+_CONTEXT = "tensorflow/lite/micro/micro_interpreter_context.cc"
+
+# What a request's TFLITE_DCHECK says: the states in which it may be made, its line, its text.
+_STATES: dict[type, tuple[tuple[str, ...], int, str]] = {
+    Persistent: (("init", "prepare"), 57, f"{_PREPARE} || state_ == InterpreterState::kInit"),
+    Scratch: (("prepare",), 64, _PREPARE),
+    TempBuffer: (("prepare",), 88, _PREPARE),
+    FreeTempBuffer: (("prepare",), 93, _PREPARE),
+}
 
 
 class KernelDriver:
@@ -51,11 +65,21 @@ class KernelDriver:
             Log: self._log,
         }
 
-    def run(self, node: Node, steps: Steps[T]) -> T:
+    @property
+    def arena(self) -> ArenaAllocator:
+        """Where the requests are carried out."""
+        return self._allocator.arena
+
+    def run(self, node: Node, steps: Steps[T], *, state: str) -> T:
         """Run ``steps`` to their end and return what they return.
 
+        Args:
+            node: Whose steps.
+            steps: What its kernel asks for.
+            state: The interpreter's: "init", "prepare" or "invoke".
+
         Raises:
-            PrepareError: The kernel refuses the node.
+            PrepareError: The kernel refuses the node, or asks for what it may not have in this state.
             ArenaOverflowError: The kernel would write through the null pointer that it got.
         """
         self._node = node
@@ -63,10 +87,17 @@ class KernelDriver:
         try:
             request: Request = next(steps)
             while True:
+                self._check_state(request, state)
                 request = steps.send(handlers[type(request)](request))
         except StopIteration as stop:
             result: T = stop.value
             return result
+
+    def _check_state(self, request: Request, state: str) -> None:
+        """TFLITE_DCHECK of the interpreter's state."""
+        states, line, expression = _STATES.get(type(request), ((state,), 0, ""))
+        if state not in states:
+            raise abort(f"{_CONTEXT}:{line}", expression)
 
     def _current(self) -> Node:
         assert self._node is not None, "a request outside of run()"
@@ -84,8 +115,13 @@ class KernelDriver:
         return offset
 
     def _scratch(self, request: Scratch) -> int | None:
-        subgraph = self._current().subgraph_index
-        return self._allocator.request_scratch_buffer(self._allocation, request.size, subgraph, request.label)
+        node = self._current()
+        index = self._allocator.request_scratch_buffer(
+            self._allocation, request.size, node.subgraph_index, request.label
+        )
+        if index is None and not request.checked:
+            raise PrepareError(f"{node.op} #{node.index} asks for more scratch buffers than an operator may have")
+        return index
 
     def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
         node = self._current()

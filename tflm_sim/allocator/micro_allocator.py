@@ -13,7 +13,7 @@ Source: tensorflow/lite/micro/micro_allocator.cc @ 90b983c.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from tflm_sim.allocator.compression import CompressedTensorsAllocator
 from tflm_sim.allocator.constants import MAX_SCRATCH_BUFFERS_PER_OP, MICRO_ARENA_BUFFER_ALIGNMENT
@@ -56,6 +56,7 @@ class ModelAllocation:
         infos: The final AllocationInfo array; empty before the plan.
         scopes: Which (subgraph, operator) each scope of the infos belongs to.
         offsets: The plan: head offset by index into ``infos``.
+        variable_offsets: Arena offset of the variable tensors in the tail, by (subgraph, tensor).
     """
 
     def __init__(self, model: Model) -> None:
@@ -68,6 +69,7 @@ class ModelAllocation:
         self.scopes: list[tuple[int, int]] = []
         self.op_names: list[list[str]] = [[] for _ in model.subgraphs]
         self.offsets: dict[int, int] = {}
+        self.variable_offsets: dict[tuple[int, int], int] = {}
 
 
 class MicroAllocator:
@@ -80,13 +82,23 @@ class MicroAllocator:
         target: Struct sizes.
         kind: "plain", "recording" or "split" (persistent and non-persistent memory in two arenas).
         planner: "greedy" or "linear".
+        preserved: Tensors, (subgraph, tensor), whose lifetimes are drawn out to the end.
 
     Raises:
         ArenaOverflowError: The arena is too small for the allocator itself; the device uses a null pointer.
     """
 
-    def __init__(self, arena: ArenaAllocator, target: Target, *, kind: str = "plain", planner: str = "greedy") -> None:
+    def __init__(
+        self,
+        arena: ArenaAllocator,
+        target: Target,
+        *,
+        kind: str = "plain",
+        planner: str = "greedy",
+        preserved: Collection[tuple[int, int]] = (),
+    ) -> None:
         self.arena = arena
+        self._preserved = preserved
         self.target = target
         self.planner = PLANNERS[planner]()
         self.max_head_usage = 0
@@ -281,11 +293,13 @@ class MicroAllocator:
         struct = "AllocationInfo"
         info_array = self._planning_temp(self.target.sizeof(struct) * info_count, self.target.alignof(struct))
         offline = lifetimes.offline_planned_offsets(allocation.model, tensor_count)
-        for index, tensors in enumerate(allocation.subgraph_tensors):
-            self._allocate_variables(index, tensors, offline)
+        for index in range(len(allocation.subgraph_tensors)):
+            self._allocate_variables(allocation, index, offline)
         builder = LifetimeBuilder(allocation.model, allocation.subgraph_tensors, allocation.scratch_requests, offline)
         allocation.infos = builder.build()
         allocation.scopes = builder.scopes
+        if self._preserved:
+            _draw_out(allocation, self._preserved)
         for index, info in enumerate(allocation.infos):
             arena.emit(_info_event(index, info))
         planner_arena, remaining = self._plan(allocation, handles_fit=handles_fit)
@@ -300,15 +314,17 @@ class MicroAllocator:
         if not arena.reserve_non_persistent_overlay_memory(self.max_head_usage, MICRO_ARENA_BUFFER_ALIGNMENT):
             raise ArenaOverflowError(f"head: the plan of {self.max_head_usage} bytes does not fit below the tail")
 
-    def _allocate_variables(self, subgraph: int, tensors: Sequence[EvalTensor], offline: Sequence[int] | None) -> None:
+    def _allocate_variables(
+        self, allocation: ModelAllocation, subgraph: int, offline: Sequence[int] | None
+    ) -> None:
         self.arena.emit(Phase("variables", (("sg", subgraph),)))
-        for tensor in tensors:
+        for tensor in allocation.subgraph_tensors[subgraph]:
             # Upstream indexes the offsets by the tensor's index in its own subgraph here.
             if not tensor.tensor.is_variable or (offline and offline[tensor.index] != ONLINE_PLANNED_BUFFER):
                 continue
             size = lifetimes.byte_length(tensor)
             self.arena.emit(Variable(tensor.index, size))
-            self._tail(
+            allocation.variable_offsets[subgraph, tensor.index] = self._tail(
                 size,
                 MICRO_ARENA_BUFFER_ALIGNMENT,
                 RecordedAllocationType.TFLITE_TENSOR_VARIABLE_BUFFER_DATA,
@@ -362,6 +378,13 @@ class MicroAllocator:
             self.arena.log("Failed to populate a persistent TfLiteTensor struct from flatbuffer data!")
             return False
         return True
+
+
+def _draw_out(allocation: ModelAllocation, preserved: Collection[tuple[int, int]]) -> None:
+    """Let tensors that an operator names live until the last scope."""
+    for info in allocation.infos:
+        if (info.subgraph, info.tensor) in preserved and info.first_created != lifetimes.UNINITIALIZED_LIFETIME:
+            info.last_used = len(allocation.scopes) - 1
 
 
 def _info_event(index: int, info: AllocationInfo) -> AllocInfo:

@@ -6,12 +6,14 @@ This is the one boundary where a simulated failure becomes data: "too small" is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from tflm_sim.allocator.arena_contents import ArenaContents
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.interpreter import MicroInterpreter
+from tflm_sim.allocator.invoke import Invocation, Invoker
 from tflm_sim.allocator.micro_allocator import MicroAllocator, ModelAllocation
 from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.allocator.resources import create_resource_variables
@@ -21,6 +23,7 @@ from tflm_sim.arena.split_arena import SplitArena
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
+from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.registry import registrations
 from tflm_sim.target.target import Target
 from tflm_sim.units import align_up
@@ -62,6 +65,7 @@ class Simulation:
         events: Every event.
         corruptions: Where the device overwrites bytes in use without noticing, which is a failure too.
         failure: What stopped it, or None.
+        outcome: The arena and the models on it, as AllocateTensors() left them.
     """
 
     status: str
@@ -74,6 +78,7 @@ class Simulation:
     events: tuple[Event, ...]
     corruptions: tuple[str, ...]
     failure: SimulatedFailure | None
+    outcome: Outcome = field(repr=False, compare=False)
 
     @property
     def arena_used_bytes(self) -> int:
@@ -86,6 +91,47 @@ class Simulation:
             raise self.failure
         return self
 
+    def invoke(
+        self, count: int = 1, *, while_iterations: int = 2, offsets: Sequence[int] | None = None
+    ) -> Invocation:
+        """Invoke every model of the arena in turn, ``count`` times, on the arena's bytes; see ``invoke.py``.
+
+        Variables start anew with each call of this method.
+
+        Args:
+            count: How many times.
+            while_iterations: How often the body of each WHILE runs.
+            offsets: Another plan: a head offset for each of ``buffers``; None for TFLM's.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() failed, or a kernel asks in Invoke for what it may not have.
+            UsageError: Too few offsets, or a negative one.
+            ModelError: The subgraphs nest so that too many operators run.
+        """
+        outcome = self.unwrap().outcome
+        plans = outcome.plans(offsets)
+        ends = [buffer.info.size for buffer in self.buffers]
+        placed = [offset for plan in plans for offset in plan.values()]
+        contents = ArenaContents(
+            max((offset + size for offset, size in zip(placed, ends, strict=True)), default=0),
+            outcome.tail_offset,
+            self.tail_bytes,
+        )
+        invokers = [
+            Invoker(interpreter, number, contents, offsets=plan, while_iterations=while_iterations)
+            for number, (interpreter, plan) in enumerate(zip(outcome.interpreters, plans, strict=True))
+        ]
+        for _ in range(count):
+            for invoker in invokers:
+                invoker.invoke()
+        return Invocation(
+            contents.findings,
+            count,
+            sum(invoker.operators for invoker in invokers),
+            contents.checked_bytes,
+            invokers[0].inputs_alive() if invokers else (),
+        )
+
 
 def simulate(
     model: Model | Sequence[Model],
@@ -96,6 +142,7 @@ def simulate(
     planner: str = "greedy",
     resource_variable_count: int | None = None,
     non_persistent_arena_size: int | None = None,
+    custom_ops: Iterable[OpModel] = (),
     observers: Iterable[Observer] = (),
 ) -> Simulation:
     """Simulate ``AllocateTensors()`` of one model, or of several that share one allocator, in order.
@@ -110,6 +157,7 @@ def simulate(
             all for a model without VAR_HANDLE.
         non_persistent_arena_size: Bytes of a second arena for head and temp; ``arena_size`` is then persistent memory
             alone. None for one arena.
+        custom_ops: Kernels of one's own.
         observers: Who else is told of each event, as it happens.
 
     Raises:
@@ -122,6 +170,7 @@ def simulate(
         planner,
         resource_variable_count,
         is_split=non_persistent_arena_size is not None,
+        custom_ops=tuple(custom_ops),
     )
     return simulate_configuration(
         [model] if isinstance(model, Model) else list(model),
@@ -161,16 +210,41 @@ def simulate_configuration(
         events=tuple(events),
         corruptions=tuple(event.text for event in events if isinstance(event, Corruption)),
         failure=outcome.failure,
+        outcome=outcome,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one :func:`run` leaves behind: the arena, each model's allocation, and why it stopped."""
+    """What one :func:`run` leaves behind: the arena, the models that came as far as an allocation, why it stopped."""
 
     arena: SingleArenaBufferAllocator | SplitArena
-    allocations: tuple[ModelAllocation, ...]
+    interpreters: tuple[MicroInterpreter, ...]
     failure: SimulatedFailure | None
+
+    @property
+    def allocations(self) -> tuple[ModelAllocation, ...]:
+        """What each of the models has taken."""
+        return tuple(i.allocation for i in self.interpreters if i.allocation is not None)
+
+    @property
+    def tail_offset(self) -> int:
+        """Where the tail starts in the arena (of persistent memory, where there are two)."""
+        return self.arena.persistent.tail if isinstance(self.arena, SplitArena) else self.arena.tail
+
+    def plans(self, offsets: Sequence[int] | None = None) -> list[dict[int, int]]:
+        """Return each model's plan, head offset by info; with ``offsets`` in place of the planner's, in their order.
+
+        Raises:
+            UsageError: There are not as many offsets as buffers, or one is negative.
+        """
+        plans = [allocation.offsets for allocation in self.allocations]
+        if offsets is None:
+            return plans
+        if len(offsets) != sum(map(len, plans)) or min(offsets, default=0) < 0:
+            raise UsageError(f"a plan is one offset, 0 or more, for each of the {sum(map(len, plans))} buffers")
+        chosen = iter(offsets)
+        return [dict(zip(plan, chosen, strict=False)) for plan in plans]
 
     @property
     def status(self) -> str:
@@ -200,14 +274,16 @@ def run(
     interpreters: list[MicroInterpreter] = []
     failure: SimulatedFailure | None = None
     try:
-        allocator = MicroAllocator(arena, target, kind=kind, planner=configuration.planner)
+        allocator = MicroAllocator(
+            arena, target, kind=kind, planner=configuration.planner, preserved=configuration.preserved
+        )
         for model in models:
             variables = create_resource_variables(model, allocator, configuration.resource_variable_count)
-            interpreters.append(MicroInterpreter(model, allocator, registrations(target), variables))
+            interpreters.append(MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables))
             interpreters[-1].allocate_tensors()
     except SimulatedFailure as error:
         failure = error
-    outcome = Outcome(arena, tuple(i.allocation for i in interpreters if i.allocation is not None), failure)
+    outcome = Outcome(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
     arena.emit(End(configuration.interpreter, outcome.status, 0 if outcome.status == "abort" else arena.used_bytes))
     return outcome
 

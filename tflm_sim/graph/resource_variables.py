@@ -5,18 +5,28 @@ Source: tensorflow/lite/micro/micro_resource_variable.cc @ 90b983c.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+
+class StoredVariable(NamedTuple):
+    """The bytes of a resource variable: arena offset, size in bytes, and the byte that a reset fills them with."""
+
+    offset: int
+    size: int
+    default_value: int
+
 
 class ResourceVariables:
     """The table of resource variables of one interpreter (mutable).
 
     Attributes:
         capacity: How many variables ``MicroResourceVariables::Create`` made room for.
-        sizes: Bytes of each variable's buffer by id; None until a kernel allocates it.
+        stored: Each variable's buffer by id; None until a kernel allocates it.
     """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self.sizes: list[int | None] = []
+        self.stored: list[StoredVariable | None] = []
         self._names: list[tuple[str | None, str | None]] = []
 
     def create_id_if_none_found(self, container: str | None, shared_name: str | None) -> int | None:
@@ -30,11 +40,11 @@ class ResourceVariables:
         for resource_id, (known_container, known_name) in enumerate(self._names):
             if _same(container, known_container, absent_matches=True) and _same(shared_name, known_name):
                 return resource_id
-        if len(self.sizes) >= self.capacity:
+        if len(self.stored) >= self.capacity:
             return None
         self._names.append((container, shared_name))
-        self.sizes.append(None)
-        return len(self.sizes) - 1
+        self.stored.append(None)
+        return len(self.stored) - 1
 
 
 def _same(name: str | None, known: str | None, *, absent_matches: bool = False) -> bool:

@@ -110,6 +110,8 @@ class OpModel:
         builtin_data: The struct that the builtin parser allocates ("TfLiteConvParams"), or None.
         parse: Refusals of the parser beyond that: raises PrepareError with the device's message. It runs after the
             struct was allocated, where upstream checks after; None for most.
+        invoke: Yields what Invoke asks for, which is seldom anything: the invocation on the arena carries it out; None
+            for most.
         init: Yields what Init asks for and returns user_data; None when the registration has no Init.
         prepare: Yields what Prepare asks for; None when the registration has no Prepare.
         source: The upstream file.
@@ -121,3 +123,4 @@ class OpModel:
     prepare: Callable[[Node], Steps[None]] | None
     source: str
     parse: Callable[[Node], None] | None = None
+    invoke: Callable[[Node], Steps[None]] | None = None

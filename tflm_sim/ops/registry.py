@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 
@@ -19,8 +19,18 @@ _OVERLAYS = {
 }
 
 
-def registrations(target: Target) -> Mapping[str, OpModel]:
-    """Return the operator models of the target's kernel library, by operator name."""
+def registrations(target: Target, custom_ops: Iterable[OpModel] = ()) -> Mapping[str, OpModel]:
+    """Return the operator models that a firmware links, by operator name.
+
+    Args:
+        target: Whose kernel library.
+        custom_ops: Kernels of one's own; they win over the library's of the same name.
+    """
+    table, own = _library(target), {row.op: row for row in custom_ops}
+    return {**table, **own} if own else table
+
+
+def _library(target: Target) -> Mapping[str, OpModel]:
     if target.runtime.snapshot == CHIRALE_SNAPSHOT:
         return _chirale()
     return _table(target.kernel_library.name, target.runtime.compression, target.ethos_u)

@@ -105,10 +105,18 @@ class Persistent:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """``context->RequestScratchBufferInArena(size)``. Answer: the scratch index, or None past the limit of 12."""
+    """``context->RequestScratchBufferInArena(size)``. Answer: the scratch index, or None past the limit of 12.
+
+    Attributes:
+        size: Bytes.
+        label: What it is for, for people.
+        checked: Whether the model itself looks at a None answer. Where it does not, Prepare fails there, as with
+            ``TF_LITE_ENSURE_STATUS`` around the request.
+    """
 
     size: int
     label: str = ""
+    checked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from tflm_sim.graph.resource_variables import ResourceVariables
 def test_a_name_keeps_its_id():
     table = ResourceVariables(2)
     assert [table.create_id_if_none_found("", name) for name in ("a", "b", "a")] == [0, 1, 0]
-    assert table.sizes == [None, None]
+    assert table.stored == [None, None]
 
 
 def test_a_full_table_knows_its_names_and_takes_no_more():

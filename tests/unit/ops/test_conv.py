@@ -116,7 +116,8 @@ def test_a_compressed_int4_filter_is_refused(kernel, op):
 
 
 AFFINE = "filter->quantization.type != kTfLiteAffineQuantization (0 != 1)"
-SCALES = "affine_quantization->scale->size == 1 || affine_quantization->scale->size == filter->dims->data[{}] was not true."
+SCALE_COUNT = "affine_quantization->scale->size"
+SCALES = SCALE_COUNT + " == 1 || " + SCALE_COUNT + " == filter->dims->data[{}] was not true."
 
 
 @pytest.mark.parametrize(("inputs", "outputs", "message"), [
@@ -173,11 +174,11 @@ def test_transpose_conv_refusals(kernel, inputs, outputs, message):
 
 UINT8 = ((1, 8, 8, 4), T.UINT8, {"scale": 0.5})
 UINT8_OUT = ((1, 8, 8, 6), T.UINT8, {"scale": 0.5})
-PLAIN_INT8_IN = ((1, 8, 8, 4), T.INT8)
 
 
 @pytest.mark.parametrize(("inputs", "output", "message"), [
-    ([((1, 8, 8, 4), T.INT16), weights()], INT16_OUT, ":221 input->quantization.type != kTfLiteAffineQuantization (0 != 1)"),
+    ([((1, 8, 8, 4), T.INT16), weights()], INT16_OUT,
+     ":221 input->quantization.type != kTfLiteAffineQuantization (0 != 1)"),
     ([UINT8, (CONV_SHAPE, T.UINT8)], UINT8_OUT, ":223 " + AFFINE),
     ([UINT8, weights(DEPTHWISE_SHAPE, T.UINT8, [0.1] * 6, 3)], UINT8_OUT,
      ":239 input->type == kTfLiteInt8 || input->type == kTfLiteInt16 was not true."),

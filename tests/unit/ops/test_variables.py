@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.graph.resource_variables import ResourceVariables
+from tflm_sim.graph.resource_variables import ResourceVariables, StoredVariable
 from tflm_sim.model.types import TensorType as T
 from tflm_sim.ops.reference.variables import COMPRESSION_MODELS
 
@@ -79,7 +79,7 @@ def test_the_first_assignment_allocates_the_variable(kernel):
     variables.create_id_if_none_found("", "state")
     bench = _assign(kernel, variables=variables)
     assert bench.prepare() == ["temp 1", "persistent 48 resource variable 0", "free 1"]  # 3 * 4 floats
-    assert variables.sizes == [48]
+    assert variables.stored == [StoredVariable(0, 48, 0)]
     assert _assign(kernel, variables=variables).prepare() == ["temp 1", "free 1"]
 
 

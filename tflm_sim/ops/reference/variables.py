@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 
 from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.graph.resource_variables import StoredVariable
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.node_checks import ensure_counts, option, require, require_op_data
@@ -87,14 +88,14 @@ def _allocate(node: Node, resource_id: int, value: KernelTensor) -> Steps[None]:
     resources = node.resource_variables
     if resources is None:
         raise abort("assign_variable.cc:84", "resources != nullptr")
-    if not 0 <= resource_id < len(resources.sizes):
+    if not 0 <= resource_id < len(resources.stored):
         raise fail(f"Attempting to read non-existent resource variable {resource_id}")
-    if resources.sizes[resource_id] is not None:
+    if resources.stored[resource_id] is not None:
         return
     offset = yield Persistent(value.bytes, f"resource variable {resource_id}", checked=True)
     if offset is None:
         raise fail("Failed to allocate resource buffer.")
-    resources.sizes[resource_id] = value.bytes
+    resources.stored[resource_id] = StoredVariable(offset, value.bytes, value.zero_point)
 
 
 def _prepare_assign_variable(node: Node) -> Steps[None]:

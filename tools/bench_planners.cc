@@ -1,0 +1,133 @@
+// Times tflm_plan_greedy and, built with -DWITH_UPSTREAM, TFLM's own GreedyMemoryPlanner in one process.
+//
+//   bench_planners LIMIT_SECONDS < problems
+//
+// A problem is a line "name count" and count lines "size first last". For each one a line of JSON comes out. Upstream is
+// left out of the problems after the first that took it longer than LIMIT_SECONDS. tools/bench_planners.py builds and
+// runs this.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "tflm_plan.h"
+}
+
+#ifdef WITH_UPSTREAM
+#include <cstdarg>
+
+#include "tensorflow/lite/micro/memory_planner/greedy_memory_planner.h"
+
+void MicroPrintf(const char *, ...) {}
+#endif
+
+namespace {
+
+struct Row {
+  int size, first, last;
+};
+
+struct Answer {
+  std::vector<int> offsets;
+  size_t peak = 0;
+};
+
+double CpuSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// The median of the times of action: of at least 3 runs, of more while they take less than half a second together.
+double MedianSeconds(const std::function<void()> &action) {
+  std::vector<double> times;
+  double total = 0;
+  while (times.size() < 3 || (total < 0.5 && times.size() < 2001)) {
+    const double start = CpuSeconds();
+    action();
+    times.push_back(CpuSeconds() - start);
+    total += times.back();
+    if (total > 10) {
+      break;
+    }
+  }
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  return times[times.size() / 2];
+}
+
+double TimeOurs(const std::vector<Row> &rows, Answer *answer) {
+  std::vector<tflm_plan_buffer_t> buffers(rows.size());
+  std::vector<unsigned char> workspace(tflm_plan_greedy_workspace_size(rows.size()));
+  answer->offsets.resize(rows.size());
+  return MedianSeconds([&] {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      buffers[i] = {rows[i].size, TFLM_PLAN_ONLINE, rows[i].first, rows[i].last, 1};
+    }
+    uint32_t peak;
+    const int status = tflm_plan_greedy(buffers.data(), buffers.size(), workspace.data(), workspace.size(),
+                                        answer->offsets.data(), &peak);
+    if (status != TFLM_PLAN_OK) {
+      std::abort();
+    }
+    answer->peak = peak;
+  });
+}
+
+#ifdef WITH_UPSTREAM
+double TimeUpstream(const std::vector<Row> &rows, Answer *answer) {
+  std::vector<unsigned char> scratch(tflite::GreedyMemoryPlanner::per_buffer_size() * rows.size());
+  answer->offsets.resize(rows.size());
+  return MedianSeconds([&] {
+    tflite::GreedyMemoryPlanner planner;
+    planner.Init(scratch.data(), static_cast<int>(scratch.size()));
+    for (const Row &row : rows) {
+      planner.AddBuffer(row.size, row.first, row.last);
+    }
+    answer->peak = planner.GetMaximumMemorySize();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      planner.GetOffsetForBuffer(static_cast<int>(i), &answer->offsets[i]);
+    }
+  });
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  const double limit = argc > 1 ? std::atof(argv[1]) : 30;
+  bool with_upstream = false;
+#ifdef WITH_UPSTREAM
+  with_upstream = true;
+#endif
+  char name[256];
+  size_t count;
+  while (std::scanf("%255s %zu", name, &count) == 2) {
+    std::vector<Row> rows(count);
+    for (Row &row : rows) {
+      if (std::scanf("%d %d %d", &row.size, &row.first, &row.last) != 3) {
+        return 1;
+      }
+    }
+    Answer ours;
+    const double our_seconds = TimeOurs(rows, &ours);
+    std::printf("{\"name\": \"%s\", \"count\": %zu, \"peak\": %zu, \"seconds\": %.9f", name, count, ours.peak, our_seconds);
+#ifdef WITH_UPSTREAM
+    if (with_upstream) {
+      Answer theirs;
+      const double their_seconds = TimeUpstream(rows, &theirs);
+      const bool same = theirs.offsets == ours.offsets && theirs.peak == ours.peak;
+      std::printf(", \"upstream_seconds\": %.9f, \"same\": %s", their_seconds, same ? "true" : "false");
+      with_upstream = their_seconds <= limit;
+    }
+#endif
+    std::printf("}\n");
+    std::fflush(stdout);
+  }
+  (void)limit;
+  (void)with_upstream;
+  return 0;
+}
