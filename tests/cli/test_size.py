@@ -12,6 +12,9 @@ from tflm_sim.cli import main
 from tflm_sim.report.document import schema
 
 
+REFERENCE = ("--target", "cortex-m4", "--kernels", "reference")
+
+
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
     code = main(argv)
     captured = capsys.readouterr()
@@ -19,7 +22,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
 
 
 def test_the_answer_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "size", "sample:sine", "--target", "cortex-m4")
+    code, out, _ = run(capsys, "size", "sample:sine", *REFERENCE)
     assert code == 0
     assert out.splitlines()[2].startswith("smallest arena  1,068 B")
     assert "alignas(16) uint8_t tensor_arena[1072];" in out
@@ -43,18 +46,18 @@ def test_jsonl_goes_on_after_a_bad_model(capsys: pytest.CaptureFixture[str], tmp
 
 
 def test_a_size_that_is_too_small_names_the_step_and_the_device_message(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "size", "sample:sine", "--arena-size", "1067")
+    code, out, _ = run(capsys, "size", "sample:sine", "--arena-size", "1067", *REFERENCE)
     assert code == 1
     assert "Too many buffers (max is 3)" in out
 
 
 def test_a_size_that_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "size", "sample:sine", "--arena-size", "0x430")[0] == 0  # 1072
+    assert run(capsys, "size", "sample:sine", "--arena-size", "0x430", *REFERENCE)[0] == 0  # 1072
 
 
 @pytest.mark.parametrize(("limit", "code"), [("1071", 0), ("1067", 1), ("1KiB", 1), ("64K", 0)])
 def test_check_judges_the_very_size(capsys: pytest.CaptureFixture[str], limit: str, code: int) -> None:
-    assert run(capsys, "check", "sample:sine", "--limit", limit)[0] == code
+    assert run(capsys, "check", "sample:sine", "--limit", limit, *REFERENCE)[0] == code
 
 
 def test_check_of_a_broken_file_is_inconclusive(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -94,7 +97,7 @@ def test_two_arenas(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_trace_as_json_lines_has_the_vocabulary_of_real_traces(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "trace", "sample:sine", "--jsonl")
+    code, out, _ = run(capsys, "trace", "sample:sine", "--jsonl", *REFERENCE)
     rows = [json.loads(line) for line in out.splitlines()]
     assert code == 0
     assert rows[0] == {"e": "run", "kind": "plain", "arena_size": 1072}
@@ -103,7 +106,7 @@ def test_a_trace_as_json_lines_has_the_vocabulary_of_real_traces(capsys: pytest.
 
 
 def test_a_trace_of_a_failure_ends_with_exit_code_4(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "trace", "sample:sine", "--arena-size", "600")
+    code, out, _ = run(capsys, "trace", "sample:sine", "--arena-size", "600", *REFERENCE)
     assert code == 4
     assert "Node FULLY_CONNECTED (number 0) failed to prepare with status 1" in out
 

@@ -1,4 +1,4 @@
-"""The device figures that people published (../shared/models/CLAIMS.md), printed in their firmware's format, are read."""
+"""The device figures that people published (../shared/models/CLAIMS.md), in their firmware's format, are read."""
 
 import re
 from pathlib import Path

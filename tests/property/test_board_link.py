@@ -1,10 +1,12 @@
 """Any bytes in any chunking give events or nothing, and chunking never changes them."""
 
+from collections import Counter
+
+import link_test
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import link_test
 from tflm_sim.board.connection import Connection, LinkEvent
 from tflm_sim.board.framing import Frame, encode_frame, split_line, text_of
 from tflm_sim.board.lines import RawLine
@@ -12,12 +14,12 @@ from tflm_sim.board.messages import FIELDS
 from tflm_sim.board.monitor import Monitor
 
 KINDS = st.sampled_from([*FIELDS, "ping", "zzz"])
-FIELD_VALUES = st.one_of(st.integers(-(2**31), 2**32 - 1), st.text(max_size=6))
+FIELD_VALUES = st.one_of(st.integers(-(2**31), 2**32 - 1), st.text(max_size=2))
 FRAMES = st.builds(
     encode_frame,
     st.integers(0, 65535),
     KINDS,
-    st.dictionaries(st.sampled_from([*"vrkuqcisoflnxe", "arena", "skew", "app"]), FIELD_VALUES, max_size=5),
+    st.dictionaries(st.sampled_from([*"vrkuqcisoflnxe", "arena", "skew", "app"]), FIELD_VALUES, max_size=3),
 )
 STREAMS = st.lists(
     st.one_of(FRAMES, FRAMES.map(lambda frame: frame[:-5]), st.binary(max_size=20), st.just(b"$TSIM,")), max_size=20
@@ -43,11 +45,10 @@ def test_chunking_never_changes_the_link_events(data: bytes, cuts: list[int]) ->
 def test_chunking_never_changes_what_a_monitor_says_up_to_where_noise_is_put(data: bytes, cuts: list[int]) -> None:
     whole, cut = Monitor(), Monitor()
     events = [event for chunk in chunks(data, cuts) for event in cut.feed(chunk)]
-    key = repr
-    assert sorted(map(key, [*events, *cut.close()])) == sorted(map(key, [*whole.feed(data), *whole.close()]))
+    assert Counter(map(repr, [*events, *cut.close()])) == Counter(map(repr, [*whole.feed(data), *whole.close()]))
 
 
-@given(sequence=st.integers(0, 65535), text=st.text(max_size=15), number=st.integers(-(2**31), 2**32 - 1))
+@given(sequence=st.integers(0, 65535), text=st.text(max_size=7), number=st.integers(-(2**31), 2**32 - 1))
 def test_reading_a_frame_is_the_inverse_of_writing_it(sequence: int, text: str, number: int) -> None:
     data = encode_frame(sequence, "info", {"s": text, "n": number}).strip()
     ((frame,), rest) = split_line(RawLine(1, 0, data, True))

@@ -1,10 +1,10 @@
 """The bytes of the arena while a model is invoked: who wrote what where, and whether it is still there.
 
-Each write fills a buffer with a stamp of 16 bytes that nobody else has, over and over; a check compares every byte.
-Two stamps agree in a given byte by chance with 1/256, so that a buffer of one byte takes a few invocations to judge.
+Each write fills a buffer with a piece of noise that starts somewhere else each time; a check compares every byte. Two
+pieces agree in a given byte by chance with 1/256, so that a buffer of one byte takes a few invocations to judge.
 
     head  | t0 t0 t0 | t1 t1 | scratch |            tail  | variable | resource variable |
-          0                      head size                tail offset                 arena size
+          0                        head size           tail offset                  arena size
 
 Nobody touches the free bytes between head and tail, so head and tail are two ``bytearray`` s and a roomy arena is free.
 """
@@ -12,11 +12,15 @@ Nobody touches the free bytes between head and tail, so head and tail are two ``
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import blake2b
+from random import Random
 
 from tflm_sim.allocator.findings import BufferId, Finding, FindingCode, Place
 
-STAMP_SIZE = 16
+# The noise repeats after a prime number of bytes: no shift by a multiple of 16 below 1 MiB finds itself again.
+_PERIOD = 65537
+_STRIDE = 40503
+
+Content = bytes | memoryview
 
 
 class Slot:
@@ -29,7 +33,7 @@ class Slot:
         offset: Where in the arena they start, bytes.
         size: Bytes, without the padding to 16.
         is_variable: Whether it keeps its content between invocations.
-        stamp: What the last writer filled it with; None before anybody wrote in this invocation.
+        content: What the last writer left there; None before anybody wrote in this invocation.
         writer: Who that was.
         time: When that was, counted in writes.
         resource_id: The resource variable whose id the content is, None for other contents.
@@ -37,13 +41,13 @@ class Slot:
 
     __slots__ = (
         "buffer",
+        "content",
         "index",
         "is_variable",
         "memory",
         "offset",
         "resource_id",
         "size",
-        "stamp",
         "time",
         "writer",
     )
@@ -55,7 +59,7 @@ class Slot:
         self.offset = offset
         self.size = size
         self.is_variable = False
-        self.stamp: bytes | None = None
+        self.content: Content | None = None
         self.writer = Place(0, -1, "nobody")
         self.time = 0
         self.resource_id: int | None = None
@@ -67,7 +71,7 @@ class Slot:
 
     def is_intact(self) -> bool:
         """Whether it holds what its last writer left."""
-        return self.stamp is not None and self.memory.startswith(_filled(self.stamp, self.size), self.index)
+        return self.content is not None and self.memory.startswith(self.content, self.index)
 
     def is_same_place(self, other: Slot) -> bool:
         """Whether both start at the same byte: upstream's kernels compare the pointers."""
@@ -100,6 +104,7 @@ class ArenaContents:
         self.checked_bytes = 0
         self._tail_offset = tail_offset
         self._time = 0
+        self._noise = memoryview(b"")
         self._findings: dict[tuple[object, ...], Finding] = {}
 
     @property
@@ -122,29 +127,32 @@ class ArenaContents:
 
     def fill(self, slot: Slot, place: Place) -> None:
         """Write a pattern of its own."""
-        stamp = blake2b((self._time + 1).to_bytes(8, "little"), digest_size=STAMP_SIZE).digest()
-        self.fill_with(slot, stamp, place)
+        start = self._time * _STRIDE % _PERIOD
+        if len(self._noise) < start + slot.size:
+            self._noise = memoryview(Random(0).randbytes(_PERIOD) * ((start + slot.size) // _PERIOD + 1))
+        self.write(slot, self._noise[start : start + slot.size], place)
 
-    def fill_with(self, slot: Slot, stamp: bytes, place: Place) -> None:
-        """Write a given pattern."""
+    def write(self, slot: Slot, content: Content, place: Place) -> None:
+        """Write a content of the slot's size."""
+        assert len(content) == slot.size, "a content as large as its slot"
         self._time += 1
-        slot.memory[slot.index : slot.index + slot.size] = _filled(stamp, slot.size)
-        slot.stamp, slot.writer, slot.time, slot.resource_id = stamp, place, self._time, None
+        slot.memory[slot.index : slot.index + slot.size] = content
+        slot.content, slot.writer, slot.time, slot.resource_id = content, place, self._time, None
 
     def copy(self, source: Slot, target: Slot, place: Place) -> None:
-        """Copy as ``memcpy`` does; nothing when both are at the same place."""
-        if source.stamp is None:
+        """Copy between buffers of one size as ``memmove`` does; nothing when both are at the same place."""
+        if source.content is None:
             self.fill(target, place)
         elif source.is_same_place(target):
-            target.stamp, target.writer, target.time = source.stamp, place, source.time
+            target.content, target.writer, target.time = source.content, place, source.time
         else:
-            self.fill_with(target, source.stamp, place)
+            self.write(target, source.content, place)
         target.resource_id = source.resource_id
 
     def check(self, slot: Slot, place: Place, code: FindingCode = FindingCode.TENSOR_OVERWRITTEN) -> None:
         """Note a finding unless the slot holds exactly what its last writer left."""
         self.checked_bytes += slot.size
-        if slot.stamp is None:
+        if slot.content is None:
             message = f"{slot.buffer} is used, and nothing wrote it before"
             self.note(_finding(FindingCode.READ_BEFORE_WRITTEN, place, message, slot, None))
         elif not slot.is_intact():
@@ -160,10 +168,6 @@ class ArenaContents:
     def _writers_since(self, slot: Slot) -> Iterable[Slot]:
         later = [other for other in self.slots if other.time > slot.time and slot.shares_bytes(other)]
         return sorted(later, key=lambda other: other.time)
-
-
-def _filled(stamp: bytes, size: int) -> bytes:
-    return (stamp * (size // STAMP_SIZE + 1))[:size]
 
 
 def _overwritten(victim: Slot, offender: Slot) -> str:

@@ -21,7 +21,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tflm_sim.allocator.arena_contents import STAMP_SIZE, ArenaContents, Slot
+from tflm_sim.allocator.arena_contents import ArenaContents, Slot
 from tflm_sim.allocator.findings import BufferId, Finding, FindingCode, Place
 from tflm_sim.allocator.interpreter import MicroInterpreter
 from tflm_sim.allocator.kernel_driver import KernelDriver
@@ -34,6 +34,9 @@ from tflm_sim.errors import ModelError
 # Inputs that the NPU uses as its own memory: Vela lays the operator's other tensors inside them.
 ETHOS_U_MEMORY = (2, 3)
 
+# What no plan can help.
+MODEL_DEFECTS = frozenset({FindingCode.READ_BEFORE_WRITTEN, FindingCode.COPY_SIZES_DIFFER})
+
 Copied = tuple[tuple[int, int], tuple[int, int]]
 """(subgraph, tensor) from and to."""
 
@@ -43,7 +46,7 @@ class Invocation:
     """What :meth:`Simulation.invoke` saw.
 
     Attributes:
-        findings: What was wrong, each once, in the order of discovery; () when every byte was where it should be.
+        findings: What was wrong, each once, in the order of discovery.
         count: How many times each model was invoked.
         operators: How many operators ran.
         checked_bytes: How many bytes were compared with what should be there.
@@ -58,8 +61,8 @@ class Invocation:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was wrong."""
-        return not self.findings
+        """Whether the plan kept every byte; what the model itself leaves unwritten is not the plan's fault."""
+        return all(finding.code in MODEL_DEFECTS for finding in self.findings)
 
 
 class Invoker:
@@ -124,20 +127,20 @@ class Invoker:
             if tensor.tensor.is_variable:
                 slot.is_variable = True
                 zero_point = tensor.affine.zero_point[0] if tensor.affine else 0
-                self._contents.fill_with(slot, bytes([zero_point & 0xFF]) * STAMP_SIZE, place)
+                self._contents.write(slot, bytes([zero_point & 0xFF]) * slot.size, place)
         resources = interpreter.resource_variables
         for resource, stored in enumerate(resources.stored if resources is not None else ()):
             if stored is not None:
                 buffer = BufferId("resource variable", 0, resource)
                 slot = self._resources[resource] = self._contents.in_tail(buffer, stored.offset, stored.size)
                 slot.is_variable = True
-                self._contents.fill_with(slot, bytes([stored.default_value & 0xFF]) * STAMP_SIZE, place)
+                self._contents.write(slot, bytes([stored.default_value & 0xFF]) * slot.size, place)
 
     def invoke(self) -> None:
         """Write the inputs, run subgraph 0, and look at the outputs and variables."""
         for slot in self._tensors.values():
             if not slot.is_variable:
-                slot.stamp = None
+                slot.content = None
         application = Place(0, -1, "the application, before Invoke()")
         inputs = list(self._slots(0, self._model.subgraphs[0].inputs))
         for slot in inputs:
@@ -159,9 +162,7 @@ class Invoker:
             if (slot := self._tensors.get((subgraph, tensor))) is not None:
                 yield slot
 
-    def _check(
-        self, slots: Iterable[Slot], place: Place, code: FindingCode = FindingCode.TENSOR_OVERWRITTEN
-    ) -> None:
+    def _check(self, slots: Iterable[Slot], place: Place, code: FindingCode = FindingCode.TENSOR_OVERWRITTEN) -> None:
         for slot in slots:
             self._contents.check(slot, place, code)
 
@@ -236,14 +237,21 @@ class Invoker:
     def _copy(self, pairs: Iterable[Copied], place: Place) -> None:
         """Copy tensors; the kernels give up when a pair differs in size."""
         for source, target in pairs:
-            sizes = byte_length(self._eval_tensor(*source)), byte_length(self._eval_tensor(*target))
-            if sizes[0] != sizes[1]:
-                self._contents.note(_sizes_differ(place, source, target, sizes))
+            ends = [(BufferId("tensor", *end), byte_length(self._eval_tensor(*end))) for end in (source, target)]
+            if not self._sizes_agree(ends, place):
                 return
             self._copy_slot(self._tensors.get(source), self._tensors.get(target), place)
             slot, resource = self._tensors.get(target), self._eval_tensor(*source).resource_id
             if slot is not None and resource is not None:
                 slot.resource_id = resource
+
+    def _sizes_agree(self, ends: Sequence[tuple[BufferId, int]], place: Place) -> bool:
+        (source, size), (target, room) = ends
+        if size != room:
+            message = f"{source} has {size:,} bytes, {target} has {room:,}: the device's Invoke() fails here"
+            code, noticed = FindingCode.COPY_SIZES_DIFFER, (place.subgraph, place.operator)
+            self._contents.note(Finding(code, str(place), message, victim=target, offender=source, noticed=noticed))
+        return size == room
 
     def _copy_slot(self, source: Slot | None, target: Slot | None, place: Place) -> None:
         if source is not None:
@@ -252,7 +260,7 @@ class Invoker:
             return
         if source is None:
             self._contents.fill(target, place)
-        else:
+        elif self._sizes_agree([(slot.buffer, slot.size) for slot in (source, target)], place):
             self._contents.copy(source, target, place)
 
     def _read_variable(self, place: Place) -> None:
@@ -340,10 +348,3 @@ _EVAL: dict[str, Callable[[Invoker, Place], None]] = {
     "WHILE": Invoker._while,
     "ethos-u": Invoker._ethos_u,
 }
-
-
-def _sizes_differ(place: Place, source: tuple[int, int], target: tuple[int, int], sizes: tuple[int, int]) -> Finding:
-    names = [BufferId("tensor", *end) for end in (source, target)]
-    message = f"{names[0]} has {sizes[0]:,} bytes, {names[1]} has {sizes[1]:,}: the device's Invoke() fails here"
-    noticed = (place.subgraph, place.operator)
-    return Finding(FindingCode.COPY_SIZES_DIFFER, str(place), message, victim=names[1], noticed=noticed)

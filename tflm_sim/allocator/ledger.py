@@ -54,6 +54,7 @@ class TailLedger:
 
     Attributes:
         groups: Holding by what it is.
+        labels: Holding by (group, label): what each group consists of.
         ops: Holding by (subgraph, operator, name).
         log: The device's lines.
         scratch_labels: What each scratch buffer is for, by index.
@@ -61,6 +62,7 @@ class TailLedger:
 
     def __init__(self) -> None:
         self.groups: dict[str, Holding] = {}
+        self.labels: dict[tuple[str, str], Holding] = {}
         self.ops: dict[tuple[int, int, str], Holding] = {}
         self.log: list[str] = []
         self.scratch_labels: list[str] = []
@@ -80,6 +82,8 @@ class TailLedger:
             handler(event)
 
     def _persist(self, event: Persist) -> None:
-        self.groups.setdefault(GROUPS[self._place.phase], Holding()).add(event)
+        group = GROUPS[self._place.phase]
+        self.groups.setdefault(group, Holding()).add(event)
+        self.labels.setdefault((group, event.label), Holding()).add(event)
         if isinstance(op := self._place.event, OpEvent):
             self.ops.setdefault((op.subgraph, op.op, op.name), Holding()).add(event)

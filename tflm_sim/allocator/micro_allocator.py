@@ -314,9 +314,7 @@ class MicroAllocator:
         if not arena.reserve_non_persistent_overlay_memory(self.max_head_usage, MICRO_ARENA_BUFFER_ALIGNMENT):
             raise ArenaOverflowError(f"head: the plan of {self.max_head_usage} bytes does not fit below the tail")
 
-    def _allocate_variables(
-        self, allocation: ModelAllocation, subgraph: int, offline: Sequence[int] | None
-    ) -> None:
+    def _allocate_variables(self, allocation: ModelAllocation, subgraph: int, offline: Sequence[int] | None) -> None:
         self.arena.emit(Phase("variables", (("sg", subgraph),)))
         for tensor in allocation.subgraph_tensors[subgraph]:
             # Upstream indexes the offsets by the tensor's index in its own subgraph here.

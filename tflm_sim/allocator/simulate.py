@@ -91,9 +91,7 @@ class Simulation:
             raise self.failure
         return self
 
-    def invoke(
-        self, count: int = 1, *, while_iterations: int = 2, offsets: Sequence[int] | None = None
-    ) -> Invocation:
+    def invoke(self, count: int = 1, *, while_iterations: int = 2, offsets: Sequence[int] | None = None) -> Invocation:
         """Invoke every model of the arena in turn, ``count`` times, on the arena's bytes; see ``invoke.py``.
 
         Variables start anew with each call of this method.
@@ -279,7 +277,9 @@ def run(
         )
         for model in models:
             variables = create_resource_variables(model, allocator, configuration.resource_variable_count)
-            interpreters.append(MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables))
+            interpreters.append(
+                MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables)
+            )
             interpreters[-1].allocate_tensors()
     except SimulatedFailure as error:
         failure = error

@@ -65,7 +65,14 @@ class SerialPort:
         Raises:
             TransportError: The port is gone.
         """
-        return self._guard(lambda: bytes(self._device.read(max(1, min(READ_SIZE, self._device.in_waiting)))))
+        return self._guard(self._receive)
+
+    def _receive(self) -> bytes:
+        """Wait for the first byte, then take what is there: a socket only ever says that one byte waits."""
+        data = bytes(self._device.read(1))
+        while data and len(data) < READ_SIZE and (waiting := self._device.in_waiting):
+            data += self._device.read(min(waiting, READ_SIZE - len(data)))
+        return data
 
     def write(self, data: bytes) -> None:
         """Send all of ``data``; TransportError when the port is gone."""

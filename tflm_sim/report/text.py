@@ -15,6 +15,7 @@ from tflm_sim.report.trace import trace_row
 from tflm_sim.units import align_up, format_size
 
 TOP_ROWS = 8
+TOP_PARTS = 4
 
 
 def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -95,6 +96,7 @@ def _tail_lines(measurement: Measurement) -> list[str]:
     for what, row in groups:
         share = f"{100 * row.used / max(measurement.tail_bytes, 1):.1f} %"
         rows.append((f"{row.used:,}", share, f"{row.used - row.requested:,}", what))
+        rows += _label_rows(measurement, what)
     ops = sorted(measurement.ledger.ops.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
     op_rows = [
         (f"{row.used:,}", f"#{index}", printable(op) + (f" (subgraph {subgraph})" if subgraph else ""))
@@ -102,6 +104,16 @@ def _tail_lines(measurement: Measurement) -> list[str]:
     ]
     lines = ["", f"tail {measurement.tail_bytes:,} B, by what it is", *table_lines(rows)]
     return [*lines, "", "tail by operator, the largest", *table_lines(op_rows)] if op_rows else lines
+
+
+def _label_rows(measurement: Measurement, group: str) -> list[tuple[str, str, str, str]]:
+    """Return what a group consists of, the largest parts, where it consists of several."""
+    parts = [(label, row) for (what, label), row in measurement.ledger.labels.items() if what == group and label]
+    total = sum(row.used for _, row in parts)
+    if len(parts) < 2 or 10 * total < measurement.tail_bytes:
+        return []
+    parts.sort(key=lambda part: -part[1].used)
+    return [("", "", "", f"  {row.used:,} in {row.count} of {printable(label)}") for label, row in parts[:TOP_PARTS]]
 
 
 def _peak_lines(measurement: Measurement) -> list[str]:

@@ -27,8 +27,9 @@ class Preset:
         verified_against: The configuration of real TFLM that proves it with reference kernels, with the reason where
             that is another machine under the same rules.
         runtime: The TFLM snapshot and its build flags.
-        libraries: The kernel libraries that run on it and the variant of each; none for a host.
-        kernels: The library that such a build links unless it is told otherwise.
+        libraries: The kernel libraries that run on it and the variant of each, the one that builds for it link first;
+            none where the reference kernels are linked.
+        own_kernels: The library that a runtime brings along, which then is the only one.
         interpreter: Which interpreter its firmware makes: "plain" or "recording".
     """
 
@@ -37,7 +38,7 @@ class Preset:
     verified_against: str = ""
     runtime: Runtime = _PLAIN
     libraries: Mapping[str, str] = field(default_factory=dict)
-    kernels: KernelLibrary = REFERENCE
+    own_kernels: KernelLibrary | None = None
     interpreter: str = "plain"
 
 
@@ -76,7 +77,7 @@ PRESETS: dict[str, Preset] = {
         "Arduino Nano 33 BLE (Cortex-M4) with the library Chirale_TensorFLowLite 2.0.0",
         "four readings on the board (mcufit-bench)",
         Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False),
-        kernels=KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
+        own_kernels=KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
     ),
     "riscv32": Preset(ILP32, f"RISC-V 32 ({_ESP})", _AS_M4_INT_ENUMS),
     "esp32": Preset(ILP32, f"ESP32, Xtensa LX6 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
@@ -101,14 +102,14 @@ def target(name: str, *, kernels: str | None = None) -> Target:
     preset = PRESETS.get(name)
     if preset is None:
         raise UsageError(_unknown(name))
-    if kernels is not None and preset.runtime.snapshot == CHIRALE_SNAPSHOT:
+    if preset.own_kernels and kernels is not None:
         raise UsageError(f"{name} is a library with kernels of its own; leave --kernels out")
-    library = preset.kernels if kernels is None else parse_kernels(kernels, variants=preset.libraries)
+    usual = next(iter(preset.libraries), "reference")
     return Target(
         name=name,
         abi=preset.abi,
         runtime=preset.runtime,
-        kernel_library=library,
+        kernel_library=preset.own_kernels or parse_kernels(kernels or usual, variants=preset.libraries),
         interpreter=preset.interpreter,
         verified_against=preset.verified_against,
         description=preset.description,

@@ -91,7 +91,7 @@ def test_a_line_of_another_report_never_gets_into_one(changed: int) -> None:
 def test_lines_that_come_twice_are_dropped_and_said() -> None:
     frames = report()
     events = receive(frames[0], frames[0], *frames[1:4], frames[2], *frames[4:])
-    assert kinds(events) == [DuplicateFrame, DuplicateFrame, ArenaReport] or kinds(events).count(ArenaReport) == 1
+    assert kinds(events).count(ArenaReport) == 1
     assert [event.sequence for event in events if isinstance(event, DuplicateFrame)] == [0, 2]
 
 
@@ -210,7 +210,7 @@ def test_a_restart_during_a_command_is_noticed_and_a_ping_is_no_restart() -> Non
 
 def test_sequence_numbers_wrap() -> None:
     connection = Connection()
-    for sequence in range(65536):
+    for _ in range(65536):
         connection.send("x")
         connection.forget()
     assert b"$TSIM,0,x" in connection.send("x")

@@ -87,7 +87,7 @@ def test_texts_arrive_as_they_were_whatever_is_in_them() -> None:
 
 
 def test_a_frame_too_long_for_a_line_is_refused() -> None:
-    # $TSIM,0,info,{"s":"..."}*12345678 is 29 bytes around the text.
-    assert len(encode_frame(0, "info", {"s": "x" * (FRAME_MAX - 29)}).strip()) == FRAME_MAX
+    # $TSIM,0,info,{"s":"..."}*12345678 is 30 bytes around the text.
+    assert len(encode_frame(0, "info", {"s": "x" * (FRAME_MAX - 30)}).strip()) == FRAME_MAX
     with pytest.raises(LocalProtocolError, match="241 bytes: at most 240"):
-        encode_frame(0, "info", {"s": "x" * (FRAME_MAX - 28)})
+        encode_frame(0, "info", {"s": "x" * (FRAME_MAX - 29)})

@@ -17,7 +17,7 @@ def read(data: bytes) -> list[MonitorEvent]:
 def test_the_log_is_shown_line_by_line_and_what_it_says_follows() -> None:
     events = read((LOGS / "esphome_micro_wake_word.log").read_bytes())
     shown = [event.raw.number for event in events if isinstance(event, Text)]
-    assert shown == [1, 2, 3, 5, 6] or shown == list(range(1, len(shown) + 1))
+    assert shown == [1, 2, 3, 4, 5, 6]
     assert [event.kind for event in events if isinstance(event, Message)] == ["head", "starting_failed"]
 
 
@@ -39,8 +39,7 @@ def test_silence_finishes_the_open_report() -> None:
 
 
 def test_the_wrong_baud_rate_is_said_once() -> None:
-    noise = bytes((index * 37) % 256 | 0x80 & 0xBF for index in range(2048))
-    events = read(b"x" * 256 + bytes([0x80, 0xFF, 0x00, 0x41] * 512) + b"hello\n" * 100 + noise[:0])
+    events = read(b"x" * 256 + bytes([0x80, 0xFF, 0x00, 0x41] * 512) + b"hello\n" * 100)
     assert [event for event in events if isinstance(event, Noise)] == [Noise(256, 75)]
 
 

@@ -105,7 +105,8 @@ EXPECTED: dict[str, list[LogEvent]] = {
             "unaligned",
             (("lost", 12),),
             False,
-            "12 bytes lost due to alignment. To avoid this loss, please make sure the tensor_arena is 16 bytes aligned.",
+            "12 bytes lost due to alignment. To avoid this loss, please make sure the tensor_arena "
+            "is 16 bytes aligned.",
         ),
         Message(
             2,

@@ -1,0 +1,118 @@
+import errno
+import os
+import socket
+import termios
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.board import transport
+from tflm_sim.board.transport import SerialPort, list_ports, open_port
+from tflm_sim.errors import TransportError
+
+
+def refusal(name: str, *, baud: int = 115200) -> str:
+    with pytest.raises(TransportError) as caught:
+        open_port(name, baud=baud)
+    assert caught.value.exit_code == 5
+    return str(caught.value)
+
+
+def read_until_lost(port: SerialPort) -> None:
+    for _ in range(3):
+        port.read()
+
+
+def test_a_loop_gives_back_what_was_sent() -> None:
+    with open_port("loop://") as port:
+        port.write(b"abc")
+        assert port.read() == b"abc"
+        assert port.read() == b""
+
+
+def test_a_socket_is_a_port() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        number = server.getsockname()[1]
+        with open_port(f"socket://127.0.0.1:{number}") as port:
+            peer, _ = server.accept()
+            peer.sendall(b"hello")
+            assert port.read() == b"hello"
+            peer.close()
+            with pytest.raises(TransportError, match="the connection is lost"):
+                read_until_lost(port)
+
+
+def test_a_missing_port_and_a_silent_server_are_one_sentence_each() -> None:
+    assert refusal("/dev/nope") == "/dev/nope: there is no such port; 'tflm-sim ports' lists the ones there are"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        number = server.getsockname()[1]
+    assert refusal(f"socket://127.0.0.1:{number}").endswith(
+        "nobody listens there; is the server or the emulator running?"
+    )
+
+
+def test_what_is_no_port_is_told() -> None:
+    assert refusal("/dev/null") == "/dev/null: this is not a serial port"
+    assert "this kind of URL is unknown" in refusal("foo://x")
+
+
+def test_a_port_that_another_program_holds_is_busy() -> None:
+    master, slave = os.openpty()
+    try:
+        name = os.ttyname(slave)
+        with open_port(name):
+            assert refusal(name).endswith(
+                "the port is busy; close the other program that has it open (a monitor, an IDE)"
+            )
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_permission_denied_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As root every file can be opened, so the system's answer is given to pyserial here.
+    def refuse(*_: object, **__: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert refusal("/dev/ttyUSB7").startswith("/dev/ttyUSB7: permission denied; add yourself to its group")
+
+
+def test_a_baud_rate_that_the_port_does_not_do_is_told() -> None:
+    master, slave = os.openpty()
+    try:
+        assert refusal(os.ttyname(slave), baud=-5).endswith("the port does not do -5 baud")
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_an_unplugged_port_is_a_lost_connection() -> None:
+    master, slave = os.openpty()
+    attributes = termios.tcgetattr(slave)
+    assert attributes
+    with open_port(os.ttyname(slave)) as port:
+        os.close(slave)
+        os.close(master)
+        with pytest.raises(TransportError, match="the connection is lost"):
+            read_until_lost(port)
+
+
+def test_without_pyserial_the_way_to_get_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str, *rest: object) -> object:
+        if name == "serial":
+            raise ImportError(name)
+        return original(name, *rest)  # type: ignore[arg-type]
+
+    import builtins
+
+    original = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(TransportError, match=r"pip install 'tflm_sim\[serial\]'"):
+        transport.open_port("loop://")
+
+
+def test_ports_are_listed_by_path() -> None:
+    paths = [port.path for port in list_ports()]
+    assert paths == sorted(paths)
+    assert all(Path(path).exists() for path in paths)
