@@ -9,6 +9,7 @@ import pytest
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
+from tflm_sim.tflite.graph_info import AllocationType, Graph, InplaceOperator, Node, Registration, Tensor
 
 
 def relu_chain(*sizes: int) -> Model:
@@ -24,3 +25,25 @@ def relu_chain(*sizes: int) -> Model:
 def chain() -> Callable[..., Model]:
     """Return :func:`relu_chain`."""
     return relu_chain
+
+
+def graph_from_json(description: dict) -> Graph:
+    """Return the TFLite graph that a case of ``../shared/planners/arena_*`` describes."""
+    tensors = [Tensor(tensor["bytes"], AllocationType(tensor["allocation_type"])) for tensor in description["tensors"]]
+    nodes = [
+        Node(
+            tuple(node["inputs"]),
+            tuple(node["outputs"]),
+            tuple(node["temporaries"]),
+            registration=Registration(inplace_operator=InplaceOperator(node["inplace"])),
+        )
+        for node in description["nodes"]
+    ]
+    ends = (tuple(description[key]) for key in ("inputs", "outputs", "variables"))
+    return Graph(tensors, nodes, *ends, list(range(len(nodes))))
+
+
+@pytest.fixture
+def tflite_graph() -> Callable[[dict], Graph]:
+    """Return :func:`graph_from_json`."""
+    return graph_from_json

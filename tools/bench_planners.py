@@ -2,8 +2,8 @@
 
     python tools/bench_planners.py --upstream ~/tflite-micro
 
-``--upstream`` is a checkout of tensorflow/tflite-micro; its GreedyMemoryPlanner is compiled from there, into a temporary
-directory, with the same compiler and -O2. Without it the recorded figures of ``../shared/planners/speed.json`` stand in
+``--upstream`` is a checkout of tensorflow/tflite-micro; its GreedyMemoryPlanner is compiled from there with -O2, into a
+temporary directory. Without it the recorded figures of ``../shared/planners/speed.json`` stand in
 their column, which come from another run: read them as an order of magnitude. CPU time, the median of several runs.
 """
 
@@ -119,7 +119,7 @@ def main() -> int:
     parser.add_argument("--upstream", type=Path, help="a checkout of tensorflow/tflite-micro")
     parser.add_argument("--problems", type=Path, default=PLANNERS / "speed", help="CSV files: size,first,last")
     parser.add_argument("--largest", type=int, default=1_000_000, help="buffers in the last problem")
-    parser.add_argument("--limit", type=float, default=5, help="leave upstream out once it takes this many seconds")
+    parser.add_argument("--limit", type=float, default=5, help="leave upstream out where it would take more seconds")
     args = parser.parse_args()
     if not native.available():
         sys.exit("the C core was not built")

@@ -78,7 +78,7 @@ def live_pairs(simulation: Simulation) -> list[tuple[int, int]]:
 
 
 def reshaped(simulation: Simulation) -> set[frozenset[BufferId]]:
-    """Return input and output of each RESHAPE: at one and the same place they are no fault, the kernel copies nothing."""
+    """Return input and output of each RESHAPE: at one place they are no fault, because the kernel copies nothing."""
     interpreter = simulation.outcome.interpreters[0]
     return {
         frozenset(BufferId("tensor", node.subgraph_index, tensor) for tensor in (node.inputs[0], node.outputs[0]))

@@ -108,14 +108,14 @@ def test_a_trace_as_json_lines_has_the_vocabulary_of_real_traces(capsys: pytest.
 def test_a_trace_of_a_failure_ends_with_exit_code_4(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "trace", "sample:sine", "--arena-size", "600", *REFERENCE)
     assert code == 4
-    assert "Node FULLY_CONNECTED (number 0) failed to prepare with status 1" in out
+    assert "FULLY_CONNECTED (number 0) failed to prepare with status 1" in out
 
 
 def test_targets_say_what_they_are_verified_against(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "targets", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
     assert code == 0
-    assert rows["cortex-m4"]["verified_against"] == "cm4_ref"
+    assert rows["cortex-m4"]["verified_against"] == "cm4_cmsis_nn"
     assert rows["x86_64-pip"]["verified_against"] == "x86_64_wheel"
 
 

@@ -14,11 +14,12 @@ class FindingCode(StrEnum):
     """Stable names; a code never changes its meaning."""
 
     TEMP_USED_AFTER_RESET = "temp-used-after-reset"
+    TEMP_FREED_TWICE = "temp-freed-twice"
     TEMP_NOT_RELEASED = "temp-not-released"
     HEAD_RESIZED_OVER_TEMPS = "head-resized-over-temps"
     PERSISTENT_OVERLAPPED = "persistent-overlapped"
     SCRATCH_OUTSIDE_ITS_OPERATOR = "scratch-outside-its-operator"
-    PLAN_OVERLAP = "plan-overlap"
+    LIVE_BUFFERS_OVERLAP = "live-buffers-overlap"
     READ_BEFORE_WRITTEN = "read-before-written"
     TENSOR_OVERWRITTEN = "tensor-overwritten"
     SCRATCH_OVERWRITTEN = "scratch-overwritten"
@@ -29,7 +30,8 @@ class FindingCode(StrEnum):
     COPY_SIZES_DIFFER = "copy-sizes-differ"
 
 
-class BufferId(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BufferId:
     """Which buffer: a tensor, a scratch buffer or a resource variable.
 
     ``kind`` is "tensor", "scratch" or "resource variable"; ``index`` counts tensors in their subgraph, the others in

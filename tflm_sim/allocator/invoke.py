@@ -27,9 +27,9 @@ from tflm_sim.allocator.interpreter import MicroInterpreter
 from tflm_sim.allocator.kernel_driver import KernelDriver
 from tflm_sim.allocator.micro_allocator import ModelAllocation
 from tflm_sim.arena.events import OpEvent
+from tflm_sim.errors import ModelError
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.lifetimes import MAX_SCOPES, byte_length
-from tflm_sim.errors import ModelError
 
 # Inputs that the NPU uses as its own memory: Vela lays the operator's other tensors inside them.
 ETHOS_U_MEMORY = (2, 3)
@@ -63,6 +63,10 @@ class Invocation:
     def ok(self) -> bool:
         """Whether the plan kept every byte; what the model itself leaves unwritten is not the plan's fault."""
         return all(finding.code in MODEL_DEFECTS for finding in self.findings)
+
+
+class _InvokeFailed(Exception):
+    """The device's Invoke() returns an error; the finding says why."""
 
 
 class Invoker:
@@ -146,7 +150,10 @@ class Invoker:
         for slot in inputs:
             self._contents.fill(slot, application)
         self._check(inputs, application)
-        self._subgraph(0)
+        try:
+            self._subgraph(0)
+        except _InvokeFailed:
+            return
         end = Place(0, -1, "the end of Invoke()")
         self._check(self._slots(0, self._model.subgraphs[0].outputs), end, FindingCode.OUTPUT_OVERWRITTEN)
         self._check((slot for slot in self._contents.slots if slot.is_variable), end)
@@ -238,20 +245,19 @@ class Invoker:
         """Copy tensors; the kernels give up when a pair differs in size."""
         for source, target in pairs:
             ends = [(BufferId("tensor", *end), byte_length(self._eval_tensor(*end))) for end in (source, target)]
-            if not self._sizes_agree(ends, place):
-                return
+            self._compare_sizes(ends, place)
             self._copy_slot(self._tensors.get(source), self._tensors.get(target), place)
             slot, resource = self._tensors.get(target), self._eval_tensor(*source).resource_id
             if slot is not None and resource is not None:
                 slot.resource_id = resource
 
-    def _sizes_agree(self, ends: Sequence[tuple[BufferId, int]], place: Place) -> bool:
+    def _compare_sizes(self, ends: Sequence[tuple[BufferId, int]], place: Place) -> None:
         (source, size), (target, room) = ends
         if size != room:
             message = f"{source} has {size:,} bytes, {target} has {room:,}: the device's Invoke() fails here"
             code, noticed = FindingCode.COPY_SIZES_DIFFER, (place.subgraph, place.operator)
             self._contents.note(Finding(code, str(place), message, victim=target, offender=source, noticed=noticed))
-        return size == room
+            raise _InvokeFailed
 
     def _copy_slot(self, source: Slot | None, target: Slot | None, place: Place) -> None:
         if source is not None:
@@ -260,7 +266,8 @@ class Invoker:
             return
         if source is None:
             self._contents.fill(target, place)
-        elif self._sizes_agree([(slot.buffer, slot.size) for slot in (source, target)], place):
+        else:
+            self._compare_sizes([(slot.buffer, slot.size) for slot in (source, target)], place)
             self._contents.copy(source, target, place)
 
     def _read_variable(self, place: Place) -> None:

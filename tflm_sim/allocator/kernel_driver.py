@@ -25,7 +25,6 @@ from tflm_sim.ops.requests import (
     TempBuffer,
     TempTensor,
 )
-
 from tflm_sim.ops.roles import abort
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tflm_sim.allocator.configuration import Configuration
@@ -11,6 +11,7 @@ from tflm_sim.allocator.micro_allocator import ModelAllocation
 from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.allocator.simulate import ROOMY_ARENA, run
 from tflm_sim.allocator.smallest_arena import ConstraintObserver, SmallestArena, SplitArenaSizes, solve, solve_split
+from tflm_sim.arena.events import Observer
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
 
@@ -51,8 +52,8 @@ class Measurement:
         return 0 if self.status == "abort" else self.head_bytes + self.tail_bytes
 
 
-def measure(model: Model, configuration: Configuration) -> Measurement:
-    """Run AllocateTensors() once in a roomy arena and derive the rest.
+def measure(model: Model, configuration: Configuration, *, observers: Iterable[Observer] = ()) -> Measurement:
+    """Run AllocateTensors() once in a roomy arena and derive the rest; the observers are told of each event.
 
     Raises:
         UsageError, UnsupportedOpError: As :func:`~tflm_sim.allocator.simulate.simulate`.
@@ -66,7 +67,7 @@ def measure(model: Model, configuration: Configuration) -> Measurement:
         configuration,
         arena_size=arena_size,
         non_persistent_arena_size=arena_size,
-        observers=(recorder, constraints, ledger),
+        observers=(recorder, constraints, ledger, *observers),
     )
     arena = outcome.arena
     smallest: SmallestArena | None = None

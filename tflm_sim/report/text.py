@@ -159,5 +159,5 @@ def trace_line(event: Event) -> str:
     row = trace_row(event)
     name = row.pop("e")
     label = getattr(event, "label", "")
-    facts = " ".join(f"{key}={printable(value) if isinstance(value, str) else value}" for key, value in row.items())
+    facts = " ".join(f"{key}={printable(value, 200) if isinstance(value, str) else value}" for key, value in row.items())
     return f"{name:<12} {facts}" + (f"  {printable(label)}" if label else "")

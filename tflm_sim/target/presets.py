@@ -1,6 +1,7 @@
 """The named targets: one row per machine and build that people ask for.
 
-A row says what proves it: ``verified_against`` names the configuration of real TFLM whose figures it reproduces.
+A row says what proves it: ``verified_against`` names the configuration of real TFLM whose figures it reproduces with
+the reference kernels; ``_LIBRARY_PROOF`` says the same of kernel libraries.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tflm_sim.errors import UsageError
 from tflm_sim.target.abi import AAPCS, I386, ILP32, LP64, Abi
-from tflm_sim.target.kernel_library import REFERENCE, KernelLibrary, parse_kernels
+from tflm_sim.target.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.target.runtime import CHIRALE_SNAPSHOT, WHEEL_SNAPSHOT, Runtime
 from tflm_sim.target.target import Target
 
@@ -51,6 +52,20 @@ _AS_M4 = "cm4_ref (same ABI)"
 _AS_M4_INT_ENUMS = "cm4le_ref (same layout rules)"
 _ESP = "ILP32, int enums, 8-aligned int64"
 
+_READINGS = "four readings on a board (mcufit-bench)"
+_OWN_FUNCTIONS = "the library's own size functions"
+_LIBRARY_PROOF = {
+    "scalar": _OWN_FUNCTIONS,
+    "dsp": "cm4_cmsis_nn",
+    "mve": "cm55_cmsis_nn",
+    "ansi": _READINGS,
+    "opt": _READINGS,
+    "esp32s3": _OWN_FUNCTIONS,
+    "esp32p4": _OWN_FUNCTIONS,
+}
+_PROVED_WITH_LIBRARY = ("cortex-m4", "cortex-m55", "esp32")
+"""The very machines of those configurations and readings."""
+
 PRESETS: dict[str, Preset] = {
     "x86_64": Preset(LP64, "Linux or macOS on x86-64 or 64-bit ARM, gcc or clang", "x86_64_ref"),
     "x86_64-compression": Preset(
@@ -75,7 +90,7 @@ PRESETS: dict[str, Preset] = {
     "nano33ble-chirale": Preset(
         AAPCS,
         "Arduino Nano 33 BLE (Cortex-M4) with the library Chirale_TensorFLowLite 2.0.0",
-        "four readings on the board (mcufit-bench)",
+        _READINGS,
         Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False),
         own_kernels=KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
     ),
@@ -105,15 +120,26 @@ def target(name: str, *, kernels: str | None = None) -> Target:
     if preset.own_kernels and kernels is not None:
         raise UsageError(f"{name} is a library with kernels of its own; leave --kernels out")
     usual = next(iter(preset.libraries), "reference")
+    library = preset.own_kernels or parse_kernels(kernels or usual, variants=preset.libraries)
     return Target(
         name=name,
         abi=preset.abi,
         runtime=preset.runtime,
-        kernel_library=preset.own_kernels or parse_kernels(kernels or usual, variants=preset.libraries),
+        kernel_library=library,
         interpreter=preset.interpreter,
-        verified_against=preset.verified_against,
+        verified_against=_proof(name, preset, library),
         description=preset.description,
     )
+
+
+def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:
+    """Return what proves a preset with a kernel library: of its own, of the library, and of the structs under it."""
+    if library == REFERENCE or preset.own_kernels:
+        return preset.verified_against
+    proof = _LIBRARY_PROOF[library.variant]
+    if library.version != VERSIONS[library.name][0]:
+        proof = _OWN_FUNCTIONS
+    return proof if name in _PROVED_WITH_LIBRARY else f"{proof}; structs: {preset.verified_against}"
 
 
 def _unknown(name: str) -> str:

@@ -20,6 +20,7 @@ from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import OptionValue
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference import REFERENCE
+from tflm_sim.ops.registry import registrations
 from tflm_sim.ops.requests import (
     FreeTempBuffer,
     FreeTempTensor,
@@ -129,6 +130,7 @@ def _bench(
     custom_options: bytes | None = None,
     resource_variables: ResourceVariables | None = None,
     target: str = "cortex-m4",
+    kernels: str = "reference",
     compressed: Sequence[int] = (),
     refuse: str = "",
 ) -> KernelBench:
@@ -145,9 +147,10 @@ def _bench(
         builder.custom(op, ins, outs, options=custom_options)
     model = builder.model()
     tensors = [EvalTensor(model, tensor, i) for i, tensor in enumerate(model.subgraphs[0].tensors)]
+    chosen = preset(target, kernels=kernels)
     node = Node(
         model=model,
-        target=preset(target, kernels="reference"),
+        target=chosen,
         subgraph_index=0,
         index=0,
         op=op,
@@ -155,7 +158,8 @@ def _bench(
         resource_variables=resource_variables,
         compressed_tensors=frozenset(compressed),
     )
-    return KernelBench(REFERENCE[op], node, refuse)
+    table = REFERENCE if kernels == "reference" else registrations(chosen)
+    return KernelBench(table[op], node, refuse)
 
 
 @pytest.fixture(scope="session")

@@ -33,3 +33,19 @@ def test_an_arduino_library_brings_its_kernels() -> None:
     assert str(target("nano33ble-chirale").kernel_library) == "cmsis_nn@e98ee09 (dsp)"
     with pytest.raises(UsageError, match="leave --kernels out"):
         target("nano33ble-chirale", kernels="reference")
+
+
+@pytest.mark.parametrize(
+    ("name", "kernels", "proof"),
+    [
+        ("cortex-m4", "reference", "cm4_ref"),
+        ("cortex-m4", None, "cm4_cmsis_nn"),
+        ("cortex-m55", None, "cm55_cmsis_nn"),
+        ("cortex-m4", "cmsis_nn@v7.0.0", "the library's own size functions"),
+        ("esp32", None, "four readings on a board (mcufit-bench)"),
+        ("cortex-m7", None, "cm4_cmsis_nn; structs: cm4_ref (same ABI)"),
+        ("x86_64", None, "x86_64_ref"),
+    ],
+)
+def test_a_target_says_what_proves_it_with_those_kernels(name: str, kernels: str | None, proof: str) -> None:
+    assert target(name, kernels=kernels).verified_against == proof

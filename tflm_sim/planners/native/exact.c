@@ -1,9 +1,10 @@
-/* The whole question: bounds and first plans, then rounds of searches with more and more nodes.
+/* The whole question: bounds and first plans, then many searches of growing length.
 
-   A round asks every strategy about one capacity: the lower bound (the plan there would be the best), the last byte
-   below the best plan (the proof that it cannot be beaten), or the middle. "Found" lowers the best plan, "failed"
-   raises the bound, "stopped" is asked again with twice the nodes. With more than one worker the strategies are dealt
-   out; workers share the best plan and the bound and nothing else. */
+   Whether a search finds a plan at once or gets lost depends on chance more than on its length: so there are many short
+   ones, each with a strategy of its own, and few long ones (in Luby's sequence 1 1 2 1 1 2 4 ..., which is within a
+   logarithm of the best choice). Each asks about one capacity: sometimes the lower bound, where a plan would be the
+   best, mostly something between it and the best plan so far. "Found" lowers the best plan, "failed" raises the bound.
+   With more than one worker the strategies are dealt out; workers share the best plan and the bound, nothing else. */
 #if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -23,7 +24,7 @@ enum {
   MOST_SEARCHED = 2048, /* more buffers than these get a first-fit plan and a bound only */
   MOST_WORKERS = 64,
   LEAST_NODES = 256,
-  PLAIN_ROUNDS = 4, /* rounds before the orders are shaken */
+  BOUND_EVERY = 4, /* one search of so many asks about the lower bound */
   WORKER_STACK = 32 << 20
 };
 
@@ -31,12 +32,14 @@ static const double REPORT_EVERY = 0.1; /* seconds */
 
 typedef struct {
   search_pick pick;
-  const char *keys;
+  char keys[5];
+  double noise;
 } strategy;
 
+/* The first strategies; then they are drawn. */
 static const strategy STRATEGIES[] = {
-    {PICK_TIGHTEST, "WAT"}, {PICK_LOWEST_FLOOR, "TAW"}, {PICK_LOWEST, "TWA"}, {PICK_LOWEST_FLOOR, "WAT"},
-    {PICK_LOWEST, "TAW"},   {PICK_TIGHTEST, "TWA"},     {PICK_LOWEST, "WAT"}, {PICK_LOWEST_FLOOR, "TOA"},
+    {PICK_SNUGGEST, "OA", 0},  {PICK_LOWEST_FLOOR, "TAW", 0}, {PICK_LOWEST_FLOOR, "TWA", 0},
+    {PICK_TIGHTEST, "WAT", 0}, {PICK_LOWEST, "TOA", 0},       {PICK_LOWEST, "TWA", 0},
 };
 enum { STRATEGY_COUNT = sizeof STRATEGIES / sizeof *STRATEGIES };
 
@@ -49,6 +52,7 @@ typedef struct {
   double begun, reported;
   int64_t best_peak, *best; /* bytes; units */
   int64_t bound, nodes;
+  double aim; /* which part of the gap, from the bound on, the next capacity asked about keeps */
   int stop;
 #ifndef _WIN32
   pthread_mutex_t lock;
@@ -136,35 +140,57 @@ static int poll(void *context, int64_t nodes) {
 }
 
 /* The capacity to ask about. */
-static int64_t choose_target(const effort *e, int turn) {
+static int64_t choose_target(const effort *e, int64_t turn) {
   if (e->options->capacity >= 0) return e->options->capacity;
-  const int64_t middle = problem_next_peak(e->p, e->bound + (e->best_peak - e->bound) / 2);
-  if (turn % 3 == 0) return e->bound;
-  return turn % 3 == 1 && middle < e->best_peak ? middle : e->best_peak - 1;
+  if (turn % BOUND_EVERY == 0) return e->bound;
+  const int64_t target = e->bound + (int64_t)((double)(e->best_peak - e->bound) * e->aim);
+  return target < e->best_peak ? target : e->best_peak - 1;
 }
 
 static void learn(worker *w, int verdict) {
   effort *e = w->shared;
   count_nodes(w, w->task.nodes);
   if (verdict == SEARCH_FOUND) offer(e, w->units);
-  if (verdict != SEARCH_FAILED || w->task.capacity < e->bound) return;
-  e->bound = problem_next_peak(e->p, w->task.capacity + 1);
+  if (verdict == SEARCH_FAILED && w->task.capacity >= e->bound)
+    e->bound = problem_next_peak(e->p, w->task.capacity + 1);
+  if (verdict == SEARCH_STOPPED && w->task.capacity > e->bound) e->aim += (1.0 - e->aim) * 0.1;
+  if (verdict == SEARCH_FOUND) e->aim *= 0.9;
+}
+
+static strategy strategy_of(int64_t turn) {
+  static const double noises[] = {0.0, 0.0, 0.05, 0.2};
+  if (turn < STRATEGY_COUNT) return STRATEGIES[turn];
+  uint64_t bits = exact_mix((uint64_t)turn * UINT64_C(0x9e3779b97f4a7c15));
+  strategy drawn = {(search_pick)(bits % PICK_COUNT), "", noises[bits >> 62]};
+  char keys[] = "TAWOZL";
+  for (int k = 0; k < 4; k++) {
+    const int other = k + (int)((bits >> (8 + 8 * k)) % (uint64_t)(6 - k));
+    drawn.keys[k] = keys[other];
+    keys[other] = keys[k];
+  }
+  return drawn;
+}
+
+/* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ..., from 1 on. */
+static int64_t luby(int64_t i) {
+  int64_t power = 1;
+  while (power - 1 < i) power *= 2;
+  return power - 1 == i ? power / 2 : luby(i - power / 2 + 1);
 }
 
 /* Returns 0 when there is nothing more to do. */
-static int ask(worker *w, int which, int round) {
+static int ask(worker *w, int64_t turn) {
   effort *e = w->shared;
-  const int shaken = round >= PLAIN_ROUNDS;
-  problem_order(e->p, STRATEGIES[which].keys, shaken ? 0.3 : 0.0, (uint64_t)(round * STRATEGY_COUNT + which), w->order);
+  const strategy chosen = strategy_of(turn);
+  problem_order(e->p, chosen.keys, chosen.noise, (uint64_t)turn, w->order);
   lock(e);
   check_limits(e);
   const int over = e->stop || answered(e);
-  const int64_t most = INT64_C(1) << 62, base = 2 * (int64_t)e->p->count + LEAST_NODES;
   w->counted = 0;
-  w->task = (search_task){.capacity = over ? 0 : choose_target(e, which + round),
-                          .pick = STRATEGIES[which].pick,
+  w->task = (search_task){.capacity = over ? 0 : choose_target(e, turn),
+                          .pick = chosen.pick,
                           .order = w->order,
-                          .node_limit = round < 30 ? base << round : most,
+                          .node_limit = luby(turn + 1) * (2 * (int64_t)e->p->count + LEAST_NODES),
                           .poll = poll,
                           .context = w};
   unlock(e);
@@ -179,9 +205,8 @@ static int ask(worker *w, int which, int round) {
 
 static void *work(void *argument) {
   worker *w = argument;
-  for (int round = 0;; round++)
-    for (int which = w->index % STRATEGY_COUNT; which < STRATEGY_COUNT; which += w->count)
-      if (!ask(w, which, round)) return NULL;
+  for (int64_t turn = w->index; ask(w, turn); turn += w->count) continue;
+  return NULL;
 }
 
 static void worker_free(worker *w) {
@@ -292,7 +317,7 @@ int exact_solve(const exact_buffer *buffers, size_t count, const exact_options *
                 int64_t *offsets) {
   problem p;
   if (arguments_are_bad(buffers, count, options)) return EXACT_BAD_ARGUMENT;
-  effort e = {.p = &p, .options = options, .begun = now(), .best_peak = -1};
+  effort e = {.p = &p, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
   int code = problem_init(&p, buffers, count);
   e.bound = p.bound;
   if (code == EXACT_OK && problem_fixed_collide(&p)) {

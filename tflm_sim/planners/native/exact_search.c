@@ -308,13 +308,13 @@ static void remember_failures(search *s, size_t from) {
 
 /* ---- choosing */
 
-/* The section to work on; sections without a free buffer have nobody to choose. */
+/* The section to work on. */
 static int pick_section(const search *s, const region *r) {
   int best = -1;
   unit best_first = 0, best_load = 0;
   for (int q = r->low; q < r->high; q++) {
     if (s->load[q] == 0) continue;
-    const unit first = s->task->pick == PICK_TIGHTEST ? s->capacity - s->floor[q] - s->load[q] : s->floor[q];
+    const unit first = s->task->pick == PICK_LOWEST_FLOOR ? s->floor[q] : s->capacity - s->floor[q] - s->load[q];
     if (best >= 0 && (first > best_first || (first == best_first && s->load[q] <= best_load))) continue;
     best = q;
     best_first = first;
@@ -331,6 +331,25 @@ static int lowest_in(const search *s, const region *r, int section) {
   return -1;
 }
 
+/* Of the buffers that can be lowest in the section, the one that leaves least room below it in all of its sections,
+   where others could be lower. */
+static int snuggest_in(const search *s, const region *r, int section) {
+  int best = -1;
+  double best_waste = 0;
+  for (int k = r->sorted_count - 1; k >= 0; k--) {
+    const int i = r->sorted[k];
+    if (s->p->fixed[i] != EXACT_FREE || section < s->p->low[i] || s->p->high[i] <= section) continue;
+    if (best >= 0 && s->lowest[i] > s->lowest[best]) break;
+    double waste = 0;
+    for (int q = s->p->low[i]; q < s->p->high[i]; q++) waste += (double)(s->lowest[i] - s->floor[q]);
+    waste /= s->p->high[i] - s->p->low[i];
+    if (best >= 0 && waste >= best_waste) continue;
+    best = i;
+    best_waste = waste;
+  }
+  return best;
+}
+
 /* The lowest unplaced neighbour that may still lie below buffer i, or -1. */
 static int fits_below(const search *s, int i) {
   const problem *p = s->p;
@@ -345,7 +364,10 @@ static int fits_below(const search *s, int i) {
 
 static int choose(const search *s, const region *r) {
   int chosen = -1;
-  if (s->task->pick != PICK_LOWEST) chosen = lowest_in(s, r, pick_section(s, r));
+  if (s->task->pick == PICK_SNUGGEST)
+    chosen = snuggest_in(s, r, pick_section(s, r));
+  else if (s->task->pick != PICK_LOWEST)
+    chosen = lowest_in(s, r, pick_section(s, r));
   if (chosen < 0) chosen = lowest_in(s, r, -1);
   for (int below = chosen; below >= 0; below = fits_below(s, chosen)) chosen = below;
   return chosen;

@@ -10,7 +10,9 @@ enum { SEARCH_FAILED, SEARCH_FOUND, SEARCH_STOPPED };
 typedef enum {
   PICK_LOWEST,       /* the buffer that can lie lowest of all */
   PICK_LOWEST_FLOOR, /* the section that is filled least, the fuller ahead one first */
-  PICK_TIGHTEST      /* the section with the least room to lose */
+  PICK_TIGHTEST,     /* the section with the least room to lose */
+  PICK_SNUGGEST,     /* the same; in it, the buffer that leaves least room below it */
+  PICK_COUNT
 } search_pick;
 
 typedef struct {

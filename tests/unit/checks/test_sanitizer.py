@@ -1,0 +1,223 @@
+"""Each finding from the shortest event sequence that has it; ordinary runs have none."""
+
+from __future__ import annotations
+
+import pytest
+
+from tflm_sim.allocator.findings import BufferId, Finding, FindingCode
+from tflm_sim.allocator.simulate import simulate
+from tflm_sim.arena.events import (
+    AllocInfo,
+    Event,
+    OpEvent,
+    Persist,
+    Phase,
+    PlanAdd,
+    PlanDone,
+    PlanOffset,
+    Resize,
+    Run,
+    ScratchRequest,
+    Temp,
+    TempFree,
+    TempReset,
+    Variable,
+)
+from tflm_sim.checks.npu import NpuTensors
+from tflm_sim.checks.sanitizer import Sanitizer
+from tflm_sim.model.load import load
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.target.presets import target as preset
+
+RUN = Run("plain", 1024)
+PREPARE = OpEvent("op_prepare", 0, 3, "CONV_2D", has=True)
+TEMP = Temp(size=32, alignment=4, offset=64, temp_end=96, tail_offset=900)
+AT = "prepare of CONV_2D #3 in subgraph 0"
+
+
+def findings(*events: Event, **arguments: object) -> list[Finding]:
+    sanitizer = Sanitizer(**arguments)  # type: ignore[arg-type]
+    for event in (RUN, *events):
+        sanitizer(event)
+    return sanitizer.findings
+
+
+def persist(offset: int, size: int, label: str = "OpData", alignment: int = 16) -> Persist:
+    return Persist(size, alignment, offset, size, 1024 - offset, "", label)
+
+
+def info(index: int, first: int, last: int, *, size: int = 64, scratch: bool = False) -> AllocInfo:
+    tensor, number, node = (-1, index, 0) if scratch else (index, -1, -1)
+    return AllocInfo(index, 0, tensor, number, node, size, True, first, last, -1)
+
+
+def plan(*rows: tuple[AllocInfo, int]) -> list[Event]:
+    """Return the events of a plan of buffers at offsets."""
+    placed = [Phase("planner_arena")]
+    added = [PlanAdd(row.info, row.size, row.size, row.first, row.last, -1) for row, _ in rows]
+    offsets = [PlanOffset(row.info, index, offset) for index, (row, offset) in enumerate(rows)]
+    usage = max(row.size + offset for row, offset in rows)
+    return [Phase("plan"), *(row for row, _ in rows), *placed, *added, *offsets, PlanDone(usage, 0, 512)]
+
+
+def test_a_temp_that_is_not_given_back_before_the_reset() -> None:
+    (found,) = findings(PREPARE, TEMP, TempReset(False, 96, 0))
+    assert (found.code, found.place, found.start, found.end) == (FindingCode.TEMP_NOT_RELEASED, AT, 64, 96)
+    assert found.message == "the temp of 32 bytes at 64 is not given back before the reset"
+
+
+def test_a_leaked_temp_is_named_once() -> None:
+    refused = TempReset(False, 96, 0)
+    assert len(findings(PREPARE, TEMP, refused, refused)) == 1
+
+
+def test_a_temp_that_is_used_after_its_reset() -> None:
+    events = (PREPARE, TEMP, TempFree(64), TempReset(True, 96, 0), TempFree(64))
+    assert [found.code for found in findings(*events)] == [FindingCode.TEMP_USED_AFTER_RESET]
+
+
+def test_a_temp_that_is_given_back_twice() -> None:
+    assert [found.code for found in findings(PREPARE, TEMP, TempFree(64), TempFree(64))] == [
+        FindingCode.TEMP_FREED_TWICE
+    ]
+
+
+def test_the_head_is_resized_while_temps_live() -> None:
+    (found,) = findings(PREPARE, TEMP, Resize(192, 4, False, 0, 900))
+    assert (found.code, found.place) == (FindingCode.HEAD_RESIZED_OVER_TEMPS, AT)
+    assert found.message == "the head is resized to 192 bytes while 1 temps are out"
+
+
+def test_a_persistent_buffer_over_a_live_temp() -> None:
+    (found,) = findings(PREPARE, TEMP, persist(80, 32))
+    assert (found.code, found.start, found.end) == (FindingCode.PERSISTENT_OVERLAPPED, 80, 96)
+    assert found.message == f"OpData takes bytes 80 to 95 of a temp (temp, since {AT})"
+
+
+def test_a_persistent_buffer_over_a_temp_that_was_given_back_is_fine() -> None:
+    assert findings(PREPARE, TEMP, TempFree(64), persist(80, 32)) == []
+
+
+def test_a_temp_over_a_persistent_buffer() -> None:
+    (found,) = findings(PREPARE, persist(80, 32), TEMP)
+    assert (found.code, found.start, found.end) == (FindingCode.PERSISTENT_OVERLAPPED, 80, 96)
+
+
+def test_the_head_over_the_tail() -> None:
+    (found,) = findings(persist(80, 32), Phase("plan"), Resize(96, 16, True, 96, 80))
+    assert (found.code, found.start, found.end) == (FindingCode.PERSISTENT_OVERLAPPED, 80, 96)
+
+
+def test_a_temp_over_another_temp() -> None:
+    (found,) = findings(PREPARE, TEMP, Temp(16, 4, 80, 96, 900))
+    assert (found.code, found.start, found.end) == (FindingCode.LIVE_BUFFERS_OVERLAP, 80, 96)
+
+
+def test_planning_touches_a_variable() -> None:
+    events = (Phase("variables"), Variable(5, 32), persist(512, 32, "variable tensor 5"), Phase("planner_arena"))
+    (found,) = findings(*events, Temp(512, 16, 16, 528, 512))
+    assert (found.code, found.place, found.start, found.end) == (
+        FindingCode.VARIABLE_TOUCHED,
+        "planner arena",
+        512,
+        528,
+    )
+
+
+def test_the_plan_lies_on_a_variable() -> None:
+    events = (Phase("variables"), Variable(5, 32), persist(64, 32, "variable tensor 5"))
+    (found,) = findings(*events, *plan((info(0, 0, 1), 32)))
+    assert (found.code, found.start, found.end) == (FindingCode.VARIABLE_TOUCHED, 64, 96)
+
+
+@pytest.mark.parametrize(
+    ("place", "request_subgraph"),
+    [(OpEvent("op_init", 0, 3, "CONV_2D", has=True), 0), (PREPARE, 1), (Phase("scratch_handles"), 0)],
+)
+def test_a_scratch_buffer_outside_of_its_operator(place: Event, request_subgraph: int) -> None:
+    (found,) = findings(place, ScratchRequest(64, request_subgraph, 0, ""))
+    assert found.code is FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR
+
+
+def test_two_live_buffers_on_one_byte() -> None:
+    (found,) = findings(*plan((info(0, 0, 1), 0), (info(1, 1, 2, scratch=True), 48)))
+    assert (found.code, found.start, found.end) == (FindingCode.LIVE_BUFFERS_OVERLAP, 48, 64)
+    assert (found.victim, found.offender) == (BufferId("tensor", 0, 0), BufferId("scratch", 0, 1))
+    assert found.message == "tensor 0 and scratch 1 are both alive in scopes 1 to 1 and share bytes 48 to 63"
+
+
+def test_buffers_that_live_one_after_the_other_share_bytes() -> None:
+    assert findings(*plan((info(0, 0, 1), 0), (info(1, 2, 2), 0))) == []
+
+
+def test_the_tensors_of_an_npu_operator_share_bytes_on_purpose() -> None:
+    npu = NpuTensors(memory=frozenset({(0, 2)}), operators=(frozenset({(0, 0), (0, 1), (0, 2)}),))
+    events = plan((info(0, 0, 1), 0), (info(1, 1, 1), 0), (info(2, -1, 1), 0))
+    assert findings(*events, npu=npu) == []
+    assert {found.code for found in findings(*events)} == {
+        FindingCode.LIVE_BUFFERS_OVERLAP,
+        FindingCode.READ_BEFORE_WRITTEN,
+    }
+
+
+def test_a_tensor_that_nothing_writes() -> None:
+    (found,) = findings(*plan((info(0, -1, 4), 0)))
+    assert (found.code, found.victim) == (FindingCode.READ_BEFORE_WRITTEN, BufferId("tensor", 0, 0))
+
+
+def test_a_buffer_that_nothing_names_is_no_finding() -> None:
+    assert findings(*plan((info(0, -1, -1), 0))) == []
+
+
+@pytest.mark.parametrize("event", [persist(900, 16), Temp(16, 8, 4, 20, 900)])
+def test_an_allocation_that_is_not_aligned(event: Event) -> None:
+    assert [found.code for found in findings(PREPARE, event)] == [FindingCode.MISALIGNED]  # 900 % 16 == 4, 4 % 8 == 4
+
+
+def test_alignment_is_of_addresses() -> None:
+    assert findings(PREPARE, persist(900, 16), address=12) == []  # 912 is 57 * 16
+
+
+def test_a_planned_buffer_that_is_not_aligned() -> None:
+    assert [found.code for found in findings(*plan((info(0, 0, 1), 8)))] == [FindingCode.MISALIGNED]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (Phase("done"), persist(512, 16)),
+        (OpEvent("op_invoke", 0, 0, "MINE", has=True), persist(512, 16)),
+        (OpEvent("op_prepare", 0, 0, "MINE", has=True), ScratchRequest(16, 0, 0, "")),
+    ],
+)
+def test_an_allocation_after_the_plan_is_final(events: tuple[Event, ...]) -> None:
+    assert [found.code for found in findings(*plan((info(0, 0, 1), 0)), *events)] == [
+        FindingCode.ALLOCATION_AFTER_PLAN
+    ]
+
+
+def test_input_tensors_and_a_second_model_come_after_the_plan() -> None:
+    again = (Phase("input_tensors"), persist(512, 16), Phase("done"), Phase("builtin_data_allocator"), persist(496, 16))
+    assert findings(*plan((info(0, 0, 1), 0)), *again) == []
+
+
+def test_two_arenas_have_memories_of_their_own() -> None:
+    assert findings(PREPARE, TEMP, persist(80, 16), is_split=True) == []
+
+
+def test_the_shadow_knows_who_since_when_and_where() -> None:
+    sanitizer = Sanitizer()
+    for event in (RUN, PREPARE, persist(512, 32)):
+        sanitizer(event)
+    owner = sanitizer.memory[543]
+    assert owner is not None
+    assert (owner.section, owner.label, owner.since, owner.place) == ("tail", "OpData", 2, AT)
+    assert (sanitizer.memory[511], sanitizer.memory[544]) == (None, None)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m55", "esp32-s3", "x86_64"])
+def test_samples_are_clean_on_every_target(name: str, target: str) -> None:
+    sanitizer = Sanitizer()
+    simulate(load(sample_path(name)), preset(target), observers=[sanitizer])
+    assert sanitizer.findings == []

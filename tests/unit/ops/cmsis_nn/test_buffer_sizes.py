@@ -1,0 +1,108 @@
+"""Sizes by hand, one per rule; tests/oracle holds them all against CMSIS-NN itself."""
+
+import pytest
+
+from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES
+from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, DwConvParams, Tile, TransposeConvParams
+
+NEW, BEFORE, OLD = BUFFER_SIZES["4ab83cc"], BUFFER_SIZES["v7.0.0"], BUFFER_SIZES["e98ee09"]
+ONE, NONE = Tile(1, 1), Tile(0, 0)
+UNPADDED = ConvParams(ONE, NONE, ONE)
+
+
+def dims(h: int, w: int, c: int, n: int = 1) -> Dims:
+    return Dims(n, h, w, c)
+
+
+@pytest.mark.parametrize(
+    ("isa", "size"),
+    [
+        ("scalar", 2 * 28 * 2),  # two int16 columns of 3 * 3 * 3 = 27 rounded up to 4
+        ("dsp", 2 * 28 * 2),
+        ("mve", 4 * 32),  # four int8 columns rounded up to 16
+    ],
+)
+def test_a_3x3_convolution_copies_columns(isa, size):
+    layer = UNPADDED, dims(8, 8, 3), dims(3, 3, 3), dims(6, 6, 5)
+    assert NEW.arm_convolve_wrapper_s8_get_buffer_size(isa, *layer) == size
+
+
+@pytest.mark.parametrize("stride", [ONE, Tile(2, 2)])
+@pytest.mark.parametrize("isa", ["scalar", "dsp", "mve"])
+def test_a_pointwise_convolution_needs_nothing(isa, stride):
+    layer = ConvParams(stride, NONE, ONE), dims(8, 8, 3), dims(1, 1, 3), dims(8, 8, 5)
+    assert NEW.arm_convolve_wrapper_s8_get_buffer_size(isa, *layer) == 0
+
+
+def test_groups_were_overlooked_before_c01c0a1():
+    grouped = UNPADDED, dims(8, 8, 8), dims(1, 1, 4), dims(8, 8, 5)
+    assert BEFORE.arm_convolve_wrapper_s8_get_buffer_size("dsp", *grouped) == 0
+    assert NEW.arm_convolve_wrapper_s8_get_buffer_size("dsp", *grouped) == 2 * 8 * 2
+
+
+def test_four_bit_weights_on_mve_asked_for_what_int8_does_before_c01c0a1():
+    # One row of 10 with a window of 3: no padding, so today's kernel copies nothing.
+    row = UNPADDED, dims(1, 10, 4), dims(1, 3, 4), dims(1, 8, 5)
+    assert BEFORE.arm_convolve_wrapper_s4_get_buffer_size("mve", *row) == 3 * 4
+    assert NEW.arm_convolve_wrapper_s4_get_buffer_size("mve", *row) == 0
+    assert BEFORE.arm_convolve_wrapper_s4_get_buffer_size("dsp", *row) == 2 * 12 * 2
+
+
+def test_one_row_on_mve_copies_its_padded_ends():
+    # Window 3, padding 1 on both sides, 4 channels: 3 * 4 + 1 * 4.
+    row = ConvParams(ONE, Tile(0, 1), ONE), dims(1, 10, 4), dims(1, 3, 4), dims(1, 10, 5)
+    assert NEW.arm_convolve_wrapper_s8_get_buffer_size("mve", *row) == 16
+    # A row so short that one output reads both ends: im2col, 4 columns of 3 * 4 rounded up to 16.
+    short = ConvParams(ONE, Tile(0, 1), ONE), dims(1, 1, 4), dims(1, 3, 4), dims(1, 1, 5)
+    assert NEW.arm_convolve_wrapper_s8_get_buffer_size("mve", *short) == 4 * 16
+
+
+def depthwise(isa, sizes, channels, window, *, padding=ONE, outputs=None):
+    outputs = outputs or channels
+    layer = DwConvParams(1, ONE, padding, ONE), dims(8, 8, channels), dims(*window, outputs), dims(8, 8, outputs)
+    return sizes.arm_depthwise_conv_wrapper_s8_get_buffer_size(isa, *layer)
+
+
+def test_a_3x3_depthwise_convolution_needs_nothing_without_mve():
+    assert depthwise("dsp", NEW, 64, (3, 3)) == 0
+    assert depthwise("dsp", NEW, 64, (3, 3), padding=Tile(2, 2)) == 64 * 9 * 2
+    assert depthwise("dsp", NEW, 64, (5, 3)) == 64 * 15 * 2
+    assert depthwise("scalar", NEW, 64, (5, 3)) == 0
+    assert depthwise("mve", NEW, 64, (3, 3)) == 4 * 124 * 9
+
+
+def test_a_3x3_depthwise_convolution_needed_columns_in_2022():
+    assert depthwise("dsp", OLD, 64, (3, 3)) == 64 * 9 * 2
+
+
+def test_one_input_channel_runs_as_a_convolution_on_mve():
+    # im2col of 3 * 3: 4 columns of 16, and the filter transposed: 9 * 8.
+    assert depthwise("mve", NEW, 1, (3, 3), outputs=8) == 4 * 16 + 72
+    assert depthwise("dsp", NEW, 1, (3, 3), outputs=8) == 0
+
+
+def test_a_transposed_convolution_with_many_channels_is_a_reversed_one():
+    layer = TransposeConvParams(Tile(2, 2)), dims(4, 4, 17), dims(3, 3, 17, n=5)
+    # 3 * 3 * 17 = 153, rounded up to 156; two int16 columns.
+    assert NEW.arm_transpose_conv_s8_get_buffer_size("dsp", *layer, dims(8, 8, 5)) == 2 * 156 * 2
+    assert NEW.arm_transpose_conv_s8_get_reverse_conv_buffer_size(*layer) == 153 * 5
+
+
+def test_a_transposed_convolution_with_few_channels_sums_rows():
+    layer = TransposeConvParams(Tile(2, 2)), dims(4, 4, 16), dims(3, 3, 16, n=5)
+    # (3 * 2 + 3) * 5 sums in each of 3 rows.
+    assert NEW.arm_transpose_conv_s8_get_buffer_size("dsp", *layer, dims(8, 8, 5)) == 45 * 3 * 4
+    assert NEW.arm_transpose_conv_s8_get_reverse_conv_buffer_size(*layer) == 0
+
+
+def test_kernel_sums_are_kept_on_mve_since_58f1770():
+    window = Dims(32, 1, 1, 10)
+    assert NEW.arm_fully_connected_s8_get_buffer_size("mve", window) == 10 * 4
+    assert NEW.arm_fully_connected_s8_get_buffer_size("dsp", window) == 0
+    assert OLD.arm_fully_connected_s8_get_buffer_size("mve", window) == 0
+    assert NEW.arm_svdf_s8_get_buffer_size("mve", Dims(24, 16, 1, 1)) == 24 * 4
+
+
+def test_average_pooling_sums_on_dsp_only():
+    sizes = [NEW.arm_avgpool_s8_get_buffer_size(isa, 5, 64) for isa in ("scalar", "dsp", "mve")]
+    assert sizes == [0, 64 * 4, 0]

@@ -1,0 +1,260 @@
+"""A sanitizer for AllocateTensors(): an observer of the event stream that keeps shadow memory and notes what is wrong.
+
+    simulate(model, target, arena_size=65536, observers=[sanitizer := Sanitizer()])
+    sanitizer.findings
+
+What the arena itself refuses (a resize while temps are out) and what it lets pass unseen (a persistent buffer over live
+temps) are both findings, with the operator or phase at fault. Offsets count from the aligned start of the arena.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.allocator.findings import BufferId, Finding, FindingCode
+from tflm_sim.allocator.place import PlaceTracker
+from tflm_sim.arena.events import (
+    AllocInfo,
+    Event,
+    OpEvent,
+    Persist,
+    Phase,
+    PlanAdd,
+    PlanDone,
+    PlanOffset,
+    Resize,
+    Run,
+    ScratchRequest,
+    Temp,
+    TempFree,
+    TempReset,
+    Variable,
+)
+from tflm_sim.checks.npu import NpuTensors
+from tflm_sim.checks.shadow import Owner, ShadowMemory
+from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.validate import Fault, validate
+
+# Phases that begin another model on the same arena.
+_BEGINNINGS = frozenset({"create", "resource_variables", "builtin_data_allocator"})
+_KERNEL_STEPS = frozenset({"op_init", "op_prepare", "op_prepared", "op_invoke"})
+
+
+class Sanitizer:
+    """Judges every event (mutable); an :data:`~tflm_sim.arena.events.Observer`.
+
+    Args:
+        address: Where the arena's aligned start lies in memory, modulo 16.
+        is_split: Whether persistent memory is an arena of its own.
+        npu: The tensors that share their bytes on purpose (:func:`~tflm_sim.checks.npu.npu_tensors`).
+
+    Attributes:
+        findings: What is wrong, in the order of discovery.
+    """
+
+    def __init__(self, *, address: int = 0, is_split: bool = False, npu: NpuTensors | None = None) -> None:
+        self.findings: list[Finding] = []
+        self._address = address
+        self._is_split = is_split
+        self._npu = npu or NpuTensors()
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            Run: lambda event: self._start(),
+            Phase: self._phase,
+            OpEvent: self._op_event,
+            Persist: self._persist,
+            Temp: self._temp,
+            TempFree: self._temp_free,
+            TempReset: self._temp_reset,
+            Resize: self._resize,
+            ScratchRequest: self._scratch_request,
+            Variable: self._variable,
+            AllocInfo: self._alloc_info,
+            PlanAdd: lambda event: self._plan.append(event),
+            PlanOffset: lambda event: self._offsets.append(event.offset),
+            PlanDone: self._plan_done,
+        }
+        self._start()
+
+    def __call__(self, event: Event) -> None:
+        """Take notice of an event."""
+        self._time += 1
+        handler = self._handlers.get(type(event))
+        if handler is not None:
+            handler(event)
+
+    def _start(self) -> None:
+        self.memory = ShadowMemory()
+        self.persistent_memory = ShadowMemory() if self._is_split else self.memory
+        self._place = PlaceTracker()
+        self._time = 0
+        self._head = 0
+        self._live: dict[int, Temp] = {}
+        self._freed: set[int] = set()
+        self._leaked: set[int] = set()
+        self._next_variable: int | None = None
+        self._infos: dict[int, AllocInfo] = {}
+        self._plan: list[PlanAdd] = []
+        self._offsets: list[int] = []
+        self._is_planned = False
+        self._is_final = False
+
+    def _note(
+        self,
+        code: FindingCode,
+        message: str,
+        start: int = 0,
+        end: int = 0,
+        *,
+        victim: BufferId | None = None,
+        offender: BufferId | None = None,
+    ) -> None:
+        event = self._place.event
+        noticed = (event.subgraph, event.op) if isinstance(event, OpEvent) else None
+        self.findings.append(
+            Finding(code, str(self._place), message, start, end, victim=victim, offender=offender, noticed=noticed)
+        )
+
+    def _phase(self, event: Phase) -> None:
+        self._place(event)
+        if event.name in _BEGINNINGS:
+            self._is_planned = self._is_final = False
+        self._is_final |= event.name == "done"
+
+    def _op_event(self, event: OpEvent) -> None:
+        self._place(event)
+
+    # -- sections ---------------------------------------------------------------------------------------------------
+
+    def _take(self, memory: ShadowMemory, start: int, end: int, owner: Owner) -> None:
+        """Give bytes to an owner, and note who had them."""
+        for first, stop, former in memory.owned(start, end):
+            message = f"{owner.label} takes bytes {first:,} to {stop - 1:,} of {former}"
+            self._note(_overlap_code(owner, former), message, first, stop)
+        memory.paint(start, end, owner)
+
+    def _check_alignment(self, what: str, offset: int, size: int, alignment: int) -> None:
+        if (self._address + offset) % alignment:
+            message = f"{what} at {offset:,} is not aligned to {alignment}"
+            self._note(FindingCode.MISALIGNED, message, offset, offset + size)
+
+    def _persist(self, event: Persist) -> None:
+        label = event.label or "a persistent buffer"
+        start, end = event.offset, event.offset + event.size
+        if self._is_final or (self._is_planned and self._place.phase in _KERNEL_STEPS):
+            message = f"{event.size:,} bytes for {label} are taken from the tail after the plan is final"
+            self._note(FindingCode.ALLOCATION_AFTER_PLAN, message, start, end)
+        self._check_alignment(label, event.offset, event.size, event.alignment)
+        is_variable, self._next_variable = self._next_variable is not None, None
+        owner = Owner("tail", label, self._time, str(self._place), is_variable)
+        self._take(self.persistent_memory, start, end, owner)
+
+    def _variable(self, event: Variable) -> None:
+        self._next_variable = event.tensor
+
+    def _temp(self, event: Temp) -> None:
+        end = event.offset + event.size
+        self._check_alignment("a temp", event.offset, event.size, event.alignment)
+        self._take(self.memory, event.offset, end, Owner("temp", "a temp", self._time, str(self._place)))
+        self._live[event.offset] = event
+        self._freed.discard(event.offset)
+
+    def _temp_free(self, event: TempFree) -> None:
+        temp = self._live.pop(event.offset, None)
+        if temp is not None:
+            self.memory.paint(temp.offset, temp.offset + temp.size, None)
+            self._freed.add(event.offset)
+        elif event.offset in self._freed:
+            message = f"the temp at {event.offset:,} was given back before"
+            self._note(FindingCode.TEMP_FREED_TWICE, message, event.offset)
+        else:
+            message = f"the temp at {event.offset:,} is given back, and the temps were reset since it was taken"
+            self._note(FindingCode.TEMP_USED_AFTER_RESET, message, event.offset)
+
+    def _temp_reset(self, event: TempReset) -> None:
+        for temp in self._live.values():
+            if temp.offset not in self._leaked:
+                self._leaked.add(temp.offset)
+                message = f"the temp of {temp.size:,} bytes at {temp.offset:,} is not given back before the reset"
+                self._note(FindingCode.TEMP_NOT_RELEASED, message, temp.offset, temp.offset + temp.size)
+        if event.ok:
+            for temp in self._live.values():
+                self.memory.paint(temp.offset, temp.offset + temp.size, None)
+            self._live.clear()
+            self._freed.clear()
+            self._leaked.clear()
+
+    def _resize(self, event: Resize) -> None:
+        if self._live:
+            message = f"the head is resized to {event.size:,} bytes while {len(self._live)} temps are out"
+            self._note(FindingCode.HEAD_RESIZED_OVER_TEMPS, message, 0, event.size)
+        if event.ok:
+            self.memory.paint(0, self._head, None)
+            self._head = event.head
+            self._take(self.memory, 0, event.head, Owner("head", "the head", self._time, str(self._place)))
+
+    # -- scratch buffers and the plan -------------------------------------------------------------------------------
+
+    def _scratch_request(self, event: ScratchRequest) -> None:
+        what = f"scratch buffer {event.request} of {event.size:,} bytes"
+        if self._is_planned:
+            self._note(FindingCode.ALLOCATION_AFTER_PLAN, f"{what} is asked for after the plan is final")
+        place = self._place.event
+        if not isinstance(place, OpEvent) or place.step != "op_prepare" or place.subgraph != event.subgraph:
+            message = f"{what} of subgraph {event.subgraph} is asked for outside of its operator's Prepare"
+            self._note(FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, message)
+
+    def _alloc_info(self, event: AllocInfo) -> None:
+        if event.info == 0:
+            self._plan.clear()
+            self._offsets.clear()
+        self._infos[event.info] = event
+        is_npu_memory = (event.subgraph, event.tensor) in self._npu.memory
+        if event.needs_allocating and not is_npu_memory and event.first < 0 <= event.last:
+            buffer = _buffer(event)
+            message = f"{buffer} is used until scope {event.last}, and nothing writes it before"
+            self._note(FindingCode.READ_BEFORE_WRITTEN, message, victim=buffer)
+
+    def _plan_done(self, event: PlanDone) -> None:
+        self._is_planned = True
+        infos = [self._infos[row.info] for row in self._plan]
+        for info, offset in zip(infos, self._offsets, strict=True):
+            what = str(_buffer(info))
+            self._check_alignment(what, offset, info.size, MICRO_ARENA_BUFFER_ALIGNMENT)
+            self._check_tail(what, offset, offset + info.size)
+        buffers = [Buffer(info.size, info.first, info.last) for info in infos]
+        for fault in validate(buffers, Plan(tuple(self._offsets), event.head_usage)):
+            if fault.fault is Fault.OVERLAP:
+                self._note_overlap(*((infos[index], self._offsets[index]) for index in fault.buffers))
+
+    def _check_tail(self, what: str, start: int, end: int) -> None:
+        """The plan must stay clear of the tail; head and temps are out of use when it takes effect."""
+        for first, stop, former in self.memory.owned(start, end):
+            if former.section == "tail":
+                code = FindingCode.VARIABLE_TOUCHED if former.is_variable else FindingCode.PERSISTENT_OVERLAPPED
+                self._note(code, f"{what} is planned over bytes {first:,} to {stop - 1:,} of {former}", first, stop)
+
+    def _note_overlap(self, one: tuple[AllocInfo, int], two: tuple[AllocInfo, int]) -> None:
+        (first, offset), (second, other) = one, two
+        if self._npu.may_share((first.subgraph, first.tensor), (second.subgraph, second.tensor)):
+            return
+        start, end = max(offset, other), min(offset + first.size, other + second.size)
+        scopes = f"{max(first.first, second.first)} to {min(first.last, second.last)}"
+        victim, offender = _buffer(first), _buffer(second)
+        message = f"{victim} and {offender} are both alive in scopes {scopes} and share bytes {start:,} to {end - 1:,}"
+        self._note(FindingCode.LIVE_BUFFERS_OVERLAP, message, start, end, victim=victim, offender=offender)
+
+
+def _buffer(info: AllocInfo) -> BufferId:
+    if info.tensor >= 0:
+        return BufferId("tensor", info.subgraph, info.tensor)
+    return BufferId("scratch", info.subgraph, info.scratch)
+
+
+def _overlap_code(owner: Owner, former: Owner) -> FindingCode:
+    if former.is_variable:
+        return FindingCode.VARIABLE_TOUCHED
+    if "tail" in (owner.section, former.section):
+        return FindingCode.PERSISTENT_OVERLAPPED
+    return FindingCode.LIVE_BUFFERS_OVERLAP

@@ -1,0 +1,185 @@
+"""``Picture``: every byte of one arena over time, as values that all skins draw.
+
+Memory is counted in bytes from the arena's start. Time has two parts::
+
+    steps    0 .. step_count     AllocateTensors(), event by event; a *moment* is a phase or one operator's parse, init
+                                 or prepare, and owns the steps until the next one
+    scopes   0 .. scope_count    Invoke(): the scopes of the lifetimes, one per operator
+
+``Block`` s live in steps, half-open; persistent ones reach ``step_count`` and stay during Invoke(). ``Resident`` s are what
+the planner placed in the head; they live in scopes, inclusive at both ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tflm_sim.report.categories import CATEGORIES
+from tflm_sim.units import align_up
+
+
+class Moment(NamedTuple):
+    """A phase, or one operator's "op_parse", "op_init" or "op_prepare".
+
+    ``subgraph`` and ``operator`` are -1 for a phase; ``step`` is its first one.
+    """
+
+    name: str
+    subgraph: int
+    operator: int
+    step: int
+
+
+class Block(NamedTuple):
+    """Bytes [offset, offset + size) that AllocateTensors() takes at step ``begin`` and holds until ``end``.
+
+    ``padding`` bytes behind it are lost to its alignment. ``moment`` is the index of the moment that took it.
+    """
+
+    category: str
+    offset: int
+    size: int
+    padding: int
+    begin: int
+    end: int
+    label: str
+    moment: int
+
+
+class Step(NamedTuple):
+    """One event of AllocateTensors().
+
+    ``kind`` is "enter", "persist", "temp", "free", "reset", "resize", "request", "place", "log", "corruption" or "fail".
+    ``value`` is an index or a number: the moment ("enter"), the block ("persist", "temp", "free"), the end of temp
+    ("reset"), the head in bytes ("resize"), the bytes asked for ("request"), the resident ("place"), else 0.
+    ``text`` is what is asked for, logged or wrong.
+    """
+
+    kind: str
+    value: int
+    text: str = ""
+
+
+class Resident(NamedTuple):
+    """A buffer that the planner placed: bytes [offset, offset + size), scopes [first, last], both inclusive.
+
+    ``index`` is the tensor's in its subgraph, or the scratch buffer's; ``operator`` is the one that asked for the scratch
+    buffer, -1 for a tensor. ``sharing`` counts the other residents that use some of the same bytes.
+    """
+
+    category: str
+    name: str
+    subgraph: int
+    index: int
+    operator: int
+    size: int
+    offset: int
+    first: int
+    last: int
+    sharing: int
+
+
+class Limit(NamedTuple):
+    """The tightest step of a stage: ``floor`` bytes from the start, below ``tail`` persistent bytes.
+
+    ``stage`` is "prepare" (until the last Prepare), "planning" (the planner's own memory) or "running" (the plan, and all
+    that is placed after it).
+    """
+
+    stage: str
+    floor: int
+    tail: int
+    step: int
+
+    @property
+    def need(self) -> int:
+        """Bytes that the arena must have for it."""
+        return self.floor + self.tail
+
+
+class Remedy(NamedTuple):
+    """What TFLM would need without one buffer that is alive when the head is fullest: bytes of head and arena."""
+
+    resident: int
+    head_bytes: int
+    arena_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One run of AllocateTensors() and the plan that Invoke() lives with.
+
+    Attributes:
+        title: What it is a picture of, for people.
+        size: The size report of the same model and firmware (``report.document``).
+        arena_bytes: The arena that is drawn; of two arenas, the non-persistent one is in front.
+        split_at: Where the persistent one of two arenas starts, else 0.
+        status: "ok", "error" or "abort" in this arena.
+        failure: Why AllocateTensors() fails in this arena, or "".
+        moments, blocks, steps: AllocateTensors().
+        op_names: Of each subgraph, each operator.
+        scopes: The (subgraph, operator) of each scope; the operator is -1 at the start of a subgraph.
+        residents: What the planner placed, in the order in which it was asked.
+        live_bytes: Of each scope, each buffer rounded up to 16.
+        limits: The largest need first: what binds, then what would bind next. Empty for two arenas.
+        remedies: The largest saving first.
+    """
+
+    title: str
+    size: dict[str, Any]
+    arena_bytes: int
+    split_at: int
+    status: str
+    failure: str
+    moments: tuple[Moment, ...]
+    blocks: tuple[Block, ...]
+    steps: tuple[Step, ...]
+    op_names: tuple[tuple[str, ...], ...]
+    scopes: tuple[tuple[int, int], ...]
+    residents: tuple[Resident, ...]
+    live_bytes: tuple[int, ...]
+    limits: tuple[Limit, ...]
+    remedies: tuple[Remedy, ...]
+
+    @property
+    def peak_scope(self) -> int:
+        """The first scope with the most live bytes, -1 when nothing is planned."""
+        return max(range(len(self.live_bytes)), key=self.live_bytes.__getitem__, default=-1)
+
+    @property
+    def head_bytes(self) -> int:
+        """The end of the plan, each resident rounded up to the planner's 16."""
+        return max((row.offset + align_up(row.size, 16) for row in self.residents), default=0)
+
+    @property
+    def tail_start(self) -> int:
+        """The lowest byte of persistent memory."""
+        return min((row.offset for row in self.blocks if is_tail(row)), default=self.arena_bytes)
+
+    def alive(self, scope: int) -> list[Resident]:
+        """Return the residents that are alive in a scope, by offset."""
+        return sorted((row for row in self.residents if row.first <= scope <= row.last), key=lambda row: row.offset)
+
+    def op_at(self, scope: int) -> str:
+        """Return what runs in a scope: ``#3 CONV_2D``, or ``inputs`` where a subgraph starts."""
+        subgraph, operator = self.scopes[scope]
+        return self._operator(subgraph, operator) if operator >= 0 else f"inputs{_of_subgraph(subgraph)}"
+
+    def moment_name(self, moment: Moment) -> str:
+        """Return ``prepare of #3 CONV_2D`` or ``eval tensors``."""
+        if moment.operator < 0:
+            return moment.name.replace("_", " ")
+        return f"{moment.name.removeprefix('op_')} of {self._operator(moment.subgraph, moment.operator)}"
+
+    def _operator(self, subgraph: int, operator: int) -> str:
+        return f"#{operator} {self.op_names[subgraph][operator]}{_of_subgraph(subgraph)}"
+
+
+def is_tail(block: Block) -> bool:
+    """Return whether a block is persistent."""
+    return CATEGORIES[block.category].section == "tail"
+
+
+def _of_subgraph(subgraph: int) -> str:
+    return f" of subgraph {subgraph}" if subgraph > 0 else ""
