@@ -14,45 +14,100 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Allocation": "tflm_sim.checks.kernel_probe",
+    "Configuration": "tflm_sim.allocator.configuration",
+    "Finding": "tflm_sim.allocator.findings",
+    "FindingCode": "tflm_sim.allocator.findings",
+    "FreeTempBuffer": "tflm_sim.ops.requests",
+    "FreeTempTensor": "tflm_sim.ops.requests",
+    "KernelProbe": "tflm_sim.checks.kernel_probe",
     "ModelError": "tflm_sim.errors",
+    "Node": "tflm_sim.ops.op_model",
+    "OpModel": "tflm_sim.ops.op_model",
+    "Persistent": "tflm_sim.ops.requests",
+    "Sanitizer": "tflm_sim.checks.sanitizer",
+    "Scratch": "tflm_sim.ops.requests",
     "SimulatedFailure": "tflm_sim.errors",
     "Simulation": "tflm_sim.allocator.simulate",
     "SmallestArena": "tflm_sim.allocator.smallest_arena",
+    "Steps": "tflm_sim.ops.requests",
     "Target": "tflm_sim.target.target",
+    "TempBuffer": "tflm_sim.ops.requests",
+    "TempTensor": "tflm_sim.ops.requests",
+    "TensorSpec": "tflm_sim.checks.kernel_probe",
+    "TensorType": "tflm_sim.model.types",
     "TflmSimError": "tflm_sim.errors",
     "UnsupportedOpError": "tflm_sim.errors",
     "UsageError": "tflm_sim.errors",
+    "lifetimes": "tflm_sim.checks.lifetimes",
     "load": "tflm_sim.model.load",
     "parse": "tflm_sim.model.load",
     "preset": "tflm_sim.target.presets:target",
     "sample_path": "tflm_sim.samples",
+    "sanitize": "tflm_sim.checks.sanitize",
     "simulate": "tflm_sim.allocator.simulate",
     "smallest_arena": "tflm_sim.allocator.smallest_arena",
 }
 
 __all__ = [
+    "Allocation",
+    "Configuration",
+    "Finding",
+    "FindingCode",
+    "FreeTempBuffer",
+    "FreeTempTensor",
+    "KernelProbe",
     "ModelError",
+    "Node",
+    "OpModel",
+    "Persistent",
+    "Sanitizer",
+    "Scratch",
     "SimulatedFailure",
     "Simulation",
     "SmallestArena",
+    "Steps",
     "Target",
+    "TempBuffer",
+    "TempTensor",
+    "TensorSpec",
+    "TensorType",
     "TflmSimError",
     "UnsupportedOpError",
     "UsageError",
     "__version__",
+    "lifetimes",
     "load",
     "parse",
     "preset",
     "sample_path",
+    "sanitize",
     "simulate",
     "smallest_arena",
 ]
 
 if TYPE_CHECKING:
+    from tflm_sim.allocator.configuration import Configuration
+    from tflm_sim.allocator.findings import Finding, FindingCode
     from tflm_sim.allocator.simulate import Simulation, simulate
     from tflm_sim.allocator.smallest_arena import SmallestArena, smallest_arena
+    from tflm_sim.checks.kernel_probe import Allocation, KernelProbe, TensorSpec
+    from tflm_sim.checks.lifetimes import lifetimes
+    from tflm_sim.checks.sanitize import sanitize
+    from tflm_sim.checks.sanitizer import Sanitizer
     from tflm_sim.errors import ModelError, SimulatedFailure, TflmSimError, UnsupportedOpError, UsageError
     from tflm_sim.model.load import load, parse
+    from tflm_sim.model.types import TensorType
+    from tflm_sim.ops.op_model import Node, OpModel
+    from tflm_sim.ops.requests import (
+        FreeTempBuffer,
+        FreeTempTensor,
+        Persistent,
+        Scratch,
+        Steps,
+        TempBuffer,
+        TempTensor,
+    )
     from tflm_sim.samples import sample_path
     from tflm_sim.target.presets import target as preset
     from tflm_sim.target.target import Target

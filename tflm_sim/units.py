@@ -20,6 +20,11 @@ def align_down(value: int, alignment: int) -> int:
     return value // alignment * alignment
 
 
+def int32(value: int) -> int:
+    """Return ``value`` as a C ``int`` holds it: the low 32 bits, signed."""
+    return (value + 0x80000000 & 0xFFFFFFFF) - 0x80000000
+
+
 def parse_size(text: str) -> int:
     """Return the bytes that ``text`` names: ``65536``, ``0x10000``, ``64K``, ``64KiB``, ``1.5M``.
 

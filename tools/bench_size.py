@@ -2,9 +2,10 @@
 
     python tools/bench_size.py [--mcufit PATH]
 
-Three tables: CPU milliseconds of ``smallest_arena`` in process, against the pip wheel of TFLM bisecting in process; wall
-milliseconds of the whole command, against ``mcufit check`` and an empty Python; and how time and memory grow with the
-length of a synthetic chain. Machines are shared and noisy: compare within one run only, the best of several is shown.
+Three tables: CPU milliseconds of ``smallest_arena`` in process, against the pip wheel of TFLM bisecting in process;
+wall milliseconds of the whole command, against ``mcufit check`` and an empty Python; and how time and memory grow with
+the length of a synthetic chain. Machines are shared and noisy: compare within one run only, the best of several is
+shown.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from tflm_sim.allocator.measure import measure
 from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.measure import measure
 from tflm_sim.allocator.smallest_arena import smallest_arena
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
@@ -81,17 +83,17 @@ def bench_in_process() -> None:
     silence = os.dup(2)
     for path in model_files():
         data = path.read_bytes()
-        load_ms = best(lambda data=data: parse(data), time.process_time, 5)
+        load_ms = best(partial(parse, data), time.process_time, 5)
         model = parse(data)
-        ours = best(lambda model=model: smallest_arena(model, M4), time.process_time, 5)
+        ours = best(partial(smallest_arena, model, M4), time.process_time, 5)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the wheel prints every failure
         try:
-            theirs = best(lambda data=data: bisect_wheel(data), time.process_time, 3)
+            theirs = best(partial(bisect_wheel, data), time.process_time, 3)
             same = bisect_wheel(data) == smallest_arena(model, PIP).multiple_of_16
         finally:
             os.dup2(silence, 2)
-        name = path.stem[-28:]
-        print(f"{name:<28} {load_ms:>5.2f} {ours:>14.2f}  | {theirs:>20.1f} {theirs / (load_ms + ours):>8.1f}x   {same}")
+        ratio = theirs / (load_ms + ours)
+        print(f"{path.stem[-28:]:<28} {load_ms:>5.2f} {ours:>14.2f}  | {theirs:>20.1f} {ratio:>8.1f}x   {same}")
 
 
 def bench_command(mcufit: str | None) -> None:
@@ -108,8 +110,7 @@ def bench_command(mcufit: str | None) -> None:
         if command is None:
             print(f"{name:<22} not installed: pip install mcufit")
             continue
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        elapsed = best(lambda command=command: subprocess.run(command, check=False, **quiet), time.perf_counter, 7)
+        elapsed = best(partial(subprocess.run, command, check=False, capture_output=True), time.perf_counter, 7)
         print(f"{name:<22} {elapsed:>9.1f}")
 
 
@@ -129,9 +130,9 @@ def bench_chains() -> None:
     print("\nchain of ADDs  file bytes   load s  measure s   us per operator   peak memory MiB")
     for length in (500, 5_000, 50_000):
         data = chain(length)
-        load_s = best(lambda data=data: parse(data), time.process_time, 1) / 1000
+        load_s = best(partial(parse, data), time.process_time, 1) / 1000
         model = parse(data)
-        size_s = best(lambda model=model: measure(model, Configuration(M4)), time.process_time, 1) / 1000
+        size_s = best(partial(measure, model, Configuration(M4)), time.process_time, 1) / 1000
         tracemalloc.start()
         measure(parse(data), Configuration(M4))
         peak = tracemalloc.get_traced_memory()[1] / 2**20

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from golden import CONFIGURATIONS, Golden, differences, golden_files, off_by
+
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.measure import measure
 

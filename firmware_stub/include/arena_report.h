@@ -76,7 +76,10 @@ int tsim_report_info(tsim_report_t *report, const char *key, const char *text);
 /* Identify the model by its size and the CRC-32 of its bytes. */
 int tsim_report_model(tsim_report_t *report, const void *model, size_t model_size);
 
+/* The bytes in use; with tsim_report_total the firmware knows their sum only. */
 int tsim_report_used(tsim_report_t *report, const tsim_used_t *used);
+int tsim_report_total(tsim_report_t *report, uint32_t total);
+
 int tsim_report_category(tsim_report_t *report, uint32_t kind, const tsim_category_t *category);
 int tsim_report_buffer(tsim_report_t *report, uint32_t index, const tsim_buffer_t *buffer);
 int tsim_report_high_water(tsim_report_t *report, const tsim_scan_t *scan);

@@ -32,7 +32,7 @@ typedef struct tsim_scan {
 void tsim_paint(void *arena, size_t size, uint32_t seed);
 
 /* Compare size bytes with the pattern of seed; all zero for a null arena or more than UINT32_MAX bytes. */
-tsim_scan_t tsim_scan(const void *arena, size_t size, uint32_t seed);
+tsim_scan_t tsim_scan_paint(const void *arena, size_t size, uint32_t seed);
 
 #ifdef __cplusplus
 }

@@ -88,6 +88,15 @@ int tsim_report_used(tsim_report_t *report, const tsim_used_t *used) {
   return line_send(report);
 }
 
+int tsim_report_total(tsim_report_t *report, uint32_t total) {
+  const int status = line_open(report, "used", report);
+  if (status != TSIM_OK) {
+    return status;
+  }
+  tsim_frame_u32(&report->link, "total", total);
+  return line_send(report);
+}
+
 int tsim_report_category(tsim_report_t *report, uint32_t kind, const tsim_category_t *category) {
   const int status = kind >= (uint32_t)TSIM_CATEGORY_COUNT ? TSIM_E_ARGUMENT : line_open(report, "cat", category);
   if (status != TSIM_OK) {

@@ -16,7 +16,7 @@ void tsim_paint(void *arena, size_t size, uint32_t seed) {
   }
 }
 
-tsim_scan_t tsim_scan(const void *arena, size_t size, uint32_t seed) {
+tsim_scan_t tsim_scan_paint(const void *arena, size_t size, uint32_t seed) {
   tsim_scan_t scan = {0, 0, 0};
   const uint8_t *bytes = (const uint8_t *)arena;
   if (bytes == NULL || size > UINT32_MAX) {

@@ -51,7 +51,7 @@ static bool is_inside(const tsim_replay_t *replay, uint32_t offset, uint32_t siz
 }
 
 static void compare(tsim_replay_t *replay, uint32_t offset, uint32_t size, uint32_t seed, uint32_t *bad) {
-  const tsim_scan_t scan = tsim_scan(at_offset(replay, offset), size, seed);
+  const tsim_scan_t scan = tsim_scan_paint(at_offset(replay, offset), size, seed);
   if (scan.touched != 0u && replay->bad == 0u) {
     replay->bad_offset = offset;
   }

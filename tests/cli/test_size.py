@@ -11,7 +11,6 @@ import pytest
 from tflm_sim.cli import main
 from tflm_sim.report.document import schema
 
-
 REFERENCE = ("--target", "cortex-m4", "--kernels", "reference")
 
 

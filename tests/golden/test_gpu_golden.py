@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from bisect import bisect_right
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ from tflm_sim.planners.gpu import (
     assign_offsets_to_tensors,
     objects_to_offsets,
 )
-from tflm_sim.planners.gpu.by_size import best_fit_offsets
+from tflm_sim.planners.gpu.by_size import best_fit_offsets, by_size_object_ids
 from tflm_sim.planners.gpu.equality import equality, equality_with_hash
+from tflm_sim.planners.gpu.min_cost_flow import min_cost_flow_object_ids
 from tflm_sim.planners.gpu.records import positional_maximums, reallocation_graph, task_profiles
 
 GOLDEN = Path(__file__).parents[3] / "shared/planners/gpu_golden.json.gz"
@@ -93,6 +95,17 @@ def test_offsets_and_profiles(instance):
         assert best_fit_offsets(records, int(alignment)) == answer["offsets"], alignment
     assert [list(profile) for profile in task_profiles(records)] == instance["profile"]["task_profiles"]
     assert positional_maximums(records) == instance["profile"]["positional_max"]
+
+
+@pytest.mark.parametrize(
+    "instance", [i for i in instances() if i["type"] == "size_t"], ids=lambda instance: instance["name"]
+)
+def test_the_python_versions_of_what_is_in_c_agree(instance):
+    records, shared = records_of(instance), instance["shared"]
+    descending = [-maximum for maximum in instance["profile"]["positional_max"]]
+    positions = [bisect_right(descending, -record.tensor_size) - 1 for record in records]
+    assert by_size_object_ids(records, positions) == shared["GREEDY_BY_SIZE"]["object_ids"]
+    assert min_cost_flow_object_ids(records) == shared["MINCOSTFLOW"]["object_ids"]
 
 
 @pytest.mark.parametrize(

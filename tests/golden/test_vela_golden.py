@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.planners import hill_climb, vela
+from tflm_sim.planners import hill_climb, native, vela
 from tflm_sim.planners.buffers import Buffer, Plan
 
 GOLDEN = Path(__file__).parents[3] / "shared/planners/vela_golden.json.gz"
@@ -42,3 +42,21 @@ def test_hill_climb_in_python(instance):
 @pytest.mark.parametrize("instance", instances(), ids=lambda instance: instance["name"])
 def test_hill_climb(instance):
     assert hill_climb.plan(buffers_of(instance)) == answer(instance, "hillclimb")
+
+
+SPEED = GOLDEN.parent / "speed.json"
+
+
+def recorded_peaks():
+    rows = json.loads(SPEED.read_text())["vela_python_5.2.0"] if SPEED.exists() else {}
+    return [pytest.param(name, row, id=name) for name, row in rows.items() if row["n"] <= 1000]
+
+
+@pytest.mark.skipif(not native.available(), reason="minutes in Python")
+@pytest.mark.parametrize(("name", "row"), recorded_peaks())
+def test_the_peaks_of_the_speed_problems(name, row):
+    # Sizes are multiples of 16, so Vela's alignment of 16 changes nothing.
+    lines = (GOLDEN.parent / "speed" / f"{name}.csv").read_text().splitlines()[1:]
+    buffers = [Buffer(*map(int, line.split(","))) for line in lines]
+    assert vela.plan(buffers).peak == row["greedy"]["peak"]
+    assert hill_climb.plan(buffers).peak == row["hillclimb_default"]["peak"]

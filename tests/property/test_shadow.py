@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from tflm_sim.checks.shadow import Owner, ShadowMemory
 
 SIZE = 40
-paints = st.lists(
-    st.tuples(st.integers(0, SIZE), st.integers(0, SIZE), st.none() | st.integers(0, 3)), max_size=20
-)
+paints = st.lists(st.tuples(st.integers(0, SIZE), st.integers(0, SIZE), st.none() | st.integers(0, 3)), max_size=20)
 
 
 def owner(number: int | None) -> Owner | None:

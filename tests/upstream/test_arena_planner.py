@@ -1,7 +1,6 @@
 """Upstream's own cases: arena_planner_test.cc and arena_planner_subgraph_test.cc @ f67457790."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tflm_sim.allocator.kernel_driver import KernelDriver
-from tflm_sim.allocator.micro_allocator import MicroAllocator, ModelAllocation
+from tflm_sim.allocator.micro_allocator import MicroAllocator
+from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.arena.events import OpEvent, Phase
 from tflm_sim.errors import ArenaOverflowError, PlanningError, PrepareError
 from tflm_sim.graph.resource_variables import ResourceVariables
@@ -46,11 +47,18 @@ class MicroInterpreter:
         self.nodes: list[tuple[Node, OpModel]] = []
 
     def allocate_tensors(self) -> None:
-        """Do all that ``AllocateTensors()`` does with the arena.
+        """Do all that ``AllocateTensors()`` does with the arena, in four steps that can also be taken one by one.
 
         Raises:
             SimulatedFailure: It fails on the device; the device's lines were logged.
         """
+        driver = self.start()
+        self.init(driver)
+        self.prepare(driver)
+        self.finish()
+
+    def start(self) -> KernelDriver:
+        """Take what every model needs, and parse the operators; return who steps their kernels."""
         if not self.model.subgraphs:
             raise PrepareError("the model has no subgraph: the device reads wild", status="abort")
         try:
@@ -59,10 +67,16 @@ class MicroInterpreter:
             if error.status == "error":
                 self._log("Failed starting model allocation.\n")
             raise
-        driver = KernelDriver(self.allocator, allocation)
         self._parse(allocation)
-        self._init(driver)
-        self._prepare(driver, allocation)
+        return KernelDriver(self.allocator, allocation)
+
+    def _started(self) -> ModelAllocation:
+        assert self.allocation is not None, "start() comes first"
+        return self.allocation
+
+    def finish(self) -> None:
+        """Plan, and allocate the input and output tensors."""
+        allocation = self._started()
         self.allocator.finish_model_allocation(allocation)
         self._allocate_io(allocation, "input", self.model.subgraphs[0].inputs)
         self._allocate_io(allocation, "output", self.model.subgraphs[0].outputs)
@@ -134,13 +148,15 @@ class MicroInterpreter:
 
     # -- init and prepare -------------------------------------------------------------------------------------------
 
-    def _init(self, driver: KernelDriver) -> None:
+    def init(self, driver: KernelDriver) -> None:
+        """Run Init of every operator."""
         for node, op_model in self.nodes:
             self._emit(OpEvent("op_init", node.subgraph_index, node.index, node.op, has=op_model.init is not None))
             if op_model.init is not None:
                 node.user_data = driver.run(node, op_model.init(node), state="init")
 
-    def _prepare(self, driver: KernelDriver, allocation: ModelAllocation) -> None:
+    def prepare(self, driver: KernelDriver) -> None:
+        """Run Prepare of every operator, each followed by the reset of the temps."""
         for node, op_model in self.nodes:
             has = op_model.prepare is not None
             self._emit(OpEvent("op_prepare", node.subgraph_index, node.index, node.op, has=has))
@@ -152,7 +168,7 @@ class MicroInterpreter:
                     raise
             self._emit(OpEvent("op_prepared", node.subgraph_index, node.index, node.op, has=has))
             self._check_dynamic_outputs(node)
-            self.allocator.finish_prepare_node_allocations(allocation, node.index)
+            self.allocator.finish_prepare_node_allocations(self._started(), node.index)
 
     def _log_failed_prepare(self, node: Node, error: PrepareError) -> None:
         self._log(error.device_message)

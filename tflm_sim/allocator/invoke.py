@@ -25,7 +25,7 @@ from tflm_sim.allocator.arena_contents import ArenaContents, Slot
 from tflm_sim.allocator.findings import BufferId, Finding, FindingCode, Place
 from tflm_sim.allocator.interpreter import MicroInterpreter
 from tflm_sim.allocator.kernel_driver import KernelDriver
-from tflm_sim.allocator.micro_allocator import ModelAllocation
+from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.arena.events import OpEvent
 from tflm_sim.errors import ModelError
 from tflm_sim.graph.eval_tensor import EvalTensor

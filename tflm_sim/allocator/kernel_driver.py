@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tflm_sim.allocator.micro_allocator import MicroAllocator, ModelAllocation
+from tflm_sim.allocator.micro_allocator import MicroAllocator
+from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.errors import ArenaOverflowError, PrepareError
 from tflm_sim.ops.op_model import Node

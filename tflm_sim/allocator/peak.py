@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
-from tflm_sim.allocator.micro_allocator import ModelAllocation
+from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.units import align_up
 

@@ -14,7 +14,8 @@ from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.interpreter import MicroInterpreter
 from tflm_sim.allocator.invoke import Invocation, Invoker
-from tflm_sim.allocator.micro_allocator import MicroAllocator, ModelAllocation
+from tflm_sim.allocator.micro_allocator import MicroAllocator
+from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.allocator.resources import create_resource_variables
 from tflm_sim.arena.arena import SingleArenaBufferAllocator

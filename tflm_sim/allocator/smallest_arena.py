@@ -37,6 +37,7 @@ from tflm_sim.arena.events import (
     TempFree,
 )
 from tflm_sim.model.types import Model
+from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.target.target import Target
 from tflm_sim.units import align_down, align_up
@@ -208,6 +209,7 @@ def smallest_arena(
     interpreter: str | None = None,
     planner: str = "greedy",
     resource_variable_count: int | None = None,
+    custom_ops: Iterable[OpModel] = (),
     observers: Iterable[Observer] = (),
 ) -> SmallestArena:
     """Return the smallest arena for one model, or for several on one allocator; exact to the byte.
@@ -221,7 +223,13 @@ def smallest_arena(
     constraints = ConstraintObserver(planner)
     outcome = run(
         [model] if isinstance(model, Model) else list(model),
-        Configuration(target, interpreter or target.interpreter, planner, resource_variable_count),
+        Configuration(
+            target,
+            interpreter or target.interpreter,
+            planner,
+            resource_variable_count,
+            custom_ops=tuple(custom_ops),
+        ),
         arena_size=ROOMY_ARENA - target.arena_address,
         observers=(constraints, *observers),
     )

@@ -55,6 +55,11 @@ class Frame:
         assert isinstance(value, int), "the schema was checked when the frame was read"
         return value
 
+    def optional_number(self, name: str) -> int | None:
+        """Return the field ``name``, or None where it is missing or a text."""
+        value = dict(self.fields).get(name)
+        return value if isinstance(value, int) else None
+
     def text(self, name: str) -> str:
         """Return the field ``name``, which the schema promises to be a text."""
         value = dict(self.fields)[name]

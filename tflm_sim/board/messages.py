@@ -17,7 +17,7 @@ REPORT_FIELDS: dict[str, dict[str, type]] = {
     "begin": {"v": int, "r": int, "arena": int, "skew": int},
     "info": {"r": int, "k": str, "s": str},
     "model": {"r": int, "size": int, "crc": str},
-    "used": {"r": int, "total": int, "head": int, "tail": int},
+    "used": {"r": int, "total": int},  # head and tail where the firmware knows them
     "cat": {"r": int, "k": int, "u": int, "q": int, "c": int},
     "buf": {"r": int, "i": int, "s": int, "o": int, "f": int, "l": int},
     "high": {"r": int, "touched": int, "gap": int, "at": int},

@@ -54,8 +54,8 @@ class ReportBuilder:
             model_size=model.number("size") if model else None,
             model_crc32=int(model.text("crc"), 16) if model else None,
             total=used.number("total") if used else None,
-            head=used.number("head") if used else None,
-            tail=used.number("tail") if used else None,
+            head=used.optional_number("head") if used else None,
+            tail=used.optional_number("tail") if used else None,
             categories=tuple(
                 CategoryUse(KEYS[line.number("k")], *(line.number(name) for name in "uqc")) for line in self._of("cat")
             ),

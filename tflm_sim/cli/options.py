@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.cli.custom_ops import load_custom_ops
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
@@ -51,17 +52,21 @@ def add_configuration(parser: argparse.ArgumentParser, *, with_planner: bool = T
         metavar="N",
         help="room that the firmware makes for resource variables (default: as many as the model names)",
     )
+    group.add_argument(
+        "--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own: its OpModel values"
+    )
 
 
 def configuration(args: argparse.Namespace, *, is_split: bool = False) -> Configuration:
     """Return what :func:`add_configuration`'s options say; ``is_split`` for a verb that knows two arenas.
 
     Raises:
-        UsageError: An unknown target or kernel library.
+        UsageError: An unknown target or kernel library, or a file without custom operators.
     """
     chosen = replace(target(args.target, kernels=args.kernels), ethos_u=args.ethos_u)
     interpreter = args.interpreter or chosen.interpreter
-    return Configuration(chosen, interpreter, args.planner, args.resource_variables, is_split=is_split)
+    own = tuple(row for path in args.custom_ops for row in load_custom_ops(path))
+    return Configuration(chosen, interpreter, args.planner, args.resource_variables, is_split=is_split, custom_ops=own)
 
 
 def load_model(name: str) -> Model:

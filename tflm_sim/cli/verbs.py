@@ -6,6 +6,7 @@ VERBS = {
     "size": "size",
     "check": "check",
     "trace": "trace",
+    "lifetimes": "lifetimes",
     "plan": "plan",
     "explain": "explain",
     "monitor": "monitor",

@@ -118,9 +118,9 @@ class OpModel:
     """
 
     op: str
-    builtin_data: str | None
-    init: Callable[[Node], Steps[object]] | None
-    prepare: Callable[[Node], Steps[None]] | None
-    source: str
+    builtin_data: str | None = None
+    init: Callable[[Node], Steps[object]] | None = None
+    prepare: Callable[[Node], Steps[None]] | None = None
+    source: str = ""
     parse: Callable[[Node], None] | None = None
     invoke: Callable[[Node], Steps[None]] | None = None

@@ -78,11 +78,6 @@ def ensure_count_eq(node: Node, count: int, expected: int, place: str, a_text: s
         raise fail(f"{full_place(place)} {a_text} != {b_text} ({int32(count)} != {second})")
 
 
-def int32(value: int) -> int:
-    """Return ``value`` as a C ``int`` holds it: the low 32 bits, signed."""
-    return (value + 0x80000000 & 0xFFFFFFFF) - 0x80000000
-
-
 def ensure_msg(condition: bool, file: str, message: str) -> None:
     """TF_LITE_ENSURE_MSG: prints the file without a line."""
     if not condition:

@@ -58,7 +58,7 @@ def greedy_offsets(buffers: Sequence[BufferRequirements]) -> list[int]:
         else:
             offsets[index] = buffer.offline_offset
         if offsets[index] + buffer.size > _INT32_MAX:
-            raise PlanningError(f"buffer {index} would end above {_INT32_MAX:,} bytes, the most that TFLM can count")
+            raise PlanningError(f"the buffers reach beyond {_INT32_MAX:,} bytes, the most that a 32-bit planner can count")
         insort(placed, (offsets[index], index), key=itemgetter(0))
     return offsets
 
@@ -77,7 +77,7 @@ def placement_order(buffers: Sequence[BufferRequirements]) -> list[int]:
 
 def _check(buffer: BufferRequirements) -> None:
     if not all(_INT32_MIN <= value <= _INT32_MAX for value in buffer):
-        raise PlanningError("a buffer has a size, time or offset outside TFLM's 32-bit integers")
+        raise PlanningError("a buffer has a size, time or offset outside 32-bit integers")
     if buffer.size < 0 or buffer.alignment < 1 or _INT32_MIN in (buffer.first_time_used, buffer.last_time_used):
         raise PlanningError("a buffer has a negative size, an alignment below 1 or a time of -2^31")
 

@@ -49,7 +49,7 @@ _GPU_SUMMARIES = {
     gpu.MemoryStrategy.GREEDY_BEST: "the better of two ways to share objects",
     gpu.MemoryStrategy.MINCOSTFLOW: "shared objects as a minimum-cost flow",
 }
-_GPU_MOST_BUFFERS = {gpu.MemoryStrategy.GREEDY_BEST: 3000, gpu.MemoryStrategy.MINCOSTFLOW: 300}
+_GPU_MOST_BUFFERS = {gpu.MemoryStrategy.GREEDY_BEST: 10_000, gpu.MemoryStrategy.MINCOSTFLOW: 400}
 
 
 def _gpu(strategy: gpu.MemoryStrategy) -> Planner:

@@ -13,7 +13,7 @@ from typing import Any
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.ledger import Holding
 from tflm_sim.allocator.measure import Measurement
-from tflm_sim.allocator.micro_allocator import ModelAllocation
+from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.allocator.peak import find_peak
 from tflm_sim.errors import TflmSimError
 from tflm_sim.graph.lifetimes import AllocationInfo
@@ -90,6 +90,7 @@ def configuration_facts(configuration: Configuration) -> Document:
         "planner": configuration.planner,
         "resource_variable_count": configuration.resource_variable_count,
         "split_arenas": configuration.is_split,
+        "custom_ops": [row.op for row in configuration.custom_ops],
     }
 
 

@@ -119,6 +119,7 @@ class Picture:
         failure: Why AllocateTensors() fails in this arena, or "".
         moments, blocks, steps: AllocateTensors().
         op_names: Of each subgraph, each operator.
+        subgraph_names: Of each subgraph; where it has none, its signature's, else "main" or "subgraph_1".
         scopes: The (subgraph, operator) of each scope; the operator is -1 at the start of a subgraph.
         residents: What the planner placed, in the order in which it was asked.
         live_bytes: Of each scope, each buffer rounded up to 16.
@@ -136,6 +137,7 @@ class Picture:
     blocks: tuple[Block, ...]
     steps: tuple[Step, ...]
     op_names: tuple[tuple[str, ...], ...]
+    subgraph_names: tuple[str, ...]
     scopes: tuple[tuple[int, int], ...]
     residents: tuple[Resident, ...]
     live_bytes: tuple[int, ...]

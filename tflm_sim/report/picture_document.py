@@ -100,6 +100,7 @@ def _read_picture(document: Mapping[str, Any], strings: Sequence[str]) -> Pictur
         status=str(document["status"]),
         failure=str(document["failure"]),
         op_names=tuple(tuple(strings[index] for index in names) for names in document["op_names"]),
+        subgraph_names=tuple(map(str, document["subgraph_names"])),
         scopes=tuple((_number(subgraph), _number(operator)) for subgraph, operator in document["scopes"]),
         live_bytes=tuple(map(_number, document["live_bytes"])),
         limits=tuple(

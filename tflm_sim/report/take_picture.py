@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.measure import Measurement, measure
-from tflm_sim.allocator.micro_allocator import ModelAllocation
+from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.allocator.peak import live_bytes
 from tflm_sim.allocator.simulate import ROOMY_ARENA, run
 from tflm_sim.arena.events import Event, Observer, Phase
@@ -61,7 +61,7 @@ def take_picture(
     residents = _residents(allocation, builder.scratch_labels) if allocation and outcome.failure is None else ()
     limits = () if configuration.is_split else tuple(sorted(builder.limits.values(), key=lambda row: -row.need))
     return Picture(
-        title=title or f"{configuration.target.name}, {configuration.planner} planner",
+        title=title or _title(configuration),
         size=size_document(measurement),
         arena_bytes=usable[0],
         split_at=sizes[1] if configuration.is_split else 0,
@@ -71,11 +71,20 @@ def take_picture(
         blocks=builder.blocks(),
         steps=tuple(builder.steps),
         op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
+        subgraph_names=_subgraph_names(model),
         scopes=tuple(allocation.scopes) if allocation and residents else (),
         residents=residents,
         live_bytes=tuple(live_bytes(allocation)) if allocation and residents else (),
         limits=limits,
         remedies=_remedies(allocation, residents, limits, configuration.planner) if allocation else (),
+    )
+
+
+def _title(configuration: Configuration) -> str:
+    target = configuration.target
+    return (
+        f"{target.name}, {target.kernel_library} kernels, {configuration.planner} planner, "
+        f"{configuration.interpreter} interpreter"
     )
 
 
@@ -108,6 +117,14 @@ def _size_watch(sizes: list[int]) -> Observer:
             sizes.append(dict(event.facts)["aligned_size"])
 
     return watch
+
+
+def _subgraph_names(model: Model) -> tuple[str, ...]:
+    signatures = {row.subgraph_index: row.key for row in reversed(model.signatures)}
+    return tuple(
+        subgraph.name or signatures.get(index) or (f"subgraph_{index}" if index else "main")
+        for index, subgraph in enumerate(model.subgraphs)
+    )
 
 
 def _residents(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tuple[Resident, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tflm_sim.errors import UsageError
 from tflm_sim.target.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.target.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
+from tflm_sim.target.names import unknown
 from tflm_sim.target.runtime import CHIRALE_SNAPSHOT, WHEEL_SNAPSHOT, Runtime
 from tflm_sim.target.target import Target
 
@@ -116,7 +117,7 @@ def target(name: str, *, kernels: str | None = None) -> Target:
     """
     preset = PRESETS.get(name)
     if preset is None:
-        raise UsageError(_unknown(name))
+        raise unknown("target", name, PRESETS)
     if preset.own_kernels and kernels is not None:
         raise UsageError(f"{name} is a library with kernels of its own; leave --kernels out")
     usual = next(iter(preset.libraries), "reference")
@@ -140,12 +141,3 @@ def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:
     if library.version != VERSIONS[library.name][0]:
         proof = _OWN_FUNCTIONS
     return proof if name in _PROVED_WITH_LIBRARY else f"{proof}; structs: {preset.verified_against}"
-
-
-def _unknown(name: str) -> str:
-    """Return the message for a name that is no preset: near matches, or all."""
-    from difflib import get_close_matches  # only on the way out, and slow to import
-
-    near = get_close_matches(name, PRESETS, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"use one of: {', '.join(PRESETS)}"
-    return f"unknown target '{name}'; {hint}"

@@ -14,8 +14,8 @@ others from the largest to the smallest::
 
 Invariant: a tensor in ``shared_with`` has no allocation of its own.
 
-Upstream sorts with std::sort what it took from an unordered_set, so that tensors of equal size and alloc node come in an
-order that the C++ library decides; here the tensor's index decides.
+Upstream sorts with std::sort what it took from an unordered_set, so that the C++ library decides about tensors of equal
+size and alloc node; here the tensor's index does.
 
 Source: tflite/arena_planner.h, arena_planner.cc @ google-ai-edge/LiteRT f67457790
 """
@@ -41,6 +41,7 @@ class ArenaPlanner:
     Attributes:
         graph: Whose tensors it places, by setting their ``offset``.
         preserves_all_tensors: Whether no tensor gives its bytes to another.
+        tensor_alignment: What every offset is a multiple of (bytes).
         arena: Where tensors of type ARENA_RW are.
         persistent_arena: Where tensors of type ARENA_RW_PERSISTENT are, one after the other.
         has_nonpersistent_memory: Whether ``arena`` has its buffer.
@@ -68,7 +69,7 @@ class ArenaPlanner:
         self.refcounts: list[int] = []
         self.shared_with: dict[int, int] = {}
         self.allocs = [NO_ALLOC] * len(graph.tensors)
-        self._tensor_alignment = tensor_alignment
+        self.tensor_alignment = tensor_alignment
         self._node_tensors: list[set[int]] = []
         self._last_active_node = NODE_NOT_ASSIGNED
 
@@ -222,7 +223,7 @@ class ArenaPlanner:
         arena = self.persistent_arena if is_persistent else self.arena
         self.allocs[index] = arena.allocate(
             tensor.size,
-            self._tensor_alignment,
+            self.tensor_alignment,
             tensor=index,
             first_node=self.alloc_node[index],
             last_node=NODE_NOT_ASSIGNED if is_persistent else self.dealloc_node[index],

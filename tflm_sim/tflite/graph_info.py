@@ -34,6 +34,16 @@ class AllocationType(Enum):
     NON_CPU = "kTfLiteNonCpu"
 
 
+RESIZABLE = (
+    AllocationType.ARENA_RW,
+    AllocationType.ARENA_RW_PERSISTENT,
+    AllocationType.DYNAMIC,
+    AllocationType.PERSISTENT_RO,
+    AllocationType.CUSTOM,
+)
+"""The types of the tensors whose shape a kernel may set."""
+
+
 class InplaceOperator(IntFlag):
     """What a kernel allows the planner to do with its first output (TfLiteInPlaceOp)."""
 
@@ -58,6 +68,7 @@ class Tensor:
         allocation_type: Which arena, if any, the planner places it in.
         offset: Bytes from the base of its arena; None while it has no place there.
         type: The raw ``TensorType`` number.
+        reset_value: The byte that a variable is filled with.
         data: The bytes of a constant or of a dynamic tensor, else None.
         delegate: The delegate that writes it, or None.
     """
@@ -69,6 +80,7 @@ class Tensor:
     type: int = 0
     shape: tuple[int, ...] = ()
     is_variable: bool = False
+    reset_value: int = 0
     data: memoryview | bytearray | None = None
     delegate: object | None = None
 

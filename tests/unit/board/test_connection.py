@@ -134,7 +134,7 @@ def test_another_schema_is_refused_by_its_number() -> None:
     ("kind", "fields", "reason"),
     [
         ("disco", {}, "the type 'disco' is unknown"),
-        ("used", {"r": 1, "total": 1, "head": 1}, "'used' has no number 'tail'"),
+        ("used", {"r": 1, "head": 1}, "'used' has no number 'total'"),
         ("info", {"r": 1, "k": "a", "s": 3}, "'info' has no text 's'"),
         ("cat", {"r": 1, "k": 8, "u": 1, "q": 1, "c": 1}, "category 8 is unknown"),
         ("model", {"r": 1, "size": 1, "crc": "xyz"}, "'model' has no CRC of eight digits"),

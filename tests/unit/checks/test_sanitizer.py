@@ -191,9 +191,7 @@ def test_a_planned_buffer_that_is_not_aligned() -> None:
     ],
 )
 def test_an_allocation_after_the_plan_is_final(events: tuple[Event, ...]) -> None:
-    assert [found.code for found in findings(*plan((info(0, 0, 1), 0)), *events)] == [
-        FindingCode.ALLOCATION_AFTER_PLAN
-    ]
+    assert [found.code for found in findings(*plan((info(0, 0, 1), 0)), *events)] == [FindingCode.ALLOCATION_AFTER_PLAN]
 
 
 def test_input_tensors_and_a_second_model_come_after_the_plan() -> None:

@@ -130,7 +130,7 @@ def _bench(
     custom_options: bytes | None = None,
     resource_variables: ResourceVariables | None = None,
     target: str = "cortex-m4",
-    kernels: str = "reference",
+    kernels: str | None = "reference",
     compressed: Sequence[int] = (),
     refuse: str = "",
 ) -> KernelBench:

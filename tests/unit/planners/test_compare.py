@@ -57,8 +57,8 @@ def test_an_unknown_planner_is_refused_before_any_runs():
 
 
 def test_a_planner_says_when_a_problem_is_too_large_for_it():
-    with pytest.raises(UsageError, match="more than 300 buffers"):
-        planner("gpu_mincostflow")([Buffer(1, 0, 0)] * 301)
+    with pytest.raises(UsageError, match="more than 400 buffers"):
+        planner("gpu_mincostflow")([Buffer(1, 0, 0)] * 401)
 
 
 def test_no_buffers_need_no_bytes():

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import KernelTensor
-from tflm_sim.ops.roles import abort, int32
+from tflm_sim.ops.roles import abort
+from tflm_sim.units import int32
 
 # RuntimeShape::kMaxSmallSize.
 MAX_RUNTIME_RANK = 6

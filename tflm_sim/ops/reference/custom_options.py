@@ -11,7 +11,8 @@ from __future__ import annotations
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flexbuf import FlexValue, read_root, read_slots
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.roles import abort, int32
+from tflm_sim.ops.roles import abort
+from tflm_sim.units import int32
 
 
 def _bytes(node: Node, place: str) -> memoryview:

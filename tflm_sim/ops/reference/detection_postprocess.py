@@ -11,7 +11,8 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.custom_options import int_entries
 from tflm_sim.ops.reference.node_checks import require, require_op_data
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
-from tflm_sim.ops.roles import abort, ensure_eq, free, int32, optional_input, size_of
+from tflm_sim.ops.roles import abort, ensure_eq, free, optional_input, size_of
+from tflm_sim.units import int32
 
 COORDINATES_PER_BOX = 4
 _FILE = "detection_postprocess.cc"

@@ -16,16 +16,8 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.node_checks import ensure_counts, require_op_data
 from tflm_sim.ops.reference.quantization import ensure_affine
 from tflm_sim.ops.requests import KernelTensor, Steps
-from tflm_sim.ops.roles import (
-    dim,
-    ensure_eq,
-    ensure_types_eq,
-    free,
-    input_tensor,
-    int32,
-    op_data,
-    output_tensor,
-)
+from tflm_sim.ops.roles import dim, ensure_eq, ensure_types_eq, free, input_tensor, op_data, output_tensor
+from tflm_sim.units import int32
 
 _FILE = "elementwise.cc"
 

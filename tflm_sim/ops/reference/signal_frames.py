@@ -28,7 +28,8 @@ from tflm_sim.ops.reference.signal_checks import (
     write_zeros,
 )
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import abort, ensure, ensure_eq, ensure_types_eq, free, int32, size_of
+from tflm_sim.ops.roles import abort, ensure, ensure_eq, ensure_types_eq, free, size_of
+from tflm_sim.units import int32
 
 _DELAY = SIGNAL_KERNELS + "delay.cc"
 _FRAMER = SIGNAL_KERNELS + "framer.cc"

@@ -24,7 +24,8 @@ from tflm_sim.ops.reference.signal_checks import (
     source,
 )
 from tflm_sim.ops.requests import Persistent, Steps
-from tflm_sim.ops.roles import free, int32, size_of
+from tflm_sim.ops.roles import free, size_of
+from tflm_sim.units import int32
 
 _ENERGY = SIGNAL_KERNELS + "energy.cc"
 _FILTER_BANK = SIGNAL_KERNELS + "filter_bank.cc"

@@ -22,6 +22,7 @@ from tflm_sim.planners.gpu.records import (
     ObjectsAssignment,
     OffsetsAssignment,
     TensorUsageRecord,
+    objects_of,
     positional_maximums,
 )
 from tflm_sim.units import align_up
@@ -120,22 +121,26 @@ def _distance(a: TensorUsageRecord[int], b: TensorUsageRecord[int]) -> int:
 def greedy_by_size_objects(records: Sequence[TensorUsageRecord[int]]) -> ObjectsAssignment[int]:
     """Assign tensors of bytes to shared objects; of equal priority the first record is assigned first."""
     descending = [-maximum for maximum in positional_maximums(records)]
-    waiting = [
-        _Candidate(index, record, bisect_right(descending, -record.tensor_size) - 1)
-        for index, record in enumerate(records)
-    ]
+    positions = [bisect_right(descending, -record.tensor_size) - 1 for record in records]
+    if native.available():
+        rows = ((r.tensor_size, r.first_task, r.last_task, p) for r, p in zip(records, positions, strict=True))
+        return objects_of(records, native.by_size_objects(rows, likely_objects=2 * len(descending)))
+    return objects_of(records, by_size_object_ids(records, positions))
+
+
+def by_size_object_ids(records: Sequence[TensorUsageRecord[int]], positions: Sequence[int]) -> list[int]:
+    """Return the object of each tensor, in plain Python."""
+    candidates = zip(records, positions, strict=True)
+    waiting = [_Candidate(index, record, position) for index, (record, position) in enumerate(candidates)]
     object_ids = [NOT_ASSIGNED] * len(records)
-    object_sizes: list[int] = []
+    object_count = 0
     while waiting:
         chosen = min(waiting, key=_Candidate.priority)
         waiting.remove(chosen)
-        if chosen.best_dist == NOT_ASSIGNED:
-            object_id = len(object_sizes)
-            object_sizes.append(chosen.record.tensor_size)
-        else:
-            object_id = chosen.best_object
-            object_sizes[object_id] = max(object_sizes[object_id], chosen.record.tensor_size)
+        is_new = chosen.best_dist == NOT_ASSIGNED
+        object_id = object_count if is_new else chosen.best_object
+        object_count += is_new
         object_ids[chosen.index] = object_id
         for candidate in waiting:
             candidate.object_gained(object_id, chosen.record)
-    return ObjectsAssignment(tuple(object_ids), tuple(object_sizes))
+    return object_ids

@@ -17,7 +17,8 @@ import heapq
 from collections.abc import Sequence
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.planners.gpu.records import NOT_ASSIGNED, ObjectsAssignment, TensorUsageRecord
+from tflm_sim.planners import native
+from tflm_sim.planners.gpu.records import NOT_ASSIGNED, ObjectsAssignment, TensorUsageRecord, objects_of
 
 _INT32_MAX = 2**31 - 1
 
@@ -111,16 +112,20 @@ def min_cost_flow(records: Sequence[TensorUsageRecord[int]]) -> ObjectsAssignmen
     """
     if sum(record.tensor_size for record in records) > _INT32_MAX:
         raise PlanningError("MINCOSTFLOW counts costs in 32 bits and these tensors have more bytes than that")
+    if native.available():
+        rows = ((record.tensor_size, record.first_task, record.last_task, 0) for record in records)
+        return objects_of(records, native.min_cost_flow(rows))
+    return objects_of(records, min_cost_flow_object_ids(records))
+
+
+def min_cost_flow_object_ids(records: Sequence[TensorUsageRecord[int]]) -> list[int]:
+    """Return the object of each tensor, in plain Python."""
     network = _Network(records)
     network.saturate()
     object_ids = [NOT_ASSIGNED] * len(records)
-    object_sizes: list[int] = []
-    for first in network.new_objects():
-        size = 0
+    for object_id, first in enumerate(network.new_objects()):
         tensor: int | None = first
         while tensor is not None and object_ids[tensor] == NOT_ASSIGNED:
-            object_ids[tensor] = len(object_sizes)
-            size = max(size, records[tensor].tensor_size)
+            object_ids[tensor] = object_id
             tensor = network.successor(tensor)
-        object_sizes.append(size)
-    return ObjectsAssignment(tuple(object_ids), tuple(object_sizes))
+    return object_ids

@@ -86,6 +86,14 @@ class OffsetsAssignment:
     total_size: int
 
 
+def objects_of(records: Sequence[TensorUsageRecord[int]], object_ids: Sequence[int]) -> ObjectsAssignment[int]:
+    """Return the assignment in which every object is as large as its largest tensor."""
+    sizes = [0] * (max(object_ids, default=-1) + 1)
+    for record, object_id in zip(records, object_ids, strict=True):
+        sizes[object_id] = max(sizes[object_id], record.tensor_size)
+    return ObjectsAssignment(tuple(object_ids), tuple(sizes))
+
+
 class TaskProfile(NamedTuple):
     """The tensors that exist during a task, largest first, then by index."""
 

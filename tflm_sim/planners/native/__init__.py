@@ -64,6 +64,55 @@ def best_fit(buffers: Iterable[Row]) -> list[int]:
     return _place(native, native.lib.tflm_plan_best_fit, _flat(buffers))[0].tolist()
 
 
+TensorUsage = tuple[int, int, int, int]
+"""(size, first_task, last_task, position); tasks are inclusive, position matters to GREEDY_BY_SIZE only."""
+
+
+def by_size_objects(tensors: Iterable[TensorUsage], *, likely_objects: int) -> list[int]:
+    """Return the shared object of each tensor by the GPU delegate's GREEDY_BY_SIZE.
+
+    Args:
+        tensors: What to assign.
+        likely_objects: Room for the first try; when more objects come out, it is tried again with twice as much.
+
+    Raises:
+        PlanningError: A value is outside 64-bit integers.
+    """
+    native, flat = _checked_binding(), _flat(tensors, "q")
+    count = len(flat) // 4
+    most_objects = min(count, max(1, likely_objects))
+    while True:
+        size = native.lib.tflm_by_size_objects_workspace_size(count, most_objects)
+        object_ids, arguments = _object_arguments(native, flat, count, size)
+        status = native.lib.tflm_by_size_objects(arguments[0], count, most_objects, *arguments[1:])
+        if status != native.lib.TFLM_PLAN_E_WORKSPACE or most_objects >= count:
+            _check(native.lib, status)
+            return object_ids.tolist()
+        most_objects = min(count, 2 * most_objects)
+
+
+def min_cost_flow(tensors: Iterable[TensorUsage]) -> list[int]:
+    """Return the shared object of each tensor by the GPU delegate's MINCOSTFLOW.
+
+    Raises:
+        PlanningError: The sizes sum up to more than 2^31 - 1, or there are more than 16,384 tensors.
+    """
+    native, flat = _checked_binding(), _flat(tensors, "q")
+    count = len(flat) // 4
+    size = native.lib.tflm_min_cost_flow_workspace_size(count)
+    object_ids, arguments = _object_arguments(native, flat, count, size)
+    _check(native.lib, native.lib.tflm_min_cost_flow(arguments[0], count, *arguments[1:]))
+    return object_ids.tolist()
+
+
+def _object_arguments(native: Any, flat: array[int], count: int, size: int) -> tuple[array[int], tuple[Any, ...]]:
+    """Return room for the object ids, and the C arguments: tensors, workspace, its size, object ids."""
+    ffi, object_ids = native.ffi, array("I", bytes(4 * count))
+    workspace = ffi.new("uint64_t[]", -(-size // 8))
+    tensors = ffi.from_buffer("tflm_tensor_usage_t[]", flat)
+    return object_ids, (tensors, workspace, size, ffi.from_buffer("uint32_t[]", object_ids))
+
+
 class HillClimb:
     """The search of ``planners.hill_climb`` in C (mutable).
 
@@ -210,11 +259,12 @@ def _checked_binding() -> Any:
     return native
 
 
-def _flat(buffers: Iterable[Row]) -> array[int]:
+def _flat(rows: Iterable[tuple[int, ...]], type_code: str = "i") -> array[int]:
     try:
-        return array("i", chain.from_iterable(buffers))
+        return array(type_code, chain.from_iterable(rows))
     except OverflowError:
-        raise PlanningError("a buffer has a size, time or offset outside TFLM's 32-bit integers") from None
+        bits = 8 * array(type_code).itemsize
+        raise PlanningError(f"a buffer has a size, time or offset outside {bits}-bit integers") from None
 
 
 def _place(native: Any, function: Any, flat: array[int]) -> tuple[array[int], int]:
@@ -240,7 +290,7 @@ def _place(native: Any, function: Any, flat: array[int]) -> tuple[array[int], in
 def _check(lib: Any, status: int) -> None:
     """Turn the status of a C function into an exception."""
     if status == lib.TFLM_PLAN_E_OVERFLOW:
-        raise PlanningError(f"a buffer would end above {_INT32_MAX:,} bytes, the most that TFLM's planner can count")
+        raise PlanningError(f"the buffers reach beyond {_INT32_MAX:,} bytes, the most that a 32-bit planner can count")
     if status == lib.TFLM_PLAN_E_ARGUMENT:
         raise PlanningError("a buffer has a negative size, an alignment below 1 or a time of -2^31")
     if status != lib.TFLM_PLAN_OK:

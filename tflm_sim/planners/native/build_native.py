@@ -11,11 +11,13 @@ from pathlib import Path
 from cffi import FFI
 
 HERE = Path("tflm_sim/planners/native")
-HEADERS = ("tflm_plan.h", "hill_climb.h", "exact.h")
+HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact.h")
 INNER = ("exact_problem.h", "exact_search.h")
 SOURCES = (
     "tflm_plan.c",
     "hill_climb.c",
+    "by_size_objects.c",
+    "min_cost_flow.c",
     "exact.c",
     "exact_orders.c",
     "exact_problem.c",

@@ -54,7 +54,7 @@ typedef struct {
 
 typedef struct {
   key state;
-  int64_t capacity;
+  int64_t capacity; /* bytes */
 } failure;
 
 typedef struct {
@@ -294,7 +294,7 @@ static failure *memo_slot(const search *s, key state) {
 
 static int known_to_fail(const search *s, key state) {
   const failure *f = memo_slot(s, state);
-  return f->state.a == state.a && f->state.b == state.b && f->capacity >= s->capacity;
+  return f->state.a == state.a && f->state.b == state.b && f->capacity >= s->task->capacity;
 }
 
 static void push_key(search *s, key state) {
@@ -303,7 +303,7 @@ static void push_key(search *s, key state) {
 
 static void remember_failures(search *s, size_t from) {
   for (size_t k = from; k < s->key_count && !s->stopped; k++)
-    *memo_slot(s, s->keys[k]) = (failure){s->keys[k], s->capacity};
+    *memo_slot(s, s->keys[k]) = (failure){s->keys[k], s->task->capacity};
 }
 
 /* ---- choosing */

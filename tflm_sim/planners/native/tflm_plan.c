@@ -22,12 +22,13 @@
 #define FANOUT (1u << FANOUT_LOG2)
 #define MAX_LEVELS 8u /* FANOUT^8 = 2^32 ranks */
 #define RADIX 256u
-#define INSERTION_SORT_LIMIT 48u
+#define INSERTION_SORT_LIMIT 32u
+#define SPREAD_OUT_LIMIT 4096u
 #define COUNT_LIMIT ((size_t)INT32_MAX)
 #define NOT_PLACED INT32_MIN /* below every last_time_used: that is why a time must not be INT32_MIN */
 
 /* The latest last_time_used among placed ranks. level[0][r] is rank r itself, level[k][i] the maximum over the ranks
- * i * FANOUT^k .. (i + 1) * FANOUT^k - 1; the top level has at most FANOUT entries.
+ * i * FANOUT^k .. (i + 1) * FANOUT^k - 1. There are at least two levels; the top one has at most FANOUT entries.
  */
 typedef struct tree {
   int32_t *level[MAX_LEVELS];
@@ -78,25 +79,56 @@ static void insertion_sort(uint64_t *keys, uint32_t count) {
   }
 }
 
-/* Scatter from into to by the byte at shift, stable. Return 0, with to untouched, when all share that byte. */
-static int radix_pass(const uint64_t *from, uint64_t *to, uint32_t count, uint32_t shift, uint32_t *histogram) {
+/* The byte of key - base at shift. */
+static uint32_t digit(uint64_t key, uint64_t base, uint32_t shift) {
+  return (uint32_t)((key - base) >> shift) & (RADIX - 1);
+}
+
+/* Fill histogram with how many keys have each digit; return the largest of these numbers. */
+static uint32_t count_digits(const uint64_t *keys, uint32_t count, uint64_t base, uint32_t shift, uint32_t *histogram) {
+  uint32_t largest = 0;
   for (uint32_t i = 0; i < RADIX; ++i) {
     histogram[i] = 0;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    ++histogram[(from[i] >> shift) & (RADIX - 1)];
+    const uint32_t here = ++histogram[digit(keys[i], base, shift)];
+    largest = largest < here ? here : largest;
   }
-  if (histogram[(from[0] >> shift) & (RADIX - 1)] == count) {
-    return 0;
-  }
+  return largest;
+}
+
+/* Move from to to, ordered by digit, stable; histogram is what count_digits left there. */
+static void scatter(const uint64_t *from, uint64_t *to, uint32_t count, uint64_t base, uint32_t shift,
+                    uint32_t *histogram) {
   for (uint32_t i = 0, sum = 0; i < RADIX; ++i) {
     const uint32_t here = histogram[i];
     histogram[i] = sum;
     sum += here;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    to[histogram[(from[i] >> shift) & (RADIX - 1)]++] = from[i];
+    to[histogram[digit(from[i], base, shift)]++] = from[i];
   }
+}
+
+/* One pass over the highest byte that differs, if that leaves few keys to each digit, and insertion for the rest.
+ * Return 0, with to untouched, if it does not.
+ */
+static int sort_spread_out(const uint64_t *keys, uint64_t *to, uint32_t count, uint32_t *histogram) {
+  uint64_t smallest = keys[0];
+  uint64_t largest = keys[0];
+  uint32_t shift = 0;
+  for (uint32_t i = 1; i < count; ++i) {
+    smallest = keys[i] < smallest ? keys[i] : smallest;
+    largest = keys[i] > largest ? keys[i] : largest;
+  }
+  while ((largest - smallest) >> shift >= RADIX) {
+    ++shift;
+  }
+  if (count_digits(keys, count, smallest, shift, histogram) > INSERTION_SORT_LIMIT) {
+    return 0;
+  }
+  scatter(keys, to, count, smallest, shift, histogram);
+  insertion_sort(to, count);
   return 1;
 }
 
@@ -108,9 +140,13 @@ static const uint64_t *sort(uint64_t *keys, uint64_t *spare, uint32_t count, uin
     insertion_sort(keys, count);
     return keys;
   }
+  if (count <= SPREAD_OUT_LIMIT && sort_spread_out(keys, spare, count, histogram)) {
+    return spare;
+  }
   for (uint32_t shift = 32; shift < 64; shift += 8) {
-    if (radix_pass(keys, spare, count, shift, histogram)) {
+    if (count_digits(keys, count, 0, shift, histogram) < count) {
       uint64_t *sorted = spare;
+      scatter(keys, sorted, count, 0, shift, histogram);
       spare = keys;
       keys = sorted;
     }
@@ -126,7 +162,7 @@ static uint32_t level_width(uint32_t count, uint32_t level) {
 }
 
 static uint32_t level_count(uint32_t count) {
-  uint32_t levels = 1;
+  uint32_t levels = 2;
   while (level_width(count, levels - 1) > FANOUT) {
     ++levels;
   }
@@ -142,21 +178,22 @@ static void tree_insert(tree_t *tree, uint32_t rank, int32_t last_time_used) {
   }
 }
 
-/* Return the first placed rank in [begin, end) whose last_time_used is not below time; end when there is none. */
-static uint32_t tree_next(const tree_t *tree, uint32_t begin, uint32_t end, int32_t time) {
-  uint64_t rank = begin;
-  uint32_t level = 0;
-  while (rank < end) {
-    while (level + 1 < tree->levels && (rank & (((uint64_t)FANOUT << (FANOUT_LOG2 * level)) - 1)) == 0) {
+/* Return the first block of FANOUT ranks, from block on, that has a last_time_used which is not below time; end, a number
+ * of blocks, when there is none.
+ */
+static uint32_t tree_next_block(const tree_t *tree, uint32_t block, uint32_t end, int32_t time) {
+  uint32_t level = 1;
+  while (block < end) {
+    while (level + 1 < tree->levels && block % (1u << (FANOUT_LOG2 * level)) == 0) {
       ++level;
     }
-    while (tree->level[level][rank >> (FANOUT_LOG2 * level)] >= time) {
-      if (level == 0) {
-        return (uint32_t)rank;
+    while (tree->level[level][block >> (FANOUT_LOG2 * (level - 1))] >= time) {
+      if (level == 1) {
+        return block;
       }
       --level;
     }
-    rank += (uint64_t)1 << (FANOUT_LOG2 * level);
+    block += 1u << (FANOUT_LOG2 * (level - 1));
   }
   return end;
 }
@@ -261,15 +298,28 @@ static uint32_t ranks_up_to(const planner_t *planner, int32_t time) {
 
 /* Collect what is placed and alive together with buffer, ordered by offset. */
 static const uint64_t *simultaneously_active(planner_t *planner, const tflm_plan_buffer_t *buffer, uint32_t *found) {
+  const int32_t *latest = planner->tree.level[0];
+  const int32_t time = buffer->first_time_used;
   const uint32_t end = ranks_up_to(planner, buffer->last_time_used);
+  const uint32_t blocks = level_width(end, 1);
   uint32_t count = 0;
-  uint32_t rank = tree_next(&planner->tree, 0, end, buffer->first_time_used);
-  while (rank < end) {
-    planner->keys[count++] = planner->placed[rank];
-    rank = tree_next(&planner->tree, rank + 1, end, buffer->first_time_used);
+  for (uint32_t block = tree_next_block(&planner->tree, 0, blocks, time); block < blocks;
+       block = tree_next_block(&planner->tree, block + 1, blocks, time)) {
+    const uint32_t from = block << FANOUT_LOG2;
+    const uint32_t to = end - from < FANOUT ? end : from + FANOUT;
+    for (uint32_t rank = from; rank < to; ++rank) {
+      /* Without a branch: this buffer is not placed yet, so there is room for one more key than is counted. */
+      planner->keys[count] = planner->placed[rank];
+      count += latest[rank] >= time;
+    }
   }
   *found = count;
   return sort(planner->keys, planner->spare, count, planner->histogram);
+}
+
+static int64_t align_up(uint32_t value, uint32_t alignment) {
+  const uint32_t waste = value % alignment;
+  return (int64_t)value + (waste == 0 ? 0 : alignment - waste);
 }
 
 /* Return the lowest multiple of the alignment in the chosen gap below one of active, or above all of active. */
@@ -289,8 +339,7 @@ static int64_t find_gap(policy_t policy, const uint64_t *active, uint32_t count,
       }
     }
     if (end > candidate) {
-      const uint32_t waste = (uint32_t)end % (uint32_t)buffer->alignment;
-      candidate = waste == 0 ? end : end + ((uint32_t)buffer->alignment - waste);
+      candidate = buffer->alignment == 1 ? end : align_up((uint32_t)end, (uint32_t)buffer->alignment);
     }
   }
   return best < 0 ? candidate : best;

@@ -1,0 +1,208 @@
+// tflm_arena_report: fills an arena report from a TensorFlow Lite Micro interpreter. Header only, C++17.
+//
+//   #include "tflm_arena_report.h"                                       // 1
+//   tsim::ArenaReporter reporter;                                        // 2
+//   reporter.Report(interpreter, tensor_arena, sizeof tensor_arena);     // 3, after AllocateTensors()
+//
+// A plain MicroInterpreter tells its bytes in use; a RecordingMicroInterpreter its head, tail and categories as well.
+// The report goes through MicroPrintf unless another write function is given.
+//
+// Source of the TFLM calls: tensorflow/lite/micro/{micro_interpreter,recording_micro_allocator}.h @ 90b983c.
+#ifndef TSIM_TFLM_ARENA_REPORT_H_
+#define TSIM_TFLM_ARENA_REPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "arena_report.h"
+#include "tensorflow/lite/micro/memory_planner/greedy_memory_planner.h"
+#include "tensorflow/lite/micro/micro_interpreter.h"
+#include "tensorflow/lite/micro/micro_log.h"
+#include "tensorflow/lite/micro/recording_micro_interpreter.h"
+
+namespace tsim {
+
+// Send a frame through MicroPrintf, which ends the line itself.
+inline int WriteWithMicroPrintf(void*, const void* data, size_t size) {
+  char line[TSIM_FRAME_MAX + 4];
+  if (size < 2 || size > sizeof line) {
+    return -1;
+  }
+  std::memcpy(line, data, size - 2);
+  line[size - 2] = '\0';
+  MicroPrintf("%s", line);
+  return 0;
+}
+
+// A GreedyMemoryPlanner that remembers what it was given, so that a report can show the plan. Pass it to
+// MicroAllocator::Create(arena, size, &planner). Buffers beyond kMaxBuffers are planned, and counted, but not shown.
+template <int kMaxBuffers>
+class RememberingPlanner : public tflite::GreedyMemoryPlanner {
+ public:
+  TfLiteStatus Init(unsigned char* scratch_buffer, int scratch_buffer_size) override {
+    count_ = 0;
+    return tflite::GreedyMemoryPlanner::Init(scratch_buffer, scratch_buffer_size);
+  }
+
+  TfLiteStatus AddBuffer(int size, int first_time_used, int last_time_used) override {
+    const TfLiteStatus status = tflite::GreedyMemoryPlanner::AddBuffer(size, first_time_used, last_time_used);
+    if (status == kTfLiteOk && count_ < kMaxBuffers) {
+      buffers_[count_] = {size, 0, first_time_used, last_time_used};
+    }
+    count_ += status == kTfLiteOk ? 1 : 0;
+    return status;
+  }
+
+  // Upstream's offline variant adds through the other AddBuffer, so that it is remembered there.
+  TfLiteStatus AddBuffer(int size, int first_time_used, int last_time_used, int offline_offset) override {
+    return tflite::GreedyMemoryPlanner::AddBuffer(size, first_time_used, last_time_used, offline_offset);
+  }
+
+  // The tables of the planner are gone after AllocateTensors(): offsets are taken while TFLM asks for them.
+  TfLiteStatus GetOffsetForBuffer(int buffer_index, int* offset) override {
+    const TfLiteStatus status = tflite::GreedyMemoryPlanner::GetOffsetForBuffer(buffer_index, offset);
+    if (status == kTfLiteOk && buffer_index < kMaxBuffers) {
+      buffers_[buffer_index].offset = *offset;
+    }
+    return status;
+  }
+
+  int count() const { return count_; }
+  const tsim_buffer_t* buffers() const { return buffers_; }
+  int shown() const { return count_ < kMaxBuffers ? count_ : kMaxBuffers; }
+
+ private:
+  tsim_buffer_t buffers_[kMaxBuffers] = {};
+  int count_ = 0;
+};
+
+// Reports arenas, one report a call. Texts must outlive the calls that use them.
+class ArenaReporter {
+ public:
+  explicit ArenaReporter(tsim_write_fn write = WriteWithMicroPrintf, void* context = nullptr) {
+    const tsim_report_config_t config = {context, write};
+    status_ = tsim_report_init(&report_, &config);
+  }
+
+  // Say what the firmware is. Optional; null leaves a text out.
+  ArenaReporter& Describe(const char* target, const char* tflm, const char* kernels) {
+    target_ = target;
+    tflm_ = tflm;
+    kernels_ = kernels;
+    return *this;
+  }
+
+  // Identify the model. Optional: without it the host cannot know that a report is about another one.
+  ArenaReporter& Model(const void* data, size_t size) {
+    model_ = data;
+    model_size_ = size;
+    return *this;
+  }
+
+  // Add what paint and scan measured. Optional.
+  ArenaReporter& HighWater(const tsim_scan_t& scan) {
+    scan_ = scan;
+    has_scan_ = true;
+    return *this;
+  }
+
+  // Add the memory plan. Optional; planner must live until Report.
+  template <int kMaxBuffers>
+  ArenaReporter& Plan(const RememberingPlanner<kMaxBuffers>& planner) {
+    buffers_ = planner.buffers();
+    buffer_count_ = planner.shown();
+    return *this;
+  }
+
+  // Report an interpreter after AllocateTensors(). Returns TSIM_OK or the first refusal.
+  int Report(const tflite::RecordingMicroInterpreter& interpreter, const void* arena, size_t arena_size) {
+    Begin(arena, arena_size);
+    const tflite::RecordingMicroAllocator& allocator = interpreter.GetMicroAllocator();
+    const tflite::RecordingSingleArenaBufferAllocator* bytes = allocator.GetSimpleMemoryAllocator();
+    const tsim_used_t used = {static_cast<uint32_t>(bytes->GetUsedBytes()),
+                              static_cast<uint32_t>(bytes->GetNonPersistentUsedBytes()),
+                              static_cast<uint32_t>(bytes->GetPersistentUsedBytes())};
+    Keep(tsim_report_used(&report_, &used));
+    for (const Row& row : kRows) {
+      const tflite::RecordedAllocation recorded = allocator.GetRecordedAllocation(row.type);
+      const tsim_category_t category = {static_cast<uint32_t>(recorded.used_bytes),
+                                        static_cast<uint32_t>(recorded.requested_bytes),
+                                        static_cast<uint32_t>(recorded.count)};
+      Keep(tsim_report_category(&report_, row.kind, &category));
+    }
+    return End();
+  }
+
+  int Report(const tflite::MicroInterpreter& interpreter, const void* arena, size_t arena_size) {
+    Begin(arena, arena_size);
+    Keep(tsim_report_total(&report_, static_cast<uint32_t>(interpreter.arena_used_bytes())));
+    return End();
+  }
+
+ private:
+  struct Row {
+    tflite::RecordedAllocationType type;
+    uint32_t kind;
+  };
+
+  static constexpr Row kRows[] = {
+      {tflite::RecordedAllocationType::kTfLiteEvalTensorData, TSIM_EVAL_TENSOR_DATA},
+      {tflite::RecordedAllocationType::kPersistentTfLiteTensorData, TSIM_PERSISTENT_TENSOR_DATA},
+      {tflite::RecordedAllocationType::kPersistentTfLiteTensorQuantizationData, TSIM_PERSISTENT_QUANTIZATION_DATA},
+      {tflite::RecordedAllocationType::kPersistentBufferData, TSIM_PERSISTENT_BUFFER_DATA},
+      {tflite::RecordedAllocationType::kTfLiteTensorVariableBufferData, TSIM_VARIABLE_BUFFER_DATA},
+      {tflite::RecordedAllocationType::kNodeAndRegistrationArray, TSIM_NODE_AND_REGISTRATION_ARRAY},
+      {tflite::RecordedAllocationType::kOpData, TSIM_OP_DATA},
+#ifdef USE_TFLM_COMPRESSION
+      {tflite::RecordedAllocationType::kCompressionData, TSIM_COMPRESSION_DATA},
+#endif
+  };
+
+  void Keep(int status) { status_ = status_ == TSIM_OK ? status : status_; }
+
+  void Info(const char* key, const char* text) {
+    if (text != nullptr) {
+      Keep(tsim_report_info(&report_, key, text));
+    }
+  }
+
+  void Begin(const void* arena, size_t arena_size) {
+    Keep(tsim_report_begin(&report_, arena, arena_size));
+    Info("target", target_);
+    Info("tflm", tflm_);
+    Info("kernels", kernels_);
+    if (model_ != nullptr) {
+      Keep(tsim_report_model(&report_, model_, model_size_));
+    }
+  }
+
+  int End() {
+    for (int i = 0; i < buffer_count_; ++i) {
+      Keep(tsim_report_buffer(&report_, static_cast<uint32_t>(i), &buffers_[i]));
+    }
+    if (has_scan_) {
+      Keep(tsim_report_high_water(&report_, &scan_));
+    }
+    Keep(tsim_report_end(&report_));
+    const int status = status_;
+    status_ = TSIM_OK;
+    return status;
+  }
+
+  tsim_report_t report_ = {};
+  int status_ = TSIM_OK;
+  const char* target_ = nullptr;
+  const char* tflm_ = nullptr;
+  const char* kernels_ = nullptr;
+  const void* model_ = nullptr;
+  size_t model_size_ = 0;
+  const tsim_buffer_t* buffers_ = nullptr;
+  int buffer_count_ = 0;
+  tsim_scan_t scan_ = {};
+  bool has_scan_ = false;
+};
+
+}  // namespace tsim
+
+#endif  // TSIM_TFLM_ARENA_REPORT_H_

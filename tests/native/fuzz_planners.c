@@ -1,0 +1,229 @@
+/* Random calls of tflm_plan and hill_climb, for a build with -fsanitize=address,undefined.
+ *
+ *   fuzz_planners SEED CASES
+ *
+ * Each workspace is a heap block of exactly the bytes that were asked for. The greedy plan is held against a planner that
+ * has nothing in common with it but the rules: every buffer tries every offset at which a gap can begin.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hill_climb.h"
+#include "tflm_plan.h"
+
+#define MOST_BUFFERS 90
+#define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
+
+static uint64_t state;
+static unsigned long current_case;
+
+static void fail(const char *condition, int line) {
+  fprintf(stderr, "case %lu, line %d: %s does not hold\n", current_case, line, condition);
+  abort();
+}
+
+static uint32_t below(uint32_t limit) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)((state >> 33) % limit);
+}
+
+static int32_t pick(const int32_t *values, uint32_t count) { return values[below(count)]; }
+
+/* ---- problems ---- */
+
+static int32_t wild(void) {
+  static const int32_t values[] = {INT32_MIN, INT32_MIN + 1, -2, -1, 0, 1, 2, 16, 1 << 30, INT32_MAX - 1, INT32_MAX};
+  return pick(values, sizeof values / sizeof *values);
+}
+
+static void tame_buffer(tflm_plan_buffer_t *buffer, uint32_t size_limit, uint32_t time_limit) {
+  static const int32_t alignments[] = {1, 1, 1, 1, 2, 3, 16, 64};
+  buffer->size = (int32_t)below(size_limit);
+  buffer->first_time_used = (int32_t)below(time_limit) - 2;
+  buffer->last_time_used = buffer->first_time_used + (int32_t)below(below(4) == 0 ? time_limit : 3);
+  buffer->offline_offset = below(12) == 0 ? (int32_t)below(4 * size_limit) : TFLM_PLAN_ONLINE;
+  buffer->alignment = pick(alignments, sizeof alignments / sizeof *alignments);
+}
+
+static void wild_buffer(tflm_plan_buffer_t *buffer) {
+  int32_t *fields[] = {&buffer->size, &buffer->first_time_used, &buffer->last_time_used, &buffer->offline_offset,
+                       &buffer->alignment};
+  for (uint32_t i = 0; i < 1 + below(3); ++i) {
+    *fields[below(5)] = wild();
+  }
+}
+
+static size_t make_problem(tflm_plan_buffer_t *buffers) {
+  static const int32_t size_limits[] = {1, 3, 100, 5000, 1 << 28};
+  const uint32_t size_limit = (uint32_t)pick(size_limits, 5);
+  const uint32_t time_limit = 1 + below(below(2) ? 6 : 60);
+  const uint32_t wildness = below(3) == 0 ? 10 : 0;
+  const size_t count = below(below(2) ? 8 : MOST_BUFFERS);
+  for (size_t i = 0; i < count; ++i) {
+    tame_buffer(&buffers[i], size_limit, time_limit);
+    if (wildness != 0 && below(wildness) == 0) {
+      wild_buffer(&buffers[i]);
+    }
+  }
+  return count;
+}
+
+/* ---- the other planner ---- */
+
+static int is_alive_with(const tflm_plan_buffer_t *a, const tflm_plan_buffer_t *b) {
+  return a->first_time_used <= b->last_time_used && b->first_time_used <= a->last_time_used;
+}
+
+/* What starts at offset must end below every active buffer that ends above offset. */
+static int fits(const tflm_plan_buffer_t *buffers, const int64_t *offsets, const char *placed, size_t count, size_t i,
+                int64_t offset) {
+  for (size_t j = 0; j < count; ++j) {
+    if (placed[j] && is_alive_with(&buffers[i], &buffers[j])) {
+      const int64_t end = offsets[j] + buffers[j].size;
+      if (end > offset && offset + buffers[i].size > offsets[j]) {
+        return 0;
+      }
+      /* An empty one that starts inside the gap ends the gap too. */
+      if (offsets[j] > offset && offset + buffers[i].size > offsets[j]) {
+        return 0;
+      }
+    }
+  }
+  return 1;
+}
+
+static int64_t lowest(const tflm_plan_buffer_t *buffers, const int64_t *offsets, const char *placed, size_t count,
+                      size_t i) {
+  const int64_t alignment = buffers[i].alignment;
+  int64_t best = fits(buffers, offsets, placed, count, i, 0) ? 0 : INT64_MAX;
+  for (size_t j = 0; j < count; ++j) {
+    const int64_t end = offsets[j] + buffers[j].size;
+    const int64_t candidate = end < 0 ? 0 : (end + alignment - 1) / alignment * alignment;
+    if (placed[j] && is_alive_with(&buffers[i], &buffers[j]) && candidate < best &&
+        fits(buffers, offsets, placed, count, i, candidate)) {
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+static size_t next_by_size(const tflm_plan_buffer_t *buffers, const char *placed, size_t count) {
+  size_t best = count;
+  for (size_t i = 0; i < count; ++i) {
+    if (!placed[i] && (best == count || buffers[i].size >= buffers[best].size)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+static void plan_the_other_way(const tflm_plan_buffer_t *buffers, size_t count, int64_t *offsets) {
+  char placed[MOST_BUFFERS] = {0};
+  for (size_t i = 0; i < count; ++i) {
+    if (buffers[i].offline_offset != TFLM_PLAN_ONLINE) {
+      offsets[i] = buffers[i].offline_offset;
+      placed[i] = 1;
+    }
+  }
+  for (size_t i = next_by_size(buffers, placed, count); i < count; i = next_by_size(buffers, placed, count)) {
+    offsets[i] = lowest(buffers, offsets, placed, count, i);
+    placed[i] = 1;
+  }
+}
+
+/* ---- cases ---- */
+
+static int is_plannable(const tflm_plan_buffer_t *buffers, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (buffers[i].size < 0 || buffers[i].alignment < 1 || buffers[i].first_time_used == INT32_MIN ||
+        buffers[i].last_time_used == INT32_MIN) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+static void check_greedy(const tflm_plan_buffer_t *buffers, size_t count, int status, const int32_t *offsets) {
+  int64_t expected[MOST_BUFFERS];
+  int64_t highest = INT64_MIN;
+  if (!is_plannable(buffers, count)) {
+    CHECK(status == TFLM_PLAN_E_ARGUMENT);
+    return;
+  }
+  plan_the_other_way(buffers, count, expected);
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t end = expected[i] + buffers[i].size;
+    highest = end > highest ? end : highest;
+  }
+  CHECK(status == (highest > INT32_MAX ? TFLM_PLAN_E_OVERFLOW : TFLM_PLAN_OK));
+  for (size_t i = 0; status == TFLM_PLAN_OK && i < count; ++i) {
+    CHECK(offsets[i] == expected[i]);
+  }
+}
+
+static void try_plan(const tflm_plan_buffer_t *buffers, size_t count) {
+  const size_t size = tflm_plan_greedy_workspace_size(count);
+  unsigned char *workspace = malloc(size);
+  int32_t *offsets = malloc(count * sizeof(int32_t) + 1);
+  uint32_t peak = 0;
+  CHECK(size > 0 && workspace != NULL && offsets != NULL);
+  memset(workspace, 0xa5, size);
+  check_greedy(buffers, count, tflm_plan_greedy(buffers, count, workspace, size, offsets, &peak), offsets);
+  const int status = tflm_plan_best_fit(buffers, count, workspace, size, offsets, &peak);
+  CHECK((status == TFLM_PLAN_E_ARGUMENT) == !is_plannable(buffers, count));
+  CHECK(tflm_plan_greedy(buffers, count, workspace, size - 1, offsets, &peak) == TFLM_PLAN_E_WORKSPACE);
+  CHECK(tflm_plan_greedy(buffers, count, workspace + 4, size, offsets, &peak) == TFLM_PLAN_E_WORKSPACE);
+  CHECK(tflm_plan_greedy(buffers, count, NULL, size, offsets, &peak) == TFLM_PLAN_E_WORKSPACE);
+  CHECK(tflm_plan_greedy(buffers, count, workspace, size, offsets, NULL) == TFLM_PLAN_E_ARGUMENT);
+  free(offsets);
+  free(workspace);
+}
+
+static void check_no_overlap(const tflm_plan_buffer_t *buffers, size_t count, const int64_t *offsets) {
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const int64_t begin = offsets[i] > offsets[j] ? offsets[i] : offsets[j];
+      const int64_t end_i = offsets[i] + buffers[i].size;
+      const int64_t end_j = offsets[j] + buffers[j].size;
+      const int both_fixed =
+          buffers[i].offline_offset != TFLM_PLAN_ONLINE && buffers[j].offline_offset != TFLM_PLAN_ONLINE;
+      CHECK(both_fixed || !is_alive_with(&buffers[i], &buffers[j]) || begin >= (end_i < end_j ? end_i : end_j));
+    }
+  }
+}
+
+static void try_hill_climb(const tflm_plan_buffer_t *buffers, size_t count) {
+  const size_t size = tflm_hill_climb_workspace_size(buffers, count);
+  tflm_hill_climb_t *search = NULL;
+  if (size == 0) {
+    CHECK(tflm_hill_climb_start(buffers, count, &search, 1, &search) == TFLM_PLAN_E_ARGUMENT);
+    return;
+  }
+  unsigned char *workspace = malloc(size);
+  CHECK(workspace != NULL);
+  memset(workspace, 0xa5, size);
+  CHECK(tflm_hill_climb_start(buffers, count, workspace, size - 1, &search) == TFLM_PLAN_E_WORKSPACE);
+  CHECK(tflm_hill_climb_start(buffers, count, workspace, size, NULL) == TFLM_PLAN_E_ARGUMENT);
+  CHECK(tflm_hill_climb_start(buffers, count, workspace, size, &search) == TFLM_PLAN_OK);
+  tflm_hill_climb_run(search, below(120));
+  check_no_overlap(buffers, count, tflm_hill_climb_offsets(search));
+  free(workspace);
+}
+
+int main(int argc, char **argv) {
+  tflm_plan_buffer_t buffers[MOST_BUFFERS];
+  const unsigned long cases = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
+  state = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
+  CHECK(tflm_plan_greedy_workspace_size(SIZE_MAX) == 0);
+  CHECK(tflm_plan_greedy_workspace_size((size_t)INT32_MAX + 1) == 0);
+  CHECK(tflm_hill_climb_workspace_size(buffers, SIZE_MAX) == 0);
+  CHECK(tflm_hill_climb_workspace_size(NULL, 1) == 0);
+  for (current_case = 0; current_case < cases; ++current_case) {
+    const size_t count = make_problem(buffers);
+    try_plan(buffers, count);
+    try_hill_climb(buffers, count);
+  }
+  printf("%lu cases\n", cases);
+  return 0;
+}

@@ -1,0 +1,228 @@
+"""The pytest plugin, by pytester: marker, fixture, assertions, baselines, xdist, summary."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+# An installation that was made before the entry point was there needs the plugin by name.
+IS_INSTALLED = any(point.value == "tflm_sim.pytest_plugin" for point in entry_points(group="pytest11"))
+PLUGIN = () if IS_INSTALLED else ("-p", "tflm_sim.pytest_plugin")
+SINE = "sample:sine on cortex-m4 (reference, plain, greedy)"
+MARK = '@pytest.mark.arena(model="sample:{model}", target="cortex-m4", kernels="reference"{more})\n'
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider", *arguments)
+
+
+def write(pytester: pytest.Pytester, *bodies: str, model: str = "sine", more: str = "") -> None:
+    """Write one test per body, all about one sample."""
+    tests = [f"{MARK.format(model=model, more=more)}def test_{i}(arena):\n    {body}\n" for i, body in enumerate(bodies)]
+    pytester.makepyfile("import pytest\n\n" + "\n".join(tests))
+
+
+def test_the_questions(pytester: pytest.Pytester) -> None:
+    write(
+        pytester,
+        "assert arena.size() == 1072",
+        "assert arena.simulate().status == 'ok' and arena.simulate('1000').status == 'error'",
+        "assert arena.lifetimes().find('input').home == 'head'",
+        "arena.assert_sound()",
+    )
+    run(pytester).assert_outcomes(passed=4)
+
+
+def test_the_limit_of_the_marker_is_held_without_the_fixture(pytester: pytest.Pytester) -> None:
+    mark = MARK.format(model="sine", more=', limit="{limit}"')
+    pytester.makepyfile(
+        "import pytest\n\n" + mark.format(limit="1072") + "def test_fits(): pass\n\n"
+        + mark.format(limit="1056") + "def test_does_not(): pass\n"
+    )  # fmt: skip
+    result = run(pytester)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines([
+        "*sample:sine does not fit on cortex-m4: it needs 1,072 B, 16 B more than 1,056 B*",
+        "*the device prints: Too many buffers (max is 3)*",
+        "*what binds: *bytes of planner tables for 4 buffers*",
+        "*head 32 B, fullest at *",
+        "*tensor 0*##..*",
+    ])  # fmt: skip
+
+
+def test_what_is_alive(pytester: pytest.Pytester) -> None:
+    write(
+        pytester,
+        "arena.assert_alive('input', during=0)",
+        "arena.assert_alive('input', during='FULLY_CONNECTED')",
+    )
+    result = run(pytester)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines([
+        "*tensor 0 * is not alive during FULLY_CONNECTED #1: it lives from the inputs to FULLY_CONNECTED #0; by then "
+        "its bytes belong to tensor * *",
+        "*tensor 0 *##..*",
+        "*^ FULLY_CONNECTED #1",
+    ])  # fmt: skip
+
+
+def test_who_reuses_memory(pytester: pytest.Pytester) -> None:
+    write(pytester, "arena.assert_reuses(1, 7)", "arena.assert_reuses('input', 'output')", model="keyword_spotter")
+    result = run(pytester)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*tensor 0 (features) and tensor 34 (probabilities) have no byte in common:*"])
+
+
+def test_what_persists(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from tflm_sim.model.build import ModelBuilder
+        from tflm_sim.model.load import parse
+        from tflm_sim.model.types import TensorType
+
+        def model():
+            builder = ModelBuilder()
+            a, b = (builder.tensor((1, 16), TensorType.INT8, scale=0.5, name=name) for name in "ab")
+            state = builder.tensor((1, 16), TensorType.INT8, scale=0.5, name="state", is_variable=True)
+            builder.operator("ADD", [a, state], [b])
+            return parse(builder.build(inputs=[a], outputs=[b]))
+
+        @pytest.mark.arena(model=model())
+        def test_state(arena):
+            arena.assert_persistent("state")
+
+        @pytest.mark.arena(model=model())
+        def test_input(arena):
+            arena.assert_persistent("a")
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*tensor 0 (a) does not persist: still there after Invoke()*"])
+
+
+def test_growth_against_a_baseline(pytester: pytest.Pytester) -> None:
+    write(pytester, "arena.assert_no_growth('sizes.json')")
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*sizes.json has no size for {SINE}: run pytest with --arena-update-baseline once*"])
+    run(pytester, "--arena-update-baseline").assert_outcomes(passed=1)
+    path = pytester.path / "sizes.json"
+    assert json.loads(path.read_text()) == {"schema_version": 1, "sizes": {SINE: 1072}}
+    run(pytester).assert_outcomes(passed=1)
+    path.write_text(json.dumps({"schema_version": 1, "sizes": {SINE: 1056}}))
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*sample:sine needs 16 B more than before: 1,056 -> 1,072 B (sizes.json)*"])
+
+
+def test_fail_on_increase_remembers_the_last_good_size(pytester: pytest.Pytester) -> None:
+    write(pytester, "pass")
+    path = pytester.path / "arena_baseline.json"
+    run(pytester, "--arena-fail-on-increase").assert_outcomes(passed=1)
+    assert json.loads(path.read_text())["sizes"] == {SINE: 1072}
+    path.write_text(json.dumps({"schema_version": 1, "sizes": {SINE: 1056, "another": 5}}))
+    result = run(pytester, "--arena-fail-on-increase")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*1,072*+16*failed*sample:sine on cortex-m4*"])
+    assert json.loads(path.read_text())["sizes"] == {SINE: 1056, "another": 5}
+    path.write_text(json.dumps({"schema_version": 1, "sizes": {SINE: 2000, "another": 5}}))
+    run(pytester, "--arena-fail-on-increase").assert_outcomes(passed=1)
+    assert json.loads(path.read_text())["sizes"] == {SINE: 1072, "another": 5}
+
+
+def test_a_failed_test_remembers_nothing(pytester: pytest.Pytester) -> None:
+    write(pytester, "assert False")
+    run(pytester, "--arena-fail-on-increase").assert_outcomes(failed=1)
+    assert not (pytester.path / "arena_baseline.json").exists()
+
+
+def test_workers_of_xdist_share_one_baseline(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    names = ("sine", "keyword_spotter", "residual", "streaming")
+    pytester.makepyfile(
+        "import pytest\n\n"
+        + "\n".join(MARK.format(model=name, more="") + f"def test_{name}(arena): pass\n" for name in names)
+    )
+    result = pytester.runpytest_subprocess(*PLUGIN, "-n", "2", "--arena-fail-on-increase", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["*arena sizes*", "*22,832*keyword_spotter*"])
+    sizes = json.loads((pytester.path / "arena_baseline.json").read_text())["sizes"]
+    assert [key.split()[0] for key in sizes] == [f"sample:{name}" for name in sorted(names)]
+    assert [path.name for path in pytester.path.glob("arena_baseline*")] == ["arena_baseline.json"]
+
+
+def test_the_summary_names_every_model(pytester: pytest.Pytester) -> None:
+    write(pytester, "pass", more=", limit=2048")
+    result = run(pytester)
+    result.stdout.fnmatch_lines([
+        "*arena sizes*",
+        "needs*limit*change*outcome*model",
+        f"1,072*2,048*-*passed*{SINE}",
+    ])  # fmt: skip
+
+
+def test_without_a_marker_there_is_no_summary(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_plain(): pass")
+    result = run(pytester)
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*arena sizes*")
+
+
+def test_a_fixture_without_a_marker_is_an_error(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_plain(arena): pass")
+    result = run(pytester)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*uses the arena fixture without @pytest.mark.arena(model=...)*"])
+
+
+def test_a_model_beside_the_test(pytester: pytest.Pytester) -> None:
+    from tflm_sim.samples import sample_path
+
+    folder = pytester.mkdir("tests")
+    (folder / "kws.tflite").write_bytes(Path(sample_path("sine")).read_bytes())
+    (folder / "test_kws.py").write_text(
+        "import pytest\n@pytest.mark.arena(model='kws.tflite', kernels='reference')\n"
+        "def test_kws(arena):\n    assert arena.name == 'tests/kws.tflite'\n"
+    )
+    run(pytester).assert_outcomes(passed=1)
+
+
+def test_a_custom_operator_in_the_marker(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from tflm_sim import Node, OpModel, Persistent, Steps
+        from tflm_sim.model.build import ModelBuilder
+        from tflm_sim.model.load import parse
+        from tflm_sim.model.types import TensorType
+
+        def init(node: Node) -> Steps[object]:
+            return (yield Persistent(4096, "table"))
+
+        def model():
+            builder = ModelBuilder()
+            a, b = (builder.tensor((1, 16), TensorType.INT8) for _ in range(2))
+            builder.custom("MINE", [a], [b])
+            return parse(builder.build(inputs=[a], outputs=[b]))
+
+        @pytest.mark.arena(model=model(), custom_ops=[OpModel("MINE", init=init)], limit="4KiB")
+        def test_too_large(arena):
+            pass
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*4,096*kernel data*"])
+
+
+def test_the_marker_is_known(pytester: pytest.Pytester) -> None:
+    write(pytester, "pass")
+    run(pytester, "--strict-markers").assert_outcomes(passed=1)
+    run(pytester, "--markers").stdout.fnmatch_lines(["*@pytest.mark.arena(model*"])

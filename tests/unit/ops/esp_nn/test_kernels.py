@@ -1,0 +1,70 @@
+"""What esp-tflite-micro's ESP-NN kernels ask for, request by request."""
+
+from __future__ import annotations
+
+import pytest
+
+from tflm_sim.model.types import TensorType as T
+
+PLACE = "tensorflow/lite/micro/kernels/esp_nn/"
+IN, OUT = ((1, 8, 8, 16), T.INT8, {"scale": 0.5}), ((1, 8, 8, 6), T.INT8, {"scale": 0.5})
+KERNEL = ((6, 3, 3, 16), T.INT8, {"scale": 0.1})
+DEPTHWISE = ((1, 3, 3, 16), T.INT8, {"scale": 0.1, "quantized_dimension": 3})
+SAME = {"padding": 0, "stride_w": 1, "stride_h": 1}
+ARRAYS = ["persistent 24 per_channel_output_multiplier", "persistent 24 per_channel_output_shift"]
+
+
+def of(kernel, op, inputs, outputs, *, target="esp32-s3", kernels="esp_nn@1.1.2", **arguments):
+    return kernel(op, inputs, outputs, target=target, kernels=kernels, **arguments)
+
+
+def test_conv_is_the_reference_kernel_with_scratch_at_the_end(kernel):
+    bench = of(kernel, "CONV_2D", [IN, KERNEL], [OUT], options=SAME)
+    # OpDataConv (56) and a buffer index.
+    assert bench.init() == ["persistent 60 esp_nn/conv.NodeData"]
+    inner = ["temp 0", "temp 1", "temp 2", "free 2", "free 0", "free 1"]
+    # Padded input 10 * 10 * 16, filter 9 * 16 * 6, sums 4 * 6, alignment 32.
+    scratch = ["scratch 2520 esp_nn"]
+    assert bench.prepare() == ["temp 2", "temp 0", "temp 1", *ARRAYS, *inner, *scratch, "free 2", "free 0", "free 1"]
+
+
+@pytest.mark.parametrize(("target", "kernels"), [("esp32", "esp_nn"), ("esp32-s3", "esp_nn_ansi")])
+def test_conv_in_plain_c_has_no_scratch(kernel, target, kernels):
+    lines = of(kernel, "CONV_2D", [IN, KERNEL], [OUT], options=SAME, target=target, kernels=kernels).prepare()
+    assert not [line for line in lines if line.startswith("scratch")]
+
+
+def test_depthwise_conv_reads_its_multiplier(kernel):
+    result = ((1, 8, 8, 16), T.INT8, {"scale": 0.5})
+    options = SAME | {"depth_multiplier": 1}
+    bench = of(kernel, "DEPTHWISE_CONV_2D", [IN, DEPTHWISE], [result], options=options)
+    assert "scratch 1760 esp_nn" in bench.prepare()  # 9 * 16, 10 * 10 * 16, 16
+
+
+@pytest.mark.parametrize(
+    ("window", "options", "message"),
+    [
+        ((3, 3, 16), {}, "185 filter->dims->size != 4 (3 != 4)"),
+        ((2, 3, 3, 16), {}, "191 filter->dims->data[0] != 1 (2 != 1)"),
+        ((1, 3, 3, 20), {}, "197 num_filter_channels % num_input_channels != 0 (4 != 0)"),
+        ((1, 3, 3, 16), {"dilation_w_factor": 0}, "188 params.dilation_width_factor > 0 was not true."),
+    ],
+)
+def test_depthwise_conv_refuses(kernel, window, options, message):
+    bench = of(kernel, "DEPTHWISE_CONV_2D", [IN, (window, T.INT8)], [IN], options=SAME | options)
+    assert bench.refusal() == f"{PLACE}depthwise_conv.cc:{message}"
+
+
+def test_softmax_takes_the_second_dimension_for_its_width(kernel):
+    source = ((1, 10), T.INT8, {"scale": 0.5})
+    result = ((1, 10), T.INT8, {"scale": 1 / 256, "zero_point": -128})
+    bench = of(kernel, "SOFTMAX", [source], [result], options={"beta": 1.0})
+    # SoftmaxParams: 56; a buffer index, and padding to the alignment of its double.
+    assert bench.init() == ["persistent 64 esp_nn/softmax.NodeData"]
+    assert bench.prepare() == ["temp 0", "temp 1", "scratch 40 esp_nn", "free 0", "free 1"]
+
+
+def test_fully_connected_says_it_a_little_differently(kernel):
+    inputs = [((1, 4), T.INT8, {"scale": 0.5}), ((3, 4), T.INT16, {"scale": 0.1})]
+    bench = of(kernel, "FULLY_CONNECTED", inputs, [((1, 3), T.INT8, {"scale": 0.5})])
+    assert bench.refusal() == "Input type: INT8 with filter type : INT16 not supported."

@@ -1,0 +1,36 @@
+"""``ModelAllocation``: what one model has taken of the arena so far."""
+
+from __future__ import annotations
+
+from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.graph.lifetimes import AllocationInfo, ScratchRequest
+from tflm_sim.model.types import Model
+
+
+class ModelAllocation:
+    """What one model has taken so far (mutable): its eval tensors, scratch requests and final plan.
+
+    Attributes:
+        model: The model.
+        subgraph_tensors: The eval tensors of each subgraph.
+        compressed_tensors: Per subgraph, the indices of tensors with lookup tables.
+        scratch_requests: In the order of the requests.
+        unassigned_scratch: Requests, (subgraph, bytes), since the last Prepare that TFLM finished.
+        op_names: The name of each operator whose kernel was found, per subgraph.
+        infos: The final AllocationInfo array; empty before the plan.
+        scopes: Which (subgraph, operator) each scope of the infos belongs to.
+        offsets: The plan: head offset by index into ``infos``.
+        variable_offsets: Arena offset of the variable tensors in the tail, by (subgraph, tensor).
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.subgraph_tensors: list[list[EvalTensor]] = []
+        self.compressed_tensors: tuple[frozenset[int], ...] = (frozenset(),) * len(model.subgraphs)
+        self.scratch_requests: list[ScratchRequest] = []
+        self.unassigned_scratch: list[tuple[int, int]] = []
+        self.infos: list[AllocationInfo] = []
+        self.scopes: list[tuple[int, int]] = []
+        self.op_names: list[list[str]] = [[] for _ in model.subgraphs]
+        self.offsets: dict[int, int] = {}
+        self.variable_offsets: dict[tuple[int, int], int] = {}

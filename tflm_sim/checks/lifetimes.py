@@ -1,0 +1,261 @@
+"""Answers about lifetimes: where a tensor lives and when, who shares its bytes, and what keeping it costs.
+
+scope        0      1        2        3         (one per operator; 0 is the start)
+input        ####################              alive 0..1
+conv out            ##################         alive 1..2, at the same bytes as ...
+output                       ##########        ... nobody
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.findings import BufferId
+from tflm_sim.allocator.measure import Measurement, measure
+from tflm_sim.allocator.model_allocation import ModelAllocation
+from tflm_sim.errors import UsageError
+from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
+from tflm_sim.model.types import Model
+
+_INDEX = re.compile(r"((?P<subgraph>\d+):)?(?P<index>\d+)")
+
+HEAD, TAIL, FLASH, NOWHERE = "head", "tail", "flash", "nowhere"
+
+
+@dataclass(frozen=True, slots=True)
+class BufferLife:
+    """Where and when a buffer lives.
+
+    Attributes:
+        buffer: Which one.
+        name: The tensor's name, or what the scratch buffer is for; from the file, so escape it where it is shown.
+        home: "head" (planned), "tail" (a variable), "flash" (constant), or "nowhere" (no bytes).
+        size: Bytes.
+        offset: Where it starts: in a roomy arena, for the tail; None in flash and nowhere.
+        first: The first scope in which it is alive, -1 when no operator that runs names it.
+        last: The last one, inclusive; of a variable the last scope of all.
+    """
+
+    buffer: BufferId
+    name: str
+    home: str
+    size: int
+    offset: int | None
+    first: int
+    last: int
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether its content survives from one Invoke() to the next."""
+        return self.home in (TAIL, FLASH)
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Another buffer at some of the same bytes: [start, end) of the head."""
+
+    other: BufferLife
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preservation:
+    """What keeping tensors to the end of Invoke() costs, in bytes of the smallest arena (a multiple of 16)."""
+
+    before: int
+    after: int
+    head_before: int
+    head_after: int
+
+    @property
+    def cost(self) -> int:
+        """Bytes that the arena must grow by."""
+        return self.after - self.before
+
+
+class Lifetimes:
+    """The buffers of one model that was measured, to be asked about.
+
+    Args:
+        measurement: Of a model that works.
+
+    Raises:
+        SimulatedFailure: AllocateTensors() fails.
+    """
+
+    def __init__(self, measurement: Measurement) -> None:
+        if measurement.failure is not None:
+            raise measurement.failure
+        assert measurement.allocation is not None, "a model that works was allocated"
+        self._allocation: ModelAllocation = measurement.allocation
+        self._labels = measurement.ledger.scratch_labels
+        self.configuration = measurement.configuration
+        self.model: Model = measurement.model
+        self._by_id = {life.buffer: life for life in self._lives()}
+
+    @property
+    def buffers(self) -> tuple[BufferLife, ...]:
+        """Every tensor, subgraph by subgraph, then every scratch buffer."""
+        return tuple(self._by_id.values())
+
+    @property
+    def scope_count(self) -> int:
+        """How many scopes there are."""
+        return len(self._allocation.scopes)
+
+    def _lives(self) -> Iterator[BufferLife]:
+        for index, info in enumerate(self._allocation.infos):
+            offset = self._allocation.offsets.get(index)
+            if info.scratch >= 0:
+                buffer, label = BufferId("scratch", info.subgraph, info.scratch), self._labels[info.scratch]
+                yield BufferLife(buffer, label, HEAD, info.size, offset, info.first_created, info.last_used)
+            else:
+                yield self._tensor(info, offset)
+
+    def _tensor(self, info: AllocationInfo, offset: int | None) -> BufferLife:
+        buffer = BufferId("tensor", info.subgraph, info.tensor)
+        tensor = self._allocation.subgraph_tensors[info.subgraph][info.tensor]
+        name, first, last = tensor.tensor.name, info.first_created, info.last_used
+        if offset is not None:
+            return BufferLife(buffer, name, HEAD, info.size, offset, first, last)
+        variable = self._allocation.variable_offsets.get((info.subgraph, info.tensor))
+        if variable is not None:
+            return BufferLife(buffer, name, TAIL, info.size, variable, 0, self.scope_count - 1)
+        if tensor.data is not None:
+            return BufferLife(buffer, name, FLASH, info.size, None, 0, self.scope_count - 1)
+        return BufferLife(buffer, name, NOWHERE, info.size, None, first, last)
+
+    # -- finding things ---------------------------------------------------------------------------------------------
+
+    def find(self, what: str | int) -> BufferLife:
+        """Return a tensor by name, by index in subgraph 0, as "SUBGRAPH:INDEX", or as "input", "output", "input:1".
+
+        Raises:
+            UsageError: There is none, or several have that name.
+        """
+        text = str(what)
+        role, _, position = text.partition(":")
+        if role in ("input", "output") and (not position or position.isdigit()):
+            ends = self.model.subgraphs[0].inputs if role == "input" else self.model.subgraphs[0].outputs
+            if int(position or 0) < len(ends or ()):
+                return self._by_id[BufferId("tensor", 0, (ends or ())[int(position or 0)])]
+        if (place := _place(text)) is not None and (life := self._by_id.get(BufferId("tensor", *place))) is not None:
+            return life
+        return self._named(text)
+
+    def _named(self, name: str) -> BufferLife:
+        tensors = [life for life in self.buffers if life.buffer.kind == "tensor"]
+        found = [life for life in tensors if life.name == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            places = ", ".join(f"{life.buffer.subgraph}:{life.buffer.index}" for life in found)
+            raise UsageError(f"{len(found)} tensors are named '{name}'; say which: {places}")
+        near = get_close_matches(name, [life.name for life in tensors], n=3)
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; there are 0 to {len(tensors) - 1}"
+        raise UsageError(f"the model has no tensor '{name}'{hint}")
+
+    def scopes_of(self, op: str | int) -> list[int]:
+        """Return the scopes in which an operator runs: an index in subgraph 0, "SUBGRAPH:INDEX", or a name.
+
+        Raises:
+            UsageError: No operator that runs is called that.
+        """
+        place = _place(str(op))
+        wanted = {place} if place is not None else {
+            (number, position)
+            for number, names in enumerate(self._allocation.op_names)
+            for position, name in enumerate(names)
+            if name == op
+        }  # fmt: skip
+        found = [scope for scope, where in enumerate(self._allocation.scopes) if where in wanted]
+        if not found:
+            names = sorted({name for names in self._allocation.op_names for name in names})
+            raise UsageError(f"no operator '{op}' runs in this model; there are {', '.join(names)}")
+        return found
+
+    def scope_name(self, scope: int) -> str:
+        """Return what happens in a scope: "CONV_2D #0", "the inputs", "the start of subgraph 1"."""
+        subgraph, operator = self._allocation.scopes[scope]
+        where = f" of subgraph {subgraph}" if subgraph else ""
+        if operator < 0:
+            return "the inputs" if scope == 0 else f"the start of subgraph {subgraph}"
+        return f"{self._allocation.op_names[subgraph][operator]} #{operator}{where}"
+
+    # -- answers ----------------------------------------------------------------------------------------------------
+
+    def is_alive(self, life: BufferLife, scope: int) -> bool:
+        """Return whether a buffer is alive in a scope."""
+        if life.home in (TAIL, FLASH):
+            return True
+        return life.first != UNINITIALIZED_LIFETIME and life.first <= scope <= life.last
+
+    def sharing(self, life: BufferLife) -> tuple[Sharing, ...]:
+        """Return who else uses bytes of a planned buffer, by when they begin; () for buffers outside of the head."""
+        if life.home != HEAD or life.offset is None:
+            return ()
+        found = []
+        for other in self.buffers:
+            if other.home == HEAD and other.offset is not None and other.buffer != life.buffer:
+                start, end = max(life.offset, other.offset), min(life.offset + life.size, other.offset + other.size)
+                if start < end and other.first != UNINITIALIZED_LIFETIME:
+                    found.append(Sharing(other, start, end))
+        return tuple(sorted(found, key=lambda row: row.other.first))
+
+    def overwritten_by(self, life: BufferLife) -> Sharing | None:
+        """Return who first overwrites a buffer after its last use; None when it is still there after Invoke()."""
+        return next((row for row in self.sharing(life) if row.other.first > life.last), None)
+
+
+def _place(text: str) -> tuple[int, int] | None:
+    """Return the (subgraph, index) that "5" or "1:5" names, None for other texts."""
+    match = _INDEX.fullmatch(text)
+    return (int(match["subgraph"] or 0), int(match["index"])) if match else None
+
+
+def lifetimes(model: Model, configuration: Configuration) -> Lifetimes:
+    """Measure a model and return its lifetimes.
+
+    Raises:
+        SimulatedFailure: AllocateTensors() fails.
+        UsageError, UnsupportedOpError: As :func:`~tflm_sim.allocator.measure.measure`.
+    """
+    return Lifetimes(measure(model, configuration))
+
+
+def cost_of_preserving(
+    model: Model, configuration: Configuration, tensors: Collection[tuple[int, int]] | None
+) -> Preservation:
+    """Return what it costs to keep tensors, (subgraph, tensor), to the end of Invoke().
+
+    Args:
+        model: The model.
+        configuration: How TFLM is set up, with one arena.
+        tensors: Which; their lifetimes are drawn out to the last scope. None for all of them, as
+            ``preserve_all_tensors`` does it: with the linear planner, which reuses nothing.
+
+    Raises:
+        SimulatedFailure: AllocateTensors() fails.
+        UsageError: Two arenas.
+    """
+    if configuration.is_split:
+        raise UsageError("what keeping a tensor costs is asked of one arena")
+    if tensors is None:  # The recording interpreter has no linear planner.
+        base = replace(configuration, interpreter="plain")
+        changed = replace(base, planner="linear")
+    else:
+        base, changed = configuration, replace(configuration, preserved=frozenset(tensors))
+    before, after = measure(model, base), measure(model, changed)
+    for measurement in (before, after):
+        if measurement.failure is not None:
+            raise measurement.failure
+    assert before.smallest is not None, "it works in one arena"
+    assert after.smallest is not None, "it works in one arena"
+    return Preservation(
+        before.smallest.multiple_of_16, after.smallest.multiple_of_16, before.head_bytes, after.head_bytes
+    )

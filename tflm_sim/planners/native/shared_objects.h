@@ -1,0 +1,39 @@
+/* shared_objects: the two strategies of the TFLite GPU delegate that are slow in Python, step for step as upstream has
+ * them: GREEDY_BY_SIZE for shared objects, and MINCOSTFLOW.
+ *
+ * For hosts, not for firmware; C99, no allocation, no globals. Status codes are those of tflm_plan.h. Between its
+ * preprocessor lines there are only declarations that cffi can read.
+ */
+#ifndef TFLM_SHARED_OBJECTS_H_
+#define TFLM_SHARED_OBJECTS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tflm_plan.h"
+
+/* A tensor and the tasks that use it first and last, inclusive. position matters to GREEDY_BY_SIZE only: the rightmost
+ * positional maximum that is not below size.
+ */
+typedef struct tflm_tensor_usage {
+  int64_t size;
+  int64_t first_task;
+  int64_t last_task;
+  int64_t position;
+} tflm_tensor_usage_t;
+
+/* Bytes of workspace; 0 when no workspace would be enough. */
+size_t tflm_by_size_objects_workspace_size(size_t count, size_t most_objects);
+
+/* Assign each tensor an object. TFLM_PLAN_E_WORKSPACE also when more than most_objects objects come out. */
+int tflm_by_size_objects(const tflm_tensor_usage_t *tensors, size_t count, size_t most_objects, void *workspace,
+                         size_t workspace_size, uint32_t *object_ids);
+
+/* Bytes of workspace, O(count^2); 0 when no workspace would be enough. */
+size_t tflm_min_cost_flow_workspace_size(size_t count);
+
+/* Assign each tensor an object. TFLM_PLAN_E_OVERFLOW when the sizes sum up to more than INT32_MAX. */
+int tflm_min_cost_flow(const tflm_tensor_usage_t *tensors, size_t count, void *workspace, size_t workspace_size,
+                       uint32_t *object_ids);
+
+#endif /* TFLM_SHARED_OBJECTS_H_ */

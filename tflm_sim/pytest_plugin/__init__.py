@@ -1,0 +1,217 @@
+"""The pytest plugin: tests about the arena of your own models.
+
+    @pytest.mark.arena(model="kws.tflite", target="cortex-m4", limit="64KiB")
+    def test_the_state_persists(arena):
+        arena.assert_persistent("state")
+
+A marked test fails where the model does not fit into ``limit``, whether it uses the ``arena`` fixture or not. Baselines
+are read when a test runs and written once, at the end, by the process that has all reports: pytest-xdist's workers do
+not write. What a test learned travels with its report as a user property.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from tflm_sim.pytest_plugin.checker import ArenaChecker
+
+PROPERTY = "tflm_sim_arena"
+DEFAULT_BASELINE = "arena_baseline.json"
+MARKER = (
+    "arena(model, target='cortex-m4', limit=None, kernels=None, interpreter=None, planner='greedy', "
+    "resource_variables=None, custom_ops=()): the model that the test is about, and the firmware that it runs in; the "
+    "test fails unless the model works in an arena of limit bytes ('64KiB')"
+)
+
+
+class Measured(NamedTuple):
+    """What a test learned about a model; it travels as a list in a report's user properties.
+
+    ``before`` is the baseline's size, -1 when there was none; ``baseline`` is the file that ``size`` goes into once the
+    test has passed, "" for none.
+    """
+
+    key: str
+    size: int
+    limit: int
+    before: int
+    baseline: str
+
+
+_CHECKER = pytest.StashKey["ArenaChecker"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the plugin."""
+    group = parser.getgroup("arena", "arena sizes of TensorFlow Lite Micro models")
+    group.addoption(
+        "--arena-fail-on-increase",
+        action="store_true",
+        help="fail marked tests whose model needs more than the last good size; remember the sizes of those that pass",
+    )
+    group.addoption(
+        "--arena-baseline",
+        metavar="FILE",
+        default=DEFAULT_BASELINE,
+        help="where --arena-fail-on-increase remembers sizes (default: %(default)s in the root directory)",
+    )
+    group.addoption(
+        "--arena-update-baseline",
+        action="store_true",
+        help="let assert_no_growth() write its baseline instead of comparing",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker, and collect what the tests learned."""
+    config.addinivalue_line("markers", MARKER)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Reporter(), "tflm_sim_arena_reporter")
+
+
+@pytest.fixture
+def arena(request: pytest.FixtureRequest) -> ArenaChecker:
+    """The model of the test's ``arena`` marker: size(), simulate(), lifetimes(), and assertions."""
+    return _checker(request.node)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Hold a marked test's model against its limit and against its last good size, then run the test."""
+    __tracebackhide__ = True
+    if item.get_closest_marker("arena") is not None:
+        checker = _checker(item)
+        if checker.measurement.failure is None:
+            _compare(item, checker)
+        if checker.limit is not None:
+            checker.assert_fits()
+    return (yield)
+
+
+def _compare(item: pytest.Item, checker: ArenaChecker) -> None:
+    __tracebackhide__ = True
+    from tflm_sim.checks.baseline import read_baseline
+
+    size, before, baseline = checker.size(), None, ""
+    if item.config.getoption("arena_fail_on_increase"):
+        path = Path(item.config.rootpath, item.config.getoption("arena_baseline"))
+        before, baseline = read_baseline(path).get(checker.key), str(path)
+    limit = -1 if checker.limit is None else checker.limit
+    measured = Measured(checker.key, size, limit, -1 if before is None else before, baseline)
+    item.user_properties.append((PROPERTY, list(measured)))
+    checker.compare(size, before, baseline, must_exist=False)
+
+
+def _checker(item: pytest.Item) -> ArenaChecker:
+    """Return the checker of a test's marker, made once."""
+    if (made := item.stash.get(_CHECKER, None)) is not None:
+        return made
+    marker = item.get_closest_marker("arena")
+    if marker is None:
+        raise pytest.UsageError(f"{item.nodeid} uses the arena fixture without @pytest.mark.arena(model=...)")
+    checker = item.stash[_CHECKER] = _make(item, *marker.args, **marker.kwargs)
+    return checker
+
+
+def _make(
+    item: pytest.Item,
+    model: str | Path | Any,
+    target: str = "cortex-m4",
+    *,
+    limit: int | str | None = None,
+    kernels: str | None = None,
+    interpreter: str | None = None,
+    planner: str = "greedy",
+    resource_variables: int | None = None,
+    custom_ops: Any = (),
+) -> ArenaChecker:
+    from tflm_sim.allocator.configuration import Configuration
+    from tflm_sim.pytest_plugin.checker import ArenaChecker
+    from tflm_sim.target.presets import target as preset
+    from tflm_sim.units import parse_size
+
+    chosen = replace(preset(target, kernels=kernels), ethos_u=True)
+    name, loaded = _load(item, model)
+
+    def remember(path: Path, key: str, size: int) -> None:
+        full = str(Path(item.config.invocation_params.dir, path))
+        item.user_properties.append((PROPERTY, list(Measured(key, size, -1, -1, full))))
+
+    return ArenaChecker(
+        name,
+        loaded,
+        Configuration(
+            chosen, interpreter or chosen.interpreter, planner, resource_variables, custom_ops=tuple(custom_ops)
+        ),
+        limit=parse_size(limit) if isinstance(limit, str) else limit,
+        remember=remember if item.config.getoption("arena_update_baseline") else None,
+    )
+
+
+def _load(item: pytest.Item, model: str | Path | Any) -> tuple[str, Any]:
+    """Return a marker's model with its name: a path beside the test or from the root, "sample:NAME", or a Model."""
+    from tflm_sim.model.load import load
+    from tflm_sim.model.types import Model
+    from tflm_sim.samples import sample_path
+
+    if isinstance(model, Model):
+        return model.path or "model", model
+    if str(model).startswith("sample:"):
+        return str(model), load(sample_path(str(model).removeprefix("sample:")))
+    beside = item.path.parent / model
+    path = beside if beside.exists() else item.config.rootpath / model
+    inside = path.is_relative_to(item.config.rootpath)
+    return (path.relative_to(item.config.rootpath) if inside else path).as_posix(), load(path)
+
+
+# -- reports ------------------------------------------------------------------------------------------------------------
+
+
+class _Reporter:
+    """Collects what the reports bring, from all workers (mutable); only in the process that reports."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], tuple[Measured, str]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take what a test learned."""
+        if report.when == "call":
+            for name, value in report.user_properties:
+                if name == PROPERTY:
+                    measured = Measured(*value)  # type: ignore[misc]
+                    self._rows[measured.key, measured.baseline] = measured, report.outcome
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Remember the sizes of the tests that passed."""
+        from tflm_sim.checks.baseline import update_baseline
+
+        sizes: dict[str, dict[str, int]] = {}
+        for measured, outcome in self._rows.values():
+            if measured.baseline and outcome == "passed":
+                sizes.setdefault(measured.baseline, {})[measured.key] = measured.size
+        for path, found in sizes.items():
+            update_baseline(Path(path), found)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Show every model that a test was about."""
+        if not self._rows:
+            return
+        from tflm_sim.report.text import table_lines
+
+        rows = [_row(*row) for row in self._rows.values()]
+        terminalreporter.section("arena sizes")
+        for line in table_lines([("needs", "limit", "change", "outcome", "model"), *rows]):
+            terminalreporter.write_line(line)
+
+
+def _row(measured: Measured, outcome: str) -> tuple[str, ...]:
+    limit = f"{measured.limit:,}" if measured.limit >= 0 else "-"
+    change = f"{measured.size - measured.before:+,}" if measured.before >= 0 else "-"
+    return f"{measured.size:,}", limit, change, outcome, measured.key

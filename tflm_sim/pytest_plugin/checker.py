@@ -1,0 +1,201 @@
+"""``ArenaChecker``: what the ``arena`` fixture is: questions about one model, and assertions that explain themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.measure import Measurement, measure
+from tflm_sim.allocator.peak import find_peak
+from tflm_sim.allocator.simulate import Simulation, simulate_configuration
+from tflm_sim.checks.baseline import baseline_key, read_baseline
+from tflm_sim.checks.lifetimes import HEAD, BufferLife, Lifetimes
+from tflm_sim.checks.sanitize import sanitize
+from tflm_sim.errors import UsageError
+from tflm_sim.model.types import Model
+from tflm_sim.report.lifetimes import after_invoke, buffer_name, picture_lines
+from tflm_sim.report.text import table_lines
+from tflm_sim.units import format_size, parse_size
+
+TOP_ROWS = 5
+
+
+class ArenaChecker:
+    """One model in one configuration.
+
+    Args:
+        name: The model as the marker names it, in messages and baselines.
+        model: The model.
+        configuration: How TFLM is set up.
+        limit: Bytes that the firmware has for the arena, None when the marker does not say.
+        remember: Told of (baseline file, key, size) by :meth:`assert_no_growth` when baselines are to be updated; None
+            when they are to be held.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: Model,
+        configuration: Configuration,
+        *,
+        limit: int | None = None,
+        remember: Callable[[Path, str, int], None] | None = None,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.configuration = configuration
+        self.limit = limit
+        self._remember = remember
+
+    @cached_property
+    def measurement(self) -> Measurement:
+        """What the model needs, and who needs it."""
+        return measure(self.model, self.configuration)
+
+    @property
+    def key(self) -> str:
+        """The name of this model and configuration in baselines."""
+        return baseline_key(self.name, self.configuration)
+
+    def size(self) -> int:
+        """Return the smallest arena that works and is a multiple of 16, in bytes.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails in an arena of any size.
+        """
+        if self.measurement.failure is not None:
+            raise self.measurement.failure
+        assert self.measurement.smallest is not None, "it works in one arena"
+        return self.measurement.smallest.multiple_of_16
+
+    def simulate(self, arena_size: int | str | None = None) -> Simulation:
+        """Simulate AllocateTensors() in an arena: of the given size, else of the marker's limit, else the smallest."""
+        size = _bytes(arena_size) if arena_size is not None else self.limit
+        return simulate_configuration([self.model], self.configuration, arena_size=self.size() if size is None else size)
+
+    def lifetimes(self) -> Lifetimes:
+        """Return what lives when and where.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails in an arena of any size.
+        """
+        return Lifetimes(self.measurement)
+
+    # -- assertions -------------------------------------------------------------------------------------------------
+
+    def assert_fits(self, limit: int | str | None = None) -> None:
+        """Assert that the model works in an arena of ``limit`` bytes, else of the marker's limit."""
+        __tracebackhide__ = True
+        room = _bytes(limit) if limit is not None else self.limit
+        if room is None:
+            raise UsageError("assert_fits() needs a limit: give it one, or give the marker limit=...")
+        if self.measurement.failure is not None:
+            raise AssertionError(f"{self.name} fails in an arena of any size: {self.measurement.failure}")
+        simulation = self.simulate(room)
+        if simulation.status != "ok" or simulation.corruptions:
+            raise AssertionError("\n".join(self._too_large(room, simulation)))
+
+    def assert_alive(self, tensor: str | int, *, during: str | int) -> None:
+        """Assert that a tensor's content is in memory while an operator runs (each time that it runs)."""
+        __tracebackhide__ = True
+        lives = self.lifetimes()
+        life = lives.find(tensor)
+        for scope in lives.scopes_of(during):
+            if not lives.is_alive(life, scope):
+                raise AssertionError("\n".join(_not_alive(lives, life, scope)))
+
+    def assert_reuses(self, a: str | int, b: str | int) -> None:
+        """Assert that two tensors use some of the same bytes of the head, one after the other."""
+        __tracebackhide__ = True
+        lives = self.lifetimes()
+        first, second = lives.find(a), lives.find(b)
+        if second.buffer not in {row.other.buffer for row in lives.sharing(first)}:
+            lines = [f"{buffer_name(first)} and {buffer_name(second)} have no byte in common:"]
+            if min(first.last, second.last) >= max(first.first, second.first):
+                lines.append("they are alive at the same time")
+            raise AssertionError("\n".join([*lines, *picture_lines(lives, [first, second])]))
+
+    def assert_persistent(self, name: str | int) -> None:
+        """Assert that a tensor keeps its content from one Invoke() to the next: a variable in the tail, or a constant."""
+        __tracebackhide__ = True
+        lives = self.lifetimes()
+        life = lives.find(name)
+        if not life.is_persistent:
+            lines = [f"{buffer_name(life)} does not persist: {after_invoke(lives, life)}"]
+            raise AssertionError("\n".join([*lines, *picture_lines(lives, _with_sharers(lives, life))]))
+
+    def assert_no_growth(self, baseline: str | Path) -> None:
+        """Assert that the model needs no more than the baseline file says; --arena-update-baseline writes it."""
+        __tracebackhide__ = True
+        path, size = Path(baseline), self.size()
+        if self._remember is not None:
+            self._remember(path, self.key, size)
+            return
+        self.compare(size, read_baseline(path).get(self.key), str(path))
+
+    def compare(self, size: int, before: int | None, where: str, *, must_exist: bool = True) -> None:
+        """Assert that ``size`` is not above ``before``; None is a failure only where there must be a size."""
+        __tracebackhide__ = True
+        if before is None and must_exist:
+            raise AssertionError(f"{where} has no size for {self.key}: run pytest with --arena-update-baseline once")
+        if before is not None and size > before:
+            first = f"{self.name} needs {size - before:,} B more than before: {before:,} -> {size:,} B ({where})"
+            raise AssertionError("\n".join([first, *self._who_needs_it()]))
+
+    def assert_sound(self, invocations: int = 10) -> None:
+        """Assert that the sanitizer finds nothing in AllocateTensors() and that invocations corrupt no byte."""
+        __tracebackhide__ = True
+        findings = sanitize(self.model, self.configuration, invocations=invocations)
+        if findings:
+            raise AssertionError("\n".join([f"{len(findings)} findings in {self.name}:", *map(str, findings)]))
+
+    # -- explanations -----------------------------------------------------------------------------------------------
+
+    def _too_large(self, room: int, simulation: Simulation) -> list[str]:
+        needed = self.size()
+        lines = [
+            f"{self.name} does not fit on {self.configuration.target.name}: it needs {format_size(needed)}, "
+            f"{format_size(needed - room)} more than {format_size(room)}"
+        ]
+        if simulation.failure is not None:
+            lines.append(f"in {room:,} B: {simulation.failure}")
+        lines += [f"in {room:,} B the device overwrites bytes in use: {text}" for text in simulation.corruptions]
+        return lines + [f"the device prints: {line}" for line in simulation.log] + self._who_needs_it()
+
+    def _who_needs_it(self) -> list[str]:
+        """What binds, the largest holders of the tail, and the fullest moment of the head as a picture."""
+        smallest = self.measurement.smallest
+        assert smallest is not None, "it works in one arena"
+        groups = sorted(self.measurement.ledger.groups.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
+        lines = [f"what binds: {smallest.binding.detail}, in '{smallest.binding.place}'"]
+        lines.append(f"tail {self.measurement.tail_bytes:,} B:")
+        lines += [f"    {line}" for line in table_lines([(f"{row.used:,}", what) for what, row in groups])]
+        peak = find_peak(self.measurement.allocation) if self.measurement.allocation is not None else None
+        if peak is not None:
+            lives = self.lifetimes()
+            alive = [life for life in lives.buffers if life.home == HEAD and lives.is_alive(life, peak.scope)]
+            lines.append(f"head {self.measurement.head_bytes:,} B, fullest at {lives.scope_name(peak.scope)}:")
+            lines += [f"    {line}" for line in picture_lines(lives, alive, mark=peak.scope)]
+        return lines
+
+
+def _bytes(size: int | str) -> int:
+    return size if isinstance(size, int) else parse_size(size)
+
+
+def _with_sharers(lives: Lifetimes, life: BufferLife) -> list[BufferLife]:
+    return [life, *(row.other for row in lives.sharing(life)[: TOP_ROWS - 1])]
+
+
+def _not_alive(lives: Lifetimes, life: BufferLife, scope: int) -> list[str]:
+    first = f"{buffer_name(life)} is not alive during {lives.scope_name(scope)}"
+    if life.first < 0:
+        return [f"{first}: no operator that runs names it"]
+    span = f"it lives from {lives.scope_name(life.first)} to {lives.scope_name(life.last)}"
+    users = [
+        row.other for row in lives.sharing(life) if row.other.first <= scope <= row.other.last
+    ]
+    took = f"; by then its bytes belong to {' and '.join(map(buffer_name, users))}" if users else ""
+    return [f"{first}: {span}{took}", *picture_lines(lives, [life, *users], mark=scope)]

@@ -1,0 +1,189 @@
+"""Pictures and comparisons as matplotlib figures: for notebooks, and for PNG files.
+
+matplotlib is imported when the first figure is drawn; ``pip install 'tflm_sim[png]'`` brings it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tflm_sim.errors import UsageError
+from tflm_sim.planners.compare import Comparison
+from tflm_sim.planners.problem import Problem
+from tflm_sim.report.categories import CATEGORIES
+from tflm_sim.report.escape import printable
+from tflm_sim.report.picture import Picture
+from tflm_sim.report.shapes import scope_u, shapes, split, step_u
+from tflm_sim.units import format_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARK, _SOFT = "#c81e4a", "#5c6877"
+_KIB = 1024
+
+
+def arena_figure(pictures: Picture | Sequence[Picture], *, width: float = 11, height: float = 6.5) -> Figure:
+    """Return the picture of an arena, or of several side by side: bytes to the right, time downwards.
+
+    Args:
+        pictures: What to draw.
+        width, height: Inches; the width is for each picture.
+    """
+    rows = [pictures] if isinstance(pictures, Picture) else list(pictures)
+    figure = _figure(width * len(rows), height)
+    most = max(picture.arena_bytes for picture in rows)
+    for number, picture in enumerate(rows):
+        _draw_arena(figure.add_subplot(1, len(rows), number + 1), picture, most)
+    used = {shape.category for picture in rows for shape in shapes(picture)}
+    _legend(figure, [key for key in CATEGORIES if key in used])
+    return figure
+
+
+def live_bytes_figure(pictures: Picture | Sequence[Picture], *, width: float = 11, height: float = 3.6) -> Figure:
+    """Return the live bytes of the head over Invoke(), with the size of the head that the planner made of them."""
+    rows = [pictures] if isinstance(pictures, Picture) else list(pictures)
+    figure = _figure(width, height)
+    axes = figure.add_subplot()
+    for picture in rows:
+        live = [count / _KIB for count in picture.live_bytes]
+        (line,) = axes.plot(range(len(live)), live, drawstyle="steps-post", label=printable(picture.title, 90))
+        axes.axhline(picture.head_bytes / _KIB, color=line.get_color(), linestyle="--", linewidth=1)
+    axes.set(xlabel="operator", ylabel="KiB alive (dashed: head)", ylim=(0, None))
+    axes.legend(frameon=False, loc="upper right")
+    return figure
+
+
+def tail_figure(picture: Picture, *, width: float = 9, height: float = 3.6) -> Figure:
+    """Return who holds the tail, as bars: the bytes that were asked for, and the padding."""
+    groups = sorted(picture.size["tail"]["groups"], key=lambda row: int(row["used"]))
+    figure = _figure(width, height)
+    axes = figure.add_subplot()
+    names = [row["what"] for row in groups]
+    asked = [row["requested"] for row in groups]
+    colors = [CATEGORIES[name].light for name in names]
+    axes.barh(names, asked, color=colors)
+    axes.barh(names, [row["used"] - row["requested"] for row in groups], left=asked, color="#d9dee6")
+    for y, row in enumerate(groups):
+        axes.annotate(f" {row['used']:,}", (row["used"], y), va="center", fontsize=8, color=_SOFT)
+    axes.set(xlabel="bytes (grey: padding)")
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def planners_figure(problem: Problem, comparison: Comparison, *, width: float = 9, height: float = 3.6) -> Figure:
+    """Return the peaks of several planners as bars, and the lower bound as a line."""
+    outcomes = [outcome for outcome in comparison.outcomes if outcome.plan is not None and not outcome.findings]
+    outcomes.sort(key=lambda outcome: -(outcome.plan.peak if outcome.plan else 0))
+    peaks = [outcome.plan.peak if outcome.plan else 0 for outcome in outcomes]
+    figure = _figure(width, height)
+    axes = figure.add_subplot()
+    colors = ["#3f7fd1" if outcome.planner == "greedy" else "#a9c7ef" for outcome in outcomes]
+    axes.barh([outcome.planner for outcome in outcomes], peaks, color=colors)
+    for y, peak in enumerate(peaks):
+        axes.annotate(f" {peak:,}", (peak, y), va="center", fontsize=8, color=_SOFT)
+    axes.axvline(comparison.lower_bound, color=_MARK, linestyle="--", linewidth=1)
+    title = f"{printable(problem.title)}: bytes of the head (dashed: lower bound {comparison.lower_bound:,})"
+    axes.set_title(title, fontsize=10, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def figures_of_two_figure(
+    simulated: Mapping[str, int], measured: Mapping[str, int], *, width: float = 9, height: float = 3.6
+) -> Figure:
+    """Return two sets of numbers (bytes by name) as pairs of bars: what was simulated and what a board said."""
+    names = [name for name in simulated if name in measured]
+    figure = _figure(width, height)
+    axes = figure.add_subplot()
+    places = range(len(names))
+    axes.barh([place + 0.2 for place in places], [simulated[name] for name in names], 0.38, color="#3f7fd1", label="simulated")
+    axes.barh([place - 0.2 for place in places], [measured[name] for name in names], 0.38, color="#2a9d8f", label="board")
+    axes.set_yticks(list(places), names)
+    for place, name in zip(places, names, strict=True):
+        difference = measured[name] - simulated[name]
+        note = " equal" if difference == 0 else f" {difference:+,}"
+        axes.annotate(note, (max(simulated[name], measured[name]), place), va="center", fontsize=8, color=_SOFT)
+    axes.set(xlabel="bytes")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def write_png(path: str, pictures: Sequence[Picture], *, dots_per_inch: int = 130) -> None:
+    """Write :func:`arena_figure` as a PNG file.
+
+    Raises:
+        UsageError: matplotlib is not installed, or the file cannot be written.
+    """
+    figure = arena_figure(pictures)
+    try:
+        figure.savefig(path, dpi=dots_per_inch, format="png")
+    except OSError as error:
+        raise UsageError(f"cannot write the picture: {error}") from None
+
+
+def _figure(width: float, height: float) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UsageError("figures and PNG files need matplotlib: pip install 'tflm_sim[png]'") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _draw_arena(axes: Axes, picture: Picture, most: int) -> None:
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    rows = list(shapes(picture))
+    patches: list[Any] = [Rectangle((0, 0), picture.arena_bytes, 1)]
+    patches += [Rectangle((row.start, row.u0), row.end - row.start, row.u1 - row.u0) for row in rows]
+    colors = ["#eef1f5"] + [CATEGORIES[row.category].light for row in rows]
+    few = len(rows) < 1500
+    axes.add_collection(PatchCollection(patches, facecolors=colors, edgecolors="white" if few else "none", linewidths=0.3))
+    for row in rows:
+        if row.label and row.u1 - row.u0 > 0.02 and (row.end - row.start) > most * (0.012 * min(len(row.label), 12)):
+            # parse_math: a name may hold dollar signs.
+            axes.text(
+                row.start + most * 0.003, min((row.u0 + row.u1) / 2, row.u0 + 0.05), row.label[:24],
+                fontsize=6.5, va="center", color="#10151c", clip_on=True, parse_math=False,
+            )
+    _mark(axes, picture)
+    _label_axes(axes, picture, most)
+
+
+def _mark(axes: Axes, picture: Picture) -> None:
+    from matplotlib.patches import Rectangle
+
+    scope = picture.peak_scope
+    if scope >= 0:
+        u0, u1 = scope_u(picture, scope), scope_u(picture, scope + 1)
+        axes.add_patch(Rectangle((0, u0), picture.head_bytes, u1 - u0, fill=False, edgecolor=_MARK, linewidth=1.4))
+    if picture.limits:
+        axes.axhline(step_u(picture, picture.limits[0].step + 0.5), color=_MARK, linestyle="--", linewidth=0.9)
+
+
+def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
+    axes.set(xlim=(0, most), ylim=(1, 0), xlabel="bytes from the arena's start")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value / _KIB:.4g} K")
+    scopes = range(0, len(picture.scopes), max(1, len(picture.scopes) // 24))
+    names = [printable(picture.op_at(scope), 22) for scope in scopes]
+    places = [scope_u(picture, scope + 0.5) for scope in scopes]
+    first = [(moment.step, moment.name) for moment in picture.moments if moment.name in ("create", "plan")]
+    prepare = next(((moment.step, "prepare") for moment in picture.moments if moment.name == "op_prepare"), None)
+    extra = [*first, *([prepare] if prepare else [])]
+    places += [step_u(picture, step) for step, _ in extra]
+    axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
+    axes.axhline(split(picture), color=_SOFT, linewidth=0.6)
+    title = f"{printable(picture.title, 100)}\narena {format_size(picture.arena_bytes)}: head {picture.head_bytes:,}"
+    axes.set_title(f"{title}, tail {picture.size['tail_bytes']:,}", fontsize=9, loc="left", parse_math=False)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _legend(figure: Figure, keys: Sequence[str]) -> None:
+    from matplotlib.patches import Patch
+
+    handles = [Patch(facecolor=CATEGORIES[key].light, label=CATEGORIES[key].title) for key in keys]
+    figure.legend(handles=handles, loc="outside lower center", ncols=6, fontsize=7, frameon=False)

@@ -1,0 +1,148 @@
+"""Lifetimes for people at a terminal: a small picture of time against buffers, and the answers as sentences.
+
+input:0          [0, 1024)     ##......
+conv             [1024, 3072)  .###....
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation, Sharing
+from tflm_sim.report.escape import printable
+from tflm_sim.report.text import table_lines
+from tflm_sim.units import format_size
+
+WIDTH = 64
+ROWS = 40
+
+_HOMES = {
+    TAIL: "in the tail: it keeps its content from one Invoke() to the next",
+    FLASH: "in flash, with the model: the arena has no copy",
+    NOWHERE: "nowhere: it has no bytes",
+}
+
+
+def buffer_name(life: BufferLife) -> str:
+    """Return "tensor 3 (conv1)" on one harmless line."""
+    return f"{life.buffer} ({printable(life.name, 40)})" if life.name else str(life.buffer)
+
+
+def picture_lines(lifetimes: Lifetimes, buffers: Sequence[BufferLife], *, mark: int | None = None) -> list[str]:
+    """Draw when buffers live: a column is a scope, or several where there are more than fit.
+
+    Args:
+        lifetimes: Of the model.
+        buffers: Which; those of the head have their bytes beside them.
+        mark: A scope that gets a caret below.
+    """
+    count = lifetimes.scope_count
+    per_column = -(-count // WIDTH)
+    columns = [range(low, min(low + per_column, count)) for low in range(0, count, per_column)]
+    rows = [(buffer_name(life), _bytes(life), _bar(lifetimes, life, columns)) for life in buffers]
+    lines = table_lines(rows) if rows else []
+    if mark is not None and lines:
+        margin = len(lines[0]) - len(columns)
+        lines.append(f"{' ' * (margin + mark // per_column)}^ {lifetimes.scope_name(mark)}")
+    if per_column > 1:
+        lines.append(f"({count} scopes, {per_column} to a column)")
+    return lines
+
+
+def _bytes(life: BufferLife) -> str:
+    if life.offset is None or life.home != HEAD:
+        return life.home
+    return f"[{life.offset:,} .. {life.offset + life.size:,})"
+
+
+def _bar(lifetimes: Lifetimes, life: BufferLife, columns: Sequence[range]) -> str:
+    return "".join("#" if any(lifetimes.is_alive(life, scope) for scope in column) else "." for column in columns)
+
+
+def overview_lines(lifetimes: Lifetimes) -> list[str]:
+    """Return the largest buffers of the head over time, and what becomes of the inputs."""
+    head = [life for life in lifetimes.buffers if life.home == HEAD]
+    shown = sorted(sorted(head, key=lambda life: -life.size)[:ROWS], key=lambda life: (life.first, life.offset or 0))
+    title = f"{len(head)} buffers in the head" + (f", the {ROWS} largest" if len(head) > ROWS else "")
+    lines = [f"{title}; a column is an operator:", *picture_lines(lifetimes, shown), ""]
+    for position in range(len(lifetimes.model.subgraphs[0].inputs or ())):
+        life = lifetimes.find(f"input:{position}")
+        lines.append(f"input {position} is {buffer_name(life)}: {after_invoke(lifetimes, life)}")
+    variables = [life for life in lifetimes.buffers if life.home == TAIL]
+    if variables:
+        lines.append(f"{len(variables)} variables in the tail: {', '.join(map(buffer_name, variables))}")
+    return lines
+
+
+def after_invoke(lifetimes: Lifetimes, life: BufferLife) -> str:
+    """Say whether a buffer is still there after Invoke()."""
+    if life.home != HEAD:
+        return _HOMES[life.home]
+    row = lifetimes.overwritten_by(life)
+    if row is None:
+        is_promised = life.last == lifetimes.scope_count - 1
+        return "still there after Invoke()" + ("" if is_promised else ", though TFLM does not promise it")
+    where, other = lifetimes.scope_name(row.other.first), buffer_name(row.other)
+    return f"gone after Invoke(): {where} overwrites bytes {row.start:,} to {row.end - 1:,} with {other}"
+
+
+def tensor_lines(lifetimes: Lifetimes, life: BufferLife) -> list[str]:
+    """Return where one buffer lives, when, and who shares its bytes and when."""
+    lines = [f"{buffer_name(life)}, {format_size(life.size)}"]
+    if life.home != HEAD:
+        return [*lines, f"    {_HOMES[life.home]}"]
+    if life.first < 0:
+        return [*lines, "    planned, and no operator that runs names it"]
+    first, last = lifetimes.scope_name(life.first), lifetimes.scope_name(life.last)
+    lines.append(f"    bytes {_bytes(life)} of the head, from {first} (scope {life.first}) to {last} ({life.last})")
+    lines.append(f"    {after_invoke(lifetimes, life)}")
+    shared = lifetimes.sharing(life)
+    rows = [
+        (f"[{row.start:,} .. {row.end:,})", f"{row.other.first}..{row.other.last}", buffer_name(row.other))
+        for row in shared
+    ]
+    lines.append(f"    shares memory with {len(shared)} others:" if shared else "    shares memory with nobody")
+    if shared:
+        lines += [f"        {line}" for line in table_lines([("bytes", "scopes", "buffer"), *rows])]
+    return lines
+
+
+def preservation_line(what: str, preservation: Preservation) -> str:
+    """Say what keeping tensors costs."""
+    sizes = f"the smallest arena goes from {preservation.before:,} to {preservation.after:,} B"
+    heads = f"its head from {preservation.head_before:,} to {preservation.head_after:,} B"
+    return f"keeping {what} to the end of Invoke() costs {format_size(preservation.cost)}: {sizes}, {heads}"
+
+
+def lifetimes_document(lifetimes: Lifetimes) -> dict[str, Any]:
+    """Return every buffer as JSON values; sizes and offsets are bytes, scopes are inclusive."""
+    return {
+        "scopes": [lifetimes.scope_name(scope) for scope in range(lifetimes.scope_count)],
+        "buffers": [
+            {
+                "kind": life.buffer.kind,
+                "subgraph": life.buffer.subgraph,
+                "index": life.buffer.index,
+                "name": life.name,
+                "home": life.home,
+                "size": life.size,
+                "offset": life.offset if life.home == HEAD else None,
+                "first": life.first,
+                "last": life.last,
+                "shares_memory_with": [_sharing(row) for row in lifetimes.sharing(life)],
+            }
+            for life in lifetimes.buffers
+        ],
+    }
+
+
+def _sharing(row: Sharing) -> dict[str, Any]:
+    buffer = row.other.buffer
+    return {
+        "kind": buffer.kind,
+        "subgraph": buffer.subgraph,
+        "index": buffer.index,
+        "start": row.start,
+        "end": row.end,
+    }

@@ -1,0 +1,334 @@
+// State, events of the user, and what the panes share.
+
+const KEYS = [
+  ["← →", "one event back or on (Shift: a whole phase or operator)"], ["Home End", "first, last event"], ["space", "play"],
+  ["+ −", "closer, farther (wheel too; Shift+wheel: bytes alone)"], ["↑ ↓", "move the picture"], ["0", "show all"],
+  ["p", "the fullest moment of the head"], ["b", "what binds"], ["/", "search"], ["n", "next match"], ["t", "light or dark"], ["Esc", "let go"],
+];
+
+class App {
+  constructor(document) {
+    this.categories = document.categories;
+    this.views = document.pictures.map((picture) => new PictureView(picture, document.strings, document.categories));
+    this.activeView = this.views[0];
+    this.hidden = new Set();
+    this.matched = null;
+    this.found = [];
+    this.foundAt = -1;
+    this.chosen = null;
+    this.order = "size";
+    this.tab = "shrink";
+    this.cursor = this.#start();
+    this.all = { u0: 0, u1: 1, b0: 0, b1: Math.max(...this.views.map((view) => view.arena), 1) };
+    this.window = { ...this.all };
+    this.setTheme(this.#savedTheme());
+  }
+
+  #start() {
+    const view = this.activeView;
+    return view.peakScope >= 0 ? view.stepCount + view.peakScope : Math.max(view.count - 1, 0);
+  }
+
+  // -- theme --------------------------------------------------------------------------------------------------------
+
+  #savedTheme() {
+    try {
+      const saved = localStorage.getItem("tflm-sim-theme");
+      if (saved) return saved;
+    } catch { /* a page from a file may have no storage */ }
+    return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  }
+
+  setTheme(theme) {
+    this.theme = theme;
+    document.documentElement.dataset.theme = theme;
+    const style = getComputedStyle(document.documentElement);
+    const read = (name) => style.getPropertyValue(`--${name}`).trim();
+    const fills = this.categories.map((row) => row[theme]);
+    const base = (key) => fills[this.categories.findIndex((row) => row.key === key)];
+    this.colors = {
+      free: read("free"), sheet: read("sheet"), ink: read("ink"), soft: read("soft"), line: read("line"), mark: read("mark"),
+      markSoft: read("mark-soft"), accent: read("accent"), accentSoft: theme === "dark" ? "rgba(110,168,255,.20)" : "rgba(31,111,235,.16)",
+      fill: fills.map((color) => [color, shade(color, theme === "dark" ? -0.16 : 0.2), shade(color, theme === "dark" ? 0.14 : -0.12)]),
+      text: fills.map((color) => (luminance(color) > 0.36 ? "#10151c" : "#ffffff")),
+      tempSoft: theme === "dark" ? "rgba(245,180,95,.22)" : "rgba(240,161,60,.28)", head: base("activation"), tail: base("kernel data"),
+    };
+  }
+
+  toggleTheme() {
+    this.setTheme(this.theme === "dark" ? "light" : "dark");
+    try { localStorage.setItem("tflm-sim-theme", this.theme); } catch { /* see above */ }
+    this.#showChips();
+    this.showPanel();
+    this.redraw();
+  }
+
+  // -- building the page --------------------------------------------------------------------------------------------
+
+  build() {
+    const { size: report } = this.views[0];
+    const path = report.model.path || "model";
+    byId("model").textContent = printable(path.split(/[\\/]/).pop(), 90);
+    byId("firmware").textContent = this.views.map((view) => printable(view.title, 120)).join(" — against — ");
+    showFigures(byId("figures"), this.views);
+    this.#showBanner();
+    this.#showChips();
+    this.panes = this.views.map((view) => {
+      const host = make("div", { class: "canvas" });
+      const name = this.views.length > 1 ? `${printable(view.title, 120)} ` : "";
+      const note = view.source.split_at ? `arenas of ${size(view.source.split_at)} and ${size(view.arena - view.source.split_at)}` : `arena of ${size(view.arena)}`;
+      byId("panes").append(make("div", { class: "pane" }, make("h2", {}, name, make("small", {}, note)), host));
+      return { view, host };
+    });
+    for (const pane of this.panes) pane.canvas = new PictureCanvas(pane.view, this, pane.host);
+    this.panes.forEach((pane) => this.listen(pane));
+    this.listenToControls();
+    this.#showTabs();
+    this.setCursor(this.cursor);
+    this.showPanel();
+    new ResizeObserver(() => { this.panes.forEach((pane) => pane.canvas.resize()); this.redraw(); }).observe(byId("panes"));
+    this.paint();
+  }
+
+  #showBanner() {
+    const failing = this.views.filter((view) => view.source.failure);
+    byId("banner").hidden = !failing.length;
+    byId("banner").textContent = failing.map((view) => `${printable(view.title, 120)}: AllocateTensors() fails: ${printable(view.source.failure, 400)}`).join("\n");
+  }
+
+  #showChips() {
+    const sums = new Map();
+    const { residents, blocks } = this.views[0];
+    const add = (category, n) => sums.set(category, Math.max(sums.get(category) || 0, n));
+    residents.category.forEach((category, i) => add(category, residents.size[i]));
+    const tail = new Map();
+    blocks.category.forEach((category, i) => {
+      if (this.categories[category].section === "tail") tail.set(category, (tail.get(category) || 0) + blocks.size[i] + blocks.padding[i]);
+      else add(category, blocks.size[i]);
+    });
+    byId("chips").replaceChildren();
+    this.categories.forEach((category, index) => {
+      const isTail = category.section === "tail";
+      if (!(isTail ? tail : sums).has(index)) return;
+      const amount = isTail ? shortSize(tail.get(index)) : "";
+      const note = isTail ? "" : `largest: ${shortSize(sums.get(index))}`;
+      const chip = make("button", { type: "button", "data-category": category.key, "aria-pressed": String(!this.hidden.has(category.key)), title: `${category.section}${note ? ", " + note : ""}: click to hide or show` },
+        swatch(this, category), category.title, make("small", {}, amount));
+      chip.addEventListener("click", () => this.toggleCategory(category.key));
+      byId("chips").append(chip);
+    });
+  }
+
+  #showTabs() {
+    const names = { chosen: "Block", shrink: "Peak", buffers: "Buffers", tail: "Tail" };
+    byId("tabs").replaceChildren(...Object.entries(names).map(([key, name]) => make("button",
+      { type: "button", role: "tab", id: `tab-${key}`, "aria-selected": String(this.tab === key), "aria-controls": "panel", onclick: () => { this.tab = key; this.#showTabs(); this.showPanel(); } }, name)));
+  }
+
+  showPanel() {
+    const panels = { chosen: chosenPanel, shrink: shrinkPanel, buffers: buffersPanel, tail: tailPanel };
+    byId("panel").replaceChildren(...panels[this.tab](this));
+  }
+
+  openTab(tab) {
+    this.tab = tab;
+    this.#showTabs();
+    this.showPanel();
+  }
+
+  // -- drawing ------------------------------------------------------------------------------------------------------
+
+  redraw() {
+    if (this.pending) return;
+    this.pending = requestAnimationFrame(() => this.paint());
+  }
+
+  paint() {
+    this.pending = 0;
+    const start = performance.now();
+    this.panes.forEach((pane) => { pane.canvas.draw(); pane.host.classList.toggle("zoomed", this.isZoomed); });
+    this.drawMs = performance.now() - start;
+  }
+
+  redrawOver() {
+    if (this.pending || this.pendingOver) return;
+    this.pendingOver = requestAnimationFrame(() => { this.pendingOver = 0; this.panes.forEach((pane) => pane.canvas.drawOver()); });
+  }
+
+  // -- cursor, choice, search ---------------------------------------------------------------------------------------
+
+  cursorOf(view) {
+    return view === this.activeView ? this.cursor : view.counterpart(this.activeView, this.cursor);
+  }
+
+  setCursor(index) {
+    const view = this.activeView;
+    this.cursor = Math.max(0, Math.min(view.count - 1, index));
+    byId("slider").max = view.count - 1;
+    byId("slider").value = this.cursor;
+    byId("slider").setAttribute("aria-valuetext", this.eventText(view)[0]);
+    const [what, state] = this.eventText(view);
+    byId("event").replaceChildren(make("b", {}, what), make("span", {}, state));
+    if (this.panes) {
+      if (this.tab === "chosen" && !this.chosen) this.showPanel();
+      this.redrawOver();
+    }
+  }
+
+  eventText(view) {
+    const index = this.cursor;
+    if (index >= view.stepCount) {
+      const scope = index - view.stepCount;
+      return [`Invoke(): ${view.opAt(scope)}`, `${size(view.live[scope])} alive in ${view.aliveAt(scope).length} buffers; operator ${scope} of ${view.scopeCount - 1}`];
+    }
+    const { head, temp, tail } = view.states;
+    const place = view.momentName(view.momentOf[index]);
+    const free = tail[index] - temp[index];
+    return [`${count.format(index + 1)}. ${place}: ${stepText(view, index)}`,
+      `head ${count.format(head[index])}, temp to ${count.format(temp[index])}, ${count.format(free)} free, tail ${count.format(view.arena - tail[index])}`];
+  }
+
+  step(direction, isWhole) {
+    const view = this.activeView;
+    if (!isWhole || this.cursor >= view.stepCount) return this.setCursor(this.cursor + direction);
+    const moment = view.momentOf[this.cursor] + direction;
+    const next = moment < 0 ? 0 : moment >= view.moments.step.length ? view.stepCount : view.moments.step[moment];
+    return this.setCursor(next);
+  }
+
+  goTo(view, index) {
+    this.activeView = view;
+    this.setCursor(index);
+    this.show(view, { ...this.window, start: view.span(index)[0], end: view.span(index)[1] });
+    this.redraw();
+  }
+
+  /** Move the window so that a time is in it. */
+  show(view, { start, end, from, to }) {
+    const { u0, u1, b0, b1 } = this.window, tall = u1 - u0, wide = b1 - b0;
+    if (start < u0 || Math.min(end, start + tall) > u1) this.window.u0 = Math.max(0, Math.min(1 - tall, (start + Math.min(end, start + tall)) / 2 - tall / 2));
+    this.window.u1 = this.window.u0 + tall;
+    if (from !== undefined && (from < b0 || to > b1)) this.window.b0 = Math.max(0, Math.min(this.all.b1 - wide, (from + to) / 2 - wide / 2));
+    this.window.b1 = this.window.b0 + wide;
+  }
+
+  choose(view, thing, { show = false } = {}) {
+    this.chosen = thing && { view, thing };
+    if (thing) this.activeView = view;
+    if (show) {
+      this.show(view, view.extent(thing));
+      this.redraw();
+    }
+    if (thing) this.tab = "chosen";
+    this.#showTabs();
+    this.showPanel();
+    this.setCursor(this.cursor);
+    this.redrawOver();
+  }
+
+  toggleCategory(key) {
+    if (!this.hidden.delete(key)) this.hidden.add(key);
+    this.#showChips();
+    this.showPanel();
+    this.redraw();
+  }
+
+  search(query) {
+    this.matched = null;
+    this.found = [];
+    this.foundAt = -1;
+    if (query.trim()) {
+      this.matched = new Map();
+      for (const view of this.views) {
+        const things = view.matches(query.trim());
+        const only = (kind) => new Set(things.filter((thing) => thing.kind === kind).map((thing) => thing.index));
+        this.matched.set(view, { resident: only("resident"), block: only("block") });
+        this.found.push(...things.map((thing) => ({ view, thing })));
+      }
+    }
+    this.#showMatches();
+    if (this.tab === "buffers") this.showPanel();
+    this.redraw();
+  }
+
+  #showMatches() {
+    const place = this.foundAt >= 0 ? `${this.foundAt + 1} of ` : "";
+    byId("matches").textContent = this.matched ? `${place}${count.format(this.found.length)} match${this.found.length === 1 ? "" : "es"}` : "";
+  }
+
+  nextMatch(direction = 1) {
+    if (!this.found.length) return;
+    this.foundAt = (this.foundAt + direction + this.found.length) % this.found.length;
+    const { view, thing } = this.found[this.foundAt];
+    this.choose(view, thing, { show: true });
+    this.#showMatches();
+  }
+
+  // -- zoom and pan -------------------------------------------------------------------------------------------------
+
+  get isZoomed() {
+    const { window: now, all } = this;
+    return now.u1 - now.u0 < all.u1 - all.u0 - 1e-12 || now.b1 - now.b0 < all.b1 - all.b0 - 1e-9;
+  }
+
+  zoom(factor, { u, b, axes = "ub" } = {}) {
+    const { window: now, all } = this;
+    const scale = (low, high, at, least, edge) => {
+      const range = Math.min(edge, Math.max(least, (high - low) * factor));
+      const start = Math.max(0, Math.min(edge - range, at - ((at - low) * range) / (high - low)));
+      return [start, start + range];
+    };
+    const middle = u ?? (now.u0 + now.u1) / 2;
+    if (axes.includes("u")) [now.u0, now.u1] = scale(now.u0, now.u1, middle, Math.min(1, 4 / this.activeView.count), all.u1);
+    if (axes.includes("b")) [now.b0, now.b1] = scale(now.b0, now.b1, b ?? (now.b0 + now.b1) / 2, Math.min(32, all.b1), all.b1);
+    this.redraw();
+  }
+
+  pan(du, db) {
+    const { window: now, all } = this;
+    const u = Math.max(-now.u0, Math.min(all.u1 - now.u1, du)), b = Math.max(-now.b0, Math.min(all.b1 - now.b1, db));
+    now.u0 += u; now.u1 += u; now.b0 += b; now.b1 += b;
+    this.redraw();
+  }
+
+  showAll() {
+    this.window = { ...this.all };
+    this.redraw();
+  }
+
+  toPeak() {
+    const view = this.activeView;
+    if (view.peakScope >= 0) this.goTo(view, view.stepCount + view.peakScope);
+    this.openTab("shrink");
+  }
+
+  toTightest() {
+    const view = this.activeView;
+    if (view.limits.length) this.goTo(view, view.limits[0].step);
+    this.openTab("shrink");
+  }
+}
+
+function luminance(color) {
+  const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function stepText(view, index) {
+  const { kind, value, text } = view.steps, n = value[index], note = printable(text[index], 160);
+  const block = () => ({ kind: "block", index: n });
+  const taken = () => `${bytes(view.blocks.size[n])} at ${count.format(view.blocks.offset[n])}`;
+  switch (kind[index]) {
+    case "enter": return "begins";
+    case "persist": return `${view.name(block())}, ${taken()}, for good`;
+    case "temp": return `a temp of ${taken()}`;
+    case "free": return `the temp of ${taken()} is given back`;
+    case "reset": return `temp is reset to ${count.format(n)}`;
+    case "resize": return `the head becomes ${bytes(n)}${note ? " — refused" : ""}`;
+    case "request": return `asks for a scratch buffer of ${bytes(n)}${note ? ": " + note : ""}`;
+    case "place": return n < view.residents.offset.length ? `${view.name({ kind: "resident", index: n })}, ${bytes(view.residents.size[n])}, goes to ${count.format(view.residents.offset[n])}` : "places a buffer";
+    case "log": return `the device prints: ${note}`;
+    case "corruption": return `bytes in use are overwritten: ${note}`;
+    default: return `AllocateTensors() fails: ${note}`;
+  }
+}

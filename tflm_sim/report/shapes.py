@@ -1,0 +1,107 @@
+"""A picture as a few rectangles: what the still pictures (SVG, PNG) draw.
+
+Coordinates are bytes and *u*, the time axis: AllocateTensors() fills [0, ``SPLIT``), Invoke() the rest up to 1. What is
+too small to see is merged with its neighbours, so that a model of thousands of operators stays a small file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tflm_sim.report.escape import printable
+from tflm_sim.report.picture import Block, Picture, is_tail
+
+SPLIT = 0.34
+ROWS = 700
+"""How many rows of time can be told apart."""
+COLUMNS = 1000
+"""How many columns of bytes can be told apart."""
+
+
+class Shape(NamedTuple):
+    """A rectangle: bytes [start, end), time [u0, u1), and its texts (harmless to show)."""
+
+    category: str
+    start: int
+    end: int
+    u0: float
+    u1: float
+    label: str
+    fact: str
+    index: int
+
+
+def split(picture: Picture) -> float:
+    """Return where Invoke() starts on the time axis; 1 when nothing was planned."""
+    return SPLIT if picture.scopes else 1.0
+
+
+def step_u(picture: Picture, step: float) -> float:
+    """Return the time of a step's start."""
+    return split(picture) * step / max(len(picture.steps), 1)
+
+
+def scope_u(picture: Picture, scope: float) -> float:
+    """Return the time of a scope's start."""
+    return SPLIT + (1 - SPLIT) * scope / max(len(picture.scopes), 1)
+
+
+def shapes(picture: Picture) -> Iterator[Shape]:
+    """Yield what is to be drawn, the lowest layer first."""
+    yield from _passing(picture)
+    yield from _persistent(picture)
+    for index, row in enumerate(picture.residents):
+        name = printable(row.name, 40) or f"{'scratch' if row.operator >= 0 else 'tensor'} {row.index}"
+        last = f" to {picture.op_at(row.last)}" if row.last > row.first else ""
+        fact = (
+            f"{name}: {row.size:,} bytes at {row.offset:,}, {picture.op_at(row.first)}{last}, "
+            f"shares bytes with {row.sharing}"
+        )
+        u0, u1 = scope_u(picture, row.first), scope_u(picture, row.last + 1)
+        yield Shape(row.category, row.offset, row.offset + row.size, u0, u1, name, printable(fact, 200), index)
+
+
+def _passing(picture: Picture) -> Iterator[Shape]:
+    """Yield head and temps of AllocateTensors(), each rectangle of whole rows once."""
+    seen: set[tuple[str, int, int, int, int]] = set()
+    per_row = max(1.0, len(picture.steps) / (ROWS * split(picture)))
+    for index, row in enumerate(picture.blocks):
+        if is_tail(row):
+            continue
+        first, last = int(row.begin / per_row), max(int(row.end / per_row), int(row.begin / per_row) + 1)
+        key = (row.category, row.offset, row.size, first, last)
+        if key not in seen:
+            seen.add(key)
+            u0, u1 = step_u(picture, first * per_row), min(step_u(picture, last * per_row), split(picture))
+            fact = f"{row.size:,} bytes at {row.offset:,}"
+            yield Shape(row.category, row.offset, row.offset + row.size, u0, u1, "", fact, index)
+
+
+def _persistent(picture: Picture) -> Iterator[Shape]:
+    """Yield the tail; neighbours of one category that are narrow and start in one row are one rectangle."""
+    narrow = picture.arena_bytes / COLUMNS
+    per_row = max(1.0, len(picture.steps) / (ROWS * split(picture)))
+    run: list[Block] = []
+    for row in filter(is_tail, picture.blocks):
+        joins = (
+            run
+            and row.size < narrow
+            and run[-1].size < narrow
+            and row.category == run[0].category
+            and row.offset + row.size + row.padding == run[-1].offset
+            and int(row.begin / per_row) == int(run[0].begin / per_row)
+        )
+        if run and not joins:
+            yield _run_shape(picture, run)
+            run = []
+        run.append(row)
+    if run:
+        yield _run_shape(picture, run)
+
+
+def _run_shape(picture: Picture, run: list[Block]) -> Shape:
+    start, end = run[-1].offset, run[0].offset + run[0].size
+    label = printable(run[0].label, 40) if len(run) == 1 else ""
+    fact = f"{label}: {end - start:,} bytes at {start:,}" if label else f"{run[0].category}: {end - start:,} bytes in {len(run)}"
+    return Shape(run[0].category, start, end, step_u(picture, run[0].begin), 1.0, label, fact, run[0].begin)

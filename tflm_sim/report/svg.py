@@ -1,0 +1,168 @@
+"""Pictures as one SVG file: memory to the right, time downwards, no script and no font of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import PurePath
+from typing import TextIO
+
+from tflm_sim.report.categories import CATEGORIES
+from tflm_sim.report.escape import printable
+from tflm_sim.report.picture import Picture
+from tflm_sim.report.shapes import Shape, scope_u, shapes, split, step_u
+from tflm_sim.units import format_size
+
+PANEL_WIDTH, HEIGHT = 1100, 760
+_LEFT, _RIGHT, _TOP, _BOTTOM = 150, 24, 92, 84
+_PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
+_INK, _SOFT, _MARK, _FREE = "#1b222c", "#5c6877", "#c81e4a", "#eef1f5"
+_LINE_HEIGHT = 13
+_CHARACTER_WIDTH = 6.2
+
+
+def write_svg(file: TextIO, pictures: Sequence[Picture]) -> None:
+    """Write the pictures side by side, on one scale of bytes."""
+    width = PANEL_WIDTH * len(pictures)
+    most = max(picture.arena_bytes for picture in pictures)
+    model = pictures[0].size["model"]["path"] or "model"
+    title = escape(printable(PurePath(model).name))
+    file.write(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}" '
+        f'font-family="system-ui, Segoe UI, DejaVu Sans, sans-serif" font-size="11" fill="{_INK}">\n'
+        f'<title>{title}</title>\n<rect width="{width}" height="{HEIGHT}" fill="#ffffff"/>\n'
+        f'<text x="20" y="28" font-size="17" font-weight="600">{title}</text>\n'
+    )
+    for number, picture in enumerate(pictures):
+        file.write(f'<g transform="translate({number * PANEL_WIDTH} 0)">\n')
+        file.writelines(_Panel(picture, most).elements())
+        file.write("</g>\n")
+    file.write("</svg>\n")
+
+
+class _Panel:
+    """One picture in coordinates of its own."""
+
+    def __init__(self, picture: Picture, most: int) -> None:
+        self.picture = picture
+        self.per_byte = (PANEL_WIDTH - _LEFT - _RIGHT) / max(most, 1)
+
+    def x(self, byte: float) -> float:
+        """The left edge of a byte."""
+        return _LEFT + byte * self.per_byte
+
+    def y(self, u: float) -> float:
+        """The height of a moment."""
+        return _TOP + u * _PLOT_HEIGHT
+
+    def elements(self) -> Iterator[str]:
+        """Yield all elements, the lowest layer first."""
+        picture = self.picture
+        yield _text(20, 48, printable(picture.title, 120), fill=_SOFT, size=12.5)
+        yield self._rect(0, picture.arena_bytes, 0, 1, _FREE)
+        used: dict[str, None] = {}
+        for shape in shapes(picture):
+            used[shape.category] = None
+            yield self._shape(shape)
+        yield from self._axis()
+        yield from self._gutter()
+        yield from self._marks()
+        yield from _legend([key for key in CATEGORIES if key in used])
+
+    def _rect(self, start: int, end: int, u0: float, u1: float, fill: str) -> str:
+        x, y = self.x(start), self.y(u0)
+        width, height = max(self.x(end) - x, 0.4), max(self.y(u1) - y, 0.4)
+        return f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" fill="{fill}"/>\n'
+
+    def _shape(self, shape: Shape) -> str:
+        width = (shape.end - shape.start) * self.per_byte
+        height = (shape.u1 - shape.u0) * _PLOT_HEIGHT
+        border = ' stroke="#ffffff" stroke-width="0.6"' if width > 3 and height > 3 else ""
+        opacity = (1.0, 0.82, 0.91)[shape.index % 3]
+        rect = self._rect(shape.start, shape.end, shape.u0, shape.u1, CATEGORIES[shape.category].light)
+        rect = rect.replace("/>", f'{border} fill-opacity="{opacity}"><title>{escape(shape.fact)}</title></rect>')
+        room = int((width - 8) / _CHARACTER_WIDTH)
+        if height < _LINE_HEIGHT or room < 3 or not shape.label:
+            return rect
+        label = shape.label if len(shape.label) <= room else shape.label[: room - 1] + "…"
+        y = self.y(shape.u0) + min(height / 2, 40) + 4
+        return rect + _text(self.x(shape.start) + 4, y, label, fill=_ink_on(shape.category))
+
+    def _axis(self) -> Iterator[str]:
+        step = 1
+        while self.picture.arena_bytes / step > 12:
+            step *= 2
+        for byte in range(0, self.picture.arena_bytes + 1, step):
+            text = f"{byte // 1024:,} K" if step >= 1024 else f"{byte:,}"
+            yield _text(self.x(byte), _TOP - 22, text, fill=_SOFT, anchor="middle")
+        sections = (
+            ("head", 0, self.picture.head_bytes, "#3f7fd1"),
+            ("tail", self.picture.tail_start, self.picture.arena_bytes, "#4f7942"),
+        )
+        for name, start, end, color in sections:
+            if end > start:
+                x, width = self.x(start), (end - start) * self.per_byte
+                yield f'<rect x="{x:.1f}" y="{_TOP - 5}" width="{width:.1f}" height="3" fill="{color}"/>\n'
+                label = f"{name} {end - start:,} B" if width > 90 else name
+                yield _text(x + 2, _TOP - 9, label, fill=color)
+
+    def _gutter(self) -> Iterator[str]:
+        free = float(_TOP)
+        rows = [(step_u(self.picture, row.step), self.picture.moment_name(row)) for row in self.picture.moments]
+        rows += [(scope_u(self.picture, i), self.picture.op_at(i)) for i in range(len(self.picture.scopes))]
+        for u, name in rows:
+            y = self.y(u) + 9
+            if y - 9 >= free and y < HEIGHT - _BOTTOM:
+                yield _text(_LEFT - 8, y, printable(name.replace(" of ", " "), 21), fill=_SOFT, anchor="end")
+                free = y + 3
+        boundary = self.y(split(self.picture))
+        halves = (("AllocateTensors()", (_TOP + boundary) / 2), ("Invoke()", (boundary + _TOP + _PLOT_HEIGHT) / 2))
+        for name, y in halves[: 2 if self.picture.scopes else 1]:
+            yield f'<text transform="translate(14 {y:.0f}) rotate(-90)" text-anchor="middle">{name}</text>\n'
+
+    def _marks(self) -> Iterator[str]:
+        picture = self.picture
+        if (scope := picture.peak_scope) >= 0:
+            x, y = self.x(0), self.y(scope_u(picture, scope))
+            width, height = picture.head_bytes * self.per_byte, self.y(scope_u(picture, scope + 1)) - y
+            yield (
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 1.5):.1f}" fill="none" '
+                f'stroke="{_MARK}" stroke-width="1.5"/>\n'
+            )
+            fullest = f"fullest in {printable(picture.op_at(scope), 40)}: {format_size(picture.live_bytes[scope])} alive"
+            yield _text(20, 66, fullest, fill=_MARK, weight=600)
+        if picture.limits:
+            limit = picture.limits[0]
+            y = self.y(step_u(picture, limit.step + 0.5))
+            x0, x1 = self.x(0), self.x(picture.arena_bytes)
+            yield (
+                f'<line x1="{x0:.1f}" x2="{x1:.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{_MARK}" '
+                f'stroke-dasharray="5 3"><title>tightest: {limit.need:,} bytes are needed</title></line>\n'
+            )
+
+
+def _legend(keys: Sequence[str]) -> Iterator[str]:
+    x, y = 20.0, HEIGHT - _BOTTOM + 26.0
+    for key in keys:
+        row = CATEGORIES[key]
+        width = 26 + len(row.title) * _CHARACTER_WIDTH
+        if x + width > PANEL_WIDTH - _RIGHT:
+            x, y = 20.0, y + 20
+        yield f'<rect x="{x:.0f}" y="{y - 9:.0f}" width="11" height="11" rx="3" fill="{row.light}"/>\n'
+        yield _text(x + 16, y, row.title, fill=_SOFT)
+        x += width
+
+
+def _text(
+    x: float, y: float, text: str, *, fill: str, size: float | None = None, anchor: str = "", weight: int | None = None
+) -> str:
+    extra = f' font-size="{size}"' if size else ""
+    extra += f' text-anchor="{anchor}"' if anchor else ""
+    extra += f' font-weight="{weight}"' if weight else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{extra}>{escape(text)}</text>\n'
+
+
+def _ink_on(category: str) -> str:
+    color = CATEGORIES[category].light
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return _INK if 0.3 * red + 0.59 * green + 0.11 * blue > 150 else "#ffffff"

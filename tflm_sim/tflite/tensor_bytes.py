@@ -1,0 +1,56 @@
+"""How many bytes a tensor of the mobile runtime has: unlike TFLM's, it packs 4-bit and 2-bit values.
+
+Source: tflite/util.cc GetSizeOfType, BytesRequired @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from tflm_sim.errors import PrepareError
+from tflm_sim.model.types import TensorType
+
+_BITS = {
+    TensorType.FLOAT32: 32,
+    TensorType.FLOAT16: 16,
+    TensorType.INT32: 32,
+    TensorType.UINT8: 8,
+    TensorType.INT64: 64,
+    TensorType.BOOL: 8,
+    TensorType.INT16: 16,
+    TensorType.COMPLEX64: 64,
+    TensorType.INT8: 8,
+    TensorType.FLOAT64: 64,
+    TensorType.COMPLEX128: 128,
+    TensorType.UINT64: 64,
+    TensorType.UINT32: 32,
+    TensorType.UINT16: 16,
+    TensorType.INT4: 4,
+    TensorType.BFLOAT16: 16,
+    TensorType.INT2: 2,
+    TensorType.UINT4: 4,
+    TensorType.FLOAT8_E4M3FN: 8,
+    TensorType.FLOAT8_E5M2: 8,
+}
+SIZE_UNKNOWN = {TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT}
+"""Types whose bytes only the running model knows; their tensors are dynamic."""
+
+
+def bytes_required(tensor_type: int, shape: tuple[int, ...]) -> int:
+    """Return the bytes of a tensor; () is the shape of a scalar.
+
+    Raises:
+        PrepareError: A type that has no size, or more elements than a size_t can count.
+    """
+    elements = prod(shape)
+    if any(dimension < 0 for dimension in shape) or elements >= 2**64:
+        message = "BytesRequired number of elements overflowed.\n"
+        raise PrepareError(f"a tensor of shape {shape}: {message.strip()}", device_message=message)
+    bits = {int(known): size for known, size in _BITS.items()}.get(tensor_type)
+    if bits is None:
+        message = (
+            f"Type {tensor_type} is unsupported. Only float16, float32, float64, int2, int4, int8, int16, int32, "
+            "int64, uint8, uint64, bool, complex64 and complex128 supported currently."
+        )
+        raise PrepareError(message, device_message=message)
+    return (elements * bits + 7) // 8
