@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -16,9 +18,40 @@ def relu_chain(*sizes: int) -> Model:
     """Return int8 RELUs in a row: tensor i has ``sizes[i]`` elements; the same size keeps Prepare content."""
     builder = ModelBuilder()
     tensors = [builder.tensor((1, size), TensorType.INT8, scale=0.5, zero_point=0) for size in sizes]
-    for source, result in zip(tensors, tensors[1:], strict=False):
+    for source, result in pairwise(tensors):
         builder.operator("RELU", [source], [result])
     return parse(builder.build(inputs=[tensors[0]], outputs=[tensors[-1]]))
+
+
+HOSTILE_NAMES = (
+    "<script>window.hacked = true</script>",
+    "</script><img src=x onerror='window.hacked = true'>",
+    "\u202egnp.elif\u202c and \u2066more\u2069",
+    "escape \x1b[31mred\x1b]0;title\x07 and \r\n\t\x00\x7f lines",
+    "line\u2028and paragraph\u2029separators",
+    "x" * 9_990 + "the end",
+    "$\\frac{1}{2}$ & \"quoted\" 'names' %s {0} @DATA@",
+    "\u4e2d\u6587\u5f20\u91cf e\u0301\u0301\u0301 \U0001f468\u200d\U0001f469\u200d\U0001f467",
+)
+
+
+def hostile_model() -> Model:
+    """Return a chain of RELUs whose tensors have names that attack terminals and pages."""
+    builder = ModelBuilder()
+    tensors = [
+        builder.tensor((1, 64 * (i + 1)), TensorType.INT8, scale=0.5, zero_point=0, name=name)
+        for i, name in enumerate(HOSTILE_NAMES)
+    ]
+    for source, result in pairwise(tensors):
+        builder.operator("RELU", [source], [result])
+    model = parse(builder.build(inputs=[tensors[0]], outputs=[tensors[-1]]))
+    return replace(model, path="models/<b>\u202e\x1b[1m.tflite")
+
+
+@pytest.fixture
+def hostile() -> Model:
+    """Return :func:`hostile_model`."""
+    return hostile_model()
 
 
 @pytest.fixture

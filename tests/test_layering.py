@@ -34,6 +34,7 @@ WALLS = {
     "cffi": {"planners/native/build_native.py"},
     "numpy": set(),
     "rich": set(),
+    "matplotlib": {"report/figures.py"},
 }
 
 

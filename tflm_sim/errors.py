@@ -62,14 +62,16 @@ class SimulatedFailure(TflmSimError):
     Attributes:
         device_message: The text that the device prints for it ("" when it prints nothing).
         status: "error" (AllocateTensors returns kTfLiteError) or "abort" (a DCHECK halts, or a null pointer is used).
+        where: The step that fails, where the last event of the simulation does not tell; else "".
     """
 
     exit_code = 4
 
-    def __init__(self, message: str, *, device_message: str = "", status: str = "error") -> None:
+    def __init__(self, message: str, *, device_message: str = "", status: str = "error", where: str = "") -> None:
         super().__init__(message)
         self.device_message = device_message
         self.status = status
+        self.where = where
 
 
 class ArenaOverflowError(SimulatedFailure):

@@ -2,7 +2,7 @@
 //
 //   bench_planners LIMIT_SECONDS < problems
 //
-// A problem is a line "name count" and count lines "size first last". For each one a line of JSON comes out. Upstream is
+// A problem is a line "name count" and count lines "size first last". A line of JSON comes out for each. Upstream is
 // left out where it would take more than LIMIT_SECONDS, going by its last time and the square of the count.
 // tools/bench_planners.py builds and runs this.
 #include <algorithm>
@@ -111,7 +111,8 @@ int main(int argc, char **argv) {
     }
     Answer ours;
     const double our_seconds = TimeOurs(rows, &ours);
-    std::printf("{\"name\": \"%s\", \"count\": %zu, \"peak\": %zu, \"seconds\": %.9f", name, count, ours.peak, our_seconds);
+    std::printf("{\"name\": \"%s\", \"count\": %zu, \"peak\": %zu, \"seconds\": %.9f", name, count, ours.peak,
+                our_seconds);
 #ifdef WITH_UPSTREAM
     const double square = static_cast<double>(count) * static_cast<double>(count);
     if (upstream_seconds_per_square * square <= limit) {

@@ -2,7 +2,7 @@
 # Install what the tests need on a fresh Debian or Ubuntu machine with Python, and run them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export APT_PACKAGES="gcc g++ libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"
+export APT_PACKAGES="gcc g++ libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm chromium chromium-driver"
 bash tools/install.sh dev
 .venv/bin/pip install --quiet --disable-pip-version-check --pre tflite-micro
 .venv/bin/ruff check .

@@ -1,4 +1,4 @@
-/* Random calls of tflm_plan and hill_climb, for a build with -fsanitize=address,undefined.
+/* Random calls of tflm_plan, hill_climb and shared_objects, for a build with -fsanitize=address,undefined.
  *
  *   fuzz_planners SEED CASES
  *
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "hill_climb.h"
+#include "shared_objects.h"
 #include "tflm_plan.h"
 
 #define MOST_BUFFERS 90
@@ -211,6 +212,57 @@ static void try_hill_climb(const tflm_plan_buffer_t *buffers, size_t count) {
   free(workspace);
 }
 
+/* No two tensors of one object exist together. */
+static void check_objects(const tflm_tensor_usage_t *tensors, size_t count, const uint32_t *object_ids) {
+  for (size_t i = 0; i < count; ++i) {
+    CHECK(object_ids[i] < count);
+    for (size_t j = 0; j < i; ++j) {
+      CHECK(object_ids[i] != object_ids[j] || tensors[i].first_task > tensors[j].last_task ||
+            tensors[j].first_task > tensors[i].last_task);
+    }
+  }
+}
+
+static size_t make_tensors(tflm_tensor_usage_t *tensors) {
+  const uint32_t time_limit = 1 + below(40);
+  const size_t count = below(below(2) ? 6 : 40);
+  for (size_t i = 0; i < count; ++i) {
+    tensors[i].size = below(4) ? below(100) : (uint32_t)(wild() & INT32_MAX);
+    tensors[i].first_task = (i == 0 ? 0 : tensors[i - 1].first_task) + below(3);
+    tensors[i].last_task = tensors[i].first_task + below(time_limit);
+    tensors[i].position = below(6);
+  }
+  return count;
+}
+
+static void try_shared_objects(void) {
+  tflm_tensor_usage_t tensors[MOST_BUFFERS];
+  const size_t count = make_tensors(tensors);
+  const size_t most_objects = below((uint32_t)count + 1);
+  const size_t by_size = tflm_by_size_objects_workspace_size(count, most_objects);
+  const size_t flow = tflm_min_cost_flow_workspace_size(count);
+  unsigned char *workspace = malloc(by_size);
+  uint32_t *object_ids = malloc(count * sizeof(uint32_t) + 1);
+  CHECK(workspace != NULL && object_ids != NULL);
+  int status = tflm_by_size_objects(tensors, count, most_objects, workspace, by_size, object_ids);
+  CHECK(status == TFLM_PLAN_OK || (status == TFLM_PLAN_E_WORKSPACE && most_objects < count));
+  if (status == TFLM_PLAN_OK) {
+    check_objects(tensors, count, object_ids);
+  }
+  CHECK(tflm_by_size_objects(tensors, count, most_objects, workspace, by_size - 1, object_ids) != TFLM_PLAN_OK);
+  free(workspace);
+  workspace = malloc(flow + 1);
+  CHECK(workspace != NULL);
+  status = tflm_min_cost_flow(tensors, count, workspace, flow, object_ids);
+  CHECK(status == TFLM_PLAN_OK || status == TFLM_PLAN_E_OVERFLOW);
+  if (status == TFLM_PLAN_OK) {
+    check_objects(tensors, count, object_ids);
+  }
+  CHECK(flow == 0 || tflm_min_cost_flow(tensors, count, workspace, flow - 1, object_ids) != TFLM_PLAN_OK);
+  free(workspace);
+  free(object_ids);
+}
+
 int main(int argc, char **argv) {
   tflm_plan_buffer_t buffers[MOST_BUFFERS];
   const unsigned long cases = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
@@ -219,10 +271,14 @@ int main(int argc, char **argv) {
   CHECK(tflm_plan_greedy_workspace_size((size_t)INT32_MAX + 1) == 0);
   CHECK(tflm_hill_climb_workspace_size(buffers, SIZE_MAX) == 0);
   CHECK(tflm_hill_climb_workspace_size(NULL, 1) == 0);
+  CHECK(tflm_by_size_objects_workspace_size(SIZE_MAX, 1) == 0);
+  CHECK(tflm_by_size_objects_workspace_size(1u << 30, 1u << 30) == 0 || sizeof(size_t) > 4);
+  CHECK(tflm_min_cost_flow_workspace_size(SIZE_MAX) == 0);
   for (current_case = 0; current_case < cases; ++current_case) {
     const size_t count = make_problem(buffers);
     try_plan(buffers, count);
     try_hill_climb(buffers, count);
+    try_shared_objects();
   }
   printf("%lu cases\n", cases);
   return 0;

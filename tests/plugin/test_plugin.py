@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import entry_points
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import tflm_sim.pytest_plugin.checker  # noqa: F401  (pytester forgets what is imported inside of a run)
+
 pytest_plugins = ["pytester"]
 
-# An installation that was made before the entry point was there needs the plugin by name.
-IS_INSTALLED = any(point.value == "tflm_sim.pytest_plugin" for point in entry_points(group="pytest11"))
-PLUGIN = () if IS_INSTALLED else ("-p", "tflm_sim.pytest_plugin")
+# The runs inside load nothing else, which is quicker.
+PLUGIN = ("-p", "tflm_sim.pytest_plugin", "-p", "no:cacheprovider")
 SINE = "sample:sine on cortex-m4 (reference, plain, greedy)"
 MARK = '@pytest.mark.arena(model="sample:{model}", target="cortex-m4", kernels="reference"{more})\n'
 
 
+@pytest.fixture(autouse=True)
+def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider", *arguments)
+    return pytester.runpytest_inprocess(*PLUGIN, *arguments)
 
 
 def write(pytester: pytest.Pytester, *bodies: str, model: str = "sine", more: str = "") -> None:
     """Write one test per body, all about one sample."""
-    tests = [f"{MARK.format(model=model, more=more)}def test_{i}(arena):\n    {body}\n" for i, body in enumerate(bodies)]
+    tests = [
+        f"{MARK.format(model=model, more=more)}def test_{i}(arena):\n    {body}\n" for i, body in enumerate(bodies)
+    ]
     pytester.makepyfile("import pytest\n\n" + "\n".join(tests))
 
 
@@ -150,9 +158,9 @@ def test_workers_of_xdist_share_one_baseline(pytester: pytest.Pytester) -> None:
         "import pytest\n\n"
         + "\n".join(MARK.format(model=name, more="") + f"def test_{name}(arena): pass\n" for name in names)
     )
-    result = pytester.runpytest_subprocess(*PLUGIN, "-n", "2", "--arena-fail-on-increase", "-p", "no:cacheprovider")
+    result = pytester.runpytest_subprocess(*PLUGIN, "-p", "xdist.plugin", "-n", "2", "--arena-fail-on-increase")
     result.assert_outcomes(passed=4)
-    result.stdout.fnmatch_lines(["*arena sizes*", "*22,832*keyword_spotter*"])
+    result.stdout.fnmatch_lines(["*arena sizes*", "*22,784*keyword_spotter*"])
     sizes = json.loads((pytester.path / "arena_baseline.json").read_text())["sizes"]
     assert [key.split()[0] for key in sizes] == [f"sample:{name}" for name in sorted(names)]
     assert [path.name for path in pytester.path.glob("arena_baseline*")] == ["arena_baseline.json"]
@@ -219,10 +227,15 @@ def test_a_custom_operator_in_the_marker(pytester: pytest.Pytester) -> None:
     )
     result = run(pytester)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*4,096*kernel data*"])
+    result.stdout.fnmatch_lines(["*4,100*kernel data*"])
 
 
 def test_the_marker_is_known(pytester: pytest.Pytester) -> None:
     write(pytester, "pass")
     run(pytester, "--strict-markers").assert_outcomes(passed=1)
     run(pytester, "--markers").stdout.fnmatch_lines(["*@pytest.mark.arena(model*"])
+
+
+def test_an_installation_brings_the_plugin() -> None:
+    project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["entry-points"]["pytest11"] == {"tflm_sim": "tflm_sim.pytest_plugin"}

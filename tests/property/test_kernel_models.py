@@ -1,25 +1,37 @@
 """Invariant: whatever a model says about an operator, AllocateTensors succeeds, is refused, or halts; nothing else.
 
-Shapes are negative, huge and of any rank, constants too short, options another operator's, quantization absurd.
+Shapes are negative, huge and of any rank, constants too short, options another operator's or bytes that are no
+FlexBuffer, quantization absurd. Each operator runs on the arena, and alone, where any request may be turned down.
 """
 
 from __future__ import annotations
 
 import struct
+from itertools import islice
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tflm_sim.allocator.simulate import Simulation, simulate
+from tflm_sim.allocator.simulate import simulate
+from tflm_sim.errors import PrepareError
+from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
+from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.schema import BUILTIN_OPERATORS, option_fields, options_of_operator
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.reference import REFERENCE
+from tflm_sim.ops.reference.ethos_u import ETHOS_U
+from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, SetShape, Steps, TempBuffer, TempTensor
 from tflm_sim.target.presets import target
 
-TARGETS = [target("cortex-m4", kernels="reference"), target("x86_64-compression")]
+flexbuffers = pytest.importorskip("flatbuffers.flexbuffers")
+
+MODELS = {**REFERENCE, "ethos-u": ETHOS_U}
+MOST_REQUESTS = 300
+TARGETS = [target("cortex-m4", kernels="reference"), target("x86_64-compression"), target("i386")]
 LIKELY = (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, TensorType.BOOL, TensorType.INT64)
 
 # How many inputs the operators take that do not take one.
@@ -43,10 +55,16 @@ rarely = st.integers(0, 11).map(lambda number: number == 11)
 dimensions = st.sampled_from([1, 1, 2, 2, 3, 4, 0, -1, 7, 1 << 16, 2**31 - 1, -(2**31)])
 shapes = st.none() | st.lists(dimensions, max_size=9)
 types = st.sampled_from(LIKELY) | st.sampled_from(list(TensorType)) | st.integers(-3, 30)
-scales = st.lists(st.sampled_from([0.5, 1.0, 1.0 / 256, 0.0, -1.0, float("inf"), float("nan"), 1e-38]), max_size=3)
+scales = st.lists(st.sampled_from([0.5, 1.0, 1.0 / 256, 0.0, -1.0, float("inf"), float("nan"), 1e-40]), max_size=3)
 zero_points = st.lists(st.sampled_from([0, 0, 3, -128, 128, 2**31, -(2**63)]), max_size=3)
 int32_vectors = st.lists(st.integers(-1, 3), min_size=1, max_size=8)
 option_values = st.sampled_from([0, 1, 1, 2, 3, 5, -1, 100, 2**31 - 1, -(2**31)])
+
+FLEX_NAMES = ["T", "fft_length", "frame_size", "frame_step", "prefill", "num_channels", "delay_length", "shift"]
+FLEX_NAMES += ["max_detections", "num_classes"]
+flex_values = option_values | st.booleans() | st.floats(width=32) | st.text(max_size=3) | st.none()
+flex_maps = st.dictionaries(st.sampled_from(FLEX_NAMES), flex_values, max_size=10)
+custom_options = st.none() | st.binary(max_size=30) | flex_maps.map(lambda values: bytes(flexbuffers.Dumps(values)))
 
 small_shapes = st.lists(st.sampled_from([1, 1, 2, 3, 4]), max_size=4)
 plain_tensors = st.fixed_dictionaries(
@@ -95,6 +113,10 @@ def options(draw: st.DrawFn, op: str) -> dict[str, object]:
             values[field.name] = draw(st.integers(0, 7))
         elif field.type in ("int", "long"):
             values[field.name] = draw(option_values)
+        elif field.type == "float":
+            values[field.name] = draw(st.floats(width=32))
+        elif field.type == "string":
+            values[field.name] = draw(st.none() | st.text(max_size=3))
     return values
 
 
@@ -117,16 +139,63 @@ def nodes(draw: st.DrawFn, op: str) -> bytes:
         table = draw(st.sampled_from(["", "AddOptions", "ReshapeOptions"])) if draw(rarely) else None
         builder.operator(op, inputs, outputs, options=draw(options(op)) if table is None else {}, options_type=table)
     else:
-        builder.custom(op, inputs, outputs, options=draw(st.none() | st.binary(max_size=30)))
+        builder.custom(op, inputs, outputs, options=draw(custom_options))
     return builder.build(inputs=[extra], outputs=[extra])
 
 
-@pytest.mark.parametrize("op", sorted(REFERENCE))
+def carry_out(node: Node, steps: Steps[object], refusals: list[bool]) -> object:
+    """Answer up to MOST_REQUESTS requests; ``refusals`` says which the arena turns down."""
+    answer: object = None
+    for refused in islice((refusals or [False]) * MOST_REQUESTS, MOST_REQUESTS):
+        try:
+            request = steps.send(answer)
+        except StopIteration as stop:
+            return stop.value
+        answer = None
+        match request:
+            case Persistent(size, _, checked):
+                assert 0 <= size < 2**64
+                if refused and not checked:
+                    raise PrepareError("a null pointer is written to", status="abort")
+                answer = None if refused else 0
+            case Scratch(size) | TempBuffer(size):
+                assert 0 <= size < 2**64
+                answer = None if refused else 0
+            case TempTensor(index) if not refused and node.tensors[index].type in TYPE_SIZES:
+                answer = KernelTensor(node.tensors[index])
+            case SetShape(tensor, shape):
+                assert all(isinstance(size, int) for size in shape)
+                tensor.shape = shape
+    return None
+
+
+@pytest.mark.parametrize("op", sorted(MODELS))
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_any_single_operator_gives_a_simulation(op: str, data: st.DataObject) -> None:
-    file = data.draw(nodes(op))
+def test_any_operator_is_simulated_in_any_arena_and_alone(op: str, data: st.DataObject) -> None:
+    model = parse(data.draw(nodes(op)))
     for machine in TARGETS:
-        simulation = simulate(parse(file), machine, arena_size=1 << 16)
-        assert isinstance(simulation, Simulation)
-        assert simulation.status in ("ok", "error", "abort")
+        arena_size = data.draw(st.just(1 << 16) | st.integers(0, 4096))
+        assert simulate(model, machine, arena_size=arena_size).status in ("ok", "error", "abort")
+    machine = data.draw(st.sampled_from(TARGETS))
+    node = Node(
+        model=model,
+        target=machine,
+        subgraph_index=0,
+        index=0,
+        op=op,
+        subgraph_tensors=[[EvalTensor(model, tensor, i) for i, tensor in enumerate(model.subgraphs[0].tensors)]],
+        resource_variables=data.draw(st.sampled_from([None, ResourceVariables(0), ResourceVariables(2)])),
+        compressed_tensors=data.draw(st.frozensets(st.integers(0, 5))) if machine.runtime.compression else frozenset(),
+    )
+    refusals = data.draw(st.just([]) | st.lists(st.booleans(), max_size=12))
+    row = MODELS[op]
+    try:
+        if row.parse is not None:
+            row.parse(node)
+        if row.init is not None:
+            node.user_data = carry_out(node, row.init(node), refusals)
+        if row.prepare is not None:
+            carry_out(node, row.prepare(node), refusals)
+    except PrepareError:
+        return

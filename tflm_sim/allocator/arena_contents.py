@@ -12,7 +12,6 @@ Nobody touches the free bytes between head and tail, so head and tail are two ``
 from __future__ import annotations
 
 from collections.abc import Iterable
-from random import Random
 
 from tflm_sim.allocator.findings import BufferId, Finding, FindingCode, Place
 
@@ -129,7 +128,7 @@ class ArenaContents:
         """Write a pattern of its own."""
         start = self._time * _STRIDE % _PERIOD
         if len(self._noise) < start + slot.size:
-            self._noise = memoryview(Random(0).randbytes(_PERIOD) * ((start + slot.size) // _PERIOD + 1))
+            self._noise = _noise(start + slot.size)
         self.write(slot, self._noise[start : start + slot.size], place)
 
     def write(self, slot: Slot, content: Content, place: Place) -> None:
@@ -168,6 +167,13 @@ class ArenaContents:
     def _writers_since(self, slot: Slot) -> Iterable[Slot]:
         later = [other for other in self.slots if other.time > slot.time and slot.shares_bytes(other)]
         return sorted(later, key=lambda other: other.time)
+
+
+def _noise(size: int) -> memoryview:
+    """Return noise of at least ``size`` bytes, always the same."""
+    from random import Random  # It loads a crypto library, which whoever only sizes a model need not wait for.
+
+    return memoryview(Random(0).randbytes(_PERIOD) * (size // _PERIOD + 1))
 
 
 def _overwritten(victim: Slot, offender: Slot) -> str:

@@ -7,19 +7,24 @@ Source: tensorflow/lite/micro/micro_interpreter.cc, micro_interpreter_graph.cc, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
+from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.kernel_driver import KernelDriver
 from tflm_sim.allocator.micro_allocator import MicroAllocator
 from tflm_sim.allocator.model_allocation import ModelAllocation
+from tflm_sim.allocator.recording import RecordedAllocationType
+from tflm_sim.allocator.tail import take_persistent
 from tflm_sim.arena.events import OpEvent, Phase
-from tflm_sim.errors import ArenaOverflowError, PlanningError, PrepareError
+from tflm_sim.errors import ArenaOverflowError, PlanningError, PrepareError, SimulatedFailure
+from tflm_sim.graph.lifetimes import byte_length
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, builtin_operator_name
 from tflm_sim.model.types import Model, OperatorCode
 from tflm_sim.ops.op_model import Node, OpModel
 
 CUSTOM = builtin_operator_code("CUSTOM")
+_BUILTIN_NAMES = frozenset(BUILTIN_OPERATORS)
 
 
 class MicroInterpreter:
@@ -63,7 +68,7 @@ class MicroInterpreter:
             raise PrepareError("the model has no subgraph: the device reads wild", status="abort")
         try:
             allocation = self.allocation = self.allocator.start_model_allocation(self.model)
-        except (ArenaOverflowError, PrepareError) as error:
+        except SimulatedFailure as error:
             if error.status == "error":
                 self._log("Failed starting model allocation.\n")
             raise
@@ -90,9 +95,9 @@ class MicroInterpreter:
     def _emit(self, event: OpEvent | Phase) -> None:
         self.allocator.arena.emit(event)
 
-    def _refuse(self, message: str) -> PrepareError:
+    def _refuse(self, message: str, *, reason: str = "", where: str = "") -> PrepareError:
         self._log(message)
-        return PrepareError(message.strip(), device_message=message)
+        return PrepareError(reason or message.strip(), device_message=message, where=where)
 
     # -- registration and builtin data ------------------------------------------------------------------------------
 
@@ -100,10 +105,12 @@ class MicroInterpreter:
         codes = self.model.operator_codes
         for subgraph_index, subgraph in enumerate(self.model.subgraphs):
             for index, operator in enumerate(subgraph.operators):
+                where = f"registration of operator #{index} in subgraph {subgraph_index}"
                 if operator.opcode_index >= len(codes):
-                    raise self._refuse(f"Missing registration for opcode_index {operator.opcode_index}\n")
+                    message = f"Missing registration for opcode_index {operator.opcode_index}\n"
+                    raise self._refuse(message, where=where)
                 code = codes[operator.opcode_index]
-                name, op_model = self._registration(code)
+                name, op_model = self._registration(code, where)
                 allocation.op_names[subgraph_index].append(name)
                 node = Node(
                     model=self.model,
@@ -119,19 +126,21 @@ class MicroInterpreter:
                 if code.builtin_code != CUSTOM:
                     self._parse_builtin(node, op_model)
 
-    def _registration(self, code: OperatorCode) -> tuple[str, OpModel]:
+    def _registration(self, code: OperatorCode, where: str) -> tuple[str, OpModel]:
         builtin = builtin_operator_name(code.builtin_code)
-        name = code.custom_code if code.builtin_code == CUSTOM else builtin
-        op_model = self.registrations.get(name) if name else None
-        if name and op_model is not None:
+        name = (code.custom_code or "").partition("\0")[0] if code.builtin_code == CUSTOM else builtin
+        op_model = self.registrations.get(name)
+        # A custom operator is looked for among the custom ones alone.
+        if op_model is not None and (name in _BUILTIN_NAMES) == (code.builtin_code != CUSTOM):
             return name, op_model
         if code.builtin_code >= len(BUILTIN_OPERATORS):
             self._log(f"Op builtin_code out of range: {code.builtin_code}.")
         elif code.builtin_code != CUSTOM:
             self._log(f"Didn't find op for builtin opcode '{builtin}'")
-        elif name is None:
+        elif code.custom_code is None:
             self._log("Operator with CUSTOM builtin_code has no custom_code.\n")
-        raise self._refuse(f"Failed to get registration from op code {builtin}\n ")
+        message = f"Failed to get registration from op code {builtin}\n "
+        raise self._refuse(message, reason=f"TFLM has no kernel for '{name}'", where=where)
 
     def _parse_builtin(self, node: Node, op_model: OpModel) -> None:
         if node.operator.custom_options is not None:
@@ -192,9 +201,14 @@ class MicroInterpreter:
         size = self.allocator.target.abi.pointer_size * len(tensors)
         self._emit(Phase(f"{role}_tensors", (("n", len(tensors)),)))
         label = f"{role} tensor pointers"
-        if self.allocator.allocate_persistent_buffer(size, label) is None:
-            self._log(f"Failed to allocate memory for context->{role}_tensors_, {size} bytes required")
-            raise ArenaOverflowError(f"tail: {size} bytes for the {label} do not fit")
+        take_persistent(
+            self.allocator.arena,
+            size,
+            MICRO_ARENA_BUFFER_ALIGNMENT,
+            label=label,
+            message=f"Failed to allocate memory for context->{role}_tensors_, {size} bytes required",
+            category=RecordedAllocationType.PERSISTENT_BUFFER_DATA,
+        )
         for position, index in enumerate(tensors):
             self._emit(Phase(f"{role}_tensor", (("idx", position), ("t", index))))
             if not self.allocator.allocate_persistent_tensor(allocation.subgraph_tensors[0][index]):
@@ -202,14 +216,14 @@ class MicroInterpreter:
                 raise ArenaOverflowError(f"tail: {role} tensor {position} does not fit")
 
     def _reset_variables(self, allocation: ModelAllocation) -> None:
-        for tensor in _variables(allocation):
-            if tensor not in allocation.offsets and allocation.infos[tensor].offline_offset != -1:
-                raise PlanningError("a variable tensor was never placed: the device writes wild", status="abort")
-
-
-def _variables(allocation: ModelAllocation) -> Iterator[int]:
-    return (
-        index
-        for index, info in enumerate(allocation.infos)
-        if info.tensor >= 0 and allocation.subgraph_tensors[info.subgraph][info.tensor].tensor.is_variable
-    )
+        """Fill the variables, as ``ResetVariableTensors`` does; nothing here asks the arena for more."""
+        placed = {(info.subgraph, info.tensor) for info in (allocation.infos[index] for index in allocation.offsets)}
+        placed |= allocation.variable_offsets.keys()
+        for subgraph, tensors in enumerate(allocation.subgraph_tensors):
+            for tensor in tensors:
+                if tensor.tensor.is_variable and byte_length(tensor) and (subgraph, tensor.index) not in placed:
+                    raise PlanningError(
+                        f"variable tensor {tensor.index} of subgraph {subgraph} was never placed: the device writes "
+                        "where it points, to null or into the model",
+                        status="abort",
+                    )

@@ -5,12 +5,11 @@ TFLM's own report leaves some of the tail unnamed; here the groups add up to all
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from tflm_sim.allocator.place import PlaceTracker
-from tflm_sim.arena.events import Event, LogLine, OpEvent, Persist, Phase, ScratchRequest
+from tflm_sim.arena.dispatcher import Dispatcher
+from tflm_sim.arena.events import LogLine, OpEvent, Persist, Phase, ScratchRequest
 
 # What a persistent allocation is, by the phase or operator step in which it is made.
 GROUPS = {
@@ -49,7 +48,7 @@ class Holding:
         self.count += 1
 
 
-class TailLedger:
+class TailLedger(Dispatcher):
     """Adds up persistent allocations and keeps the log and the scratch labels; an observer.
 
     Attributes:
@@ -67,19 +66,15 @@ class TailLedger:
         self.log: list[str] = []
         self.scratch_labels: list[str] = []
         self._place = PlaceTracker()
-        self._handlers: dict[type, Callable[[Any], None]] = {
-            Persist: self._persist,
-            LogLine: lambda event: self.log.append(event.text),
-            ScratchRequest: lambda event: self.scratch_labels.append(event.label),
-            OpEvent: self._place,
-            Phase: self._place,
-        }
-
-    def __call__(self, event: Event) -> None:
-        """Take notice of an event."""
-        handler = self._handlers.get(type(event))
-        if handler is not None:
-            handler(event)
+        super().__init__(
+            {
+                Persist: self._persist,
+                LogLine: lambda event: self.log.append(event.text),
+                ScratchRequest: lambda event: self.scratch_labels.append(event.label),
+                OpEvent: self._place,
+                Phase: self._place,
+            }
+        )
 
     def _persist(self, event: Persist) -> None:
         group = GROUPS[self._place.phase]

@@ -95,9 +95,7 @@ class MicroAllocator:
     def _array(self, struct: str, count: int, message: str, category: str = "") -> None:
         size, alignment = self.target.sizeof(struct) * count, self.target.alignof(struct)
         label = f"{struct}[{count}]"
-        take_persistent(
-            self.arena, size, alignment, label=label, message=message.format(size=size), category=category
-        )
+        take_persistent(self.arena, size, alignment, label=label, message=message.format(size=size), category=category)
 
     def allocate_persistent_buffer(self, size: int, label: str) -> int | None:
         """``AllocatePersistentBuffer``: tail bytes for a kernel, aligned to 16; None when they do not fit."""
@@ -131,7 +129,7 @@ class MicroAllocator:
         self.arena.emit(Phase("builtin_data_allocator"))
         self._object("micro_allocator.MicroBuiltinDataAllocator")
         self.arena.emit(Phase("init_scratch"))
-        if not self._make_room_for_scratch_requests(0):
+        if self.arena.allocate_resizable_buffer(*self._room_for_scratch_requests(0)) is None:
             raise ArenaOverflowError("head: no room for the scratch buffer requests of the first operator")
         count = len(model.subgraphs)
         self.arena.emit(Phase("subgraph_allocations", (("n", count),)))
@@ -169,9 +167,10 @@ class MicroAllocator:
                 tensors.append(EvalTensor(allocation.model, tensor, position))
             allocation.subgraph_tensors.append(tensors)
 
-    def _make_room_for_scratch_requests(self, request_count: int) -> bool:
+    def _room_for_scratch_requests(self, request_count: int) -> tuple[int, int]:
+        """Return the bytes and the alignment of the requests so far and those that the next operator may add."""
         size = self.target.sizeof(_SCRATCH_REQUEST) * (request_count + MAX_SCRATCH_BUFFERS_PER_OP)
-        return self.arena.resize_buffer(size, self.target.alignof(_SCRATCH_REQUEST))
+        return size, self.target.alignof(_SCRATCH_REQUEST)
 
     # -- prepare ----------------------------------------------------------------------------------------------------
 
@@ -198,7 +197,7 @@ class MicroAllocator:
         for subgraph, size in allocation.unassigned_scratch:
             allocation.scratch_requests.append(lifetimes.ScratchRequest(subgraph, node, size))
         allocation.unassigned_scratch.clear()
-        self._make_room_for_scratch_requests(len(allocation.scratch_requests))
+        self.arena.resize_buffer(*self._room_for_scratch_requests(len(allocation.scratch_requests)))
 
     def allocate_temp_tensor(self, tensor: EvalTensor, subgraph: int) -> KernelTensor | None:
         """``AllocateTempTfLiteTensor``: None, with the device's log lines, when it does not fit or has a bad type."""

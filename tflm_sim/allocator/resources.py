@@ -34,7 +34,8 @@ def create_resource_variables(model: Model, allocator: MicroAllocator, count: in
         count: How many variables to make room for; None for as many as the model names.
 
     Raises:
-        ArenaOverflowError: It does not fit; the device constructs it at a null pointer.
+        ArenaOverflowError: There is no room for the table itself, which the device constructs at a null pointer. It
+            does not look whether the rows fit either, and goes on until a VAR_HANDLE writes the first.
     """
     count = len(resource_variable_names(model)) if count is None else count
     if count == 0:
@@ -44,8 +45,6 @@ def create_resource_variables(model: Model, allocator: MicroAllocator, count: in
     table = allocator.allocate_persistent_buffer(target.sizeof("MicroResourceVariables"), "MicroResourceVariables")
     row = "MicroResourceVariables::MicroResourceVariable"
     rows = allocator.allocate_persistent_buffer(target.sizeof(row) * count, f"{row}[{count}]")
-    if table is None or rows is None:
-        raise ArenaOverflowError(
-            f"tail: no room for {count} resource variables: a null pointer is used", status="abort"
-        )
-    return ResourceVariables(count)
+    if table is None:
+        raise ArenaOverflowError("tail: no room for MicroResourceVariables: a null pointer is used", status="abort")
+    return ResourceVariables(count, has_rows=rows is not None)

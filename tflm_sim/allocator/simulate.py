@@ -13,7 +13,7 @@ from tflm_sim.allocator.arena_contents import ArenaContents
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.interpreter import MicroInterpreter
-from tflm_sim.allocator.invoke import Invocation, Invoker
+from tflm_sim.allocator.invoke import Invocation, invoke
 from tflm_sim.allocator.micro_allocator import MicroAllocator
 from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
@@ -93,7 +93,7 @@ class Simulation:
         return self
 
     def invoke(self, count: int = 1, *, while_iterations: int = 2, offsets: Sequence[int] | None = None) -> Invocation:
-        """Invoke every model of the arena in turn, ``count`` times, on the arena's bytes; see ``invoke.py``.
+        """Invoke every model of the arena in turn, ``count`` times, on the arena's bytes.
 
         Variables start anew with each call of this method.
 
@@ -103,33 +103,16 @@ class Simulation:
             offsets: Another plan: a head offset for each of ``buffers``; None for TFLM's.
 
         Raises:
-            SimulatedFailure: AllocateTensors() failed, or a kernel asks in Invoke for what it may not have.
+            SimulatedFailure: AllocateTensors() failed, or Invoke() fails: a kernel asks for what it may not have then.
             UsageError: Too few offsets, or a negative one.
             ModelError: The subgraphs nest so that too many operators run.
         """
         outcome = self.unwrap().outcome
         plans = outcome.plans(offsets)
-        ends = [buffer.info.size for buffer in self.buffers]
         placed = [offset for plan in plans for offset in plan.values()]
-        contents = ArenaContents(
-            max((offset + size for offset, size in zip(placed, ends, strict=True)), default=0),
-            outcome.tail_offset,
-            self.tail_bytes,
-        )
-        invokers = [
-            Invoker(interpreter, number, contents, offsets=plan, while_iterations=while_iterations)
-            for number, (interpreter, plan) in enumerate(zip(outcome.interpreters, plans, strict=True))
-        ]
-        for _ in range(count):
-            for invoker in invokers:
-                invoker.invoke()
-        return Invocation(
-            contents.findings,
-            count,
-            sum(invoker.operators for invoker in invokers),
-            contents.checked_bytes,
-            invokers[0].inputs_alive() if invokers else (),
-        )
+        ends = (offset + buffer.info.size for offset, buffer in zip(placed, self.buffers, strict=True))
+        contents = ArenaContents(max(ends, default=0), outcome.tail_offset, self.tail_bytes)
+        return invoke(outcome.interpreters, plans, contents, count=count, while_iterations=while_iterations)
 
 
 def simulate(
@@ -308,5 +291,5 @@ def _make_arena(
     # MicroAllocator::Create skips to an aligned start; RecordingMicroAllocator::Create does not.
     lost = -address % MICRO_ARENA_BUFFER_ALIGNMENT if configuration.interpreter == "plain" else 0
     return SingleArenaBufferAllocator(
-        max(arena_size - lost, 0), address=address + lost, pointer_size=pointer_size, observers=observers
+        arena_size - lost, address=address + lost, pointer_size=pointer_size, observers=observers
     )

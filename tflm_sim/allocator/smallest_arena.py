@@ -18,14 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.place import PlaceTracker
 from tflm_sim.allocator.simulate import ROOMY_ARENA, run
+from tflm_sim.arena.dispatcher import Dispatcher
 from tflm_sim.arena.events import (
-    Event,
     Observer,
     OpEvent,
     Persist,
@@ -91,7 +90,7 @@ class SplitArenaSizes:
     non_persistent: int
 
 
-class ConstraintObserver:
+class ConstraintObserver(Dispatcher):
     """Collects every constraint of a roomy run that can bind (mutable); an observer.
 
     Args:
@@ -121,22 +120,18 @@ class ConstraintObserver:
         self.prefix: list[Persist] = []
         self.early: list[Constraint] = []
         self.late: Constraint | None = None
-        self._handlers: dict[type, Callable[[Any], None]] = {
-            Persist: self._persist,
-            Temp: self._temp,
-            TempFree: self._temp_free,
-            Resize: self._resize,
-            PlanAdd: self._plan_add,
-            PlanDone: self._plan_done,
-            OpEvent: self._place,
-            Phase: self._place,
-        }
-
-    def __call__(self, event: Event) -> None:
-        """Take notice of an event."""
-        handler = self._handlers.get(type(event))
-        if handler is not None:
-            handler(event)
+        super().__init__(
+            {
+                Persist: self._persist,
+                Temp: self._temp,
+                TempFree: self._temp_free,
+                Resize: self._resize,
+                PlanAdd: self._plan_add,
+                PlanDone: self._plan_done,
+                OpEvent: self._place,
+                Phase: self._place,
+            }
+        )
 
     def _persist(self, event: Persist) -> None:
         if not self._is_settled:

@@ -128,9 +128,7 @@ class StaticMemoryPlan:
             size = int32(align_up(info.size, MICRO_ARENA_BUFFER_ALIGNMENT))
             first, last, offline = info.first_created, info.last_used, info.offline_offset
             arena.emit(PlanAdd(index, info.size, size, first, last, offline))
-            planner.add_buffer(
-                size, first, last, offline_offset=None if offline == ONLINE_PLANNED_BUFFER else offline
-            )
+            planner.add_buffer(size, first, last, offline_offset=None if offline == ONLINE_PLANNED_BUFFER else offline)
         for position, index in enumerate(planned):
             if allocation.infos[index].scratch >= 0 and not handles_fit:
                 raise ArenaOverflowError("the scratch handles did not fit: a null pointer is used", status="abort")

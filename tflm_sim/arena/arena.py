@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, Persist, Resize, Temp, TempFree, TempReset
+from tflm_sim.errors import ArenaOverflowError
 from tflm_sim.units import align_down, align_up
 
 
@@ -40,6 +41,7 @@ class ArenaAllocator(Protocol):
     def allocate_temp(self, size: int, alignment: int) -> int | None: ...
     def deallocate_temp(self, offset: int) -> None: ...
     def reset_temp_allocations(self) -> bool: ...
+    def allocate_resizable_buffer(self, size: int, alignment: int) -> int | None: ...
     def resize_buffer(self, size: int, alignment: int) -> bool: ...
     def deallocate_resizable_buffer(self) -> bool: ...
     def reserve_non_persistent_overlay_memory(self, size: int, alignment: int) -> bool: ...
@@ -80,7 +82,18 @@ class SingleArenaBufferAllocator(Talker):
         "Internal error: either buffer is not resizable or ResetTempAllocations() is not called before ResizeBuffer()."
     )
 
-    __slots__ = ("_bytes", "_checksum", "_live_temps", "_mask", "address", "head", "size", "tail", "temp")
+    __slots__ = (
+        "_bytes",
+        "_checksum",
+        "_live_temps",
+        "_mask",
+        "_temp_count",
+        "address",
+        "head",
+        "size",
+        "tail",
+        "temp",
+    )
 
     def __init__(
         self, size: int, *, address: int = 0, pointer_size: int = 4, observers: Sequence[Observer] = ()
@@ -93,6 +106,7 @@ class SingleArenaBufferAllocator(Talker):
         self.tail = size
         self._mask = (1 << 8 * pointer_size) - 1
         self._live_temps: dict[int, int] = {}
+        self._temp_count = 0
         self._checksum = 0
         self._bytes: bytearray | None = None
 
@@ -114,7 +128,16 @@ class SingleArenaBufferAllocator(Talker):
     def allocate_persistent_buffer(
         self, size: int, alignment: int, *, category: str = "", label: str = ""
     ) -> int | None:
-        """Take ``size`` bytes from the tail; None and a log line when they would reach into the head."""
+        """Take ``size`` bytes from the tail; None and a log line when they would reach into the head.
+
+        Raises:
+            ArenaOverflowError: The size is negative as a signed ``size_t``: the device's pointer wraps around.
+        """
+        if not 0 <= size <= self._mask >> 1:
+            raise ArenaOverflowError(
+                f"tail: {size & self._mask} bytes for {label or 'a buffer'} wrap around: the device writes wild",
+                status="abort",
+            )
         offset = self.align_down(self.tail - size, alignment)
         if offset < self.head:
             missing = self.head - offset
@@ -144,6 +167,7 @@ class SingleArenaBufferAllocator(Talker):
             self.emit(Corruption(f"temp: {size} bytes at {offset} overwrite the tail at {self.tail}"))
         self.temp = offset + size
         self._live_temps[offset] = self.temp
+        self._temp_count += 1
         self._checksum ^= self.address + offset
         self.emit(Temp(size, alignment, offset, self.temp, self.tail))
         return offset
@@ -151,6 +175,7 @@ class SingleArenaBufferAllocator(Talker):
     def deallocate_temp(self, offset: int) -> None:
         """Give a temp back; ``temp`` stays where it is."""
         self._live_temps.pop(offset, None)
+        self._temp_count -= 1
         self._checksum ^= self.address + offset
         self.emit(TempFree(offset))
 
@@ -161,9 +186,9 @@ class SingleArenaBufferAllocator(Talker):
 
     def is_all_temp_deallocated(self) -> bool:
         """Return whether every temp was given back; log the device's complaint otherwise."""
-        if self._live_temps or self._checksum:
+        if self._temp_count or self._checksum:
             self.log(
-                f"Number of allocated temp buffers: {len(self._live_temps)}. "
+                f"Number of allocated temp buffers: {self._temp_count}. "
                 f"Checksum passing status: {int(not self._checksum)}"
             )
             return False
@@ -178,6 +203,10 @@ class SingleArenaBufferAllocator(Talker):
             return False
         self.temp = self.head
         return True
+
+    def allocate_resizable_buffer(self, size: int, alignment: int) -> int | None:
+        """Take the head for a buffer of ``size`` bytes and return its offset; None where ``resize_buffer`` refuses."""
+        return self.align_up(0, alignment) if self.resize_buffer(size, alignment) else None
 
     def resize_buffer(self, size: int, alignment: int) -> bool:
         """Set the head to ``size`` bytes from the arena's start; refused with a log line while temps are in use."""

@@ -20,11 +20,32 @@ ALIGNMENT = 16
 
 
 class NonPersistentArenaBufferAllocator(SingleArenaBufferAllocator):
-    """Head and temp alone; it differs in one message (mutable)."""
+    """Head and temp alone (mutable); it differs in a message, and has its resizable buffer only once at a time."""
 
     RESIZE_REFUSED = "ResetTempAllocations() is not called before ResizeBuffer()."
 
-    __slots__ = ()
+    __slots__ = ("_has_resizable_buffer",)
+
+    def __init__(
+        self, size: int, *, address: int = 0, pointer_size: int = 4, observers: Sequence[Observer] = ()
+    ) -> None:
+        super().__init__(size, address=address, pointer_size=pointer_size, observers=observers)
+        self._has_resizable_buffer = False
+
+    def allocate_resizable_buffer(self, size: int, alignment: int) -> int | None:
+        """Take the head for a buffer of ``size`` bytes and return its offset; None and a log line when it is taken."""
+        if self._has_resizable_buffer:
+            self.log("Cannot allocate a new resizable buffer when one is already allocated")
+            return None
+        offset = super().allocate_resizable_buffer(size, alignment)
+        self._has_resizable_buffer = offset is not None
+        return offset
+
+    def deallocate_resizable_buffer(self) -> bool:
+        """Give the head back."""
+        ok = super().deallocate_resizable_buffer()
+        self._has_resizable_buffer = self._has_resizable_buffer and not ok
+        return ok
 
 
 class SplitArena(Talker):
@@ -53,13 +74,13 @@ class SplitArena(Talker):
         end = align_down(persistent_address + persistent_size, ALIGNMENT)
         start = align_up(non_persistent_address, ALIGNMENT)
         self.persistent = SingleArenaBufferAllocator(
-            max(end - persistent_address, 0),
+            end - persistent_address,
             address=persistent_address,
             pointer_size=pointer_size,
             observers=observers,
         )
         self.non_persistent = NonPersistentArenaBufferAllocator(
-            max(non_persistent_address + non_persistent_size - start, 0),
+            non_persistent_address + non_persistent_size - start,
             address=start,
             pointer_size=pointer_size,
             observers=observers,
@@ -68,6 +89,7 @@ class SplitArena(Talker):
         self.allocate_temp = self.non_persistent.allocate_temp
         self.deallocate_temp = self.non_persistent.deallocate_temp
         self.reset_temp_allocations = self.non_persistent.reset_temp_allocations
+        self.allocate_resizable_buffer = self.non_persistent.allocate_resizable_buffer
         self.resize_buffer = self.non_persistent.resize_buffer
         self.deallocate_resizable_buffer = self.non_persistent.deallocate_resizable_buffer
         self.reserve_non_persistent_overlay_memory = self.non_persistent.reserve_non_persistent_overlay_memory

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
@@ -68,10 +69,14 @@ class SerialPort:
         return self._guard(self._receive)
 
     def _receive(self) -> bytes:
-        """Wait for the first byte, then take what is there: a socket only ever says that one byte waits."""
+        """Wait for the first byte, then take what is there: a socket only ever says that one byte waits.
+
+        What arrived before the port was lost is returned; the loss shows at the next read.
+        """
         data = bytes(self._device.read(1))
-        while data and len(data) < READ_SIZE and (waiting := self._device.in_waiting):
-            data += self._device.read(min(waiting, READ_SIZE - len(data)))
+        with suppress(OSError, TypeError):
+            while data and len(data) < READ_SIZE and (waiting := self._device.in_waiting):
+                data += self._device.read(min(waiting, READ_SIZE - len(data)))
         return data
 
     def write(self, data: bytes) -> None:

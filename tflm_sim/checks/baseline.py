@@ -1,11 +1,11 @@
 """A baseline: the last good size of each model in each configuration, in a JSON file that belongs into version control.
 
-    {
-     "schema_version": 1,
-     "sizes": {
-      "models/kws.tflite on cortex-m4 (cmsis_nn, plain, greedy)": 22832
-     }
-    }
+{
+ "schema_version": 1,
+ "sizes": {
+  "models/kws.tflite on cortex-m4 (cmsis_nn, plain, greedy)": 22832
+ }
+}
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ from tflm_sim.arena.events import Event, LogLine, Persist, ScratchRequest, Temp
 from tflm_sim.checks.sanitizer import Sanitizer
 from tflm_sim.errors import AllocatorSequenceError, UsageError
 from tflm_sim.graph.resource_variables import ResourceVariables
-from tflm_sim.model.build import Data, ModelBuilder
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.build_values import Data
 from tflm_sim.model.load import parse
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model, OptionValue

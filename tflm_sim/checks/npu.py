@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tflm_sim.allocator.invoke import ETHOS_U_MEMORY
+from tflm_sim.allocator.invoke_kernels import ETHOS_U_MEMORY, TensorKey
 from tflm_sim.model.types import Model
-
-TensorKey = tuple[int, int]
-"""(subgraph, tensor)."""
 
 
 @dataclass(frozen=True, slots=True)

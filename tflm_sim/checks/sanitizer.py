@@ -9,12 +9,10 @@ temps) are both findings, with the operator or phase at fault. Offsets count fro
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.findings import BufferId, Finding, FindingCode
 from tflm_sim.allocator.place import PlaceTracker
+from tflm_sim.arena.dispatcher import Dispatcher
 from tflm_sim.arena.events import (
     AllocInfo,
     Event,
@@ -42,7 +40,7 @@ _BEGINNINGS = frozenset({"create", "resource_variables", "builtin_data_allocator
 _KERNEL_STEPS = frozenset({"op_init", "op_prepare", "op_prepared", "op_invoke"})
 
 
-class Sanitizer:
+class Sanitizer(Dispatcher):
     """Judges every event (mutable); an :data:`~tflm_sim.arena.events.Observer`.
 
     Args:
@@ -59,30 +57,30 @@ class Sanitizer:
         self._address = address
         self._is_split = is_split
         self._npu = npu or NpuTensors()
-        self._handlers: dict[type, Callable[[Any], None]] = {
-            Run: lambda event: self._start(),
-            Phase: self._phase,
-            OpEvent: self._op_event,
-            Persist: self._persist,
-            Temp: self._temp,
-            TempFree: self._temp_free,
-            TempReset: self._temp_reset,
-            Resize: self._resize,
-            ScratchRequest: self._scratch_request,
-            Variable: self._variable,
-            AllocInfo: self._alloc_info,
-            PlanAdd: lambda event: self._plan.append(event),
-            PlanOffset: lambda event: self._offsets.append(event.offset),
-            PlanDone: self._plan_done,
-        }
+        super().__init__(
+            {
+                Run: lambda event: self._start(),
+                Phase: self._phase,
+                OpEvent: self._op_event,
+                Persist: self._persist,
+                Temp: self._temp,
+                TempFree: self._temp_free,
+                TempReset: self._temp_reset,
+                Resize: self._resize,
+                ScratchRequest: self._scratch_request,
+                Variable: self._variable,
+                AllocInfo: self._alloc_info,
+                PlanAdd: lambda event: self._plan.append(event),
+                PlanOffset: lambda event: self._offsets.append(event.offset),
+                PlanDone: self._plan_done,
+            }
+        )
         self._start()
 
     def __call__(self, event: Event) -> None:
         """Take notice of an event."""
         self._time += 1
-        handler = self._handlers.get(type(event))
-        if handler is not None:
-            handler(event)
+        super().__call__(event)
 
     def _start(self) -> None:
         self.memory = ShadowMemory()

@@ -15,7 +15,10 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from tflm_sim.cli.verbs import VERBS
-from tflm_sim.errors import TflmSimError
+from tflm_sim.errors import TflmSimError, UsageError
+
+LONGEST_ERROR = 2000
+"""Characters; of a longer error the end is printed."""
 
 
 def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
@@ -53,18 +56,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The arguments after the program's name; by default the process's own.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    parser = build_parser(next((word for word in arguments if not word.startswith("-")), None))
-    args = parser.parse_args(arguments)
+    verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
+        args = build_parser(verb).parse_args(arguments)
         code: int = args.run(args)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except TflmSimError as error:
-        print(f"tflm-sim {args.verb}: {error}", file=sys.stderr)
+        print(f"tflm-sim {verb}: {_one_line(str(error))}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence_stdout()
         return 0
+    except OSError as error:
+        _silence_stdout()
+        reason = f"{error.filename or 'output'}: {error.strerror or error}"
+        print(f"tflm-sim: {_one_line(reason)}", file=sys.stderr)
+        return UsageError.exit_code
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return 130
+
+
+def _one_line(text: str) -> str:
+    """Return an error without the control characters of file names and models."""
+    from tflm_sim.report.escape import printable
+
+    return printable(text, LONGEST_ERROR)
+
+
+def _silence_stdout() -> None:
+    """Let what is still to be written go nowhere: nobody reads it, or there is no room."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,6 +11,7 @@ from tflm_sim.allocator.findings import Finding
 from tflm_sim.checks.lifetimes import Lifetimes, cost_of_preserving, lifetimes
 from tflm_sim.checks.sanitize import sanitize
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.report.escape import printable
 from tflm_sim.report.lifetimes import (
     buffer_name,
     lifetimes_document,
@@ -86,5 +87,5 @@ def _invoke(findings: tuple[Finding, ...], count: int) -> int:
     if not findings:
         print(f"nothing wrong in AllocateTensors() and {count} invocations")
         return 0
-    print("\n".join(map(str, findings)))
+    print("\n".join(printable(str(finding), 400) for finding in findings))
     return 1

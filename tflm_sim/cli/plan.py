@@ -36,7 +36,9 @@ def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(subparsers, "plan", "compare memory planners on a model or on a problem", EXAMPLES)
     parser.add_argument(
-        "source", metavar="MODEL|PROBLEM.csv", help="a .tflite file, sample:NAME, or id,lower,upper,size[,offset] lines"
+        "source",
+        metavar="MODEL|PROBLEM.csv",
+        help="a .tflite file, sample:NAME, or id,lower,upper,size[,alignment][,offset] lines",
     )
     chosen = parser.add_mutually_exclusive_group()
     names = (*PLANNERS, EXACT)

@@ -10,9 +10,10 @@ from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.measure import measure
 from tflm_sim.allocator.simulate import simulate_configuration
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, columns, wants_color
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.types import Model
-from tflm_sim.report.document import Document, error_document, size_document
+from tflm_sim.report.document import Document, arena_document, error_document, size_document
 from tflm_sim.report.text import failure_lines, size_lines
 from tflm_sim.units import format_size, parse_size
 
@@ -20,6 +21,7 @@ EXAMPLES = """
 tflm-sim size model.tflite --target cortex-m4
 tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
 tflm-sim size model.tflite --arena-size 64KiB
+tflm-sim size model.tflite --map
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
 
@@ -34,18 +36,24 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
     form = parser.add_mutually_exclusive_group()
+    form.add_argument("--map", action="store_true", help="draw where every byte lives, a line an operator")
     form.add_argument("--json", action="store_true", help="one JSON document")
     form.add_argument(
         "--jsonl", action="store_true", help="one JSON document a model and line; goes on after a bad model"
     )
+    parser.add_argument("--color", choices=COLOR_CHOICES, default="auto", help="for --map; NO_COLOR is heeded")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     config = configuration(args, is_split=args.split_arenas)
+    if args.map and args.arena_size is not None:
+        raise UsageError("--map draws the smallest arena; 'report --arena-size' draws another")
     if args.split_arenas and args.arena_size is not None:
         raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
+    if args.jsonl and args.arena_size is not None:
+        raise UsageError("--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time")
     if args.jsonl:
         return _jsonl(args.models, config)
     if args.json and len(args.models) > 1:
@@ -56,7 +64,11 @@ def run(args: argparse.Namespace) -> int:
         if args.arena_size is not None:
             code = max(code, _fixed_size(model, config, parse_size(args.arena_size), as_json=args.json))
             continue
-        measurement = measure(model, config)
+        if args.map:
+            code = max(code, _map(model, config, color=wants_color(args.color, sys.stdout)))
+            continue
+        with ProgressLine("simulating", model) as progress:
+            measurement = measure(model, config, observers=(progress,))
         if args.json:
             print(json.dumps(size_document(measurement), indent=1))
         else:
@@ -64,6 +76,16 @@ def run(args: argparse.Namespace) -> int:
         if measurement.failure is not None:
             code = SimulatedFailure.exit_code
     return code
+
+
+def _map(model: Model, config: Configuration, *, color: bool) -> int:
+    from tflm_sim.report.map import map_lines
+    from tflm_sim.report.take_picture import take_picture
+
+    with ProgressLine("simulating", model, runs=2) as progress:
+        picture = take_picture(model, config, observers=(progress,))
+    print("\n".join(map_lines(picture, width=columns(), color=color)))
+    return 0 if picture.status == "ok" else SimulatedFailure.exit_code
 
 
 def _jsonl(names: list[str], config: Configuration) -> int:
@@ -77,8 +99,7 @@ def _jsonl(names: list[str], config: Configuration) -> int:
         except TflmSimError as error:
             document = error_document(name, model, config, error)
             code = error.exit_code
-        print(json.dumps(document, separators=(",", ":")))
-        sys.stdout.flush()
+        print(json.dumps(document, separators=(",", ":")), flush=True)
     return code
 
 
@@ -86,18 +107,9 @@ def _fixed_size(model: Model, config: Configuration, arena_size: int, *, as_json
     simulation = simulate_configuration([model], config, arena_size=arena_size)
     fits = simulation.status == "ok" and not simulation.corruptions
     if as_json:
-        facts = {
-            "arena_size": arena_size,
-            "fits": fits,
-            "status": simulation.status,
-            "arena_used_bytes": simulation.arena_used_bytes,
-            "failure": None if simulation.failure is None else str(simulation.failure),
-            "corruptions": list(simulation.corruptions),
-            "log": list(simulation.log),
-        }
-        print(json.dumps(facts, indent=1))
+        print(json.dumps(arena_document(model, config, simulation), indent=1))
     elif fits:
         print(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
     else:
-        print("\n".join(failure_lines(simulation)))
+        print("\n".join(failure_lines(simulation, measure(model, config).smallest)))
     return 0 if fits else 1

@@ -8,6 +8,7 @@ VERBS = {
     "trace": "trace",
     "lifetimes": "lifetimes",
     "plan": "plan",
+    "report": "report",
     "explain": "explain",
     "monitor": "monitor",
     "replay": "replay",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import prod
 
 from tflm_sim.model.types import Model, Quantization, Tensor, TensorType
+from tflm_sim.units import int32
 
 # TfLiteTypeSizeOf: bytes per element as TFLM counts them. INT4 counts as a whole byte there; types that are not
 # listed (STRING, UINT32 is listed) are refused. Source: tensorflow/lite/micro/memory_helpers.cc @ 90b983c.
@@ -82,13 +83,17 @@ class EvalTensor:
 
     @property
     def byte_length(self) -> int:
-        """Bytes of the current shape; raises KeyError for a type that TFLM cannot size."""
-        return prod(self.shape) * TYPE_SIZES[self.type]
+        """Bytes of the current shape, whose elements TFLM counts in a C ``int``; negative where that overflows.
+
+        Raises:
+            KeyError: TFLM cannot size the type.
+        """
+        return int32(prod(self.shape)) * TYPE_SIZES[self.type]
 
     @property
     def file_byte_length(self) -> int:
-        """Bytes of the shape that the file states; raises KeyError for a type that TFLM cannot size."""
-        return prod(self.tensor.shape or ()) * TYPE_SIZES[self.type]
+        """Bytes of the shape that the file states; as ``byte_length``."""
+        return int32(prod(self.tensor.shape or ())) * TYPE_SIZES[self.type]
 
 
 def type_name(type_number: int) -> str:

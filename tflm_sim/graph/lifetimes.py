@@ -34,6 +34,9 @@ CONTROL_FLOW = {
     builtin_operator_code("WHILE"): ("cond_subgraph_index", "body_subgraph_index"),
 }
 
+# This index is passed over where lifetimes are marked.
+NO_SUBGRAPH = -1
+
 # Subgraphs can nest so that exponentially many operators are visited; we stop at this many.
 MAX_SCOPES = 1_000_000
 
@@ -217,8 +220,9 @@ class LifetimeBuilder:
             infos[tensor].created(start)
         for option in CONTROL_FLOW.get(self._model.operator_codes[operator.opcode_index].raw_builtin_code, ()):
             entered = self._entered_subgraph(operator.options, option)
-            self._next_scope(entered, -1)
-            yield entered
+            if entered != NO_SUBGRAPH:
+                self._next_scope(entered, -1)
+                yield entered
         for tensor in operator.inputs or ():
             if tensor >= 0:
                 infos[tensor].last_used = self._scope
@@ -230,7 +234,7 @@ class LifetimeBuilder:
 
     def _entered_subgraph(self, options: Mapping[str, object], option: str) -> int:
         index = options.get(option)
-        if not isinstance(index, int) or not 0 <= index < len(self._tensor_infos):
+        if not isinstance(index, int) or not NO_SUBGRAPH <= index < len(self._tensor_infos):
             raise PlanningError(f"{option} is {index}: the device reads wild", status="abort")
         return index
 

@@ -21,11 +21,13 @@ class ResourceVariables:
 
     Attributes:
         capacity: How many variables ``MicroResourceVariables::Create`` made room for.
+        has_rows: Whether the arena had room for them; else they are at a null pointer.
         stored: Each variable's buffer by id; None until a kernel allocates it.
     """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, *, has_rows: bool = True) -> None:
         self.capacity = capacity
+        self.has_rows = has_rows
         self.stored: list[StoredVariable | None] = []
         self._names: list[tuple[str | None, str | None]] = []
 
@@ -35,13 +37,16 @@ class ResourceVariables:
         A container that the file leaves out matches every container.
 
         Raises:
-            ValueError: A name is compared with one that the file leaves out: ``strcmp`` gets a null pointer.
+            ValueError: A null pointer is used: a name is compared with one that the file leaves out, or there are no
+                rows.
         """
         for resource_id, (known_container, known_name) in enumerate(self._names):
             if _same(container, known_container, absent_matches=True) and _same(shared_name, known_name):
                 return resource_id
         if len(self.stored) >= self.capacity:
             return None
+        if not self.has_rows:
+            raise ValueError("the rows of the table did not fit")
         self._names.append((container, shared_name))
         self.stored.append(None)
         return len(self.stored) - 1

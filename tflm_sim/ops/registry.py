@@ -10,7 +10,7 @@ from tflm_sim.ops import cmsis_nn, esp_nn
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import REFERENCE, REFERENCE_COMPRESSION
-from tflm_sim.target.runtime import CHIRALE_SNAPSHOT
+from tflm_sim.target.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT
 from tflm_sim.target.target import Target
 
 _OVERLAYS = {
@@ -33,7 +33,10 @@ def registrations(target: Target, custom_ops: Iterable[OpModel] = ()) -> Mapping
 def _library(target: Target) -> Mapping[str, OpModel]:
     if target.runtime.snapshot == CHIRALE_SNAPSHOT:
         return _chirale()
-    return _table(target.kernel_library.name, target.runtime.compression, target.ethos_u)
+    table = _table(target.kernel_library.name, target.runtime.compression, target.ethos_u)
+    if target.runtime.snapshot == ESP_1_3_3_SNAPSHOT:
+        return OpTable(esp_nn.__name__, esp_nn.FAMILIES_1_3_3, base=table)
+    return table
 
 
 @cache

@@ -24,6 +24,7 @@ from tflm_sim.ops.requests import (
     T,
     TempTensor,
 )
+from tflm_sim.units import int32
 
 KERNELS = "tensorflow/lite/micro/kernels/"
 INT_ARRAY_ALIGNMENT = 4

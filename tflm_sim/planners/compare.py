@@ -50,16 +50,16 @@ class Comparison:
     @property
     def best(self) -> Outcome | None:
         """The first outcome with the smallest peak among the valid plans, or None."""
-        valid = [outcome for outcome in self.outcomes if outcome.plan is not None and not outcome.findings]
+        valid = [outcome for outcome in self.outcomes if self.distance(outcome) is not None]
         return min(valid, key=_peak, default=None)
 
     def distance(self, outcome: Outcome) -> int | None:
-        """Return the bytes between an outcome's peak and the lower bound, None without a plan."""
-        return None if outcome.plan is None else outcome.plan.peak - self.lower_bound
+        """Return the bytes between an outcome's peak and the lower bound, None without a valid plan."""
+        return None if outcome.plan is None or outcome.findings else outcome.plan.peak - self.lower_bound
 
     def is_proved_optimal(self, outcome: Outcome) -> bool:
         """Return whether no plan can be smaller."""
-        return self.distance(outcome) == 0 and not outcome.findings
+        return self.distance(outcome) == 0
 
 
 def _peak(outcome: Outcome) -> int:

@@ -58,7 +58,9 @@ def greedy_offsets(buffers: Sequence[BufferRequirements]) -> list[int]:
         else:
             offsets[index] = buffer.offline_offset
         if offsets[index] + buffer.size > _INT32_MAX:
-            raise PlanningError(f"the buffers reach beyond {_INT32_MAX:,} bytes, the most that a 32-bit planner can count")
+            raise PlanningError(
+                f"the buffers reach beyond {_INT32_MAX:,} bytes, the most that a 32-bit planner can count"
+            )
         insort(placed, (offsets[index], index), key=itemgetter(0))
     return offsets
 

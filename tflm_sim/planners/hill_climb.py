@@ -23,8 +23,10 @@ import random
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
+from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
 from tflm_sim.units import align_up
@@ -59,11 +61,8 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
     Args:
         buffers: What to place.
         time_limit: Seconds after which the best plan so far is returned. A KeyboardInterrupt has the same effect.
-
-    Raises:
-        PlanningError: The C core is used and a value does not fit 32 bits.
     """
-    search: Search = native.HillClimb(native.rows(buffers)) if native.available() else HillClimb(buffers)
+    search = _start(buffers)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     try:
         while not search.is_done and (deadline is None or time.monotonic() < deadline):
@@ -71,6 +70,14 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
     except KeyboardInterrupt:
         pass
     return plan_of(buffers, search.best_offsets)
+
+
+def _start(buffers: Sequence[Buffer]) -> Search:
+    """Return the search in C, or in Python where C was not built or a value does not fit its 32 bits."""
+    if native.available():
+        with suppress(PlanningError):
+            return native.HillClimb(native.rows(buffers))
+    return HillClimb(buffers)
 
 
 def first_plan(buffers: Sequence[Buffer]) -> Plan:

@@ -1,14 +1,14 @@
 """``Problem``: named buffers, and the CSV in which planners exchange them.
 
-minimalloc's interchange format, one buffer a line, lifetimes *half-open*::
+minimalloc's format, one buffer a line, lifetimes *half-open*::
 
-    id,lower,upper,size[,offset][,alignment]        lower <= time < upper
+    id,lower,upper,size[,alignment][,offset]        lower <= time < upper
     conv1,0,3,4096                                  is first_time_used 0, last_time_used 2
 
-Columns are found by their names, in any order. An offset in a problem fixes the buffer there; in a solution it is where
-the planner put it.
+Columns are found by their names, in any order; ``start`` and ``end`` instead of ``lower`` and ``upper`` are *inclusive*
+at both ends. An offset in a problem fixes the buffer there; in a solution it is where the planner put it.
 
-Source: README.md @ google/minimalloc 9f5cf81; alignment is the column of its later versions
+Source: src/converter.cc @ google/minimalloc 9f5cf81
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.planners.buffers import Buffer, Plan
 
 _REQUIRED = ("id", "lower", "upper", "size")
-_OPTIONAL = ("offset", "alignment")
+_OPTIONAL = ("alignment", "offset")
+_IGNORED = ("hint",)  # Where a search may look first; not a part of the problem.
+_ALIASES = {"buffer": "id", "buffer_id": "id", "begin": "lower", "start": "lower", "end": "last"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,8 @@ def read_csv(lines: Iterable[str], *, path: str = "") -> Problem:
     reader = csv.DictReader(lines, strict=True)
     names, buffers = [], []
     try:
-        header = [name.strip() for name in reader.fieldnames or ()]
-        _check_header(header)
+        header = [_ALIASES.get(name.strip(), name.strip()) for name in reader.fieldnames or ()]
+        _check_header(["upper" if name == "last" else name for name in header])
         reader.fieldnames = header
         for row in reader:
             names.append(row["id"])
@@ -64,8 +66,8 @@ def write_csv(file: TextIO, problem: Problem, plan: Plan | None = None) -> None:
     """Write ``problem``, with the offsets of ``plan`` if there is one."""
     offsets = [buffer.offset for buffer in problem.buffers] if plan is None else plan.offsets
     columns = [*_REQUIRED]
-    columns += ["offset"] * any(offset is not None for offset in offsets)
     columns += ["alignment"] * any(buffer.alignment != 1 for buffer in problem.buffers)
+    columns += ["offset"] * any(offset is not None for offset in offsets)
     writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for name, buffer, offset in zip(problem.names, problem.buffers, offsets, strict=True):
@@ -83,7 +85,7 @@ def write_csv(file: TextIO, problem: Problem, plan: Plan | None = None) -> None:
 
 def _check_header(header: list[str]) -> None:
     missing = [name for name in _REQUIRED if name not in header]
-    unknown = [name for name in header if name not in (*_REQUIRED, *_OPTIONAL)]
+    unknown = [name for name in header if name not in (*_REQUIRED, *_OPTIONAL, *_IGNORED)]
     if missing or unknown or len(set(header)) < len(header):
         raise ValueError(f"the columns must be {','.join(_REQUIRED)}[,{'][,'.join(_OPTIONAL)}], not {','.join(header)}")
 
@@ -92,13 +94,10 @@ def _buffer(row: Mapping[str | None, str | None]) -> Buffer:
     if None in row or None in row.values():
         raise ValueError("the line has more or fewer fields than the header")
     number = {name: int(value) for name, value in row.items() if value and name != "id"}
+    if "last" in number:
+        number["upper"] = number["last"] + 1
     absent = [name for name in _REQUIRED[1:] if name not in number]
     if absent:
         raise ValueError(f"{absent[0]} is empty")
-    return Buffer(
-        number["size"],
-        number["lower"],
-        number["upper"] - 1,
-        number.get("alignment", 1),
-        number.get("offset"),
-    )
+    last = number["upper"] - 1
+    return Buffer(number["size"], number["lower"], last, number.get("alignment", 1), number.get("offset"))

@@ -19,7 +19,7 @@ class Planner:
         name: What ``tflm-sim plan --planner`` calls it.
         summary: One line for people.
         place: Returns the plan; the keyword ``time_limit`` (seconds, or None) matters to searches only.
-        most_buffers: Above this many it is not worth starting in pure Python; None where that does not matter.
+        most_buffers: Above this many it would take minutes and is refused; None where that cannot be.
     """
 
     name: str
@@ -49,7 +49,7 @@ _GPU_SUMMARIES = {
     gpu.MemoryStrategy.GREEDY_BEST: "the better of two ways to share objects",
     gpu.MemoryStrategy.MINCOSTFLOW: "shared objects as a minimum-cost flow",
 }
-_GPU_MOST_BUFFERS = {gpu.MemoryStrategy.GREEDY_BEST: 10_000, gpu.MemoryStrategy.MINCOSTFLOW: 400}
+_MINCOSTFLOW_MOST_BUFFERS = 1000
 
 
 def _gpu(strategy: gpu.MemoryStrategy) -> Planner:
@@ -57,7 +57,7 @@ def _gpu(strategy: gpu.MemoryStrategy) -> Planner:
         f"gpu_{strategy.value}",
         f"TFLite GPU delegate: {_GPU_SUMMARIES[strategy]}",
         partial(gpu.plan, strategy=strategy),
-        most_buffers=_GPU_MOST_BUFFERS.get(strategy),
+        most_buffers=_MINCOSTFLOW_MOST_BUFFERS if strategy is gpu.MemoryStrategy.MINCOSTFLOW else None,
     )
 
 

@@ -25,8 +25,8 @@ PROPERTY = "tflm_sim_arena"
 DEFAULT_BASELINE = "arena_baseline.json"
 MARKER = (
     "arena(model, target='cortex-m4', limit=None, kernels=None, interpreter=None, planner='greedy', "
-    "resource_variables=None, custom_ops=()): the model that the test is about, and the firmware that it runs in; the "
-    "test fails unless the model works in an arena of limit bytes ('64KiB')"
+    "resource_variables=None, custom_ops=(), ethos_u=False): the model that the test is about, and the firmware that "
+    "it runs in; the test fails unless the model works in an arena of limit bytes ('64KiB')"
 )
 
 
@@ -130,13 +130,14 @@ def _make(
     planner: str = "greedy",
     resource_variables: int | None = None,
     custom_ops: Any = (),
+    ethos_u: bool = False,
 ) -> ArenaChecker:
     from tflm_sim.allocator.configuration import Configuration
     from tflm_sim.pytest_plugin.checker import ArenaChecker
     from tflm_sim.target.presets import target as preset
     from tflm_sim.units import parse_size
 
-    chosen = replace(preset(target, kernels=kernels), ethos_u=True)
+    chosen = replace(preset(target, kernels=kernels), ethos_u=ethos_u)
     name, loaded = _load(item, model)
 
     def remember(path: Path, key: str, size: int) -> None:
@@ -170,7 +171,7 @@ def _load(item: pytest.Item, model: str | Path | Any) -> tuple[str, Any]:
     return (path.relative_to(item.config.rootpath) if inside else path).as_posix(), load(path)
 
 
-# -- reports ------------------------------------------------------------------------------------------------------------
+# -- reports --------------------------------------------------------------------------------------------------------
 
 
 class _Reporter:

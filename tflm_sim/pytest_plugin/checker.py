@@ -1,4 +1,4 @@
-"""``ArenaChecker``: what the ``arena`` fixture is: questions about one model, and assertions that explain themselves."""
+"""``ArenaChecker``, which the ``arena`` fixture is: questions about one model, assertions that explain themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tflm_sim.checks.lifetimes import HEAD, BufferLife, Lifetimes
 from tflm_sim.checks.sanitize import sanitize
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
-from tflm_sim.report.lifetimes import after_invoke, buffer_name, picture_lines
+from tflm_sim.report.escape import printable
+from tflm_sim.report.lifetimes import after_invoke, buffer_name, picture_lines, scope_label
 from tflm_sim.report.text import table_lines
 from tflm_sim.units import format_size, parse_size
 
@@ -73,7 +74,9 @@ class ArenaChecker:
     def simulate(self, arena_size: int | str | None = None) -> Simulation:
         """Simulate AllocateTensors() in an arena: of the given size, else of the marker's limit, else the smallest."""
         size = _bytes(arena_size) if arena_size is not None else self.limit
-        return simulate_configuration([self.model], self.configuration, arena_size=self.size() if size is None else size)
+        return simulate_configuration(
+            [self.model], self.configuration, arena_size=self.size() if size is None else size
+        )
 
     def lifetimes(self) -> Lifetimes:
         """Return what lives when and where.
@@ -118,7 +121,7 @@ class ArenaChecker:
             raise AssertionError("\n".join([*lines, *picture_lines(lives, [first, second])]))
 
     def assert_persistent(self, name: str | int) -> None:
-        """Assert that a tensor keeps its content from one Invoke() to the next: a variable in the tail, or a constant."""
+        """Assert that a tensor keeps its content from one Invoke() to the next: a variable, or a constant."""
         __tracebackhide__ = True
         lives = self.lifetimes()
         life = lives.find(name)
@@ -149,7 +152,8 @@ class ArenaChecker:
         __tracebackhide__ = True
         findings = sanitize(self.model, self.configuration, invocations=invocations)
         if findings:
-            raise AssertionError("\n".join([f"{len(findings)} findings in {self.name}:", *map(str, findings)]))
+            lines = (printable(str(finding), 400) for finding in findings)
+            raise AssertionError("\n".join([f"{len(findings)} findings in {self.name}:", *lines]))
 
     # -- explanations -----------------------------------------------------------------------------------------------
 
@@ -162,7 +166,7 @@ class ArenaChecker:
         if simulation.failure is not None:
             lines.append(f"in {room:,} B: {simulation.failure}")
         lines += [f"in {room:,} B the device overwrites bytes in use: {text}" for text in simulation.corruptions]
-        return lines + [f"the device prints: {line}" for line in simulation.log] + self._who_needs_it()
+        return lines + [f"the device prints: {printable(line, 200)}" for line in simulation.log] + self._who_needs_it()
 
     def _who_needs_it(self) -> list[str]:
         """What binds, the largest holders of the tail, and the fullest moment of the head as a picture."""
@@ -176,7 +180,7 @@ class ArenaChecker:
         if peak is not None:
             lives = self.lifetimes()
             alive = [life for life in lives.buffers if life.home == HEAD and lives.is_alive(life, peak.scope)]
-            lines.append(f"head {self.measurement.head_bytes:,} B, fullest at {lives.scope_name(peak.scope)}:")
+            lines.append(f"head {self.measurement.head_bytes:,} B, fullest at {scope_label(lives, peak.scope)}:")
             lines += [f"    {line}" for line in picture_lines(lives, alive, mark=peak.scope)]
         return lines
 
@@ -190,12 +194,10 @@ def _with_sharers(lives: Lifetimes, life: BufferLife) -> list[BufferLife]:
 
 
 def _not_alive(lives: Lifetimes, life: BufferLife, scope: int) -> list[str]:
-    first = f"{buffer_name(life)} is not alive during {lives.scope_name(scope)}"
+    first = f"{buffer_name(life)} is not alive during {scope_label(lives, scope)}"
     if life.first < 0:
         return [f"{first}: no operator that runs names it"]
-    span = f"it lives from {lives.scope_name(life.first)} to {lives.scope_name(life.last)}"
-    users = [
-        row.other for row in lives.sharing(life) if row.other.first <= scope <= row.other.last
-    ]
+    span = f"it lives from {scope_label(lives, life.first)} to {scope_label(lives, life.last)}"
+    users = [row.other for row in lives.sharing(life) if row.other.first <= scope <= row.other.last]
     took = f"; by then its bytes belong to {' and '.join(map(buffer_name, users))}" if users else ""
     return [f"{first}: {span}{took}", *picture_lines(lives, [life, *users], mark=scope)]

@@ -28,6 +28,12 @@ class Category:
     ansi: int
     letter: str
 
+    @property
+    def ink(self) -> str:
+        """The text colour that can be read on ``light``."""
+        red, green, blue = (int(self.light[i : i + 2], 16) for i in (1, 3, 5))
+        return "#10151c" if 0.3 * red + 0.59 * green + 0.11 * blue > 150 else "#ffffff"
+
 
 _ROWS = (
     Category("input", "inputs", "head", "#2a9d8f", "#3dbfae", 36, "i"),

@@ -15,9 +15,11 @@ from tflm_sim.allocator.ledger import Holding
 from tflm_sim.allocator.measure import Measurement
 from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.allocator.peak import find_peak
+from tflm_sim.allocator.simulate import Simulation
 from tflm_sim.errors import TflmSimError
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
+from tflm_sim.report.text import failed_step
 from tflm_sim.target.target import Target
 
 SCHEMA_VERSION = 1
@@ -58,8 +60,25 @@ def size_document(measurement: Measurement) -> Document:
     }
 
 
+def arena_document(model: Model, configuration: Configuration, simulation: Simulation) -> Document:
+    """Return what happens to one model in an arena of a given size, as JSON values; sizes are bytes."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "model": _model(model),
+        **configuration_facts(configuration),
+        "arena_size": simulation.arena_size,
+        "fits": simulation.status == "ok" and not simulation.corruptions,
+        "status": simulation.status,
+        "arena_used_bytes": simulation.arena_used_bytes,
+        "failure": None if simulation.failure is None else str(simulation.failure),
+        "failed_step": None if simulation.failure is None else failed_step(simulation),
+        "corruptions": list(simulation.corruptions),
+        "log": list(simulation.log),
+    }
+
+
 def schema() -> Document:
-    """Return the published JSON Schema of both documents."""
+    """Return the published JSON Schema of the three documents."""
     document: Document = json.loads(Path(__file__).with_name("schema.json").read_text("utf-8"))
     return document
 

@@ -13,7 +13,7 @@ def printable(text: str, limit: int = 60) -> str:
     shown = "".join(
         _escape(character) if unicodedata.category(character) in _HOSTILE else character for character in text[-limit:]
     )
-    return shown if len(text) <= limit and len(shown) <= limit else f"…{shown[1 - limit :]}"
+    return shown if len(text) <= limit and len(shown) <= limit else f"…{shown[len(shown) - limit + 1 :]}"
 
 
 def _escape(character: str) -> str:

@@ -91,7 +91,7 @@ def planners_figure(problem: Problem, comparison: Comparison, *, width: float = 
     return figure
 
 
-def figures_of_two_figure(
+def two_figures_figure(
     simulated: Mapping[str, int], measured: Mapping[str, int], *, width: float = 9, height: float = 3.6
 ) -> Figure:
     """Return two sets of numbers (bytes by name) as pairs of bars: what was simulated and what a board said."""
@@ -99,8 +99,12 @@ def figures_of_two_figure(
     figure = _figure(width, height)
     axes = figure.add_subplot()
     places = range(len(names))
-    axes.barh([place + 0.2 for place in places], [simulated[name] for name in names], 0.38, color="#3f7fd1", label="simulated")
-    axes.barh([place - 0.2 for place in places], [measured[name] for name in names], 0.38, color="#2a9d8f", label="board")
+    axes.barh(
+        [place + 0.2 for place in places], [simulated[name] for name in names], 0.38, color="#3f7fd1", label="simulated"
+    )
+    axes.barh(
+        [place - 0.2 for place in places], [measured[name] for name in names], 0.38, color="#2a9d8f", label="board"
+    )
     axes.set_yticks(list(places), names)
     for place, name in zip(places, names, strict=True):
         difference = measured[name] - simulated[name]
@@ -142,13 +146,21 @@ def _draw_arena(axes: Axes, picture: Picture, most: int) -> None:
     patches += [Rectangle((row.start, row.u0), row.end - row.start, row.u1 - row.u0) for row in rows]
     colors = ["#eef1f5"] + [CATEGORIES[row.category].light for row in rows]
     few = len(rows) < 1500
-    axes.add_collection(PatchCollection(patches, facecolors=colors, edgecolors="white" if few else "none", linewidths=0.3))
+    axes.add_collection(
+        PatchCollection(patches, facecolors=colors, edgecolors="white" if few else "none", linewidths=0.3)
+    )
     for row in rows:
         if row.label and row.u1 - row.u0 > 0.02 and (row.end - row.start) > most * (0.012 * min(len(row.label), 12)):
             # parse_math: a name may hold dollar signs.
             axes.text(
-                row.start + most * 0.003, min((row.u0 + row.u1) / 2, row.u0 + 0.05), row.label[:24],
-                fontsize=6.5, va="center", color="#10151c", clip_on=True, parse_math=False,
+                row.start + most * 0.003,
+                min((row.u0 + row.u1) / 2, row.u0 + 0.05),
+                row.label[:24],
+                fontsize=6.5,
+                va="center",
+                color=CATEGORIES[row.category].ink,
+                clip_on=True,
+                parse_math=False,
             )
     _mark(axes, picture)
     _label_axes(axes, picture, most)
@@ -165,9 +177,20 @@ def _mark(axes: Axes, picture: Picture) -> None:
         axes.axhline(step_u(picture, picture.limits[0].step + 0.5), color=_MARK, linestyle="--", linewidth=0.9)
 
 
+def _tick(most: int) -> int:
+    """Return a power of two that divides ``most`` bytes into at most ten."""
+    step = 16
+    while most / step > 10:
+        step *= 2
+    return step
+
+
 def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
+    from matplotlib.ticker import MultipleLocator
+
     axes.set(xlim=(0, most), ylim=(1, 0), xlabel="bytes from the arena's start")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value / _KIB:.4g} K")
+    axes.xaxis.set_major_locator(MultipleLocator(_tick(most)))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value / _KIB:,.4g} K")
     scopes = range(0, len(picture.scopes), max(1, len(picture.scopes) // 24))
     names = [printable(picture.op_at(scope), 22) for scope in scopes]
     places = [scope_u(picture, scope + 0.5) for scope in scopes]

@@ -24,6 +24,11 @@ _HOMES = {
 }
 
 
+def scope_label(lifetimes: Lifetimes, scope: int) -> str:
+    """Return what happens in a scope, on one harmless line."""
+    return printable(lifetimes.scope_name(scope))
+
+
 def buffer_name(life: BufferLife) -> str:
     """Return "tensor 3 (conv1)" on one harmless line."""
     return f"{life.buffer} ({printable(life.name, 40)})" if life.name else str(life.buffer)
@@ -44,7 +49,7 @@ def picture_lines(lifetimes: Lifetimes, buffers: Sequence[BufferLife], *, mark: 
     lines = table_lines(rows) if rows else []
     if mark is not None and lines:
         margin = len(lines[0]) - len(columns)
-        lines.append(f"{' ' * (margin + mark // per_column)}^ {lifetimes.scope_name(mark)}")
+        lines.append(f"{' ' * (margin + mark // per_column)}^ {scope_label(lifetimes, mark)}")
     if per_column > 1:
         lines.append(f"({count} scopes, {per_column} to a column)")
     return lines
@@ -83,7 +88,7 @@ def after_invoke(lifetimes: Lifetimes, life: BufferLife) -> str:
     if row is None:
         is_promised = life.last == lifetimes.scope_count - 1
         return "still there after Invoke()" + ("" if is_promised else ", though TFLM does not promise it")
-    where, other = lifetimes.scope_name(row.other.first), buffer_name(row.other)
+    where, other = scope_label(lifetimes, row.other.first), buffer_name(row.other)
     return f"gone after Invoke(): {where} overwrites bytes {row.start:,} to {row.end - 1:,} with {other}"
 
 
@@ -94,7 +99,7 @@ def tensor_lines(lifetimes: Lifetimes, life: BufferLife) -> list[str]:
         return [*lines, f"    {_HOMES[life.home]}"]
     if life.first < 0:
         return [*lines, "    planned, and no operator that runs names it"]
-    first, last = lifetimes.scope_name(life.first), lifetimes.scope_name(life.last)
+    first, last = scope_label(lifetimes, life.first), scope_label(lifetimes, life.last)
     lines.append(f"    bytes {_bytes(life)} of the head, from {first} (scope {life.first}) to {last} ({life.last})")
     lines.append(f"    {after_invoke(lifetimes, life)}")
     shared = lifetimes.sharing(life)

@@ -54,6 +54,10 @@ def write_model_explorer(file: TextIO, picture: Picture, *, value: str = "live")
     document: dict[str, Any] = {}
     for subgraph, (name, ops) in enumerate(zip(picture.subgraph_names, picture.op_names, strict=False)):
         results = {str(i): {"value": values.get((subgraph, i), 0)} for i in range(len(ops))}
-        document[name] = {"results": results, "name": printable(f"{title} ({picture.title})", 120), "gradient": _GRADIENT}
+        document[name] = {
+            "results": results,
+            "name": printable(f"{title} ({picture.title})", 120),
+            "gradient": _GRADIENT,
+        }
     json.dump(document, file, indent=1)
     file.write("\n")

@@ -1,7 +1,7 @@
 """Pictures as one self-contained HTML page: no network, no dependency, nothing from the model is ever markup or code.
 
-The page is a template with styles and scripts from ``page/``; the document goes in as JSON. A content security policy with
-the hashes of both makes the browser refuse any other script or style, and every request.
+The page is a template with styles and scripts from ``page/``; the document goes in as JSON. A content security policy
+with the hashes of both makes the browser refuse any other script or style, and every request.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from tflm_sim.units import format_size
 
 _PARTS = Path(__file__).with_name("page")
 # What could end the script element that holds the JSON, or a line of a script.
-_JSON_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+_JSON_ESCAPES = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
 
 
 def write_page(file: TextIO, pictures: Sequence[Picture]) -> None:
@@ -76,4 +78,4 @@ def _summary(picture: Picture) -> str:
     size = picture.size["smallest_arena_multiple_of_16"]
     answer = f"fails: {printable(picture.failure, 200)}" if picture.failure else f"head {picture.head_bytes:,} B"
     smallest = f"smallest arena (multiple of 16): {format_size(size)}; " if size is not None else ""
-    return f"{_model_name(picture)} on {printable(picture.title)}: {smallest}{answer}"
+    return f"{_model_name(picture)} on {printable(picture.title, 160)}: {smallest}{answer}"

@@ -1,7 +1,7 @@
 """A picture as a Chrome trace, for https://ui.perfetto.dev or chrome://tracing: one step or scope is one microsecond.
 
-Process 1 is AllocateTensors(): its moments, and head, temp and tail as counters. Process 2 is Invoke(): its operators, the
-live bytes, and every buffer of the head as an asynchronous slice.
+Process 1 is AllocateTensors(): its moments, and head, temp and tail as counters. Process 2 is Invoke(): its operators,
+the live bytes, and every buffer of the head as an asynchronous slice.
 """
 
 from __future__ import annotations
@@ -87,7 +87,13 @@ def _scopes(picture: Picture) -> Iterator[Row]:
 def _buffers(picture: Picture) -> Iterator[Row]:
     base = len(picture.steps)
     for number, row in enumerate(picture.residents):
-        what = {"pid": INVOKE, "tid": 2, "cat": row.category, "id": number, "name": printable(row.name) or f"buffer {number}"}
+        what = {
+            "pid": INVOKE,
+            "tid": 2,
+            "cat": row.category,
+            "id": number,
+            "name": printable(row.name) or f"buffer {number}",
+        }
         arguments = {"bytes": row.size, "offset": row.offset, "shares_bytes_with": row.sharing}
         yield {"ph": "b", "ts": base + row.first, "args": arguments, **what}
         yield {"ph": "e", "ts": base + row.last + 1, **what}

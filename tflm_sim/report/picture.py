@@ -6,8 +6,8 @@ Memory is counted in bytes from the arena's start. Time has two parts::
                                  or prepare, and owns the steps until the next one
     scopes   0 .. scope_count    Invoke(): the scopes of the lifetimes, one per operator
 
-``Block`` s live in steps, half-open; persistent ones reach ``step_count`` and stay during Invoke(). ``Resident`` s are what
-the planner placed in the head; they live in scopes, inclusive at both ends.
+``Block`` s live in steps, half-open; persistent ones reach ``step_count`` and stay during Invoke(). ``Resident`` s are
+what the planner placed in the head; they live in scopes, inclusive at both ends.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Block(NamedTuple):
 class Step(NamedTuple):
     """One event of AllocateTensors().
 
-    ``kind`` is "enter", "persist", "temp", "free", "reset", "resize", "request", "place", "log", "corruption" or "fail".
-    ``value`` is an index or a number: the moment ("enter"), the block ("persist", "temp", "free"), the end of temp
-    ("reset"), the head in bytes ("resize"), the bytes asked for ("request"), the resident ("place"), else 0.
+    ``kind`` is "enter", "persist", "temp", "free", "reset", "resize", "request", "place", "log", "corruption" or
+    "fail". ``value`` is an index or a number: the moment ("enter"), the block ("persist", "temp", "free"), the end of
+    temp ("reset"), the head in bytes ("resize"), the bytes asked for ("request"), the resident ("place"), else 0.
     ``text`` is what is asked for, logged or wrong.
     """
 
@@ -64,14 +64,14 @@ class Step(NamedTuple):
 class Resident(NamedTuple):
     """A buffer that the planner placed: bytes [offset, offset + size), scopes [first, last], both inclusive.
 
-    ``index`` is the tensor's in its subgraph, or the scratch buffer's; ``operator`` is the one that asked for the scratch
-    buffer, -1 for a tensor. ``sharing`` counts the other residents that use some of the same bytes.
+    ``number`` is the tensor's in its subgraph, or the scratch buffer's; ``operator`` is the one that asked for the
+    scratch buffer, -1 for a tensor. ``sharing`` counts the other residents that use some of the same bytes.
     """
 
     category: str
     name: str
     subgraph: int
-    index: int
+    number: int
     operator: int
     size: int
     offset: int
@@ -83,8 +83,8 @@ class Resident(NamedTuple):
 class Limit(NamedTuple):
     """The tightest step of a stage: ``floor`` bytes from the start, below ``tail`` persistent bytes.
 
-    ``stage`` is "prepare" (until the last Prepare), "planning" (the planner's own memory) or "running" (the plan, and all
-    that is placed after it).
+    ``stage`` is "prepare" (until the last Prepare), "planning" (the planner's own memory) or "running" (the plan, and
+    all that is placed after it).
     """
 
     stage: str

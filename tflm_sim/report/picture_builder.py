@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.ledger import GROUPS
 from tflm_sim.allocator.place import PlaceTracker
+from tflm_sim.arena.dispatcher import Dispatcher
 from tflm_sim.arena.events import (
     Corruption,
-    Event,
     LogLine,
     OpEvent,
     Persist,
@@ -29,7 +26,7 @@ from tflm_sim.report.picture import Block, Limit, Moment, Step
 from tflm_sim.units import align_up
 
 
-class PictureBuilder:
+class PictureBuilder(Dispatcher):
     """Builds the AllocateTensors() part of a picture (mutable); an observer of a run of one model.
 
     Args:
@@ -58,27 +55,23 @@ class PictureBuilder:
         self.steps: list[Step] = []
         self.limits: dict[str, Limit] = {}
         self.scratch_labels: list[str] = []
-        self._handlers: dict[type, Callable[[Any], None]] = {
-            Phase: self._phase,
-            OpEvent: self._operator,
-            Persist: self._persist,
-            Temp: self._temp,
-            TempFree: self._temp_free,
-            TempReset: self._temp_reset,
-            Resize: self._resize,
-            ScratchRequest: self._request,
-            PlanAdd: self._plan_add,
-            PlanOffset: self._plan_offset,
-            PlanDone: self._plan_done,
-            LogLine: lambda event: self._step("log", 0, event.text),
-            Corruption: lambda event: self._step("corruption", 0, event.text),
-        }
-
-    def __call__(self, event: Event) -> None:
-        """Take notice of an event."""
-        handler = self._handlers.get(type(event))
-        if handler is not None:
-            handler(event)
+        super().__init__(
+            {
+                Phase: self._phase,
+                OpEvent: self._operator,
+                Persist: self._persist,
+                Temp: self._temp,
+                TempFree: self._temp_free,
+                TempReset: self._temp_reset,
+                Resize: self._resize,
+                ScratchRequest: self._request,
+                PlanAdd: self._plan_add,
+                PlanOffset: self._plan_offset,
+                PlanDone: self._plan_done,
+                LogLine: lambda event: self._step("log", 0, event.text),
+                Corruption: lambda event: self._step("corruption", 0, event.text),
+            }
+        )
 
     def fail(self, message: str) -> None:
         """Add the step at which AllocateTensors() gives up."""

@@ -1,7 +1,7 @@
 """Pictures as one versioned JSON document, and back: what the page embeds, and what can be drawn again later.
 
-``picture_schema.json`` beside this file is its published schema. Rows that come by the thousand are stored as columns, and
-their texts as indices into one list of ``strings``.
+``picture_schema.json`` beside this file is its published schema. Rows that come by the thousand are stored as columns,
+and their texts as indices into one list of ``strings``.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def _picture(picture: Picture, strings: dict[str, int]) -> Document:
             document[field.name] = [row._asdict() for row in value]
         elif field.name == "op_names":
             document[field.name] = [[_intern(name, strings) for name in names] for names in value]
+        elif isinstance(value, tuple):
+            document[field.name] = [list(row) if isinstance(row, tuple) else row for row in value]
         else:
             document[field.name] = value
     return document
@@ -113,7 +115,9 @@ def _read_picture(document: Mapping[str, Any], strings: Sequence[str]) -> Pictur
     return picture
 
 
-def _rows(row_type: Callable[..., Any], columns: Mapping[str, Sequence[Any]], strings: Sequence[str]) -> tuple[Any, ...]:
+def _rows(
+    row_type: Callable[..., Any], columns: Mapping[str, Sequence[Any]], strings: Sequence[str]
+) -> tuple[Any, ...]:
     names: Iterable[str] = row_type._fields  # type: ignore[attr-defined]
     values = ([strings[i] for i in columns[n]] if n in _TEXTS else map(_number, columns[n]) for n in names)
     return tuple(row_type(*row) for row in zip(*values, strict=True))
@@ -132,9 +136,9 @@ def _check(picture: Picture) -> None:
     for step in picture.steps:
         if step.kind in ranges and picture.status == "ok" and not 0 <= step.value < ranges[step.kind]:
             raise ValueError(f"a step names the {step.kind} {step.value}")
-    for row in chain(picture.blocks, picture.residents):
-        if row.category not in CATEGORIES:
-            raise ValueError(f"there is no category {row.category!r}")
+    for category in chain((row.category for row in picture.blocks), (row.category for row in picture.residents)):
+        if category not in CATEGORIES:
+            raise ValueError(f"there is no category {category!r}")
     for moment in picture.moments:
         if moment.operator >= 0:
             picture.op_names[moment.subgraph][moment.operator]

@@ -73,7 +73,7 @@ def plan_lines(problem: Problem, comparison: Comparison) -> list[str]:
 def _row(comparison: Comparison, outcome: Outcome) -> tuple[str, ...]:
     distance = comparison.distance(outcome)
     if outcome.plan is None or distance is None:
-        return (outcome.planner, "-", "-", "-", _time(outcome.seconds))
+        return (outcome.planner, f"{outcome.plan.peak:,}" if outcome.plan else "-", "-", "-", _time(outcome.seconds))
     percent = f" ({distance / comparison.lower_bound:.1%})" if distance and comparison.lower_bound else ""
     proved = "yes" if comparison.is_proved_optimal(outcome) else "no"
     return (outcome.planner, f"{outcome.plan.peak:,}", f"{distance:,}{percent}", proved, _time(outcome.seconds))

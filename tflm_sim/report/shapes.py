@@ -29,7 +29,7 @@ class Shape(NamedTuple):
     u1: float
     label: str
     fact: str
-    index: int
+    order: int
 
 
 def split(picture: Picture) -> float:
@@ -52,7 +52,7 @@ def shapes(picture: Picture) -> Iterator[Shape]:
     yield from _passing(picture)
     yield from _persistent(picture)
     for index, row in enumerate(picture.residents):
-        name = printable(row.name, 40) or f"{'scratch' if row.operator >= 0 else 'tensor'} {row.index}"
+        name = printable(row.name, 40) or f"{'scratch' if row.operator >= 0 else 'tensor'} {row.number}"
         last = f" to {picture.op_at(row.last)}" if row.last > row.first else ""
         fact = (
             f"{name}: {row.size:,} bytes at {row.offset:,}, {picture.op_at(row.first)}{last}, "
@@ -103,5 +103,9 @@ def _persistent(picture: Picture) -> Iterator[Shape]:
 def _run_shape(picture: Picture, run: list[Block]) -> Shape:
     start, end = run[-1].offset, run[0].offset + run[0].size
     label = printable(run[0].label, 40) if len(run) == 1 else ""
-    fact = f"{label}: {end - start:,} bytes at {start:,}" if label else f"{run[0].category}: {end - start:,} bytes in {len(run)}"
+    fact = (
+        f"{label}: {end - start:,} bytes at {start:,}"
+        if label
+        else f"{run[0].category}: {end - start:,} bytes in {len(run)}"
+    )
     return Shape(run[0].category, start, end, step_u(picture, run[0].begin), 1.0, label, fact, run[0].begin)

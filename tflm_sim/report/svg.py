@@ -13,8 +13,8 @@ from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import Shape, scope_u, shapes, split, step_u
 from tflm_sim.units import format_size
 
-PANEL_WIDTH, HEIGHT = 1100, 760
-_LEFT, _RIGHT, _TOP, _BOTTOM = 150, 24, 92, 84
+PANEL_WIDTH, HEIGHT = 1150, 790
+_LEFT, _RIGHT, _TOP, _BOTTOM = 200, 24, 118, 84
 _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
 _INK, _SOFT, _MARK, _FREE = "#1b222c", "#5c6877", "#c81e4a", "#eef1f5"
 _LINE_HEIGHT = 13
@@ -78,7 +78,7 @@ class _Panel:
         width = (shape.end - shape.start) * self.per_byte
         height = (shape.u1 - shape.u0) * _PLOT_HEIGHT
         border = ' stroke="#ffffff" stroke-width="0.6"' if width > 3 and height > 3 else ""
-        opacity = (1.0, 0.82, 0.91)[shape.index % 3]
+        opacity = (1.0, 0.82, 0.91)[shape.order % 3]
         rect = self._rect(shape.start, shape.end, shape.u0, shape.u1, CATEGORIES[shape.category].light)
         rect = rect.replace("/>", f'{border} fill-opacity="{opacity}"><title>{escape(shape.fact)}</title></rect>')
         room = int((width - 8) / _CHARACTER_WIDTH)
@@ -86,7 +86,7 @@ class _Panel:
             return rect
         label = shape.label if len(shape.label) <= room else shape.label[: room - 1] + "…"
         y = self.y(shape.u0) + min(height / 2, 40) + 4
-        return rect + _text(self.x(shape.start) + 4, y, label, fill=_ink_on(shape.category))
+        return rect + _text(self.x(shape.start) + 4, y, label, fill=CATEGORIES[shape.category].ink)
 
     def _axis(self) -> Iterator[str]:
         step = 1
@@ -113,7 +113,7 @@ class _Panel:
         for u, name in rows:
             y = self.y(u) + 9
             if y - 9 >= free and y < HEIGHT - _BOTTOM:
-                yield _text(_LEFT - 8, y, printable(name.replace(" of ", " "), 21), fill=_SOFT, anchor="end")
+                yield _text(_LEFT - 8, y, printable(name.replace(" of ", " "), 28), fill=_SOFT, anchor="end")
                 free = y + 3
         boundary = self.y(split(self.picture))
         halves = (("AllocateTensors()", (_TOP + boundary) / 2), ("Invoke()", (boundary + _TOP + _PLOT_HEIGHT) / 2))
@@ -129,8 +129,10 @@ class _Panel:
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 1.5):.1f}" fill="none" '
                 f'stroke="{_MARK}" stroke-width="1.5"/>\n'
             )
-            fullest = f"fullest in {printable(picture.op_at(scope), 40)}: {format_size(picture.live_bytes[scope])} alive"
-            yield _text(20, 66, fullest, fill=_MARK, weight=600)
+            fullest = (
+                f"fullest in {printable(picture.op_at(scope), 40)}: {format_size(picture.live_bytes[scope])} alive"
+            )
+            yield _text(20, 68, fullest, fill=_MARK, weight=600)
         if picture.limits:
             limit = picture.limits[0]
             y = self.y(step_u(picture, limit.step + 0.5))
@@ -160,9 +162,3 @@ def _text(
     extra += f' text-anchor="{anchor}"' if anchor else ""
     extra += f' font-weight="{weight}"' if weight else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{extra}>{escape(text)}</text>\n'
-
-
-def _ink_on(category: str) -> str:
-    color = CATEGORIES[category].light
-    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return _INK if 0.3 * red + 0.59 * green + 0.11 * blue > 150 else "#ffffff"

@@ -136,7 +136,7 @@ def _residents(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tu
             category=_category(allocation, info),
             name=_name(allocation, info, scratch_labels),
             subgraph=info.subgraph,
-            index=info.tensor if info.tensor >= 0 else info.scratch,
+            number=info.tensor if info.tensor >= 0 else info.scratch,
             operator=info.node,
             size=info.size,
             offset=offset,

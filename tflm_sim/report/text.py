@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from tflm_sim.allocator.measure import Measurement
 from tflm_sim.allocator.peak import find_peak
+from tflm_sim.allocator.place import PlaceTracker
 from tflm_sim.allocator.simulate import Simulation
+from tflm_sim.allocator.smallest_arena import SmallestArena
 from tflm_sim.arena.events import Event
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.report.escape import printable
@@ -45,10 +47,14 @@ def size_lines(measurement: Measurement) -> list[str]:
 
 
 def _failed_lines(measurement: Measurement) -> list[str]:
-    lines = [f"AllocateTensors() fails in an arena of any size: {measurement.failure}"]
+    lines = [f"AllocateTensors() fails in an arena of any size: {printable(str(measurement.failure), 200)}"]
     if measurement.ledger.log:
-        lines += ["the device prints:", *(f"    {printable(line, 200)}" for line in measurement.ledger.log)]
+        lines += ["the device prints:", *_device_lines(measurement.ledger.log)]
     return lines
+
+
+def _device_lines(log: Iterable[str]) -> list[str]:
+    return [f"    {printable(line, 200)}" for line in log if line.strip()]
 
 
 def _answer_lines(measurement: Measurement) -> list[str]:
@@ -142,16 +148,41 @@ def _buffer_name(measurement: Measurement, info: AllocationInfo) -> str:
     return f"tensor {info.tensor} {printable(tensor.name)}"
 
 
-def failure_lines(simulation: Simulation) -> list[str]:
-    """Return why an arena of the asked size does not work, and what the device prints."""
+def failure_lines(simulation: Simulation, smallest: SmallestArena | None) -> list[str]:
+    """Return why an arena of the asked size does not work, where it fails, and what the device prints.
+
+    Args:
+        simulation: Of an arena of the asked size.
+        smallest: What would be enough; None when nothing is.
+    """
+    lines = [_too_small(simulation.arena_size, smallest)]
     if simulation.failure is not None:
-        first = f"{format_size(simulation.arena_size)} is too small: {simulation.failure}"
+        lines.append(f"what fails, in '{failed_step(simulation)}': {printable(str(simulation.failure), 200)}")
     else:
-        first = f"{format_size(simulation.arena_size)} is too small, but the device does not notice:"
-    lines = [first, *(f"    bytes in use are overwritten: {text}" for text in simulation.corruptions)]
+        lines.append("the device does not notice")
+    lines += [f"    bytes in use are overwritten: {text}" for text in simulation.corruptions]
     if simulation.log:
-        lines += ["the device prints:", *(f"    {printable(line, 200)}" for line in simulation.log)]
+        lines += ["the device prints:", *_device_lines(simulation.log)]
     return lines
+
+
+def _too_small(arena_size: int, smallest: SmallestArena | None) -> str:
+    if smallest is None:
+        return "AllocateTensors() fails in an arena of any size"
+    needed = smallest.multiple_of_16
+    if needed <= arena_size:
+        return f"{arena_size:,} B do not work, {needed:,} B do: make the size a multiple of 16"
+    return f"{format_size(arena_size)} is too small, {format_size(needed)} are needed"
+
+
+def failed_step(simulation: Simulation) -> str:
+    """Return the phase or operator in which AllocateTensors() ended."""
+    if simulation.failure is not None and simulation.failure.where:
+        return simulation.failure.where
+    place = PlaceTracker()
+    for event in simulation.events:
+        place(event)
+    return str(place)
 
 
 def trace_line(event: Event) -> str:
@@ -159,5 +190,7 @@ def trace_line(event: Event) -> str:
     row = trace_row(event)
     name = row.pop("e")
     label = getattr(event, "label", "")
-    facts = " ".join(f"{key}={printable(value, 200) if isinstance(value, str) else value}" for key, value in row.items())
+    facts = " ".join(
+        f"{key}={printable(value, 200) if isinstance(value, str) else value}" for key, value in row.items()
+    )
     return f"{name:<12} {facts}" + (f"  {printable(label)}" if label else "")

@@ -13,7 +13,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.target.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.target.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.target.names import unknown
-from tflm_sim.target.runtime import CHIRALE_SNAPSHOT, WHEEL_SNAPSHOT, Runtime
+from tflm_sim.target.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime
 from tflm_sim.target.target import Target
 
 _PLAIN = Runtime()
@@ -99,6 +99,13 @@ PRESETS: dict[str, Preset] = {
     "esp32": Preset(ILP32, f"ESP32, Xtensa LX6 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
     "esp32-s2": Preset(ILP32, f"ESP32-S2, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
     "esp32-s3": Preset(ILP32, f"ESP32-S3, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_S3),
+    "esp32-s3-esphome": Preset(
+        ILP32,
+        "ESP32-S3 with ESPHome's micro_wake_word: esp-tflite-micro 1.3.3~1",
+        _AS_M4_INT_ENUMS,
+        Runtime(snapshot=ESP_1_3_3_SNAPSHOT),
+        libraries=_ESP_NN_S3,
+    ),
     "esp32-c3": Preset(ILP32, f"ESP32-C3, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
     "esp32-c6": Preset(ILP32, f"ESP32-C6, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
     "esp32-p4": Preset(ILP32, f"ESP32-P4, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_P4),

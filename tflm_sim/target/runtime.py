@@ -4,6 +4,8 @@ A snapshot is a column of ``struct_tables``: structs that are not listed for it 
 
     90b983c2b        tensorflow/tflite-micro of August 2026. esp-tflite-micro 1.3.8 and 1.4.0 (synced in July 2026) have
                      the same structs, and the same Prepare of every kernel outside kernels/esp_nn.
+    esp-tflite-micro-1.3.3
+                     TFLM of January 2025, which ESPHome pins (1.3.3~1)
     8f6596d          what the pip wheel of October 2026 was built from
     chirale-2.0.0    the Arduino library Chirale_TensorFLowLite: tensorflow/tflite-micro 0c425da36 of January 2023
 """
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 REFERENCE_SNAPSHOT = "90b983c2b"
 WHEEL_SNAPSHOT = "8f6596d"
 CHIRALE_SNAPSHOT = "chirale-2.0.0"
+ESP_1_3_3_SNAPSHOT = "esp-tflite-micro-1.3.3"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,9 @@
 An operator that leaves its data alone (RESHAPE) always may; one that changes it (ADD) only where nobody else reads the
 input, and the sizes are equal. Inputs and outputs of the graph never share.
 
+Upstream counts the readers of the input and of the tensor that owns the bytes, but not those of other views of it: an
+operator may overwrite what a view still shows.
+
 Source: tflite/arena_planner.cc @ google-ai-edge/LiteRT f67457790
 """
 

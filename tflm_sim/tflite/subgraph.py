@@ -67,8 +67,7 @@ class Subgraph(Graph):
         Args:
             registration: What runs it; its ``init`` is called with ``init_data``.
             inputs: Tensor indices, -1 for an optional tensor that is absent.
-            outputs: Tensor indices.
-            intermediates: Tensor indices.
+            outputs, intermediates: Tensor indices.
             options: The builtin options. A node that has any must not write its inputs; custom operators may.
             init_data: A custom operator's options (bytes), or the parameters of a delegate's node.
 

@@ -1,7 +1,10 @@
 """The arena's arithmetic and messages, with the numbers written out."""
 
+import pytest
+
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, Event, LogLine, Persist, Resize, Temp
+from tflm_sim.errors import ArenaOverflowError
 
 
 def make(size: int, *, address: int = 0) -> tuple[SingleArenaBufferAllocator, list[Event]]:
@@ -77,7 +80,7 @@ def test_a_reset_with_a_temp_out_is_refused_with_two_lines() -> None:
     arena.deallocate_temp(8)
     assert not arena.reset_temp_allocations()
     assert [event.text for event in events if isinstance(event, LogLine)] == [
-        "Number of allocated temp buffers: 1. Checksum passing status: 1",  # the one at offset 0 adds nothing to the sum
+        "Number of allocated temp buffers: 1. Checksum passing status: 1",  # the offset 0 adds nothing to the sum
         "All temp buffers must be freed before calling ResetTempAllocations()",
     ]
 
@@ -119,3 +122,22 @@ def test_the_memory_is_a_real_bytearray_of_the_arena_size() -> None:
     arena, _ = make(64)
     arena.memory[3] = 7
     assert arena.memory == bytes(3) + b"\x07" + bytes(60)
+
+
+def test_a_negative_size_stops_the_simulation_because_the_device_pointer_wraps() -> None:
+    for size in (-1, 2**31, 2**32 - 10):
+        arena, _ = make(64)
+        with pytest.raises(ArenaOverflowError, match="wrap around") as failure:
+            arena.allocate_persistent_buffer(size, 16, label="a kernel buffer")
+        assert failure.value.status == "abort"
+        assert arena.tail == 64
+
+
+def test_a_temp_that_is_freed_twice_is_counted_as_the_device_counts() -> None:
+    arena, events = make(64)
+    offset = arena.allocate_temp(4, 4)
+    assert offset is not None
+    arena.deallocate_temp(offset)
+    arena.deallocate_temp(offset)
+    assert not arena.reset_temp_allocations()
+    assert LogLine("Number of allocated temp buffers: -1. Checksum passing status: 1") in events

@@ -42,6 +42,16 @@ def test_a_socket_is_a_port() -> None:
                 read_until_lost(port)
 
 
+def test_what_arrived_before_the_other_side_closed_is_not_lost() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        number = server.getsockname()[1]
+        with open_port(f"socket://127.0.0.1:{number}") as port:
+            peer, _ = server.accept()
+            peer.sendall(b"last words")
+            peer.close()
+            assert port.read() == b"last words"
+
+
 def test_a_missing_port_and_a_silent_server_are_one_sentence_each() -> None:
     assert refusal("/dev/nope") == "/dev/nope: there is no such port; 'tflm-sim ports' lists the ones there are"
     with socket.create_server(("127.0.0.1", 0)) as server:

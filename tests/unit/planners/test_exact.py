@@ -11,6 +11,7 @@ from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.exact import Progress, solve
+from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.validate import validate
 
 SPEED = Path(__file__).parents[4] / "shared" / "planners" / "speed"
@@ -26,8 +27,8 @@ def instance(name: str) -> list[Buffer]:
         return [Buffer(int(row["size"]), int(row["first"]), int(row["last"])) for row in csv.DictReader(file)]
 
 
-def pairwise() -> list[Buffer]:
-    """Five buffers of 2 whose meetings are the five-cycle unrolled: 0-1, 1-2, 2-3, 3-4, and a long one over all."""
+def chain_under_a_long_one() -> list[Buffer]:
+    """Five buffers of 2, each of which meets the next one, and one of 3 that meets them all."""
     return [*(Buffer(2, time, time + 1) for time in range(5)), Buffer(3, 0, 5)]
 
 
@@ -43,29 +44,32 @@ def test_buffers_of_size_zero_are_put_at_zero_or_where_they_are_fixed() -> None:
 
 def test_neighbours_are_stacked_to_the_live_bytes() -> None:
     """2 + 2 of two neighbours + 3 of the long one = 7."""
-    result = solve(pairwise())
+    result = solve(chain_under_a_long_one())
     assert (result.peak, result.lower_bound, result.proved) == (7, 7, True)
     assert result.plan is not None
-    assert validate(pairwise(), result.plan) == []
+    assert validate(chain_under_a_long_one(), result.plan) == []
 
 
 def test_the_optimum_above_the_live_bytes_is_proved() -> None:
-    """Live bytes never exceed 8, and no plan has a peak of 8.
+    """8 bytes are alive at most (times 1, 5 and 7), and 8 are not enough; buffers are named by size and lifetime.
 
-    At time 1 a 4 + b 4 = 8, at 2 b 4 + c 2 + d 2 = 8, at 3 c 2 + d 2 + e 4 = 8, at 4 d 2 + e 4 + f 2 = 8,
-    at 5 e 4 + g 4 = 8: so c and d fill one half of the arena at 2, e the other one, and f lies with d in c's half.
-    At 6 the buffer h (5) lies beside f's (alive until 6), which leaves 0..4 or 3..7 only when f is at an edge.
+    At 7 the 3 (5..7), the 1 and the 4 fill all of 8: the 3 is at 0, 1, 4 or 5. At 5 it is with a 2 (2..5) and a 3
+    (1..6): it is at 0, 2, 3 or 5. So it is at 0 (5 is the mirror image), and the 3 (1..6) at 3 or 5.
+    At 3, the 2 (2..5) is at 6. At 1 the 2 (1..2) has only 6 too, as 0..2 is for the 3 (0..1): they meet at 2.
+    At 5, the 2 (2..5) is at 3. At 1 the 2 (1..2) may not be there: it is at 0, the 3 (0..1) at 2, and at 0 the 4 has
+    0..1 and 5..7: no room.
     """
-    buffers = [Buffer(3, 0, 2), Buffer(3, 2, 4), Buffer(2, 0, 1), Buffer(2, 3, 4), Buffer(2, 1, 3)]
+    lives = [(2, 2, 5), (3, 5, 7), (1, 7, 7), (2, 1, 2), (4, 7, 7), (4, 0, 0), (3, 0, 1), (3, 1, 6)]
+    buffers = [Buffer(*life) for life in lives]
     result = solve(buffers)
-    assert result.proved
-    assert result.peak == result.lower_bound
+    assert lower_bound(buffers) == 8
+    assert (result.peak, result.lower_bound, result.proved) == (9, 9, True)
+    assert solve(buffers, capacity=8).infeasible
 
 
 def test_a_fixed_buffer_stays_and_the_others_go_around_it() -> None:
     """10..19 is taken at time 1: the 8 bytes go below, the 12 above, 20 + 12 = 32."""
     result = solve([Buffer(10, 1, 1, offset=10), Buffer(8, 0, 1), Buffer(12, 1, 2)])
-    assert result.offsets is not None
     assert (result.offsets, result.peak, result.proved) == ((10, 0, 20), 32, True)
 
 
@@ -80,7 +84,7 @@ def test_sizes_are_rounded_up_to_the_alignment_except_at_the_top() -> None:
 
 
 def test_a_capacity_below_the_optimum_is_infeasible() -> None:
-    result = solve(pairwise(), capacity=6)
+    result = solve(chain_under_a_long_one(), capacity=6)
     assert (result.infeasible, result.proved, result.offsets, result.peak, result.gap) == (True, True, None, None, None)
     assert result.lower_bound == 7
 
@@ -91,7 +95,7 @@ def test_colliding_fixed_buffers_are_infeasible() -> None:
 
 
 def test_a_capacity_is_enough_for_the_first_plan_within_it() -> None:
-    result = solve(pairwise(), capacity=100)
+    result = solve(chain_under_a_long_one(), capacity=100)
     assert result.proved
     assert result.peak is not None
     assert result.peak <= 100

@@ -23,6 +23,10 @@ def test_columns_are_found_by_name():
     assert problem.buffers == (Buffer(8, 1, 1, 4), Buffer(8, 1, 1, 1, 16))
 
 
+def test_start_and_end_are_inclusive():
+    assert read_csv(["buffer_id,start,end,size,hint", "a,0,3,8,16"]).buffers == (Buffer(8, 0, 3),)
+
+
 def test_what_is_written_is_read_again():
     problem = Problem((Buffer(8, 1, 1, 4), Buffer(8, -1, 1, offset=16), Buffer(0, 3, 3)), ("a", "b,c", "d"))
     assert read_csv(io.StringIO(written(problem))) == problem

@@ -65,3 +65,10 @@ def test_only_the_arduino_library_has_tables_without_static_memory() -> None:
     assert nano.sizeof("TfLiteNode") == 40
     with pytest.raises(AssertionError, match="TF_LITE_STATIC_MEMORY"):
         Runtime(static_memory=False)
+
+
+def test_esp_tflite_micro_1_3_3_keeps_no_iterator_index() -> None:
+    old, new = target("esp32-s3-esphome"), target("esp32-s3")
+    changed = {name for name in new.structs if old.structs[name] != new.structs[name]}
+    assert changed == {"OpDataReduce"}
+    assert (old.sizeof("OpDataReduce"), new.sizeof("OpDataReduce")) == (40, 44)

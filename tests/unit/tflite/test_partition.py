@@ -8,7 +8,7 @@ from tflm_sim.tflite.partition import NodeSubset, partition
 
 
 def graph(inputs, outputs, nodes, skipped=0):
-    """Return a graph of (inputs, outputs[, might have side effects]), with ``skipped`` nodes in front that do not run."""
+    """Return a graph of nodes (inputs, outputs[, might have side effects]), behind ``skipped`` that do not run."""
     made = [Node((), ()) for _ in range(skipped)]
     made += [Node(tuple(node[0]), tuple(node[1]), might_have_side_effect=node[2:] == (True,)) for node in nodes]
     used = [*inputs, *outputs, *(index for node in made for index in (*node.inputs, *node.outputs))]

@@ -13,7 +13,18 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.arithmetic import c_div
 from tflm_sim.ops.reference.node_checks import ensure_counts, int_option
 from tflm_sim.ops.requests import KernelTensor, Steps
-from tflm_sim.ops.roles import ensure, ensure_eq, ensure_types_eq, free, input_tensor, op_data, optional_input, optional_output, output_tensor, writable_dims
+from tflm_sim.ops.roles import (
+    ensure,
+    ensure_eq,
+    ensure_types_eq,
+    free,
+    input_tensor,
+    op_data,
+    optional_input,
+    optional_output,
+    output_tensor,
+    writable_dims,
+)
 from tflm_sim.units import int32
 
 

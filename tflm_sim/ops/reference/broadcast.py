@@ -10,7 +10,18 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.arithmetic import runtime_flat_size, runtime_shape
 from tflm_sim.ops.reference.node_checks import constant_values, require, require_op_data
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import dim, ensure, ensure_c_types_eq, ensure_eq, ensure_msg, ensure_types_eq, fail, free, optional_input, optional_output
+from tflm_sim.ops.roles import (
+    dim,
+    ensure,
+    ensure_c_types_eq,
+    ensure_eq,
+    ensure_msg,
+    ensure_types_eq,
+    fail,
+    free,
+    optional_input,
+    optional_output,
+)
 from tflm_sim.units import int32
 
 MAX_BROADCAST_DIMS = 5

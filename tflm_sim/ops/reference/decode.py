@@ -14,7 +14,17 @@ from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import Quantization, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import KernelTensor, Log, Persistent, Steps
-from tflm_sim.ops.roles import abort, ensure, ensure_eq, fail, free, freeing, full_place, optional_input, optional_output
+from tflm_sim.ops.roles import (
+    abort,
+    ensure,
+    ensure_eq,
+    fail,
+    free,
+    freeing,
+    full_place,
+    optional_input,
+    optional_output,
+)
 from tflm_sim.units import int32
 
 TYPE_OFFSET = 0

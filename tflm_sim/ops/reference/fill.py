@@ -10,7 +10,16 @@ from tflm_sim.model.types import TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.node_checks import constant_values, ensure_counts
 from tflm_sim.ops.requests import KernelTensor, Steps
-from tflm_sim.ops.roles import ensure_c_types_eq, ensure_eq, ensure_msg, fail, free, full_place, input_tensor, output_tensor
+from tflm_sim.ops.roles import (
+    ensure_c_types_eq,
+    ensure_eq,
+    ensure_msg,
+    fail,
+    free,
+    full_place,
+    input_tensor,
+    output_tensor,
+)
 from tflm_sim.units import int32
 
 _FILL, _ZEROS_LIKE = "fill.cc", "zeros_like.cc"

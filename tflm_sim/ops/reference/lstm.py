@@ -21,7 +21,21 @@ from tflm_sim.ops.reference.fully_connected import fully_connected_data
 from tflm_sim.ops.reference.node_checks import int_option, require, require_op_data
 from tflm_sim.ops.reference.quantization import ACTIVATION_NONE, product_scale_error
 from tflm_sim.ops.requests import KernelTensor, Log, Scratch, Steps
-from tflm_sim.ops.roles import abort, dim, ensure, ensure_c_types_eq, ensure_count_eq, ensure_eq, fail, freeing, op_data, optional_input, optional_output, present, size_of
+from tflm_sim.ops.roles import (
+    abort,
+    dim,
+    ensure,
+    ensure_c_types_eq,
+    ensure_count_eq,
+    ensure_eq,
+    fail,
+    freeing,
+    op_data,
+    optional_input,
+    optional_output,
+    present,
+    size_of,
+)
 from tflm_sim.units import int32
 
 _FILE, _EVAL, _COMMON = "unidirectional_sequence_lstm.cc", "lstm_eval.cc", "lstm_eval_common.cc"

@@ -10,7 +10,20 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.arithmetic import runtime_flat_size, runtime_shape
 from tflm_sim.ops.reference.node_checks import constant_values, ensure_double_eq, require, require_op_data
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
-from tflm_sim.ops.roles import dim, ensure, ensure_c_types_eq, ensure_count_eq, ensure_eq, ensure_msg, free, input_tensor, op_data, optional_input, optional_output, output_tensor
+from tflm_sim.ops.roles import (
+    dim,
+    ensure,
+    ensure_c_types_eq,
+    ensure_count_eq,
+    ensure_eq,
+    ensure_msg,
+    free,
+    input_tensor,
+    op_data,
+    optional_input,
+    optional_output,
+    output_tensor,
+)
 from tflm_sim.units import int32
 
 _PAD, _MIRROR_PAD = "pad_common.cc", "mirror_pad.cc"

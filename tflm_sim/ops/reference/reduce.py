@@ -47,7 +47,7 @@ def _take(node: Node) -> Steps[_Tensors]:
     return _Tensors(source, output, (yield from optional_input(node, 1)))
 
 
-def _init(node: Node) -> Steps[object]:
+def init_reduce(node: Node) -> Steps[object]:
     """``InitReduce`` clears what it got, so that it does not survive a full arena."""
     yield Persistent(node.target.sizeof("OpDataReduce"), "OpDataReduce")
     return "OpDataReduce"
@@ -83,13 +83,19 @@ def _prepare_min_max(node: Node) -> Steps[None]:
 
 
 def _prepare_mean_or_sum(node: Node) -> Steps[None]:
+    yield from mean_or_sum(node, iterates=True)
+
+
+def mean_or_sum(node: Node, *, iterates: bool) -> Steps[None]:
+    """Run ``PrepareMeanOrSumHelper``; before 0efdd51a3 (2026-01-16) it kept no iterator in scratch."""
     tensors = yield from _take(node)
     source = require(tensors.input, f"{_FILE}:229", "input")
     require(tensors.axis, f"{_FILE}:235", "axis")
     output = require(tensors.output, f"{_FILE}:236", "output")
     if source.type in _QUANTIZED:
         yield Scratch(size_of(node, output.flat_size, _INT_SIZE), "accumulator")
-    yield from _scratch(node, tensors)
+    if iterates:
+        yield from _scratch(node, tensors)
     yield from _prepare_simple(node)
     yield from free(*tensors)
 
@@ -107,11 +113,11 @@ def _prepare_all(node: Node) -> Steps[None]:
 _OUTPUT_TYPE = "output_type"
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel("MEAN", "TfLiteReducerParams", _init, _prepare_mean_or_sum, _FILE),
-    OpModel("SUM", "TfLiteReducerParams", _init, _prepare_mean_or_sum, _FILE),
-    OpModel("REDUCE_MAX", "TfLiteReducerParams", _init, _prepare_min_max, _FILE),
-    OpModel("REDUCE_MIN", "TfLiteReducerParams", _init, _prepare_min_max, _FILE),
-    OpModel("REDUCE_ALL", "TfLiteReducerParams", _init, _prepare_all, _FILE),
+    OpModel("MEAN", "TfLiteReducerParams", init_reduce, _prepare_mean_or_sum, _FILE),
+    OpModel("SUM", "TfLiteReducerParams", init_reduce, _prepare_mean_or_sum, _FILE),
+    OpModel("REDUCE_MAX", "TfLiteReducerParams", init_reduce, _prepare_min_max, _FILE),
+    OpModel("REDUCE_MIN", "TfLiteReducerParams", init_reduce, _prepare_min_max, _FILE),
+    OpModel("REDUCE_ALL", "TfLiteReducerParams", init_reduce, _prepare_all, _FILE),
     OpModel(
         "ARG_MAX",
         "TfLiteArgMaxParams",

@@ -22,7 +22,23 @@ from tflm_sim.ops.reference.node_checks import (
     require,
 )
 from tflm_sim.ops.requests import KernelTensor, Log, SetShape, Steps
-from tflm_sim.ops.roles import abort, dim, ensure, ensure_eq, ensure_msg, ensure_types_eq, fail, free, freeing, full_place, input_tensor, optional_input, optional_output, output_tensor, writable_dims
+from tflm_sim.ops.roles import (
+    abort,
+    dim,
+    ensure,
+    ensure_eq,
+    ensure_msg,
+    ensure_types_eq,
+    fail,
+    free,
+    freeing,
+    full_place,
+    input_tensor,
+    optional_input,
+    optional_output,
+    output_tensor,
+    writable_dims,
+)
 from tflm_sim.units import int32
 
 _RESHAPE, _SQUEEZE, _EXPAND_DIMS, _SHAPE = "reshape_common.cc", "squeeze.cc", "expand_dims.cc", "shape.cc"

@@ -16,7 +16,18 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.node_checks import constant_values, ensure_counts, int_option, require, require_op_data
 from tflm_sim.ops.reference.quantization import float32
 from tflm_sim.ops.requests import KernelTensor, Steps
-from tflm_sim.ops.roles import abort, dim, ensure_eq, ensure_msg, ensure_types_eq, free, freeing, op_data, optional_input, optional_output
+from tflm_sim.ops.roles import (
+    abort,
+    dim,
+    ensure_eq,
+    ensure_msg,
+    ensure_types_eq,
+    free,
+    freeing,
+    op_data,
+    optional_input,
+    optional_output,
+)
 from tflm_sim.units import int32
 
 _TRANSPOSE, _STRIDED_SLICE, _SLICE = "transpose_common.cc", "strided_slice_common.cc", "slice.cc"

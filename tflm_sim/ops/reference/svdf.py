@@ -19,7 +19,19 @@ from tflm_sim.ops.reference.arithmetic import c_div
 from tflm_sim.ops.reference.node_checks import int_option, require, require_op_data
 from tflm_sim.ops.reference.quantization import float32
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
-from tflm_sim.ops.roles import dim, ensure, ensure_c_types_eq, ensure_eq, ensure_types_eq, free, input_tensor, op_data, optional_input, output_tensor, size_of
+from tflm_sim.ops.roles import (
+    dim,
+    ensure,
+    ensure_c_types_eq,
+    ensure_eq,
+    ensure_types_eq,
+    free,
+    input_tensor,
+    op_data,
+    optional_input,
+    output_tensor,
+    size_of,
+)
 from tflm_sim.units import int32
 
 _FLOAT32, _INT8, _INT16, _INT32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32

@@ -46,7 +46,7 @@ def _prepare_var_handle(node: Node) -> Steps[None]:
     try:
         resource_id = resources.create_id_if_none_found(_name(node, "container"), _name(node, "shared_name"))
     except ValueError:
-        raise abort(f"{_RESOURCES}:150", "strcmp gets no null pointer") from None
+        raise abort(_RESOURCES, "no null pointer is used") from None
     require_op_data(node, "var_handle.cc:59", "op_data")
     if resource_id is None:
         raise fail(

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from operator import itemgetter
 
+from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
 from tflm_sim.planners.gpu.records import (
     NOT_ASSIGNED,
@@ -27,20 +29,22 @@ from tflm_sim.planners.gpu.records import (
 )
 from tflm_sim.units import align_up
 
-_INT32_MAX = 2**31 - 1
-
 
 def greedy_by_size_offsets(
     records: Sequence[TensorUsageRecord[int]], *, base_addr_align_bytes: int = 1
 ) -> OffsetsAssignment:
     """Place tensors in one block, at multiples of ``base_addr_align_bytes``."""
-    if native.available() and sum(r.tensor_size + base_addr_align_bytes for r in records) <= _INT32_MAX:
-        rows = ((r.tensor_size, -1, r.first_task, r.last_task, base_addr_align_bytes) for r in records)
-        offsets = native.best_fit(rows)
-    else:
-        offsets = best_fit_offsets(records, base_addr_align_bytes)
+    offsets = _offsets(records, base_addr_align_bytes)
     ends = (offset + record.tensor_size for offset, record in zip(offsets, records, strict=True))
     return OffsetsAssignment(tuple(offsets), max(ends, default=0))
+
+
+def _offsets(records: Sequence[TensorUsageRecord[int]], alignment: int) -> list[int]:
+    """Return the offsets from the C core, or from Python where C was not built or a value does not fit its 32 bits."""
+    if native.available():
+        with suppress(PlanningError):
+            return native.best_fit((r.tensor_size, -1, r.first_task, r.last_task, alignment) for r in records)
+    return best_fit_offsets(records, alignment)
 
 
 def best_fit_offsets(records: Sequence[TensorUsageRecord[int]], alignment: int) -> list[int]:

@@ -20,7 +20,7 @@ from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
 from tflm_sim.planners.gpu.records import NOT_ASSIGNED, ObjectsAssignment, TensorUsageRecord, objects_of
 
-_INT32_MAX = 2**31 - 1
+_OUT_OF_REACH = 2**31 - 1
 
 
 class _Network:
@@ -72,7 +72,7 @@ class _Network:
 
         Upstream compares a signed distance with an unsigned one, so a negative distance never counts as shorter.
         """
-        dist = [_INT32_MAX] * (self.sink + 1)
+        dist = [_OUT_OF_REACH] * (self.sink + 1)
         dist[self.source] = 0
         previous = [0] * (self.sink + 1)
         queue = [self.source]
@@ -87,7 +87,7 @@ class _Network:
                             previous[end] = edge
                             following[end] = None
             queue = list(following)
-        return None if dist[self.sink] == _INT32_MAX else previous
+        return None if dist[self.sink] == _OUT_OF_REACH else previous
 
     def successor(self, tensor: int) -> int | None:
         """Return the tensor that gets the memory of ``tensor`` next."""
@@ -108,9 +108,9 @@ def min_cost_flow(records: Sequence[TensorUsageRecord[int]]) -> ObjectsAssignmen
     """Assign tensors of bytes; ``records`` should ascend by first task (unsorted ones can overlap, as upstream).
 
     Raises:
-        PlanningError: The sizes sum up to more than upstream's int can hold.
+        PlanningError: The sizes do not sum up to less than 2^31 - 1, upstream's int for "out of reach".
     """
-    if sum(record.tensor_size for record in records) > _INT32_MAX:
+    if sum(record.tensor_size for record in records) >= _OUT_OF_REACH:
         raise PlanningError("MINCOSTFLOW counts costs in 32 bits and these tensors have more bytes than that")
     if native.available():
         rows = ((record.tensor_size, record.first_task, record.last_task, 0) for record in records)

@@ -95,11 +95,13 @@ def min_cost_flow(tensors: Iterable[TensorUsage]) -> list[int]:
     """Return the shared object of each tensor by the GPU delegate's MINCOSTFLOW.
 
     Raises:
-        PlanningError: The sizes sum up to more than 2^31 - 1, or there are more than 16,384 tensors.
+        PlanningError: The sizes do not sum up to less than 2^31 - 1, or there are more than 16,384 tensors.
     """
     native, flat = _checked_binding(), _flat(tensors, "q")
     count = len(flat) // 4
     size = native.lib.tflm_min_cost_flow_workspace_size(count)
+    if size == 0:
+        raise PlanningError(f"MINCOSTFLOW cannot number the edges between {count:,} tensors")
     object_ids, arguments = _object_arguments(native, flat, count, size)
     _check(native.lib, native.lib.tflm_min_cost_flow(arguments[0], count, *arguments[1:]))
     return object_ids.tolist()

@@ -1,8 +1,8 @@
 /* The whole question: bounds and first plans, then many searches of growing length.
 
-   Whether a search finds a plan at once or gets lost depends on chance more than on its length: so there are many short
-   ones, each with a strategy of its own, and few long ones (in Luby's sequence 1 1 2 1 1 2 4 ..., which is within a
-   logarithm of the best choice). Each asks about one capacity: sometimes the lower bound, where a plan would be the
+   Whether a search finds a plan at once or gets lost depends on its strategy more than on its length: most are short,
+   each with a strategy of its own. Every LONG_EVERY-th is longer (by Luby's sequence 1 1 2 1 1 2 4 ..., which is within
+   a logarithm of the best choice), so that in the end a proof gets the nodes that it needs. Each asks about one capacity: sometimes the lower bound, where a plan would be the
    best, mostly something between it and the best plan so far. "Found" lowers the best plan, "failed" raises the bound.
    With more than one worker the strategies are dealt out; workers share the best plan and the bound, nothing else. */
 #if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
@@ -24,7 +24,9 @@ enum {
   MOST_SEARCHED = 2048, /* more buffers than these get a first-fit plan and a bound only */
   MOST_WORKERS = 64,
   LEAST_NODES = 256,
-  BOUND_EVERY = 4, /* one search of so many asks about the lower bound */
+  LONG_EVERY = 4,
+  BOUND_EVERY = 5, /* one search of so many asks about the lower bound */
+  KEY_COUNT = 4,
   WORKER_STACK = 32 << 20
 };
 
@@ -32,14 +34,13 @@ static const double REPORT_EVERY = 0.1; /* seconds */
 
 typedef struct {
   search_pick pick;
-  char keys[5];
-  double noise;
+  char keys[KEY_COUNT + 1]; /* an order of the buffers: see problem_order */
 } strategy;
 
-/* The first strategies; then they are drawn. */
+/* The first strategies; then they are drawn, or bred from the last one that found a plan. */
 static const strategy STRATEGIES[] = {
-    {PICK_SNUGGEST, "OA", 0},  {PICK_LOWEST_FLOOR, "TAW", 0}, {PICK_LOWEST_FLOOR, "TWA", 0},
-    {PICK_TIGHTEST, "WAT", 0}, {PICK_LOWEST, "TOA", 0},       {PICK_LOWEST, "TWA", 0},
+    {PICK_SNUGGEST, "OAZT"}, {PICK_LOWEST_FLOOR, "TAWO"}, {PICK_LOWEST_FLOOR, "TWAO"},
+    {PICK_TIGHTEST, "WATO"}, {PICK_LOWEST, "TOAW"},       {PICK_LOWEST, "TWAO"},
 };
 enum { STRATEGY_COUNT = sizeof STRATEGIES / sizeof *STRATEGIES };
 
@@ -52,6 +53,8 @@ typedef struct {
   double begun, reported;
   int64_t best_peak, *best; /* bytes; units */
   int64_t bound, nodes;
+  strategy winner;
+  int has_winner;
   double aim; /* which part of the gap, from the bound on, the next capacity asked about keeps */
   int stop;
 #ifndef _WIN32
@@ -157,16 +160,26 @@ static void learn(worker *w, int verdict) {
   if (verdict == SEARCH_FOUND) e->aim *= 0.9;
 }
 
-static strategy strategy_of(int64_t turn) {
-  static const double noises[] = {0.0, 0.0, 0.05, 0.2};
+static void swap_keys(char *keys, int a, int b) {
+  const char moved = keys[a];
+  keys[a] = keys[b];
+  keys[b] = moved;
+}
+
+/* The caller holds the lock. */
+static strategy strategy_of(const effort *e, int64_t turn) {
   if (turn < STRATEGY_COUNT) return STRATEGIES[turn];
-  uint64_t bits = exact_mix((uint64_t)turn * UINT64_C(0x9e3779b97f4a7c15));
-  strategy drawn = {(search_pick)(bits % PICK_COUNT), "", noises[bits >> 62]};
+  const uint64_t bits = exact_mix((uint64_t)turn * UINT64_C(0x9e3779b97f4a7c15));
+  if (e->has_winner && bits >> 63) {
+    strategy bred = e->winner;
+    swap_keys(bred.keys, (int)(bits % KEY_COUNT), (int)((bits >> 8) % KEY_COUNT));
+    return bred;
+  }
+  strategy drawn = {(search_pick)((bits >> 48) % PICK_COUNT), ""};
   char keys[] = "TAWOZL";
-  for (int k = 0; k < 4; k++) {
-    const int other = k + (int)((bits >> (8 + 8 * k)) % (uint64_t)(6 - k));
-    drawn.keys[k] = keys[other];
-    keys[other] = keys[k];
+  for (int k = 0; k < KEY_COUNT; k++) {
+    swap_keys(keys, k, k + (int)((bits >> (8 * k)) % (sizeof keys - 1 - (size_t)k)));
+    drawn.keys[k] = keys[k];
   }
   return drawn;
 }
@@ -178,27 +191,36 @@ static int64_t luby(int64_t i) {
   return power - 1 == i ? power / 2 : luby(i - power / 2 + 1);
 }
 
+static int64_t nodes_of(const effort *e, int64_t turn) {
+  const int64_t least = 2 * (int64_t)e->p->count + LEAST_NODES;
+  return turn % LONG_EVERY == LONG_EVERY - 1 ? least * 2 * luby(turn / LONG_EVERY + 1) : least;
+}
+
 /* Returns 0 when there is nothing more to do. */
 static int ask(worker *w, int64_t turn) {
   effort *e = w->shared;
-  const strategy chosen = strategy_of(turn);
-  problem_order(e->p, chosen.keys, chosen.noise, (uint64_t)turn, w->order);
   lock(e);
+  const strategy chosen = strategy_of(e, turn);
   check_limits(e);
   const int over = e->stop || answered(e);
   w->counted = 0;
   w->task = (search_task){.capacity = over ? 0 : choose_target(e, turn),
                           .pick = chosen.pick,
                           .order = w->order,
-                          .node_limit = luby(turn + 1) * (2 * (int64_t)e->p->count + LEAST_NODES),
+                          .node_limit = nodes_of(e, turn),
                           .poll = poll,
                           .context = w};
   unlock(e);
   if (over) return 0;
+  problem_order(e->p, chosen.keys, w->order);
   const int verdict = w->narrow != NULL ? search_run_narrow(w->narrow, &w->task, w->units)
                                         : search_run_wide(w->wide, &w->task, w->units);
   lock(e);
   learn(w, verdict);
+  if (verdict == SEARCH_FOUND) {
+    e->winner = chosen;
+    e->has_winner = 1;
+  }
   unlock(e);
   return 1;
 }
@@ -268,7 +290,7 @@ static int first_plans(effort *e) {
   int64_t *units = malloc(sizeof *units * (size_t)(e->p->count + 1));
   int code = order != NULL && units != NULL ? EXACT_OK : EXACT_NO_MEMORY;
   for (size_t k = 0; code == EXACT_OK && k < sizeof FIRST_FIT_KEYS / sizeof *FIRST_FIT_KEYS; k++) {
-    problem_order(e->p, FIRST_FIT_KEYS[k], 0.0, 0, order);
+    problem_order(e->p, FIRST_FIT_KEYS[k], order);
     code = problem_first_fit(e->p, order, units);
     if (code == EXACT_OK) offer(e, units);
     if (e->best_peak == e->bound) break;

@@ -26,16 +26,13 @@ static double measure(const problem *p, char key, int i) {
   }
 }
 
-void problem_order(const problem *p, const char *keys, double noise, uint64_t seed, int *order) {
+void problem_order(const problem *p, const char *keys, int *order) {
   ranked *list = malloc(sizeof(ranked) * ((size_t)p->count + 1));
   for (int i = 0; i < p->count; i++) order[i] = i;
   if (list == NULL) return; /* any order is a right one */
   for (int i = 0; i < p->count; i++) {
     list[i] = (ranked){{0, 0, 0, 0}, i};
-    for (int k = 0; k < 4 && keys[k] != '\0'; k++) {
-      const uint64_t bits = exact_mix(seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)(i * 4 + k));
-      list[i].key[k] = measure(p, keys[k], i) * (1.0 + noise * (double)(bits >> 11) / 9007199254740992.0);
-    }
+    for (int k = 0; k < 4 && keys[k] != '\0'; k++) list[i].key[k] = measure(p, keys[k], i);
   }
   qsort(list, (size_t)p->count, sizeof *list, compare_ranked);
   for (int i = 0; i < p->count; i++) order[i] = list[i].index;

@@ -46,8 +46,9 @@ int64_t problem_peak(const problem *p, const int64_t *units);
 /* First fit, lowest gap first, in the given order of the free buffers; offsets in units. */
 int problem_first_fit(const problem *p, const int *order, int64_t *units);
 
-/* Orders of the free buffers by keys such as "TAW", largest first: Total load, Area, Width, siZe, Overlaps, Lower. */
-void problem_order(const problem *p, const char *keys, double noise, uint64_t seed, int *order);
+/* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,
+   Width (duration), siZe, Overlaps (buffers it meets), Later start. */
+void problem_order(const problem *p, const char *keys, int *order);
 
 static inline int64_t exact_align_up(int64_t value, int64_t align) {
   return align == 1 ? value : (value + align - 1) / align * align;

@@ -217,7 +217,7 @@ int tflm_min_cost_flow(const tflm_tensor_usage_t *tensors, size_t count, void *w
     if (tensors[i].size < 0) {
       return TFLM_PLAN_E_ARGUMENT;
     }
-    if (tensors[i].size > INT32_MAX - sum) {
+    if (tensors[i].size >= UNREACHED - sum) {
       return TFLM_PLAN_E_OVERFLOW;
     }
     sum += tensors[i].size;

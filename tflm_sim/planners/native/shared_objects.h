@@ -32,7 +32,7 @@ int tflm_by_size_objects(const tflm_tensor_usage_t *tensors, size_t count, size_
 /* Bytes of workspace, O(count^2); 0 when no workspace would be enough. */
 size_t tflm_min_cost_flow_workspace_size(size_t count);
 
-/* Assign each tensor an object. TFLM_PLAN_E_OVERFLOW when the sizes sum up to more than INT32_MAX. */
+/* Assign each tensor an object. TFLM_PLAN_E_OVERFLOW when the sizes do not sum up to less than INT32_MAX. */
 int tflm_min_cost_flow(const tflm_tensor_usage_t *tensors, size_t count, void *workspace, size_t workspace_size,
                        uint32_t *object_ids);
 

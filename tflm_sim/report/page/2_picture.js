@@ -148,7 +148,7 @@ class PictureView {
     if (thing.kind === "resident") {
       const rows = this.residents, i = thing.index;
       const name = printable(rows.name[i], limit);
-      return rows.operator[i] >= 0 ? `scratch ${rows.index[i]}${name ? ": " + name : ""}` : name || `tensor ${rows.index[i]}`;
+      return rows.operator[i] >= 0 ? `scratch ${rows.number[i]}${name ? ": " + name : ""}` : name || `tensor ${rows.number[i]}`;
     }
     return printable(this.blocks.label[thing.index], limit) || this.category(thing).title;
   }

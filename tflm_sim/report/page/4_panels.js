@@ -74,7 +74,7 @@ function chosenPanel(app) {
     rows.push(["alignment", padding ? `${bytes(padding)} behind it are lost to it` : ""]);
     return [title, facts(rows)];
   }
-  rows.push(["tensor", view.residents.operator[i] < 0 ? `${view.residents.index[i]} of subgraph ${view.residents.subgraph[i]}` : ""]);
+  rows.push(["tensor", view.residents.operator[i] < 0 ? `${view.residents.number[i]} of subgraph ${view.residents.subgraph[i]}` : ""]);
   const others = view.sharing(i);
   const shared = make("ul", { id: "chosen-sharing", "data-value": others.length });
   for (const other of others.slice(0, 40)) {

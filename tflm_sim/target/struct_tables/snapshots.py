@@ -7,8 +7,9 @@ and 8, read from the arena of the running wheel), not the members' names.
 from __future__ import annotations
 
 from tflm_sim.target.abi import CStruct, declare
-from tflm_sim.target.runtime import CHIRALE_SNAPSHOT, WHEEL_SNAPSHOT
+from tflm_sim.target.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT
 
+_ESP_1_3_3 = "espressif/esp-tflite-micro v1.3.3 tensorflow/lite/"
 _CHIRALE = "spaziochirale/Chirale_TensorFlowLite v2.0.0 src/tensorflow/lite/"
 
 SNAPSHOT_STRUCTS: dict[str, tuple[CStruct, ...]] = {
@@ -18,6 +19,15 @@ SNAPSHOT_STRUCTS: dict[str, tuple[CStruct, ...]] = {
             "measured in tflite-micro 0.dev20261023182759",
             "enum activation; enum weights_format; bool keep_num_dims; bool asymmetric_quantize_inputs; "
             "enum quantized_bias_type; int64[2] unnamed",
+        ),
+    ),
+    ESP_1_3_3_SNAPSHOT: (
+        # Before the iterator went into a scratch buffer (tflite-micro 0efdd51a3).
+        declare(
+            "OpDataReduce",
+            _ESP_1_3_3 + "micro/kernels/reduce.h",
+            "int32 multiplier; int shift; int temp_buffer_idx; int resolved_axis_idx; int input_zp; "
+            "float input_scale; int output_zp; float output_scale; int num_output_elements; int num_axis",
         ),
     ),
     CHIRALE_SNAPSHOT: (

@@ -68,3 +68,20 @@ def test_fully_connected_says_it_a_little_differently(kernel):
     inputs = [((1, 4), T.INT8, {"scale": 0.5}), ((3, 4), T.INT16, {"scale": 0.1})]
     bench = of(kernel, "FULLY_CONNECTED", inputs, [((1, 3), T.INT8, {"scale": 0.5})])
     assert bench.refusal() == "Input type: INT8 with filter type : INT16 not supported."
+
+
+def test_esp_tflite_micro_1_3_3_reduces_without_an_iterator(kernel):
+    inputs = [((1, 4, 4, 2), T.INT8, {"scale": 0.5}), ((2,), T.INT32)]
+    result = ((1, 2), T.INT8, {"scale": 0.5})
+    scratch = {
+        target: [line for line in of(kernel, "MEAN", inputs, [result], target=target).prepare() if "scratch" in line]
+        for target in ("esp32-s3", "esp32-s3-esphome")
+    }
+    assert scratch["esp32-s3-esphome"] == ["scratch 8 accumulator"]
+    assert scratch["esp32-s3"] == ["scratch 8 accumulator", "scratch 16 input_iter", "scratch 8 resolved_axis"]
+
+
+def test_esp_tflite_micro_1_3_3_took_too_little_op_data(kernel):
+    bench = of(kernel, "CONV_2D", [IN, KERNEL], [OUT], options=SAME, target="esp32-s3-esphome")
+    assert bench.init() == ["persistent 56 OpDataConv"]
+    assert "scratch 2520 esp_nn" in bench.prepare()

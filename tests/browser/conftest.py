@@ -1,0 +1,132 @@
+"""Headless Chromium for pages that were written to disk; without it, or without selenium, these tests are skipped."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tflm_sim.report.page import write_page
+from tflm_sim.report.picture import Picture
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+)
+
+
+class Page:
+    """A page in the browser, and what the tests ask of it."""
+
+    def __init__(self, driver: Any, folder: Path) -> None:
+        self.driver = driver
+        self._folder = folder
+
+    def open(self, pictures: Sequence[Picture], *, width: int = 1280, height: int = 800, theme: str = "light") -> None:
+        """Write the page, set the window and the preferred theme, and wait for the first paint."""
+        path = self._folder / f"{time.monotonic_ns()}.html"
+        with path.open("w", encoding="utf-8") as file:
+            write_page(file, pictures)
+        self.device(width=width, height=height, theme=theme)
+        self.driver.get(path.as_uri())
+        self.wait("document.documentElement.dataset.firstPaint")
+
+    def device(self, *, width: int, height: int, theme: str) -> None:
+        """Emulate a window and a preferred theme."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        features = [{"name": "prefers-color-scheme", "value": theme}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def js(self, expression: str, *arguments: Any) -> Any:
+        """Return the value of an expression; ``a`` are the arguments."""
+        return self.driver.execute_script(f"const a = arguments; return {expression};", *arguments)
+
+    def wait(self, expression: str, *, seconds: float = 20) -> Any:
+        """Return the value of an expression as soon as it is true."""
+        end = time.monotonic() + seconds
+        while not (value := self.js(expression)):
+            assert time.monotonic() < end, f"never true: {expression}"
+            time.sleep(0.02)
+        return value
+
+    def find(self, selector: str) -> Any:
+        """Return the element of a CSS selector."""
+        return self.driver.find_element("css selector", selector)
+
+    def text(self, selector: str) -> str:
+        """Return what an element shows."""
+        shown: str = self.find(selector).text
+        return shown
+
+    def number(self, selector: str) -> int:
+        """Return the number behind what an element shows."""
+        return int(self.find(selector).get_attribute("data-value"))
+
+    def click(self, selector: str) -> None:
+        """Click an element as a mouse does."""
+        self.find(selector).click()
+
+    def press(self, keys: str) -> None:
+        """Press keys with the picture in focus."""
+        self.find("canvas.over").send_keys(keys)
+
+    def click_on(self, kind: str, index: int, *, pane: int = 0) -> None:
+        """Click the middle of a block or resident with the mouse."""
+        x, y = self.js(
+            "((app) => { const { canvas, view } = app.panes[a[2]], box = canvas.over.getBoundingClientRect();"
+            "const e = view.extent({kind: a[0], index: a[1]});"
+            "return [box.left + (canvas.x(e.from) + canvas.x(e.to)) / 2,"
+            "box.top + (canvas.y(e.start) + canvas.y(e.end)) / 2]; })(tflmSim)",
+            kind,
+            index,
+            pane,
+        )
+        for event in ("mouseMoved", "mousePressed", "mouseReleased"):
+            facts = {"type": event, "x": x, "y": y, "button": "left", "clickCount": 1}
+            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", facts)
+
+    def errors(self) -> list[str]:
+        """Return what the browser complained about since the last call."""
+        return [json.dumps(entry) for entry in self.driver.get_log("browser")]
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Start one Chromium for all tests."""
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("chromium and chromedriver are not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER, env=dict(os.environ)))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def page(browser: Any, tmp_path: Path) -> Iterator[Page]:
+    """Return a page to open; in the end nothing may have gone wrong in it."""
+    opened = Page(browser, tmp_path)
+    opened.errors()
+    yield opened
+    assert opened.errors() == []

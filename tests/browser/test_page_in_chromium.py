@@ -1,0 +1,280 @@
+"""The page in a real browser: five models are opened, clicked, searched and filtered, and their numbers are the JSON's.
+
+No test may leave an error in the browser's console; the policy of the page makes every request and foreign script one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import Model, TensorType
+from tflm_sim.report.picture import Picture, is_tail
+from tflm_sim.report.take_picture import take_picture
+from tflm_sim.samples import sample_path
+from tflm_sim.target.presets import target
+
+M4 = Configuration(target("cortex-m4"))
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
+LARGEST = 6000
+FIGURES = (
+    "smallest_arena_bytes",
+    "smallest_arena_multiple_of_16",
+    "head_bytes",
+    "tail_bytes",
+    "arena_used_bytes",
+)
+
+
+def thousands_of_operators() -> Model:
+    """Return a model of ``LARGEST`` operators whose head has many shapes: ADDs in rows of changing width."""
+    builder = ModelBuilder()
+
+    def tensor(size: int) -> int:
+        name = f"layer_{size}/row"
+        return builder.tensor((1, size), TensorType.INT8, scale=0.5, zero_point=0, name=name)
+
+    first = kept = last = tensor(64)
+    for number in range(LARGEST):
+        if number % 50 == 49:
+            result = tensor(64)
+            builder.operator("ADD", [last, kept], [result])
+            kept = result
+        else:
+            result = tensor(64)
+            builder.operator("RELU" if number % 3 else "ADD", [last] if number % 3 else [last, last], [result])
+        last = result
+    return parse(builder.build(inputs=[first], outputs=[last]))
+
+
+def models() -> dict[str, Any]:
+    """Return five models: real ones where they are, and one of thousands of operators."""
+    real = (
+        "NXP-eiq-model-zoo__dperson_shufflenetv2",
+        "spotify-basic-pitch__icassp_2022_nmp",
+        "esphome-micro-wake-word-models__hey_jarvis",
+        "Arm-Examples-mlek-cmsis-pack-examples__yolo-fastest_192_face_v4",
+    )
+    samples = ("mobilenet_v1_025", "residual", "streaming", "keyword_spotter")
+    paths = {}
+    for name, sample in zip(real, samples, strict=True):
+        path = SHARED / f"{name}.tflite"
+        paths[name] = path if path.exists() else sample_path(sample)
+    return {**paths, "thousands": None}
+
+
+@pytest.fixture(scope="module", params=models())
+def picture(request: pytest.FixtureRequest) -> Picture:
+    path = models()[request.param]
+    return take_picture(thousands_of_operators() if path is None else load(path), M4)
+
+
+def largest_resident(picture: Picture) -> int:
+    """Return the resident that is the easiest to hit: most bytes times scopes."""
+    rows = picture.residents
+    return max(range(len(rows)), key=lambda i: rows[i].size * (rows[i].last - rows[i].first + 1))
+
+
+def test_five_models_are_opened_clicked_searched_and_filtered(page: Any, picture: Picture) -> None:
+    page.open([picture])
+    for name in FIGURES:
+        assert page.number(f'[data-figure="{name}"]') == picture.size[name]
+    assert page.number("#peak-live") == picture.size["peak"]["live_bytes"]
+
+    index = largest_resident(picture)
+    row = picture.residents[index]
+    page.js("tflmSim.choose(tflmSim.views[0], {kind: 'resident', index: a[0]}, {show: true})", index)
+    page.js(
+        "(tflmSim.zoom(0.02, {u: tflmSim.views[0].extent({kind: 'resident', index: a[0]}).start, b: a[1]}), true)",
+        index,
+        row.offset,
+    )
+    page.js(
+        "((app, view) => { app.show(view, view.extent({kind: 'resident', index: a[0]})); app.paint(); })"
+        "(tflmSim, tflmSim.views[0])",
+        index,
+    )
+    page.click_on("resident", index)
+    page.wait("tflmSim.chosen && tflmSim.chosen.thing.kind === 'resident'")
+    assert page.js("tflmSim.chosen.thing.index") == index
+    assert page.number("#chosen-size") == row.size
+    assert page.number("#chosen-offset") == row.offset
+    assert page.number("#chosen-sharing") == row.sharing
+    page.click("#zoom-all")
+
+    wanted = picture.op_names[0][len(picture.op_names[0]) // 2]
+    page.find("#search").send_keys(wanted.lower())
+    found = page.js("tflmSim.found.length")
+    assert found >= sum(name == wanted for name in picture.op_names[0]) > 0
+    assert page.text("#matches") == f"{found:,} match{'es' if found > 1 else ''}"
+    page.click("#next")
+    assert page.text("#matches").startswith("1 of ")
+    page.find("#search").send_keys("\ue00c")  # Escape
+    assert page.text("#matches") == ""
+
+    activations = sum(row.category == "activation" for row in picture.residents)
+    page.click("#tab-buffers")
+    assert page.number("#buffer-count") == len(picture.residents)
+    page.click('[data-category="activation"]')
+    assert page.number("#buffer-count") == len(picture.residents) - activations
+    page.click('[data-category="activation"]')
+    assert page.number("#buffer-count") == len(picture.residents)
+
+
+def test_the_tail_is_listed_with_the_numbers_of_the_json(page: Any, picture: Picture) -> None:
+    page.open([picture])
+    page.click("#tab-tail")
+    cells = page.js(
+        "[...document.querySelectorAll('#tail tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    shown = {row[0]: int(row[1].replace(",", "")) for row in cells}
+    assert shown == {row["what"]: row["used"] for row in picture.size["tail"]["groups"]}
+
+
+def test_thousands_of_operators_stay_smooth(page: Any) -> None:
+    picture = take_picture(thousands_of_operators(), M4)
+    assert sum(map(len, picture.op_names)) == LARGEST
+    page.open([picture])
+    timed = """((app) => {
+      const time = (action) => { const start = performance.now(); action(); return performance.now() - start; };
+      const best = (action) => Math.min(...[1, 2, 3, 4, 5].map(() => time(action)));
+      const all = best(() => app.paint());
+      app.zoom(0.05, {u: 0.6});
+      const near = best(() => { app.pan(0.001, 0); app.paint(); });
+      const step = best(() => { app.setCursor(app.cursor + 1); app.panes[0].canvas.drawOver(); });
+      const hover = best(() => app.views[0].at(1000, 0.9));
+      return {all, near, step, hover}; })(tflmSim)"""
+    times = page.js(timed)
+    # A frame has 16 ms; machines that run tests are busy, so that a few frames are let pass.
+    assert max(times.values()) < 100, times
+
+
+@pytest.fixture(scope="module")
+def residual() -> Picture:
+    return take_picture(load(sample_path("residual")), M4)
+
+
+def test_the_keyboard_steps_jumps_and_zooms(page: Any, residual: Picture) -> None:
+    page.open([residual])
+    steps = len(residual.steps)
+    assert page.js("tflmSim.cursor") == steps + residual.peak_scope
+    page.press("\ue011")  # Home
+    assert page.js("tflmSim.cursor") == 0
+    page.press("\ue014\ue014")  # right
+    assert page.js("tflmSim.cursor") == 2
+    assert page.text("#event").startswith("3. ")
+    page.press("\ue010")  # End
+    assert page.text("#event").startswith("Invoke(): #15 SOFTMAX")
+    page.press("b")
+    assert page.js("tflmSim.cursor") == residual.limits[0].step
+    page.press("p")
+    assert page.js("tflmSim.cursor") == steps + residual.peak_scope
+    page.press("++")
+    assert page.js("tflmSim.isZoomed")
+    page.press("0")
+    assert not page.js("tflmSim.isZoomed")
+    page.press("/")
+    assert page.js("document.activeElement.id") == "search"
+
+
+def test_every_step_says_what_happens(page: Any, residual: Picture) -> None:
+    page.open([residual])
+    texts = page.js(
+        "((app) => [...Array(app.views[0].count).keys()].map("
+        "(i) => { app.cursor = i; return app.eventText(app.views[0]).join(' / '); }))(tflmSim)"
+    )
+    assert len(texts) == len(residual.steps) + len(residual.scopes)
+    for text, step in zip(texts, residual.steps, strict=False):
+        assert "undefined" not in text
+        if step.kind in ("persist", "temp"):
+            block = residual.blocks[step.value]
+            assert f"{block.size:,} B at {block.offset:,}" in text
+    last = texts[len(residual.steps) - 1]
+    assert f"head {residual.head_bytes:,}, " in last
+    assert last.endswith(f"tail {residual.arena_bytes - residual.tail_start:,}")
+
+
+def test_clicking_the_tail_tells_who_holds_it(page: Any, residual: Picture) -> None:
+    page.open([residual])
+    index = max((i for i, row in enumerate(residual.blocks) if is_tail(row)), key=lambda i: residual.blocks[i].size)
+    page.click_on("block", index)
+    page.wait("tflmSim.chosen")
+    assert page.number("#chosen-size") == residual.blocks[index].size
+    assert page.text("#chosen-name") == residual.blocks[index].label
+    assert "for good" in page.text("#panel")
+
+
+def test_two_targets_stand_side_by_side_on_one_scale(page: Any, residual: Picture) -> None:
+    other = take_picture(load(sample_path("residual")), Configuration(target("esp32-s3")))
+    page.open([residual, other])
+    assert len(page.driver.find_elements("css selector", ".pane")) == 2
+    change = other.size["head_bytes"] - residual.size["head_bytes"]
+    sign = "+" if change > 0 else "\u2212" if change < 0 else "±"
+    assert page.text('[data-change="head_bytes"]') == f"{sign}{abs(change):,}"
+    assert page.js("tflmSim.window.b1") == max(residual.arena_bytes, other.arena_bytes)
+    # The cursor of the other picture stands at the same operator.
+    first = next(i for i, row in enumerate(residual.moments) if (row.name, row.operator) == ("op_prepare", 5))
+    page.js("(tflmSim.setCursor(a[0]), true)", residual.moments[first].step)
+    theirs = page.js("tflmSim.views[1].momentOf[tflmSim.cursorOf(tflmSim.views[1])]")
+    assert other.moments[theirs][:3] == ("op_prepare", 0, 5)
+    index = largest_resident(other)
+    page.click_on("resident", index, pane=1)
+    page.wait("tflmSim.chosen && tflmSim.chosen.view === tflmSim.views[1]")
+    assert page.number("#chosen-size") == other.residents[page.js("tflmSim.chosen.thing.index")].size
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_theme_is_the_preferred_one_until_it_is_changed(page: Any, residual: Picture, theme: str) -> None:
+    page.open([residual], theme=theme)
+    page.js("(localStorage.clear(), true)")
+    page.driver.refresh()
+    page.wait("document.documentElement.dataset.firstPaint")
+    assert page.js("document.documentElement.dataset.theme") == theme
+    page.click("#theme")
+    assert page.js("document.documentElement.dataset.theme") != theme
+    page.js("(localStorage.clear(), true)")
+
+
+def test_a_phone_shows_the_picture_without_scrolling_sideways(page: Any, residual: Picture) -> None:
+    page.open([residual], width=390, height=844)
+    assert page.js("document.documentElement.scrollWidth") == 390
+    width, height = page.js("[tflmSim.panes[0].canvas.width, tflmSim.panes[0].canvas.height]")
+    assert width > 330
+    assert height > 340
+    page.js("(tflmSim.panes[0].host.scrollIntoView(), true)")
+    index = largest_resident(residual)
+    page.click_on("resident", index)
+    page.wait("tflmSim.chosen")
+    assert page.number("#chosen-size") == residual.residents[index].size
+
+
+def test_hostile_names_are_shown_and_run_nothing(page: Any, hostile: Model) -> None:
+    picture = take_picture(hostile, M4)
+    page.open([picture])
+    for index, row in enumerate(picture.residents):
+        page.js("(tflmSim.choose(tflmSim.views[0], {kind: 'resident', index: a[0]}), true)", index)
+        shown = page.js("document.getElementById('chosen-name').textContent")
+        assert len(shown) <= 2000
+        assert shown.endswith(row.name[-7:]) or "\\" in shown
+        assert not [c for c in shown if ord(c) < 0x20 or c in "\x7f\u202e\u202c\u2066\u2069\u2028\u2029\u200d"]
+    page.find("#search").send_keys("<script>")
+    page.click("#next")
+    page.click("#tab-buffers")
+    page.click("#tab-tail")
+    assert page.js("window.hacked === undefined")
+    assert page.js("document.querySelectorAll('script').length") == 2
+    assert page.js("document.querySelectorAll('img').length") == 0
+    assert "\u202e" not in page.js("document.body.innerText + document.title")
+
+
+def test_a_failing_arena_says_so_on_top(page: Any) -> None:
+    picture = take_picture(load(sample_path("residual")), M4, arena_size=20 * 1024)
+    page.open([picture])
+    assert picture.failure in page.text("#banner")
+    page.press("\ue010")
+    assert "AllocateTensors() fails" in page.text("#event")

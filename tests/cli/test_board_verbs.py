@@ -1,0 +1,215 @@
+"""``tflm-sim explain``, ``monitor``, ``replay``, ``replay-on``, ``ports``: outputs and exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.simulate import Simulation, simulate_configuration
+from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.board.dialects.categories import CATEGORIES
+from tflm_sim.cli import main
+from tflm_sim.cli.options import load_model
+from tflm_sim.target.presets import target
+
+LOGS = Path(__file__).parents[1] / "unit" / "board" / "logs"
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = main(argv)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def simulated(*, arena_size: int = 1 << 20, interpreter: str = "plain") -> Simulation:
+    config = Configuration(target("cortex-m4"), interpreter)
+    return simulate_configuration([load_model("sample:sine")], config, arena_size=arena_size)
+
+
+def recording_log(simulation: Simulation) -> str:
+    """What a RecordingMicroInterpreter prints for a simulation."""
+    mark = "[RecordingMicroAllocator]"
+    rows = [("total", simulation.arena_used_bytes), ("head", simulation.head_bytes), ("tail", simulation.tail_bytes)]
+    lines = [f"{mark} Arena allocation {name} {size} bytes" for name, size in rows]
+    for category, recorded in zip(CATEGORIES, simulation.recorded.values(), strict=False):
+        if recorded.used:
+            lines.append(
+                f"{mark} '{category.recording_title}' used {recorded.used} bytes with alignment overhead "
+                f"(requested {recorded.requested} bytes for {recorded.count} {category.recording_unit})"
+            )
+    return "\r\n".join(lines) + "\r\n"
+
+
+# explain
+
+
+def test_a_log_is_explained_with_the_least_arena(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "explain", str(LOGS / "esp32s3_idf_reboot_loop.log"))
+    assert code == 0
+    assert out.startswith("line 5 (2 times): the head (memory plan or scratch-request table) does not fit")
+    assert "65,536 B (64.0 KiB) given, at least 108,380 B (105.8 KiB) needed" in out  # 65536 + 42844
+
+
+def test_a_pasted_line_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "Failed to resize buffer. Requested: 19440, available 11876, missing: 7564"
+    code, out, _ = run(capsys, "explain", line, "--arena-size", "26080")
+    assert code == 0
+    assert "26,080 B (25.5 KiB) given, at least 33,644 B (32.9 KiB) needed" in out
+
+
+@pytest.mark.parametrize("arena_size", [100, 500, 700, 900])
+def test_with_the_model_the_log_of_a_small_arena_gives_the_place_and_the_smallest_arena(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arena_size: int
+) -> None:
+    simulation = simulated(arena_size=arena_size)
+    (tmp_path / "boot.log").write_text("\r\n".join([*simulation.log, "AllocateTensors() failed"]) + "\r\n")
+    code, out, _ = run(capsys, "explain", str(tmp_path / "boot.log"), "--model", "sample:sine", "--json")
+    assert code == 0
+    (failure,) = json.loads(out)["failures"]
+    exact = failure["exact"]
+    assert exact["contradiction"] == ""
+    assert simulate_log(exact["arena_size"]) == simulation.log
+    assert exact["smallest"]["size"] == smallest_arena(load_model("sample:sine"), target("cortex-m4")).size
+
+
+def simulate_log(arena_size: int) -> tuple[str, ...]:
+    return simulated(arena_size=arena_size).log
+
+
+def test_a_log_of_another_model_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "Failed to resize buffer. Requested: 19440, available 11876, missing: 7564"
+    code, out, _ = run(capsys, "explain", line, "--model", "sample:sine")
+    assert code == 0
+    assert "but       " in out
+    assert "another model, kernel library version, interpreter or TFLM version" in out or "does not fail" in out
+
+
+def test_standard_input_is_read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"Didn't find op for builtin opcode 'SOFTMAX'\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    code, out, _ = run(capsys, "explain", "-")
+    assert code == 0
+    assert "Add SOFTMAX to the op resolver" in out
+
+
+def test_a_log_without_tflm_and_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "explain", "hello world of wifi") == (
+        1,
+        "nothing of TensorFlow Lite Micro is in this log\n",
+        "",
+    )
+    code, _, err = run(capsys, "explain", "nope.log")
+    assert (code, err) == (2, "tflm-sim explain: there is no file 'nope.log'; a line of a log goes in quotes\n")
+
+
+# replay: a recorded run
+
+
+def test_a_recorded_report_that_agrees_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("boot\r\n" + recording_log(simulated(interpreter="recording")) + "done\r\n")
+    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine")
+    assert code == 0
+    assert out.splitlines()[0] == "boot"
+    assert "tflm-sim|   equal: all 24 figures" in out  # total, head, tail and seven categories of three
+
+
+def test_a_recorded_report_that_differs_names_the_category(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    simulation = simulated(interpreter="recording")
+    count = simulation.recorded["kTfLiteEvalTensorData"].count
+    text = recording_log(simulation).replace(f"for {count} allocations", f"for {count + 1} allocations", 1)
+    (tmp_path / "run.log").write_text(text)
+    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine", "--quiet")
+    assert code == 1
+    assert f"kTfLiteEvalTensorData count: device {count + 1}, simulation {count} (-1)" in out
+
+
+def test_a_damaged_report_is_not_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = recording_log(simulated(interpreter="recording")).replace("Arena allocation head", "Arena alloc", 1)
+    (tmp_path / "run.log").write_text(text)
+    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine", "--quiet")
+    assert code == 1
+    assert "not compared: the report is damaged" in out
+
+
+def test_a_record_of_another_model_is_refused_by_its_hash(capsys: pytest.CaptureFixture[str]) -> None:
+    log = str(LOGS / "esp32_mcufit_idf.log")
+    code, out, _ = run(capsys, "replay", log, "--model", "sample:sine", "--target", "esp32", "--quiet")
+    assert code == 1
+    assert out.count("not compared: it is about another model: SHA-256") == 4
+
+
+def test_a_report_that_comes_twice_is_counted_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text(recording_log(simulated(interpreter="recording")) * 2)
+    _, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--quiet")
+    assert "the same as the report at line 1, 2 times by now" in out
+
+
+def test_a_file_that_cannot_be_read_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "replay", "nope.log")
+    assert (code, err) == (2, "tflm-sim replay: nope.log cannot be read: No such file or directory\n")
+
+
+# monitor
+
+
+def test_the_monitor_compares_live_and_records(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = recording_log(simulated(interpreter="recording")).encode()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def speak() -> None:
+            peer, _ = server.accept()
+            time.sleep(0.3)  # pyserial drops what arrives while it opens the port
+            for start in range(0, len(text), 7):
+                peer.sendall(text[start : start + 7])
+            peer.close()
+
+        speaker = threading.Thread(target=speak)
+        speaker.start()
+        port = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        record = tmp_path / "run.log"
+        code, out, err = run(capsys, "monitor", port, "--model", "sample:sine", "--record", str(record), "--once")
+        speaker.join()
+    assert code == 5
+    assert "the connection is lost" in err
+    assert "equal: all 24 figures" in out
+    assert record.read_bytes() == text
+
+
+def test_a_recording_is_never_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("precious")
+    code, _, err = run(capsys, "monitor", "loop://", "--record", str(tmp_path / "run.log"))
+    assert code == 2
+    assert err.endswith("run.log exists; name another file to record to\n")
+
+
+def test_a_port_that_is_not_there_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "monitor", "/dev/nope")
+    assert (code, err) == (
+        5,
+        "tflm-sim monitor: /dev/nope: there is no such port; 'tflm-sim ports' lists the ones there are\n",
+    )
+
+
+# replay-on and ports
+
+
+def test_a_port_without_the_firmware_is_a_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tflm_sim.board.session.ATTEMPTS", 1)
+    code, _, err = run(capsys, "replay-on", "loop://", "sample:sine")
+    assert code == 5
+    assert "no answer: is the replay firmware on the board" in err
+
+
+def test_ports_are_a_list(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "ports", "--json")
+    assert code == (0 if json.loads(out) else 1)

@@ -1,0 +1,90 @@
+"""``tflm-sim lifetimes`` and ``--custom-ops``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.cli import main
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.types import TensorType
+
+KWS = ("lifetimes", "sample:keyword_spotter", "--kernels", "reference")
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = main(argv)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_the_overview_answers_whether_the_input_survives(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *KWS)
+    assert code == 0
+    assert "input 0 is tensor 0 (features): gone after Invoke(): " in out
+
+
+def test_who_shares_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *KWS, "--tensor", "input")
+    assert code == 0
+    assert "shares memory with " in out
+
+
+def test_what_keeping_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *KWS, "--preserve", "1", "--preserve", "output", "--preserve-all")
+    assert code == 0
+    assert [line.split(" to the end")[0] for line in out.splitlines()] == [
+        "keeping tensor 1 (conv)",
+        "keeping tensor 34 (probabilities)",
+        "keeping all of them",
+        "keeping every tensor (preserve_all_tensors)",
+    ]
+    assert "costs 8,000 B" in out
+
+
+def test_invocations(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *KWS, "--invoke", "10")
+    assert (code, out) == (0, "nothing wrong in AllocateTensors() and 10 invocations\n")
+
+
+def test_findings_exit_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = ModelBuilder()
+    a, b = (builder.tensor((1, 16), TensorType.INT8, scale=0.5) for _ in range(2))
+    builder.operator("RELU", [a], [b])
+    header = b"".join(number.to_bytes(4, "little") for number in (1, 0, 2, 0, 0))
+    builder.metadata("OfflineMemoryAllocation", header)
+    (tmp_path / "wrong.tflite").write_bytes(builder.build(inputs=[a], outputs=[b]))
+    code, out, _ = run(capsys, "lifetimes", str(tmp_path / "wrong.tflite"), "--invoke", "1")
+    assert code == 1
+    assert [line.split()[0] for line in out.splitlines()] == ["[live-buffers-overlap]", "[tensor-overwritten]"]
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *KWS, "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert document["scopes"][0] == "the inputs"
+    assert {buffer["home"] for buffer in document["buffers"]} == {"head", "flash"}
+
+
+def test_a_tensor_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, *KWS, "--tensor", "nope")
+    assert code == 2
+    assert "the model has no tensor 'nope'" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(None, "no such file"), ("x = 1", "defines no OpModel"), ("1 / 0", "fails: ZeroDivisionError")],
+)
+def test_files_without_custom_operators(
+    text: str | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.py"
+    if text is not None:
+        path.write_text(text)
+    code, _, err = run(capsys, "size", "sample:sine", "--custom-ops", str(path))
+    assert code == 2
+    assert message in err

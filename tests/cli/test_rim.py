@@ -1,0 +1,78 @@
+"""The rim of the command line: closed pipes, full disks, hostile names, options that contradict each other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.cli import main
+
+COMMANDS = [["size", "sample:sine"], ["size", "sample:sine", "--jsonl"], ["trace", "sample:sine"], ["--version"]]
+
+
+def tool(*argv: str, **streams: object) -> subprocess.CompletedProcess[str]:
+    code = "import sys; from tflm_sim.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *argv], stderr=subprocess.PIPE, text=True, check=False, **streams
+    )
+
+
+@pytest.mark.parametrize("argv", COMMANDS, ids=" ".join)
+def test_a_pipe_that_nobody_reads_is_the_end_and_no_error(argv: list[str]) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    result = tool(*argv, stdout=write_end)
+    os.close(write_end)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("argv", COMMANDS, ids=" ".join)
+def test_a_full_disk_is_one_sentence(argv: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        result = tool(*argv, stdout=full)
+    assert (result.returncode, result.stderr) == (2, "tflm-sim: output: No space left on device\n")
+
+
+def test_without_stdout_there_is_still_an_exit_code() -> None:
+    code = "import sys; from tflm_sim.cli import main; sys.exit(main())"
+    argv = [sys.executable, "-c", code, "check", "sample:sine", "--limit", "100"]
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *argv]
+    result = subprocess.run(closed, stderr=subprocess.PIPE, check=False)
+    assert (result.returncode, result.stderr) == (1, b"")
+
+
+def test_a_hostile_file_name_cannot_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "no\x1b[31mthere\n"]) == 3
+    assert capsys.readouterr().err == "tflm-sim size: no\\x1b[31mthere\\x0a: No such file or directory\n"
+
+
+@pytest.mark.parametrize("name", ["empty", "directory", "absent"])
+def test_what_is_no_model_is_one_sentence(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "directory").mkdir()
+    assert main(["size", str(tmp_path / name)]) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"tflm-sim size: {tmp_path / name}: ")
+    assert len(captured.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("size", ["3GiB", "2GiB", "-1", "1.5", "", "1KB", "0x", "1e3"])
+def test_a_size_that_is_none(size: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "sample:sine", f"--arena-size={size}"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_an_arena_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "sample:sine", "--arena-size", "0"]) == 1
+    assert capsys.readouterr().out.startswith("0 B is too small, ")
+
+
+def test_jsonl_takes_no_arena_size(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "sample:sine", "--jsonl", "--arena-size", "100"]) == 2
+    assert "--json" in capsys.readouterr().err

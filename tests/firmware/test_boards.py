@@ -1,0 +1,117 @@
+"""The replay firmware on emulated boards and as a process: device and simulation agree, and disturbances are told."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import board
+import pytest
+
+from tflm_sim.board.session import Session
+from tflm_sim.board.transport import open_port
+from tflm_sim.cli import main
+from tflm_sim.errors import BoardError
+
+MODELS = {
+    "posix": ("sample:sine", "sample:keyword_spotter", "sample:residual", "sample:streaming"),
+    "mps2-an386": ("sample:sine", "sample:keyword_spotter", "sample:residual"),
+    "mps2-an385": ("sample:sine",),
+    "riscv-virt": ("sample:sine",),
+}
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("firmware")
+
+
+@contextmanager
+def running(name: str, build: Path) -> Iterator[str]:
+    if missing := board.missing_tools(name):
+        pytest.skip(f"{', '.join(missing)} not installed")
+    with board.running(name, build) as port:
+        yield port
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_device_and_simulation_agree_on_every_offset_and_the_high_water_mark(
+    name: str, build: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running(name, build) as port:
+        for model in MODELS[name]:
+            target = "riscv32" if name == "riscv-virt" else "cortex-m4"
+            code = main(["replay-on", port, model, "--target", target])
+            out = capsys.readouterr().out
+            assert code == 0, out
+            assert out.startswith(f"replay/{name}: ")
+            assert "memory check: every byte kept its pattern" in out
+            assert out.endswith("device and simulation agree on every offset and figure\n")
+
+
+def test_an_arena_that_the_device_cannot_give_is_refused_before_anything_is_sent(
+    build: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running("posix", build) as port:
+        code = main(["replay-on", port, "sample:sine", "--arena-size", "64MiB"])
+        assert code == 2
+        assert "for an arena of 67,108,864 B" in capsys.readouterr().err
+
+
+def test_a_wrong_simulation_is_found_out(
+    build: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host predicts with another planner constant: the device's mark must differ, and the verb must say so."""
+    monkeypatch.setattr("tflm_sim.checks.device_replay.PER_BUFFER_SIZE", 64)
+    with running("posix", build) as port:
+        code = main(["replay-on", port, "sample:sine", "--arena-size", "4KiB"])
+    captured = capsys.readouterr()
+    assert code == 1
+    assert "at the end: mark: simulation" in captured.err
+
+
+def test_a_board_that_goes_away_in_the_middle_is_one_sentence(build: Path) -> None:
+    with running("posix", build) as name, open_port(name) as port:
+        session = Session(port, timeout=0.3)
+        session.hello()
+        session.ask("open", v=1, size=64, skew=0)
+    with pytest.raises(BoardError):
+        session.ask("tail", s=1, a=1, i=1)
+
+
+def test_the_monitor_records_every_byte_and_survives_the_port(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pseudo terminal plays the board: it speaks, is unplugged in the middle of a line, and another one appears."""
+    link = tmp_path / "ttyTEST"
+    first, second = b"one\r\nFailed to resize buffer. Requested: 3, avail", b"two\r\n"
+
+    def play() -> None:
+        for number, text in enumerate((first, second)):
+            master, slave = os.openpty()
+            new = tmp_path / f"link{number}"
+            new.symlink_to(os.ttyname(slave))
+            new.replace(link)
+            time.sleep(0.8)
+            os.write(master, text)
+            time.sleep(0.8)
+            os.close(slave)
+            os.close(master)
+
+    player = threading.Thread(target=play)
+    player.start()
+    while not link.exists():
+        time.sleep(0.01)
+    record = tmp_path / "run.log"
+    code = main(["monitor", str(link), "--record", str(record), "--seconds", "4"])
+    player.join()
+    out = capsys.readouterr().out
+    assert code == 0
+    assert record.read_bytes() == first + second
+    assert "the connection is lost" in out
+    assert "connected again" in out
+    assert out.index("one") < out.index("two")

@@ -1,0 +1,80 @@
+"""A picture survives JSON; a document that is none is refused, whatever is wrong with it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.errors import ModelError
+from tflm_sim.model.load import load
+from tflm_sim.model.types import Model
+from tflm_sim.report.document import schema
+from tflm_sim.report.picture_document import picture_document, picture_schema, read_pictures
+from tflm_sim.report.take_picture import take_picture
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.target.presets import target
+
+M4 = Configuration(target("cortex-m4"))
+SINE = picture_document([take_picture(load(sample_path("sine")), M4)])
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_documents_follow_the_schema_and_come_back_as_they_were(name: str) -> None:
+    pictures = [take_picture(load(sample_path(name)), Configuration(target(t))) for t in ("cortex-m4", "esp32")]
+    document = picture_document(pictures)
+    jsonschema.validate(document, picture_schema())
+    for row in document["pictures"]:
+        jsonschema.validate(row["size"], schema())
+    assert read_pictures(json.dumps(document)) == pictures
+
+
+def test_a_failed_run_comes_back_too() -> None:
+    pictures = [take_picture(load(sample_path("sine")), M4, arena_size=900)]
+    document = picture_document(pictures)
+    jsonschema.validate(document, picture_schema())
+    assert read_pictures(json.dumps(document)) == pictures
+
+
+def test_hostile_names_are_kept_as_they_are(hostile: Model) -> None:
+    pictures = [take_picture(hostile, M4)]
+    (again,) = read_pictures(json.dumps(picture_document(pictures)))
+    names = [tensor.name for tensor in hostile.subgraphs[0].tensors]
+    assert [row.name for row in again.residents] == names
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"kind": "tflm_sim picture"}', '"text"', "{" * 2000])
+def test_other_files_are_refused(text: str) -> None:
+    with pytest.raises(ModelError, match="cannot be read as a saved picture"):
+        read_pictures(text, path="saved.json")
+
+
+def test_another_version_is_refused() -> None:
+    with pytest.raises(ModelError, match="version 1"):
+        read_pictures(json.dumps({**SINE, "schema_version": 2}))
+
+
+JUNK = st.sampled_from([None, -5, 10**9, "text", [], {}, 1.5, True])
+
+
+@given(st.data())
+def test_a_damaged_document_is_read_or_refused(data: st.DataObject) -> None:
+    document = copy.deepcopy(SINE)
+    place: Any = document["pictures"][0]
+    for _ in range(data.draw(st.integers(1, 3))):
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        child = place[key]
+        if not isinstance(child, (dict, list)) or not child or data.draw(st.booleans()):
+            place[key] = data.draw(JUNK)
+            break
+        place = child
+    with contextlib.suppress(ModelError):
+        read_pictures(json.dumps(document))

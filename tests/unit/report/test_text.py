@@ -1,0 +1,95 @@
+"""The size report as lines: the answer first, everything that is said can be checked by adding up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.measure import measure
+from tflm_sim.allocator.simulate import simulate
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import Model, TensorType
+from tflm_sim.report.text import failure_lines, size_lines, table_lines
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.target.presets import target
+
+REFERENCE = target("cortex-m4", kernels="reference")
+
+
+def report(model: Model, *, is_split: bool = False) -> list[str]:
+    return size_lines(measure(model, Configuration(REFERENCE, is_split=is_split)))
+
+
+def failure(model: Model, arena_size: int) -> list[str]:
+    simulation = simulate(model, REFERENCE, arena_size=arena_size)
+    return failure_lines(simulation, measure(model, Configuration(REFERENCE)).smallest)
+
+
+def test_numbers_are_right_aligned() -> None:
+    assert table_lines([("bytes", "what"), ("7", "a"), ("1,024", "b")]) == ["bytes  what", "    7  a", "1,024  b"]
+
+
+def test_the_report_of_one_relu(chain: Callable[..., Model]) -> None:
+    lines = report(chain(8, 8))
+    assert lines[0] == "model on cortex-m4 (reference kernels, plain interpreter, greedy planner)"
+    assert lines[2:5] == [
+        "smallest arena  504 B  AllocateTensors() fails with one byte less",
+        "multiple of 16  512 B  the one to put in the firmware:",
+        "    alignas(16) uint8_t tensor_arena[512];",
+    ]
+    assert "arena_used_bytes() reports 388 B in a large arena: head 32 + tail 356" in lines
+    assert "that is 116 B less than it needs on the way there:" in lines  # 504 - 388
+    assert "head 32 B; fullest at #0 RELU with 32 B alive; no plan can be smaller" in lines
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_rows_of_the_tail_add_up_to_it(sample: str) -> None:
+    lines = report(load(sample_path(sample)))
+    title = next(index for index, line in enumerate(lines) if line.startswith("tail "))
+    rows = lines[title + 2 : lines.index("", title)]
+    groups = [match for row in rows if (match := re.match(r" *([\d,]+) +[\d.]+ % ", row))]
+    tail = int(lines[title].split()[1].replace(",", ""))
+    assert sum(int(match[1].replace(",", "")) for match in groups) == tail
+
+
+def test_a_failure_says_what_is_needed_where_it_fails_and_what_the_device_prints(chain: Callable[..., Model]) -> None:
+    assert failure(chain(8, 8), 472) == [
+        "472 B is too small, 512 B are needed",
+        "what fails, in 'planner arena': the planner's table is full: Too many buffers (max is 1)",
+        "the device prints:",
+        "    Too many buffers (max is 1)",
+    ]
+
+
+def test_a_failure_in_a_kernel_names_the_operator(chain: Callable[..., Model]) -> None:
+    assert failure(chain(8, 8), 360)[1].startswith("what fails, in 'prepare of RELU #0 in subgraph 0': ")
+
+
+def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Model]) -> None:
+    builder = ModelBuilder()
+    tensor = builder.tensor((1, 8), TensorType.INT8)
+    builder.custom("evil\x1b[31m", [tensor], [tensor])
+    model = parse(builder.build(inputs=[tensor], outputs=[tensor]))
+    assert failure(model, 1 << 16) == [
+        "AllocateTensors() fails in an arena of any size",
+        "what fails, in 'registration of operator #0 in subgraph 0': TFLM has no kernel for 'evil\\x1b[31m'",
+        "the device prints:",
+        "    Failed to get registration from op code CUSTOM",
+    ]
+    assert report(model)[2:] == [
+        "AllocateTensors() fails in an arena of any size: TFLM has no kernel for 'evil\\x1b[31m'",
+        "the device prints:",
+        "    Failed to get registration from op code CUSTOM",
+    ]
+
+
+def test_two_arenas_have_two_lines_of_c(chain: Callable[..., Model]) -> None:
+    arenas = [line for line in report(chain(8, 8), is_split=True) if "uint8_t" in line]
+    assert [re.sub(r"\d+]", "N]", line.strip()) for line in arenas] == [
+        "alignas(16) uint8_t persistent_arena[N];",
+        "alignas(16) uint8_t non_persistent_arena[N];",
+    ]

@@ -1,0 +1,147 @@
+"""``tflm-sim report``: where every byte lives, as a page, a picture, or data for other viewers."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TextIO
+
+from tflm_sim.allocator.configuration import PLANNER_NAMES, Configuration
+from tflm_sim.allocator.offline_plan import with_offline_plan
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.terminal import ProgressLine
+from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.model.types import Model
+from tflm_sim.planners.registry import PLANNERS
+from tflm_sim.report.model_explorer import VALUES, write_model_explorer
+from tflm_sim.report.page import write_page
+from tflm_sim.report.perfetto import write_perfetto
+from tflm_sim.report.picture import Picture
+from tflm_sim.report.picture_document import picture_document, read_pictures
+from tflm_sim.report.svg import write_svg
+from tflm_sim.report.take_picture import take_picture
+from tflm_sim.units import format_size, parse_size
+
+EXAMPLES = """
+tflm-sim report model.tflite -o report.html
+tflm-sim report model.tflite -o report.html --target cortex-m4 --compare-target esp32-s3
+tflm-sim report model.tflite -o report.html --compare-planner linear
+tflm-sim report model.tflite -o picture.svg
+tflm-sim report model.tflite -o trace.json --format perfetto
+tflm-sim report model.tflite -o picture.json && tflm-sim report picture.json -o report.html
+"""
+_SUFFIXES = {".html": "html", ".htm": "html", ".svg": "svg", ".png": "png", ".json": "json"}
+_FORMATS = ("html", "svg", "png", "json", "perfetto", "model-explorer")
+_SEARCH_SECONDS = 5.0
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "report", "show where every byte of the arena lives, over time", EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", help="a .tflite file, sample:NAME, or a picture saved as JSON")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write; - for the terminal")
+    parser.add_argument("--format", choices=_FORMATS, help="default: what the name of OUT ends with, else html")
+    add_configuration(parser)
+    parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
+    parser.add_argument("--arena-size", metavar="N", help="bytes of the arena (default: the smallest that works)")
+    other = parser.add_argument_group("side by side")
+    other.add_argument("--compare-target", action="append", default=[], metavar="T", help="another target")
+    other.add_argument(
+        "--compare-planner",
+        action="append",
+        default=[],
+        metavar="P",
+        choices=PLANNERS,
+        help=f"another planner: {', '.join(PLANNERS)}; all but greedy and linear go into the model's metadata",
+    )
+    parser.add_argument(
+        "--value", choices=VALUES, default="live", help="for model-explorer: bytes alive, of scratch, or of the tail"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same."""
+    form = args.format or _SUFFIXES.get(Path(args.output).suffix.lower(), "html")
+    pictures = _saved(args) if args.model.lower().endswith(".json") else _pictures(args)
+    _write(args, form, pictures)
+    if args.output != "-":
+        print(f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
+    return 4 if any(picture.status != "ok" for picture in pictures) else 0
+
+
+def _answer(picture: Picture) -> str:
+    if picture.failure:
+        return f"AllocateTensors() fails: {picture.failure}"
+    smallest = picture.size["smallest_arena_bytes"]
+    return f"smallest arena {format_size(smallest)}" if smallest is not None else "two arenas"
+
+
+def _saved(args: argparse.Namespace) -> list[Picture]:
+    try:
+        text = Path(args.model).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"cannot be read: {error}", path=args.model) from None
+    return read_pictures(text, path=args.model)
+
+
+def _pictures(args: argparse.Namespace) -> list[Picture]:
+    config, model = configuration(args, is_split=args.split_arenas), load_model(args.model)
+    size = None if args.arena_size is None else parse_size(args.arena_size)
+    if size is not None and args.split_arenas:
+        raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
+    cases = [(model, config, ""), *_comparisons(args, model, config)]
+    with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
+        return [
+            take_picture(each, case, arena_size=size, title=title, observers=(progress,)) for each, case, title in cases
+        ]
+
+
+def _comparisons(
+    args: argparse.Namespace, model: Model, config: Configuration
+) -> Iterator[tuple[Model, Configuration, str]]:
+    for name in args.compare_target:
+        other = argparse.Namespace(**{**vars(args), "target": name, "kernels": None, "interpreter": None})
+        yield model, configuration(other, is_split=args.split_arenas), ""
+    for name in args.compare_planner:
+        if name in PLANNER_NAMES:
+            yield model, replace(config, planner=name), ""
+        else:
+            planned = with_offline_plan(model, config, name, time_limit=_SEARCH_SECONDS)
+            yield planned, config, f"{config.target.name}, tensors placed by {name} (in the model's metadata)"
+
+
+def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture]) -> None:
+    if form == "png":
+        from tflm_sim.report.figures import write_png
+
+        if args.output == "-":
+            raise UsageError("a PNG file needs a name: -o picture.png")
+        write_png(args.output, pictures)
+        return
+    writers: dict[str, Callable[[TextIO], None]] = {
+        "html": lambda file: write_page(file, pictures),
+        "svg": lambda file: write_svg(file, pictures),
+        "json": lambda file: json.dump(picture_document(pictures), file, separators=(",", ":")),
+        "perfetto": lambda file: write_perfetto(file, pictures[0]),
+        "model-explorer": lambda file: write_model_explorer(file, pictures[0], value=args.value),
+    }
+    with _open(args.output) as file:
+        writers[form](file)
+
+
+@contextlib.contextmanager
+def _open(name: str) -> Iterator[TextIO]:
+    if name == "-":
+        yield sys.stdout
+        return
+    try:
+        with open(name, "w", encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise UsageError(f"cannot write the report: {error}") from None

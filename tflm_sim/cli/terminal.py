@@ -1,0 +1,78 @@
+"""What depends on the terminal: its width, whether it shows colours, and a line that says how far the work is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from typing import TextIO
+
+from tflm_sim.arena.events import Event, OpEvent
+from tflm_sim.model.types import Model
+
+COLOR_CHOICES = ("auto", "always", "never")
+PATIENCE_S = 1.0
+_INTERVAL_S = 0.1
+
+
+def columns() -> int:
+    """Return the width of the terminal (``COLUMNS`` wins); 80 where there is none."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def wants_color(choice: str, file: TextIO) -> bool:
+    """Return whether to write colours: as asked, else on a terminal unless ``NO_COLOR`` is set or it is dumb."""
+    if choice != "auto":
+        return choice == "always"
+    return file.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+class ProgressLine:
+    """Says on stderr how far a simulation is, once it takes longer than a second (mutable); an observer.
+
+    Nothing is written where stderr is not a terminal.
+
+    Args:
+        what: What is being done.
+        model: Whose operators are counted.
+        runs: How often the model will be simulated.
+        file: Default: stderr.
+    """
+
+    def __init__(self, what: str, model: Model, *, runs: int = 1, file: TextIO | None = None) -> None:
+        self._what = what
+        self._total = 3 * runs * max(1, sum(len(subgraph.operators) for subgraph in model.subgraphs))
+        self._file = sys.stderr if file is None else file
+        self._is_on = self._file.isatty()
+        self._done = 0
+        self._next = time.monotonic() + PATIENCE_S
+        self._width = 0
+
+    def __call__(self, event: Event) -> None:
+        """Count an operator that was parsed, initialised or prepared."""
+        if self._is_on and isinstance(event, OpEvent) and event.step != "op_prepared":
+            self._done += 1
+            if time.monotonic() >= self._next:
+                self.show(f"{min(100 * self._done // self._total, 99)} %")
+
+    def show(self, state: str) -> None:
+        """Rewrite the line, if it has been a second."""
+        now = time.monotonic()
+        if not self._is_on or now < self._next:
+            return
+        self._next = now + _INTERVAL_S
+        text = f"{self._what}: {state}"
+        self._file.write(f"\r{text.ljust(self._width)}")
+        self._file.flush()
+        self._width = len(text)
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wipe the line."""
+        if self._width:
+            self._file.write(f"\r{' ' * self._width}\r")
+            self._file.flush()
+            self._width = 0

@@ -1,0 +1,63 @@
+"""A verdict as a line for people, as JSON, and as Markdown for a CI's step summary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tflm_sim.checks.verdict import Verdict
+from tflm_sim.report.escape import printable
+from tflm_sim.units import format_size
+
+_MARKS = {True: "✅", False: "❌"}
+
+
+def verdict_lines(verdict: Verdict) -> list[str]:
+    """Return the answer first, then what the baseline says."""
+    lines = [_answer(verdict)]
+    if verdict.growth:
+        assert verdict.before is not None, "a growth has a start"
+        lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
+    return lines
+
+
+def _answer(verdict: Verdict) -> str:
+    if verdict.fits and verdict.needed is not None and verdict.limit is not None:
+        spare = max(verdict.limit - verdict.needed, 0)
+        return (
+            f"yes: needs {format_size(verdict.needed)} of {format_size(verdict.limit)}, {format_size(spare)} to spare"
+        )
+    return verdict.reason if verdict.fits is None else f"no: {verdict.reason}"
+
+
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """Return the verdict as JSON values; sizes are bytes."""
+    return {
+        "fits": verdict.fits,
+        "limit": verdict.limit,
+        "smallest_arena_multiple_of_16": verdict.needed,
+        "baseline": verdict.before,
+        "growth": verdict.growth,
+        "log": list(verdict.log),
+    }
+
+
+def verdict_markdown(verdict: Verdict) -> str:
+    """Return a heading and a table; what comes from strangers cannot end the code span or the cell that it is in."""
+    size = "-" if verdict.needed is None else format_size(verdict.needed)
+    limit = "-" if verdict.limit is None else format_size(verdict.limit)
+    growth = "-" if verdict.growth is None else f"{verdict.growth:+,} B"
+    lines = [
+        f"### {_MARKS[verdict.is_good]} {_code(verdict.name)}",
+        "",
+        "| smallest arena | limit | since the baseline | configuration |",
+        "|---:|---:|---:|---|",
+        f"| {size} | {limit} | {growth} | {_code(verdict.key.rpartition(' on ')[2])} |",
+        "",
+    ]
+    if not verdict.is_good or verdict.fits is None:
+        lines += [_code(line) for line in verdict_lines(verdict)] + [""]
+    return "\n".join(lines) + "\n"
+
+
+def _code(text: str) -> str:
+    return f"`{printable(text, 200).replace('`', ' ').replace('|', ' ')}`"
