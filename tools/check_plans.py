@@ -20,7 +20,8 @@ from pathlib import Path
 from random import Random
 
 from tflm_sim.allocator.findings import BufferId, Finding
-from tflm_sim.allocator.simulate import PlannedBuffer, Simulation, simulate
+from tflm_sim.allocator.run import PlannedBuffer
+from tflm_sim.allocator.simulate import Simulation, simulate
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.load import load
 from tflm_sim.samples import SAMPLES, sample_path

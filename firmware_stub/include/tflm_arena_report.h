@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "arena_report.h"
+#include "tensorflow/lite/micro/compatibility.h"
 #include "tensorflow/lite/micro/memory_planner/greedy_memory_planner.h"
 #include "tensorflow/lite/micro/micro_interpreter.h"
 #include "tensorflow/lite/micro/micro_log.h"
@@ -75,6 +76,8 @@ class RememberingPlanner : public tflite::GreedyMemoryPlanner {
  private:
   tsim_buffer_t buffers_[kMaxBuffers] = {};
   int count_ = 0;
+
+  TF_LITE_REMOVE_VIRTUAL_DELETE
 };
 
 // Reports arenas, one report a call. Texts must outlive the calls that use them.

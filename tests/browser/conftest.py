@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import chromium
 import pytest
 
 from tflm_sim.report.page import write_page
 from tflm_sim.report.picture import Picture
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-)
 
 
 class Page:
@@ -41,16 +27,9 @@ class Page:
         path = self._folder / f"{time.monotonic_ns()}.html"
         with path.open("w", encoding="utf-8") as file:
             write_page(file, pictures)
-        self.device(width=width, height=height, theme=theme)
+        chromium.emulate(self.driver, width=width, height=height, theme=theme)
         self.driver.get(path.as_uri())
         self.wait("document.documentElement.dataset.firstPaint")
-
-    def device(self, *, width: int, height: int, theme: str) -> None:
-        """Emulate a window and a preferred theme."""
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        features = [{"name": "prefers-color-scheme", "value": theme}]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def js(self, expression: str, *arguments: Any) -> Any:
         """Return the value of an expression; ``a`` are the arguments."""
@@ -108,17 +87,10 @@ class Page:
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Start one Chromium for all tests."""
-    if CHROMIUM is None or DRIVER is None:
-        pytest.skip("chromium and chromedriver are not installed")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER, env=dict(os.environ)))
+    pytest.importorskip("selenium")
+    if chromium.missing():
+        pytest.skip(f"not installed: {', '.join(chromium.missing())}")
+    driver = chromium.start(tmp_path_factory.mktemp("chromium"))
     yield driver
     driver.quit()
 

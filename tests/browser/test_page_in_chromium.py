@@ -195,7 +195,7 @@ def test_every_step_says_what_happens(page: Any, residual: Picture) -> None:
             block = residual.blocks[step.value]
             assert f"{block.size:,} B at {block.offset:,}" in text
     last = texts[len(residual.steps) - 1]
-    assert f"head {residual.head_bytes:,}, " in last
+    assert f"head {residual.head_bytes:,}, temp to {residual.head_bytes:,}, " in last
     assert last.endswith(f"tail {residual.arena_bytes - residual.tail_start:,}")
 
 

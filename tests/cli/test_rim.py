@@ -76,3 +76,11 @@ def test_an_arena_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 def test_jsonl_takes_no_arena_size(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["size", "sample:sine", "--jsonl", "--arena-size", "100"]) == 2
     assert "--json" in capsys.readouterr().err
+
+
+def test_check_never_speaks_of_less_than_nothing_to_spare(capsys: pytest.CaptureFixture[str]) -> None:
+    reference = ["--target", "cortex-m4", "--kernels", "reference"]
+    assert (
+        main(["check", "sample:sine", "--limit", "1068", *reference]) == 0
+    )  # the smallest arena, not a multiple of 16
+    assert capsys.readouterr().out == "yes: 1,068 B work, though the smallest multiple of 16 is 1,072 B\n"

@@ -1,4 +1,4 @@
-"""Invariant: the exact planner's plan is valid, as small as brute force over all orders, and one byte less is refused."""
+"""Invariant: the exact planner's plan is valid and as small as brute force finds, and one byte less is refused."""
 
 from __future__ import annotations
 

@@ -112,7 +112,8 @@ class ArenaContents:
         return tuple(self._findings.values())
 
     def in_head(self, buffer: BufferId, offset: int, size: int) -> Slot:
-        """Add a planned buffer."""
+        """Add a planned buffer; a size below zero, from dimensions below zero, is no bytes."""
+        size = max(size, 0)
         return self._add(Slot(buffer, self.head, offset, offset=offset, size=size))
 
     def in_tail(self, buffer: BufferId, offset: int, size: int) -> Slot:

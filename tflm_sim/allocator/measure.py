@@ -9,7 +9,7 @@ from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.ledger import TailLedger
 from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
-from tflm_sim.allocator.simulate import ROOMY_ARENA, run
+from tflm_sim.allocator.run import ROOMY_ARENA, run
 from tflm_sim.allocator.smallest_arena import ConstraintObserver, SmallestArena, SplitArenaSizes, solve, solve_split
 from tflm_sim.arena.events import Observer
 from tflm_sim.errors import SimulatedFailure

@@ -11,44 +11,16 @@ from types import MappingProxyType
 
 from tflm_sim.allocator.arena_contents import ArenaContents
 from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
-from tflm_sim.allocator.interpreter import MicroInterpreter
 from tflm_sim.allocator.invoke import Invocation, invoke
-from tflm_sim.allocator.micro_allocator import MicroAllocator
-from tflm_sim.allocator.model_allocation import ModelAllocation
+from tflm_sim.allocator.ledger import TailLedger
+from tflm_sim.allocator.peak import Peak, find_peak
 from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
-from tflm_sim.allocator.resources import create_resource_variables
-from tflm_sim.arena.arena import SingleArenaBufferAllocator
-from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
-from tflm_sim.arena.split_arena import SplitArena
-from tflm_sim.errors import SimulatedFailure, UsageError
-from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.allocator.run import ROOMY_ARENA, Outcome, PlannedBuffer, run
+from tflm_sim.arena.events import Corruption, Event, LogLine, Observer
+from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
-from tflm_sim.ops.registry import registrations
 from tflm_sim.target.target import Target
-from tflm_sim.units import align_up
-
-ROOMY_ARENA = 1 << 30
-"""An arena, in bytes, that is larger than any microcontroller's and still a positive C ``int``."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedBuffer:
-    """A buffer that the memory planner placed in the head.
-
-    Attributes:
-        info: Whose it is, how large and when it is alive (inclusive scopes).
-        offset: Bytes from the arena's start.
-    """
-
-    info: AllocationInfo
-    offset: int
-
-    @property
-    def end(self) -> int:
-        """The first byte after it, rounded up to the planner's 16."""
-        return self.offset + align_up(self.info.size, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +57,20 @@ class Simulation:
     def arena_used_bytes(self) -> int:
         """What ``arena_used_bytes()`` reports; 0 after an abort, when nothing reports any more."""
         return 0 if self.status == "abort" else self.head_bytes + self.tail_bytes
+
+    @property
+    def peak(self) -> Peak | None:
+        """The fullest moment of the head (of the fullest model), None without a plan."""
+        peaks = [peak for allocation in self.outcome.allocations if (peak := find_peak(allocation)) is not None]
+        return max(peaks, key=lambda peak: peak.live_bytes, default=None)
+
+    @property
+    def ledger(self) -> TailLedger:
+        """Who holds the tail: every persistent byte by what it is and by operator, those without a category too."""
+        ledger = TailLedger()
+        for event in self.events:
+            ledger(event)
+        return ledger
 
     def unwrap(self) -> Simulation:
         """Return self, or raise the :class:`~tflm_sim.errors.SimulatedFailure` that stopped it."""
@@ -193,103 +179,4 @@ def simulate_configuration(
         corruptions=tuple(event.text for event in events if isinstance(event, Corruption)),
         failure=outcome.failure,
         outcome=outcome,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one :func:`run` leaves behind: the arena, the models that came as far as an allocation, why it stopped."""
-
-    arena: SingleArenaBufferAllocator | SplitArena
-    interpreters: tuple[MicroInterpreter, ...]
-    failure: SimulatedFailure | None
-
-    @property
-    def allocations(self) -> tuple[ModelAllocation, ...]:
-        """What each of the models has taken."""
-        return tuple(i.allocation for i in self.interpreters if i.allocation is not None)
-
-    @property
-    def tail_offset(self) -> int:
-        """Where the tail starts in the arena (of persistent memory, where there are two)."""
-        return self.arena.persistent.tail if isinstance(self.arena, SplitArena) else self.arena.tail
-
-    def plans(self, offsets: Sequence[int] | None = None) -> list[dict[int, int]]:
-        """Return each model's plan, head offset by info; with ``offsets`` in place of the planner's, in their order.
-
-        Raises:
-            UsageError: There are not as many offsets as buffers, or one is negative.
-        """
-        plans = [allocation.offsets for allocation in self.allocations]
-        if offsets is None:
-            return plans
-        if len(offsets) != sum(map(len, plans)) or min(offsets, default=0) < 0:
-            raise UsageError(f"a plan is one offset, 0 or more, for each of the {sum(map(len, plans))} buffers")
-        chosen = iter(offsets)
-        return [dict(zip(plan, chosen, strict=False)) for plan in plans]
-
-    @property
-    def status(self) -> str:
-        """ "ok", "error" or "abort"."""
-        return "ok" if self.failure is None else self.failure.status
-
-    def planned_buffers(self) -> Iterable[PlannedBuffer]:
-        """Yield what the planner placed, model after model."""
-        for allocation in self.allocations:
-            for index, offset in allocation.offsets.items():
-                yield PlannedBuffer(allocation.infos[index], offset)
-
-
-def run(
-    models: Sequence[Model],
-    configuration: Configuration,
-    *,
-    arena_size: int,
-    non_persistent_arena_size: int = 0,
-    observers: Sequence[Observer],
-) -> Outcome:
-    """Run the models on a fresh arena; sizes as for :func:`simulate`, which keeps more of it."""
-    target = configuration.target
-    arena = _make_arena(configuration, arena_size, non_persistent_arena_size, observers)
-    arena.emit(Run(configuration.interpreter, arena_size))
-    kind = "split" if configuration.is_split else configuration.interpreter
-    interpreters: list[MicroInterpreter] = []
-    failure: SimulatedFailure | None = None
-    try:
-        allocator = MicroAllocator(
-            arena, target, kind=kind, planner=configuration.planner, preserved=configuration.preserved
-        )
-        for model in models:
-            variables = create_resource_variables(model, allocator, configuration.resource_variable_count)
-            interpreters.append(
-                MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables)
-            )
-            interpreters[-1].allocate_tensors()
-    except SimulatedFailure as error:
-        failure = error
-    outcome = Outcome(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
-    arena.emit(End(configuration.interpreter, outcome.status, 0 if outcome.status == "abort" else arena.used_bytes))
-    return outcome
-
-
-def _make_arena(
-    configuration: Configuration, arena_size: int, non_persistent_arena_size: int, observers: Sequence[Observer]
-) -> SingleArenaBufferAllocator | SplitArena:
-    for size in (arena_size, non_persistent_arena_size):
-        if not 0 <= size < 1 << 31:
-            raise UsageError(f"an arena of {size} bytes is not between 0 and 2 GiB")
-    address, pointer_size = configuration.target.arena_address, configuration.target.abi.pointer_size
-    if configuration.is_split:
-        return SplitArena(
-            arena_size,
-            non_persistent_arena_size,
-            persistent_address=address,
-            non_persistent_address=address,
-            pointer_size=pointer_size,
-            observers=observers,
-        )
-    # MicroAllocator::Create skips to an aligned start; RecordingMicroAllocator::Create does not.
-    lost = -address % MICRO_ARENA_BUFFER_ALIGNMENT if configuration.interpreter == "plain" else 0
-    return SingleArenaBufferAllocator(
-        arena_size - lost, address=address + lost, pointer_size=pointer_size, observers=observers
     )

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.place import PlaceTracker
-from tflm_sim.allocator.simulate import ROOMY_ARENA, run
+from tflm_sim.allocator.run import ROOMY_ARENA, run
 from tflm_sim.arena.dispatcher import Dispatcher
 from tflm_sim.arena.events import (
     Observer,

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.allocator.recording import RecordedAllocationType
-from tflm_sim.allocator.simulate import ROOMY_ARENA, Simulation, simulate_configuration
+from tflm_sim.allocator.run import ROOMY_ARENA
+from tflm_sim.allocator.simulate import Simulation, simulate_configuration
 from tflm_sim.arena.events import PlanAdd, PlanOffset
 from tflm_sim.board.dialects.events import (
     AllocationReport,
@@ -122,12 +123,16 @@ def _observer(report: DeviceReport, configuration: Configuration) -> tuple[Confi
 
 
 def _arena_sizes(report: DeviceReport) -> Sequence[int]:
-    """The arena's own size where the report says it; else a roomy one for each remainder that alignment can see."""
+    """The arena's own size where the report says it; else a roomy one for each remainder that alignment can see.
+
+    One figure alone would fit some remainder too easily: it is held against a multiple of 16 only.
+    """
     if isinstance(report, ArenaReport):
         return [report.arena_size]
-    return [
-        ROOMY_ARENA - remainder for remainder in (0, 8, 4, 12, *range(1, MICRO_ARENA_BUFFER_ALIGNMENT, 2), 2, 6, 10, 14)
-    ]
+    if isinstance(report, ArenaUsed | BenchmarkRecord):
+        return [ROOMY_ARENA]
+    remainders = sorted(range(MICRO_ARENA_BUFFER_ALIGNMENT), key=lambda remainder: (remainder % 4, remainder % 8))
+    return [ROOMY_ARENA - remainder for remainder in remainders]
 
 
 def _damage(report: DeviceReport) -> str:

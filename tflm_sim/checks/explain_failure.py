@@ -8,12 +8,14 @@ is not the one that was named.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.measure import measure
 from tflm_sim.allocator.place import PlaceTracker
-from tflm_sim.allocator.simulate import ROOMY_ARENA, Simulation, simulate_configuration
+from tflm_sim.allocator.run import ROOMY_ARENA
+from tflm_sim.allocator.simulate import Simulation, simulate_configuration
 from tflm_sim.allocator.smallest_arena import SmallestArena
 from tflm_sim.arena.events import LogLine, Persist, Resize, Temp
 from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
@@ -55,13 +57,13 @@ def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configura
     """
     measurement = measure(model, configuration)
     never = "" if measurement.failure is None else str(measurement.failure)
-    wanted = next((refusal for refusal in reversed(diagnosis.refusals) if refusal.available is not None), None)
-    if wanted is None or measurement.smallest is None:
+    wanted = [refusal for refusal in diagnosis.refusals if refusal.available is not None]
+    if not wanted or measurement.smallest is None:
         size = diagnosis.arena_size or ROOMY_ARENA
         simulation = _simulate(model, configuration, size)
         return ExactExplanation(measurement.smallest, never, diagnosis.arena_size, "", simulation.log, "")
     found, simulation = _find_arena(wanted, diagnosis, model, configuration)
-    contradiction = "" if found is not None else _contradiction(wanted, simulation)
+    contradiction = "" if found is not None else _contradiction(wanted[0], simulation)
     place = _place_of_last_refusal(simulation) if found is not None else ""
     return ExactExplanation(measurement.smallest, never, found, place, simulation.log, contradiction)
 
@@ -71,22 +73,22 @@ def _simulate(model: Model, configuration: Configuration, size: int) -> Simulati
 
 
 def _find_arena(
-    wanted: Refusal, diagnosis: Diagnosis, model: Model, configuration: Configuration
+    wanted: Sequence[Refusal], diagnosis: Diagnosis, model: Model, configuration: Configuration
 ) -> tuple[int | None, Simulation]:
-    """Return the likeliest size in which the simulation prints the log's chain, or at least its numbers; and that run.
+    """Return the likeliest size in which the simulation prints the log's lines, or more than those; and that run.
 
     Without such a size the run is one in the known arena, or in the likeliest one.
     """
     known = diagnosis.arena_size
     roomy = _simulate(model, configuration, ROOMY_ARENA)
-    sizes = [known] if known is not None else _likely_sizes(wanted, roomy)
+    sizes = [known] if known is not None else _likely_sizes(wanted[0], roomy)
     first: Simulation | None = None
     fits: tuple[int, Simulation] | None = None
     for size in sizes:
         simulation = _simulate(model, configuration, size)
         first = first or simulation
         ours = _diagnose_simulation(simulation)
-        if ours is None or not ours.refusals or _numbers(ours.refusals[-1]) != _numbers(wanted):
+        if ours is None or not _contains(_numbers(ours.refusals), _numbers(wanted)):
             continue
         fits = fits or (size, simulation)
         if _chain(ours) == _chain(diagnosis):
@@ -130,9 +132,14 @@ def _roundness(size: int) -> tuple[bool, bool, bool, int]:
     return size % 1024 != 0, size % 16 != 0, size % 4 != 0, -size
 
 
-def _numbers(refusal: Refusal) -> tuple[str, int | None, int | None]:
-    """What two eras' messages for one refusal have in common."""
-    return _SECTIONS.get(refusal.section, refusal.section), refusal.requested, refusal.available
+def _numbers(refusals: Sequence[Refusal]) -> list[tuple[str, int | None, int | None]]:
+    """What two eras' messages for the same refusals have in common."""
+    return [(_SECTIONS.get(row.section, row.section), row.requested, row.available) for row in refusals]
+
+
+def _contains(whole: Sequence[object], part: Sequence[object]) -> bool:
+    """Whether ``part`` stands somewhere in ``whole``, without gaps."""
+    return any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
 
 
 def _place_of_last_refusal(simulation: Simulation) -> str:
@@ -148,7 +155,7 @@ def _contradiction(wanted: Refusal, simulation: Simulation) -> str:
     found = _diagnose_simulation(simulation)
     if found is None or not found.refusals:
         return f"in an arena of {simulation.arena_size} bytes this model does not fail on this target"
-    ours = found.refusals[-1]
+    ours = found.refusals[0]
     if ours.requested != wanted.requested:
         return (
             f"the log asks for {wanted.requested} bytes, the simulation for {ours.requested}: another model, kernel "

@@ -221,7 +221,8 @@ class Sanitizer(Dispatcher):
             what = str(_buffer(info))
             self._check_alignment(what, offset, info.size, MICRO_ARENA_BUFFER_ALIGNMENT)
             self._check_tail(what, offset, offset + info.size)
-        buffers = [Buffer(info.size, info.first, info.last) for info in infos]
+        # Dimensions below zero make a size below zero, for which the planner reserves nothing.
+        buffers = [Buffer(max(info.size, 0), info.first, info.last) for info in infos]
         for fault in validate(buffers, Plan(tuple(self._offsets), event.head_usage)):
             if fault.fault is Fault.OVERLAP:
                 self._note_overlap(*((infos[index], self._offsets[index]) for index in fault.buffers))

@@ -23,7 +23,6 @@ from tflm_sim.board.dialects.events import (
 from tflm_sim.board.framing import BadFrame
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.board.monitor import MonitorEvent, Noise, Repeated
-from tflm_sim.board.prefixes import read_line
 from tflm_sim.checks.device_report import Comparison, DeviceReport, ModelIdentity, compare_report, identify
 from tflm_sim.cli.options import load_model
 from tflm_sim.model.types import Model
@@ -31,6 +30,8 @@ from tflm_sim.samples import sample_path
 from tflm_sim.units import format_size
 
 MARK = "tflm-sim| "
+# So many lines of other text after a failure: its chain is over.
+_PATIENCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +74,36 @@ class EventPrinter:
     show_log: bool = True
     reports: int = 0
     differences: int = 0
-    _chain: list[Message | ArenaConfigured | Reset] = field(default_factory=list)
+    _chain: list[Message | ArenaConfigured] = field(default_factory=list)
+    _quiet_lines: int = 0
 
     def __call__(self, event: MonitorEvent) -> None:
-        """Print one event."""
-        if isinstance(event, Message | ArenaConfigured | Reset):
+        """Print one event, and the diagnosis of a failure once nothing more of its chain comes."""
+        if isinstance(event, Reset):
+            self._explain()
+        if isinstance(event, Text):
+            self._quiet_lines += 1
+        if isinstance(event, Message | ArenaConfigured):
             self._chain.append(event)
+            self._quiet_lines = 0
+        elif self._quiet_lines == _PATIENCE:
+            self._explain()
         handler = _HANDLERS.get(type(event))
         if handler is not None:
             handler(self, event)
         self.out.flush()
 
     def close(self) -> None:
-        """Print the diagnoses of the failures that the log holds."""
+        """Print the diagnosis of a failure that is still open."""
+        self._explain()
+        self.out.flush()
+
+    def _explain(self) -> None:
         for diagnosis in diagnose(self._chain):
             for line in diagnosis_lines(diagnosis):
                 self.say(line)
-        self._chain = []
-        self.out.flush()
+        sizes = [event for event in self._chain if isinstance(event, ArenaConfigured)]
+        self._chain = [*sizes[-1:]]
 
     def say(self, text: str) -> None:
         """Print a line of our own."""
@@ -99,7 +112,7 @@ class EventPrinter:
     def text(self, event: Text) -> None:
         """Print a line of the log."""
         if self.show_log:
-            print(read_line(event.raw).text, file=self.out)
+            print(event.raw.data.decode("utf-8", "replace"), file=self.out)
 
     def report(self, event: Any) -> None:
         """Print a report, and how it compares."""

@@ -17,9 +17,10 @@ from tflm_sim.planners.exact import Progress
 from tflm_sim.planners.greedy import greedy_requirements, plan
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
-from tflm_sim.planners.registry import PLANNERS
+from tflm_sim.planners.registry import PLANNERS, Planner
 from tflm_sim.report.plan import plan_document, plan_lines
 from tflm_sim.report.plan_svg import write_plan_svg
+from tflm_sim.tflite import planning
 
 DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
 EXAMPLES = """
@@ -29,7 +30,18 @@ tflm-sim plan problem.csv --planner greedy --planner hill_climb --json
 tflm-sim plan model.tflite --planner exact --csv > solution.csv
 """
 _SECONDS = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
+_TFLITE_ARENA = Planner("tflite_arena", "TFLite: ArenaPlanner, by size, into the smallest gap", planning.plan)
 _UNITS = {"ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60}
+
+
+def _all_planners() -> dict[str, Planner]:
+    """Return the planners by name, with TFLite's arena, which stands a floor above them, after the GPU delegate's."""
+    rows = list(PLANNERS.values())
+    place = 1 + max(index for index, planner in enumerate(rows) if planner.name.startswith("gpu_"))
+    return {planner.name: planner for planner in (*rows[:place], _TFLITE_ARENA, *rows[place:])}
+
+
+ALL_PLANNERS = _all_planners()
 
 
 def register(subparsers: Subparsers) -> None:
@@ -41,7 +53,7 @@ def register(subparsers: Subparsers) -> None:
         help="a .tflite file, sample:NAME, or id,lower,upper,size[,alignment][,offset] lines",
     )
     chosen = parser.add_mutually_exclusive_group()
-    names = (*PLANNERS, EXACT)
+    names = (*ALL_PLANNERS, EXACT)
     chosen.add_argument(
         "--planner", dest="planners", action="append", metavar="NAME", choices=names, help=", ".join(names)
     )
@@ -66,7 +78,13 @@ def run(args: argparse.Namespace) -> int:
         _print_memory_plan(problem)
         return 0
     progress = _ProgressLine() if sys.stderr.isatty() else None
-    comparison = compare(problem.buffers, _planners(args), time_limit=args.time_limit, on_progress=progress)
+    comparison = compare(
+        problem.buffers,
+        _planners(args),
+        planners=ALL_PLANNERS,
+        time_limit=args.time_limit,
+        on_progress=progress,
+    )
     if progress is not None:
         progress.clear()
     best = comparison.best
@@ -93,14 +111,14 @@ def _problem(args: argparse.Namespace) -> Problem:
         simulation = simulate_configuration([load_model(args.source)], configuration(args))
         return head_problem(simulation, title=args.source)
     try:
-        with open(args.source, encoding="utf-8", newline="") as file:
+        with open(args.source, encoding="utf-8-sig", newline="") as file:
             return read_csv(file, path=args.source)
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"cannot be read: {error}", path=args.source) from None
 
 
 def _planners(args: argparse.Namespace) -> tuple[str, ...]:
-    names = tuple(PLANNERS) if args.all else tuple(dict.fromkeys(args.planners or DEFAULT_PLANNERS))
+    names = tuple(ALL_PLANNERS) if args.all else tuple(dict.fromkeys(args.planners or DEFAULT_PLANNERS))
     wants_exact = args.optimal or (args.all and native.available())
     return names + (EXACT,) * (wants_exact and EXACT not in names)
 

@@ -59,7 +59,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json and len(args.models) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
     code = 0
-    for name in args.models:
+    for position, name in enumerate(args.models):
+        if position:
+            print()
         model = load_model(name)
         if args.arena_size is not None:
             code = max(code, _fixed_size(model, config, parse_size(args.arena_size), as_json=args.json))

@@ -6,7 +6,8 @@ import argparse
 import json
 
 from tflm_sim.allocator.measure import measure
-from tflm_sim.allocator.simulate import ROOMY_ARENA, simulate_configuration
+from tflm_sim.allocator.run import ROOMY_ARENA
+from tflm_sim.allocator.simulate import simulate_configuration
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.report.text import trace_line
 from tflm_sim.report.trace import trace_row

@@ -6,14 +6,14 @@ The distance to the lower bound is a distance, *not* bytes to be won: the bound 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tflm_sim.errors import TflmSimError
 from tflm_sim.planners import exact
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.lower_bound import lower_bound
-from tflm_sim.planners.registry import planner
+from tflm_sim.planners.registry import PLANNERS, Planner, planner
 from tflm_sim.planners.validate import Finding, validate
 
 EXACT = "exact"
@@ -69,26 +69,26 @@ def _peak(outcome: Outcome) -> int:
 
 def compare(
     buffers: Sequence[Buffer],
-    planners: Sequence[str],
+    names: Sequence[str],
     *,
+    planners: Mapping[str, Planner] = PLANNERS,
     time_limit: float | None = None,
     on_progress: Callable[[exact.Progress], None] | None = None,
 ) -> Comparison:
-    """Run the named planners one after the other.
+    """Run the named planners one after the other. A KeyboardInterrupt ends the one that runs, not the others.
 
     Args:
         buffers: The problem.
-        planners: Names from ``registry.PLANNERS``, or "exact".
+        names: Keys of ``planners``, or "exact".
+        planners: What there is, by name.
         time_limit: Seconds for each search (hill climb, best-of, exact); they return their best plan so far.
         on_progress: Called by the exact planner now and then.
 
     Raises:
         UsageError: An unknown planner.
     """
-    for name in planners:
-        if name != EXACT:
-            planner(name)
-    outcomes = tuple(_run(buffers, name, time_limit, on_progress) for name in planners)
+    chosen = {name: None if name == EXACT else planner(name, planners) for name in names}
+    outcomes = tuple(_run(buffers, name, chosen[name], time_limit, on_progress) for name in names)
     bounds = (outcome.lower_bound for outcome in outcomes)
     return Comparison(max(lower_bound(buffers), *bounds, 0), outcomes)
 
@@ -96,20 +96,23 @@ def compare(
 def _run(
     buffers: Sequence[Buffer],
     name: str,
+    place: Planner | None,
     time_limit: float | None,
     on_progress: Callable[[exact.Progress], None] | None,
 ) -> Outcome:
     start = time.perf_counter()
     bound, plan, refusal = 0, None, ""
     try:
-        if name == EXACT:
+        if place is None:
             result = exact.solve(buffers, time_limit=time_limit, on_progress=on_progress)
             bound, plan = result.lower_bound, result.plan
             refusal = "buffers collide at their fixed offsets" if result.infeasible else ""
         else:
-            plan = planner(name)(buffers, time_limit=time_limit)
+            plan = place(buffers, time_limit=time_limit)
     except TflmSimError as error:
         refusal = str(error)
+    except KeyboardInterrupt:
+        refusal = "interrupted"
     seconds = time.perf_counter() - start
     findings = () if plan is None else tuple(validate(buffers, plan))
     return Outcome(name, plan, seconds, bound, findings, refusal)

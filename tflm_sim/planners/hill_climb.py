@@ -62,11 +62,18 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
         buffers: What to place.
         time_limit: Seconds after which the best plan so far is returned. A KeyboardInterrupt has the same effect.
     """
-    search = _start(buffers)
+    return finish(_start(buffers), buffers, time_limit=time_limit, run_length=RUN_LENGTH)
+
+
+def finish(search: Search, buffers: Sequence[Buffer], *, time_limit: float | None, run_length: int) -> Plan:
+    """Run ``search`` to its end, the time limit (seconds) or a KeyboardInterrupt and return its best plan.
+
+    The clock is looked at every ``run_length`` swaps.
+    """
     deadline = None if time_limit is None else time.monotonic() + time_limit
     try:
         while not search.is_done and (deadline is None or time.monotonic() < deadline):
-            search.run(RUN_LENGTH)
+            search.run(run_length)
     except KeyboardInterrupt:
         pass
     return plan_of(buffers, search.best_offsets)

@@ -5,8 +5,9 @@ minimalloc's format, one buffer a line, lifetimes *half-open*::
     id,lower,upper,size[,alignment][,offset]        lower <= time < upper
     conv1,0,3,4096                                  is first_time_used 0, last_time_used 2
 
-Columns are found by their names, in any order; ``start`` and ``end`` instead of ``lower`` and ``upper`` are *inclusive*
-at both ends. An offset in a problem fixes the buffer there; in a solution it is where the planner put it.
+Columns are found by their names, in any order; ``start`` and ``end``, or ``first`` and ``last``, instead of ``lower`` and
+``upper`` are *inclusive* at both ends. Without an ``id`` the buffers are numbered from 0. An offset in a problem fixes
+the buffer there; in a solution it is where the planner put it.
 
 Source: src/converter.cc @ google/minimalloc 9f5cf81
 """
@@ -14,17 +15,18 @@ Source: src/converter.cc @ google/minimalloc 9f5cf81
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.planners.buffers import Buffer, Plan
 
-_REQUIRED = ("id", "lower", "upper", "size")
+_NUMBERS = ("lower", "upper", "size")
+_REQUIRED = ("id", *_NUMBERS)
 _OPTIONAL = ("alignment", "offset")
 _IGNORED = ("hint",)  # Where a search may look first; not a part of the problem.
-_ALIASES = {"buffer": "id", "buffer_id": "id", "begin": "lower", "start": "lower", "end": "last"}
+_ALIASES = {"buffer": "id", "buffer_id": "id", "begin": "lower", "start": "lower", "first": "lower", "end": "last"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,13 @@ def read_csv(lines: Iterable[str], *, path: str = "") -> Problem:
     reader = csv.DictReader(lines, strict=True)
     names, buffers = [], []
     try:
-        header = [_ALIASES.get(name.strip(), name.strip()) for name in reader.fieldnames or ()]
-        _check_header(["upper" if name == "last" else name for name in header])
-        reader.fieldnames = header
+        reader.fieldnames = _header([name.strip() for name in reader.fieldnames or ()])
         for row in reader:
-            names.append(row["id"])
+            names.append(row.get("id", str(len(names))))
             buffers.append(_buffer(row))
-    except (UsageError, ValueError, csv.Error) as error:
+    except csv.Error as error:
+        raise ModelError(f"line {reader.line_num + 1}: {error}", path=path or None) from None
+    except (UsageError, ValueError) as error:
         raise ModelError(f"line {max(reader.line_num, 1)}: {error}", path=path or None) from None
     return Problem(tuple(buffers), tuple(names), path)
 
@@ -83,21 +85,33 @@ def write_csv(file: TextIO, problem: Problem, plan: Plan | None = None) -> None:
         )
 
 
-def _check_header(header: list[str]) -> None:
-    missing = [name for name in _REQUIRED if name not in header]
-    unknown = [name for name in header if name not in (*_REQUIRED, *_OPTIONAL, *_IGNORED)]
-    if missing or unknown or len(set(header)) < len(header):
-        raise ValueError(f"the columns must be {','.join(_REQUIRED)}[,{'][,'.join(_OPTIONAL)}], not {','.join(header)}")
+def _header(found: Sequence[str]) -> list[str]:
+    """Return the columns by our names; "last" stands for an inclusive "upper"."""
+    header = [_ALIASES.get(name, name) for name in found]
+    columns = ["upper" if name == "last" else name for name in header]
+    missing = [name for name in _NUMBERS if name not in columns]
+    unknown = [name for name in columns if name not in (*_REQUIRED, *_OPTIONAL, *_IGNORED)]
+    if missing or unknown or len(set(columns)) < len(columns):
+        expected = f"{','.join(_REQUIRED)}[,{'][,'.join(_OPTIONAL)}]"
+        raise ValueError(f"the columns must be {expected}, not {','.join(found) or 'nothing'}")
+    return header
 
 
 def _buffer(row: Mapping[str | None, str | None]) -> Buffer:
     if None in row or None in row.values():
         raise ValueError("the line has more or fewer fields than the header")
-    number = {name: int(value) for name, value in row.items() if value and name != "id"}
+    number = {name: _number(name, value) for name, value in row.items() if name and value and name != "id"}
     if "last" in number:
         number["upper"] = number["last"] + 1
-    absent = [name for name in _REQUIRED[1:] if name not in number]
+    absent = [name for name in _NUMBERS if name not in number]
     if absent:
         raise ValueError(f"{absent[0]} is empty")
     last = number["upper"] - 1
     return Buffer(number["size"], number["lower"], last, number.get("alignment", 1), number.get("offset"))
+
+
+def _number(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{name} is '{text[:40]}', which is not a whole number") from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from tflm_sim.errors import UsageError
-from tflm_sim.planners import best_of, gpu, greedy, hill_climb, linear, vela
+from tflm_sim.planners import best_of, gpu, greedy, hill_climb, hill_climb_tvm, linear, vela
 from tflm_sim.planners.buffers import Buffer, Plan
 
 
@@ -69,13 +69,16 @@ PLANNERS = {
         *map(_gpu, gpu.MemoryStrategy),
         Planner("vela_greedy", "Vela: by first use, into the smallest gap", vela.plan),
         Planner("hill_climb", "Vela: swap what pushed the highest buffer up", hill_climb.plan, is_search=True),
+        Planner(
+            "hill_climb_tvm", "TVM: by size, then swap what the highest buffer meets", hill_climb_tvm.plan, is_search=True
+        ),
         Planner("best_of", "the best of the quick ones", best_of.plan, is_search=True),
     )
 }
 
 
-def planner(name: str) -> Planner:
+def planner(name: str, planners: Mapping[str, Planner] = PLANNERS) -> Planner:
     """Return a planner by name; UsageError names them all."""
-    if name not in PLANNERS:
-        raise UsageError(f"there is no planner '{name}'; use one of: {', '.join(PLANNERS)}")
-    return PLANNERS[name]
+    if name not in planners:
+        raise UsageError(f"there is no planner '{name}'; use one of: {', '.join(planners)}")
+    return planners[name]

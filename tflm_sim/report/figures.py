@@ -47,11 +47,12 @@ def live_bytes_figure(pictures: Picture | Sequence[Picture], *, width: float = 1
     rows = [pictures] if isinstance(pictures, Picture) else list(pictures)
     figure = _figure(width, height)
     axes = figure.add_subplot()
+    most = max(max(picture.head_bytes, 1) for picture in rows)
     for picture in rows:
         live = [count / _KIB for count in picture.live_bytes]
         (line,) = axes.plot(range(len(live)), live, drawstyle="steps-post", label=printable(picture.title, 90))
         axes.axhline(picture.head_bytes / _KIB, color=line.get_color(), linestyle="--", linewidth=1)
-    axes.set(xlabel="operator", ylabel="KiB alive (dashed: head)", ylim=(0, None))
+    axes.set(xlabel="operator", ylabel="KiB alive (dashed: head)", ylim=(0, 1.25 * most / _KIB))
     axes.legend(frameon=False, loc="upper right")
     return figure
 

@@ -58,6 +58,7 @@ def _sections(picture: Picture) -> Iterator[Row]:
     for time, step in enumerate(picture.steps):
         if step.kind == "resize":
             head = step.value
+            temp = temp if step.text else head
         elif step.kind == "reset":
             temp = step.value
         elif step.kind in ("persist", "temp"):

@@ -52,8 +52,8 @@ class Step(NamedTuple):
 
     ``kind`` is "enter", "persist", "temp", "free", "reset", "resize", "request", "place", "log", "corruption" or
     "fail". ``value`` is an index or a number: the moment ("enter"), the block ("persist", "temp", "free"), the end of
-    temp ("reset"), the head in bytes ("resize"), the bytes asked for ("request"), the resident ("place"), else 0.
-    ``text`` is what is asked for, logged or wrong.
+    temp after it ("reset"), the head in bytes ("resize"), the bytes asked for ("request"), the resident ("place"), else
+    0. ``text`` is what is asked for, logged or wrong.
     """
 
     kind: str

@@ -137,7 +137,7 @@ class PictureBuilder(Dispatcher):
             self._step("free", block)
 
     def _temp_reset(self, event: TempReset) -> None:
-        self._step("reset", event.temp_end)
+        self._step("reset", event.head if event.ok else event.temp_end, "" if event.ok else "refused")
 
     def _resize(self, event: Resize) -> None:
         if event.ok and event.head != self._head:

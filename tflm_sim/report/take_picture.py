@@ -9,7 +9,7 @@ from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.measure import Measurement, measure
 from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.allocator.peak import live_bytes
-from tflm_sim.allocator.simulate import ROOMY_ARENA, run
+from tflm_sim.allocator.run import ROOMY_ARENA, run
 from tflm_sim.arena.events import Event, Observer, Phase
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model

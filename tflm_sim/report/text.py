@@ -21,13 +21,21 @@ TOP_PARTS = 4
 
 
 def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines with aligned columns; a cell that starts with a digit is right-aligned."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(_cell(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    """Return rows as lines with aligned columns.
+
+    A cell that starts with a digit is right-aligned, and so is a "-" in a column that has such cells.
+    """
+    columns = [_column(cells) for cells in zip(*rows, strict=True)]
+    return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
 
 
-def _cell(cell: str, width: int) -> str:
-    return cell.rjust(width) if cell[:1].isdigit() else cell.ljust(width)
+def _column(cells: Sequence[str]) -> list[str]:
+    width = max(map(len, cells))
+    has_numbers = any(cell[:1].isdigit() for cell in cells)
+    return [
+        cell.rjust(width) if cell[:1].isdigit() or (cell == "-" and has_numbers) else cell.ljust(width)
+        for cell in cells
+    ]
 
 
 def size_lines(measurement: Measurement) -> list[str]:

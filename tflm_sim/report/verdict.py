@@ -21,12 +21,13 @@ def verdict_lines(verdict: Verdict) -> list[str]:
 
 
 def _answer(verdict: Verdict) -> str:
-    if verdict.fits and verdict.needed is not None and verdict.limit is not None:
-        spare = max(verdict.limit - verdict.needed, 0)
-        return (
-            f"yes: needs {format_size(verdict.needed)} of {format_size(verdict.limit)}, {format_size(spare)} to spare"
-        )
-    return verdict.reason if verdict.fits is None else f"no: {verdict.reason}"
+    if not verdict.fits or verdict.needed is None or verdict.limit is None:
+        reason = printable(verdict.reason, 400)
+        return reason if verdict.fits is None else f"no: {reason}"
+    limit, spare = format_size(verdict.limit), verdict.limit - verdict.needed
+    if spare < 0:
+        return f"yes: {limit} work, though the smallest multiple of 16 is {format_size(verdict.needed)}"
+    return f"yes: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from tflm_sim.allocator.ledger import GROUPS
 from tflm_sim.allocator.measure import Measurement, measure
 from tflm_sim.allocator.peak import find_peak, live_bytes
 from tflm_sim.allocator.recording import AllocationRecorder
+from tflm_sim.allocator.simulate import simulate
 from tflm_sim.arena.events import Persist, Phase
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
@@ -98,3 +99,14 @@ def test_a_model_without_buffers_has_no_peak() -> None:
     allocation = measured(parse(ModelBuilder().build(inputs=[], outputs=[]))).allocation
     assert allocation is not None
     assert find_peak(allocation) is None
+
+
+# -- the same of a simulation ---------------------------------------------------------------------------------------
+
+
+def test_a_simulation_knows_its_peak_and_who_holds_its_tail(chain: Callable[..., Model]) -> None:
+    simulation = simulate([chain(16, 16), chain(160, 160)], REFERENCE)
+    assert simulation.peak is not None
+    assert simulation.peak.live_bytes == 320  # of the second model
+    assert sum(row.used for row in simulation.ledger.groups.values()) == simulation.tail_bytes
+    assert simulate(chain(16, 16), REFERENCE, arena_size=300).peak is None

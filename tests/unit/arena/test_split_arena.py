@@ -39,3 +39,12 @@ def test_a_refused_resize_has_its_own_message() -> None:
     assert not arena.resize_buffer(4, 4)
     assert LogLine("ResetTempAllocations() is not called before ResizeBuffer().") in lines
     assert "Internal error" in SingleArenaBufferAllocator.RESIZE_REFUSED
+
+
+def test_arenas_smaller_than_what_their_alignment_loses() -> None:
+    events: list[Event] = []
+    pair = SplitArena(4, 4, persistent_address=8, non_persistent_address=8, observers=[events.append])
+    # The persistent arena ends at address 0, 8 below its start; the other one starts at 16, 4 above its end.
+    assert (pair.persistent.size, pair.non_persistent.size) == (-8, -4)
+    assert pair.allocate_persistent_buffer(24, 4) is None
+    assert events == [LogLine("Failed to allocate tail memory. Requested: 24, available 4294967288, missing: 32")]

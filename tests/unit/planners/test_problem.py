@@ -27,6 +27,11 @@ def test_start_and_end_are_inclusive():
     assert read_csv(["buffer_id,start,end,size,hint", "a,0,3,8,16"]).buffers == (Buffer(8, 0, 3),)
 
 
+def test_first_and_last_are_inclusive_and_buffers_without_an_id_are_numbered():
+    problem = read_csv(["size,first,last", "8,0,3", "4,-1,0"])
+    assert problem == Problem((Buffer(8, 0, 3), Buffer(4, -1, 0)), ("0", "1"))
+
+
 def test_what_is_written_is_read_again():
     problem = Problem((Buffer(8, 1, 1, 4), Buffer(8, -1, 1, offset=16), Buffer(0, 3, 3)), ("a", "b,c", "d"))
     assert read_csv(io.StringIO(written(problem))) == problem
@@ -40,14 +45,19 @@ def test_optional_columns_are_written_only_when_they_say_something():
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "line 1: the columns must be"),
+        ([], "line 1: the columns must be .*, not nothing"),
         (["id,lower,upper"], "line 1: the columns must be"),
         (["id,lower,upper,size,gaps"], "line 1: the columns must be"),
         (["id,lower,upper,size,size"], "line 1: the columns must be"),
         (["id,lower,upper,size", "a,0,1"], "line 2: the line has more or fewer fields"),
         (["id,lower,upper,size", "a,0,1,2,3"], "line 2: the line has more or fewer fields"),
         (["id,lower,upper,size", "a,0,1,"], "line 2: size is empty"),
-        (["id,lower,upper,size", "a,0,1,8", "b,0,x,8"], "line 3: invalid literal"),
+        (["id,lower,upper,size", "a,0,1,8", "b,0,x,8"], "line 3: upper is 'x', which is not a whole number"),
+        (["id,lower,upper,size", f"a,0,{'9' * 5000},8"], "line 2: upper is '9{40}', which is not"),
+        (["size,first,over"], "line 1: the columns must be .*, not size,first,over"),
+        (["\0"], "line 1: "),
+        (["id,lower,upper,size", '"a,0,1,8'], "line 2: unexpected end of data"),
+        (["id,lower,upper,size", f"{'a' * 140_000},0,1,8"], "line 2: field larger than field limit"),
         (["id,lower,upper,size", "a,1,1,8"], "line 2: a buffer used from 1 to 0: it ends before it begins"),
         (["id,lower,upper,size", "a,0,1,-8"], "line 2: .* must not be negative"),
     ],

@@ -68,6 +68,16 @@ def test_every_step_belongs_to_what_it_names(picture: Picture) -> None:
             assert picture.moments[step.value].step == number
 
 
+def test_a_reset_empties_temp_down_to_the_head(picture: Picture) -> None:
+    head = 0
+    for step in picture.steps:
+        if step.kind == "resize":
+            head = step.value
+        elif step.kind == "reset":
+            assert step.value == head
+            assert step.text == ""
+
+
 def test_sharing_counts_the_residents_on_the_same_bytes(picture: Picture) -> None:
     rows = picture.residents
     for row in rows:

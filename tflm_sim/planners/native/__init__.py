@@ -15,6 +15,7 @@ from typing import Any
 
 from tflm_sim.errors import PlanningError, TflmSimError, UsageError
 from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.native.interrupts import interrupts_wait
 
 _INT32_MAX = 2**31 - 1
 _ROW_LENGTH = 5
@@ -204,13 +205,14 @@ class ExactSearch:
         handle, result = ffi.new_handle(self), ffi.new("exact_result *")
         limits = [-1 if limit is None else limit for limit in (capacity, node_limit, time_limit)]
         options = ffi.new("exact_options *", [*limits, workers, lib.on_exact_progress, handle])
-        code = lib.exact_solve(
-            ffi.from_buffer("exact_buffer[]", flat),
-            len(buffers),
-            options,
-            result,
-            ffi.from_buffer("int64_t[]", offsets),
-        )
+        with interrupts_wait(self._interrupt):
+            code = lib.exact_solve(
+                ffi.from_buffer("exact_buffer[]", flat),
+                len(buffers),
+                options,
+                result,
+                ffi.from_buffer("int64_t[]", offsets),
+            )
         if code == lib.EXACT_TOO_BIG:
             raise UsageError("the buffers' sizes, alignments and fixed offsets add up to more than 2^60 bytes")
         if code != lib.EXACT_OK:
@@ -221,10 +223,13 @@ class ExactSearch:
     def on_progress(self, status: ExactStatus) -> int:
         """Answer the C code: 1 ends the search. Nothing may be raised through it."""
         try:
-            return int(self._on_status(status))
+            return int(self._on_status(status) or self._raised is not None)
         except BaseException as error:
             self._raised = error
             return 1
+
+    def _interrupt(self) -> None:
+        self._raised = KeyboardInterrupt()
 
 
 @cache

@@ -54,7 +54,7 @@ class PictureView {
     let headNow = 0, tempNow = 0, tailNow = this.arena;
     for (let step = 0; step < this.stepCount; step++) {
       const kind = this.steps.kind[step], value = this.steps.value[step];
-      if (kind === "resize") { headNow = value; tempNow = Math.max(tempNow, headNow); }
+      if (kind === "resize") { headNow = value; if (!this.steps.text[step]) tempNow = value; }
       else if (kind === "reset") tempNow = value;
       else if (kind === "persist") tailNow = Math.min(tailNow, this.blocks.offset[value]);
       else if (kind === "temp") tempNow = Math.max(tempNow, this.blocks.offset[value] + this.blocks.size[value]);
@@ -227,5 +227,25 @@ class PictureView {
     if (own < 0) return Math.min(this.stepCount - 1, index);
     const next = own + 1 < this.moments.step.length ? this.moments.step[own + 1] : this.stepCount;
     return Math.min(next - 1, this.moments.step[own] + index - other.moments.step[theirs]);
+  }
+}
+
+/** What happens at a step, for people. */
+function stepText(view, index) {
+  const { kind, value, text } = view.steps, n = value[index], note = printable(text[index], 160);
+  const block = () => ({ kind: "block", index: n });
+  const taken = () => `${bytes(view.blocks.size[n])} at ${count.format(view.blocks.offset[n])}`;
+  switch (kind[index]) {
+    case "enter": return "begins";
+    case "persist": return `${view.name(block())}, ${taken()}, for good`;
+    case "temp": return `a temp of ${taken()}`;
+    case "free": return `the temp of ${taken()} is given back`;
+    case "reset": return note ? "the reset of temp is refused" : `temp is emptied: free from ${count.format(n)} on`;
+    case "resize": return `the head becomes ${bytes(n)}${note ? " — refused" : ""}`;
+    case "request": return `asks for a scratch buffer of ${bytes(n)}${note ? ": " + note : ""}`;
+    case "place": return n < view.residents.offset.length ? `${view.name({ kind: "resident", index: n })}, ${bytes(view.residents.size[n])}, goes to ${count.format(view.residents.offset[n])}` : "places a buffer";
+    case "log": return `the device prints: ${note}`;
+    case "corruption": return `bytes in use are overwritten: ${note}`;
+    default: return `AllocateTensors() fails: ${note}`;
   }
 }

@@ -6,8 +6,9 @@ const KEYS = [
   ["p", "the fullest moment of the head"], ["b", "what binds"], ["/", "search"], ["n", "next match"], ["t", "light or dark"], ["Esc", "let go"],
 ];
 
-class App {
+class App extends Panes {
   constructor(document) {
+    super(Math.max(...document.pictures.map((picture) => picture.arena_bytes), 1));
     this.categories = document.categories;
     this.views = document.pictures.map((picture) => new PictureView(picture, document.strings, document.categories));
     this.activeView = this.views[0];
@@ -19,8 +20,6 @@ class App {
     this.order = "size";
     this.tab = "shrink";
     this.cursor = this.#start();
-    this.all = { u0: 0, u1: 1, b0: 0, b1: Math.max(...this.views.map((view) => view.arena), 1) };
-    this.window = { ...this.all };
     this.setTheme(this.#savedTheme());
   }
 
@@ -50,7 +49,7 @@ class App {
       free: read("free"), sheet: read("sheet"), ink: read("ink"), soft: read("soft"), line: read("line"), mark: read("mark"),
       markSoft: read("mark-soft"), accent: read("accent"), accentSoft: theme === "dark" ? "rgba(110,168,255,.20)" : "rgba(31,111,235,.16)",
       fill: fills.map((color) => [color, shade(color, theme === "dark" ? -0.16 : 0.2), shade(color, theme === "dark" ? 0.14 : -0.12)]),
-      text: fills.map((color) => (luminance(color) > 0.36 ? "#10151c" : "#ffffff")),
+      text: fills.map((color) => (luminance(color) > 0.27 ? "#10151c" : "#ffffff")),
       tempSoft: theme === "dark" ? "rgba(245,180,95,.22)" : "rgba(240,161,60,.28)", head: base("activation"), tail: base("kernel data"),
     };
   }
@@ -69,7 +68,9 @@ class App {
     const { size: report } = this.views[0];
     const path = report.model.path || "model";
     byId("model").textContent = printable(path.split(/[\\/]/).pop(), 90);
-    byId("firmware").textContent = this.views.map((view) => printable(view.title, 120)).join(" — against — ");
+    byId("firmware").textContent = this.views.length === 1 ? printable(this.views[0].title, 120)
+      : "side by side: the figures are those of the first picture, the differences those of the others";
+    document.body.classList.toggle("compared", this.views.length > 1);
     showFigures(byId("figures"), this.views);
     this.#showBanner();
     this.#showChips();
@@ -136,25 +137,6 @@ class App {
     this.showPanel();
   }
 
-  // -- drawing ------------------------------------------------------------------------------------------------------
-
-  redraw() {
-    if (this.pending) return;
-    this.pending = requestAnimationFrame(() => this.paint());
-  }
-
-  paint() {
-    this.pending = 0;
-    const start = performance.now();
-    this.panes.forEach((pane) => { pane.canvas.draw(); pane.host.classList.toggle("zoomed", this.isZoomed); });
-    this.drawMs = performance.now() - start;
-  }
-
-  redrawOver() {
-    if (this.pending || this.pendingOver) return;
-    this.pendingOver = requestAnimationFrame(() => { this.pendingOver = 0; this.panes.forEach((pane) => pane.canvas.drawOver()); });
-  }
-
   // -- cursor, choice, search ---------------------------------------------------------------------------------------
 
   cursorOf(view) {
@@ -169,7 +151,7 @@ class App {
     byId("slider").setAttribute("aria-valuetext", this.eventText(view)[0]);
     const [what, state] = this.eventText(view);
     byId("event").replaceChildren(make("b", {}, what), make("span", {}, state));
-    if (this.panes) {
+    if (this.panes.length) {
       if (this.tab === "chosen" && !this.chosen) this.showPanel();
       this.redrawOver();
     }
@@ -201,15 +183,6 @@ class App {
     this.setCursor(index);
     this.show(view, { ...this.window, start: view.span(index)[0], end: view.span(index)[1] });
     this.redraw();
-  }
-
-  /** Move the window so that a time is in it. */
-  show(view, { start, end, from, to }) {
-    const { u0, u1, b0, b1 } = this.window, tall = u1 - u0, wide = b1 - b0;
-    if (start < u0 || Math.min(end, start + tall) > u1) this.window.u0 = Math.max(0, Math.min(1 - tall, (start + Math.min(end, start + tall)) / 2 - tall / 2));
-    this.window.u1 = this.window.u0 + tall;
-    if (from !== undefined && (from < b0 || to > b1)) this.window.b0 = Math.max(0, Math.min(this.all.b1 - wide, (from + to) / 2 - wide / 2));
-    this.window.b1 = this.window.b0 + wide;
   }
 
   choose(view, thing, { show = false } = {}) {
@@ -264,38 +237,6 @@ class App {
     this.#showMatches();
   }
 
-  // -- zoom and pan -------------------------------------------------------------------------------------------------
-
-  get isZoomed() {
-    const { window: now, all } = this;
-    return now.u1 - now.u0 < all.u1 - all.u0 - 1e-12 || now.b1 - now.b0 < all.b1 - all.b0 - 1e-9;
-  }
-
-  zoom(factor, { u, b, axes = "ub" } = {}) {
-    const { window: now, all } = this;
-    const scale = (low, high, at, least, edge) => {
-      const range = Math.min(edge, Math.max(least, (high - low) * factor));
-      const start = Math.max(0, Math.min(edge - range, at - ((at - low) * range) / (high - low)));
-      return [start, start + range];
-    };
-    const middle = u ?? (now.u0 + now.u1) / 2;
-    if (axes.includes("u")) [now.u0, now.u1] = scale(now.u0, now.u1, middle, Math.min(1, 4 / this.activeView.count), all.u1);
-    if (axes.includes("b")) [now.b0, now.b1] = scale(now.b0, now.b1, b ?? (now.b0 + now.b1) / 2, Math.min(32, all.b1), all.b1);
-    this.redraw();
-  }
-
-  pan(du, db) {
-    const { window: now, all } = this;
-    const u = Math.max(-now.u0, Math.min(all.u1 - now.u1, du)), b = Math.max(-now.b0, Math.min(all.b1 - now.b1, db));
-    now.u0 += u; now.u1 += u; now.b0 += b; now.b1 += b;
-    this.redraw();
-  }
-
-  showAll() {
-    this.window = { ...this.all };
-    this.redraw();
-  }
-
   toPeak() {
     const view = this.activeView;
     if (view.peakScope >= 0) this.goTo(view, view.stepCount + view.peakScope);
@@ -306,29 +247,5 @@ class App {
     const view = this.activeView;
     if (view.limits.length) this.goTo(view, view.limits[0].step);
     this.openTab("shrink");
-  }
-}
-
-function luminance(color) {
-  const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}
-
-function stepText(view, index) {
-  const { kind, value, text } = view.steps, n = value[index], note = printable(text[index], 160);
-  const block = () => ({ kind: "block", index: n });
-  const taken = () => `${bytes(view.blocks.size[n])} at ${count.format(view.blocks.offset[n])}`;
-  switch (kind[index]) {
-    case "enter": return "begins";
-    case "persist": return `${view.name(block())}, ${taken()}, for good`;
-    case "temp": return `a temp of ${taken()}`;
-    case "free": return `the temp of ${taken()} is given back`;
-    case "reset": return `temp is reset to ${count.format(n)}`;
-    case "resize": return `the head becomes ${bytes(n)}${note ? " — refused" : ""}`;
-    case "request": return `asks for a scratch buffer of ${bytes(n)}${note ? ": " + note : ""}`;
-    case "place": return n < view.residents.offset.length ? `${view.name({ kind: "resident", index: n })}, ${bytes(view.residents.size[n])}, goes to ${count.format(view.residents.offset[n])}` : "places a buffer";
-    case "log": return `the device prints: ${note}`;
-    case "corruption": return `bytes in use are overwritten: ${note}`;
-    default: return `AllocateTensors() fails: ${note}`;
   }
 }

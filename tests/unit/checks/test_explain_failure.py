@@ -1,0 +1,63 @@
+import pytest
+
+from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.board.diagnosis import Diagnosis, diagnose
+from tflm_sim.board.dialects import parse_log
+from tflm_sim.checks.explain_failure import explain_failure
+from tflm_sim.model.load import load
+from tflm_sim.samples import sample_path
+from tflm_sim.target.presets import target
+
+CONFIG = Configuration(target("cortex-m4"), "plain")
+MODEL = load(sample_path("keyword_spotter"))
+SMALLEST = smallest_arena(MODEL, CONFIG.target)
+
+
+def device_log(arena_size: int) -> str:
+    return "\n".join(simulate_configuration([MODEL], CONFIG, arena_size=arena_size).log)
+
+
+def diagnosis_of(text: str, arena_size: int | None = None) -> Diagnosis:
+    return diagnose(parse_log(text.encode() + b"\n"), arena_size=arena_size)[-1]
+
+
+@pytest.mark.parametrize("arena_size", [400, 1000, 2000, 3008, 9008, 16000, SMALLEST.size - 1, SMALLEST.size - 1000])
+def test_the_arena_of_a_log_is_found_from_its_numbers_alone(arena_size: int) -> None:
+    text = device_log(arena_size)
+    exact = explain_failure(diagnosis_of(text), MODEL, CONFIG)
+    assert exact.contradiction == ""
+    assert exact.smallest is not None
+    assert exact.smallest.size == SMALLEST.size
+    assert exact.arena_size is not None
+    assert device_log(exact.arena_size) == text
+    assert exact.place
+
+
+def test_a_known_arena_in_which_the_model_would_not_fail_like_that_is_a_contradiction() -> None:
+    text = device_log(9008)
+    exact = explain_failure(diagnosis_of(text, 9008 + 64), MODEL, CONFIG)
+    assert exact.arena_size is None
+    assert exact.contradiction.endswith("another arena size or interpreter")
+
+
+def test_a_request_that_the_model_never_makes_is_a_contradiction() -> None:
+    text = "Failed to resize buffer. Requested: 19440, available 11876, missing: 7564"
+    exact = explain_failure(diagnosis_of(text, 26080), MODEL, CONFIG)
+    assert exact.contradiction
+
+
+def test_an_old_message_is_matched_by_its_numbers() -> None:
+    refusal = diagnosis_of(device_log(9008)).refusals[-1]
+    needed = f"Needed {refusal.requested} but only {refusal.available} was available."
+    old = f"Arena size is too small for all buffers. {needed}"
+    exact = explain_failure(diagnosis_of(old), MODEL, CONFIG)
+    assert exact.arena_size is not None
+    assert exact.place == explain_failure(diagnosis_of(device_log(9008)), MODEL, CONFIG).place
+
+
+def test_a_failure_without_numbers_still_gets_the_smallest_arena() -> None:
+    exact = explain_failure(diagnosis_of("Too many buffers (max is 3)"), MODEL, CONFIG)
+    assert exact.smallest is not None
+    assert exact.smallest.size == SMALLEST.size
