@@ -36,8 +36,30 @@ inline int WriteWithMicroPrintf(void*, const void* data, size_t size) {
   return 0;
 }
 
+// Return whether allocate(arena, size) is true for an arena of exactly size bytes, 16-byte aligned, in memory, and leaves
+// the 16 bytes on either side alone. memory needs size + 48 bytes. allocate builds an interpreter in the arena and returns
+// whether AllocateTensors() (and Invoke(), for what kernels do then) succeeded: the smallest arena, confirmed in RAM.
+template <typename Allocate>
+bool FitsArena(uint8_t* memory, size_t memory_size, size_t size, Allocate allocate) {
+  constexpr size_t kGuard = 16;
+  constexpr uint32_t kSeed = 1;
+  const size_t skip = (kGuard - reinterpret_cast<uintptr_t>(memory) % kGuard) % kGuard;
+  if (memory_size < skip + kGuard + size + kGuard) {
+    return false;
+  }
+  uint8_t* below = memory + skip;
+  uint8_t* arena = below + kGuard;
+  tsim_paint(below, kGuard, kSeed);
+  tsim_paint(arena + size, kGuard, kSeed);
+  return allocate(arena, size) && tsim_scan_paint(below, kGuard, kSeed).touched == 0 &&
+         tsim_scan_paint(arena + size, kGuard, kSeed).touched == 0;
+}
+
 // A GreedyMemoryPlanner that remembers what it was given, so that a report can show the plan. Pass it to
-// MicroAllocator::Create(arena, size, &planner). Buffers beyond kMaxBuffers are planned, and counted, but not shown.
+// MicroAllocator::Create(arena, size, &planner). Buffers beyond kMaxBuffers are planned, but not shown.
+//
+// It lives outside the arena, TFLM's own planner in it: the tail is smaller by that object. The report says so ("planner":
+// "outside"), and the host then compares the plan, and neither tail nor total.
 template <int kMaxBuffers>
 class RememberingPlanner : public tflite::GreedyMemoryPlanner {
  public:
@@ -69,7 +91,6 @@ class RememberingPlanner : public tflite::GreedyMemoryPlanner {
     return status;
   }
 
-  int count() const { return count_; }
   const tsim_buffer_t* buffers() const { return buffers_; }
   int shown() const { return count_ < kMaxBuffers ? count_ : kMaxBuffers; }
 
@@ -113,6 +134,7 @@ class ArenaReporter {
   // Add the memory plan. Optional; planner must live until Report.
   template <int kMaxBuffers>
   ArenaReporter& Plan(const RememberingPlanner<kMaxBuffers>& planner) {
+    has_plan_ = true;
     buffers_ = planner.buffers();
     buffer_count_ = planner.shown();
     return *this;
@@ -175,6 +197,7 @@ class ArenaReporter {
     Info("target", target_);
     Info("tflm", tflm_);
     Info("kernels", kernels_);
+    Info("planner", has_plan_ ? "outside" : nullptr);
     if (model_ != nullptr) {
       Keep(tsim_report_model(&report_, model_, model_size_));
     }
@@ -202,6 +225,7 @@ class ArenaReporter {
   size_t model_size_ = 0;
   const tsim_buffer_t* buffers_ = nullptr;
   int buffer_count_ = 0;
+  bool has_plan_ = false;
   tsim_scan_t scan_ = {};
   bool has_scan_ = false;
 };

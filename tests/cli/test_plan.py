@@ -49,6 +49,34 @@ def test_the_json_fits_its_schema(problem, capsys):
     jsonschema.validate(json.loads(capsys.readouterr().out), schema)
 
 
+def test_all_are_every_planner_of_the_table(problem, capsys):
+    assert main(["plan", problem, "--all", "--time-limit", "5s", "--json"]) == 0
+    names = [row["planner"] for row in json.loads(capsys.readouterr().out)["planners"]]
+    assert names[:2] == ["greedy", "linear"]
+    assert names[8:13] == ["gpu_mincostflow", "tflite_arena", "vela_greedy", "hill_climb", "hill_climb_tvm"]
+    assert names[13:] == ["best_of", *["exact"] * native.available()]
+
+
+def test_the_arena_of_tflite_is_a_planner(problem, capsys):
+    # b (5) is placed first, a and c rest on it: 5 + 4.
+    assert main(["plan", problem, "--planner", "tflite_arena", "--csv"]) == 0
+    assert capsys.readouterr().out == "id,lower,upper,size,offset\na,0,2,4,5\nb,1,3,5,0\nc,2,4,4,5\n"
+
+
+def test_sizes_with_inclusive_lifetimes_are_read(tmp_path, capsys):
+    path = tmp_path / "p.csv"
+    path.write_text("\ufeffsize,first,last\n4,0,1\n5,1,2\n4,2,3\n", encoding="utf-8")
+    assert main(["plan", str(path), "--planner", "greedy", "--csv"]) == 0
+    assert capsys.readouterr().out == "id,lower,upper,size,offset\n0,0,2,4,5\n1,1,3,5,0\n2,2,4,4,5\n"
+
+
+def test_a_planner_without_a_plan_has_dashes_under_its_numbers(tmp_path, capsys):
+    path = tmp_path / "p.csv"
+    path.write_text("id,lower,upper,size,offset\na,0,2,4096,16\n")
+    assert main(["plan", str(path), "--planner", "greedy", "--planner", "vela_greedy"]) == 0
+    assert capsys.readouterr().out.splitlines()[4][:52] == f"vela_greedy  {'-':>10}  {'-':>27}"
+
+
 def test_csv_gives_the_best_plan_as_minimalloc_writes_solutions(problem, capsys):
     assert main(["plan", problem, "--planner", "linear", "--planner", "greedy", "--csv"]) == 0
     assert capsys.readouterr().out == "id,lower,upper,size,offset\na,0,2,4,5\nb,1,3,5,0\nc,2,4,4,5\n"

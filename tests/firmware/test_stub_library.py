@@ -182,7 +182,10 @@ class Config(ctypes.Structure):
     _fields_ = (("context", ctypes.c_void_p), ("write", WRITE))
 
 
-@given(text=st.text(alphabet=st.characters(exclude_characters="\0"), max_size=80), number=st.integers(0, 2**32 - 1))
+@given(
+    text=st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=80),
+    number=st.integers(0, 2**32 - 1),
+)
 @settings(deadline=None)
 def test_c_and_python_write_the_same_frames(library: ctypes.CDLL, text: str, number: int) -> None:
     sent: list[bytes] = []

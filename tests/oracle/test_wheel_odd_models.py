@@ -57,6 +57,13 @@ def test_offline_plans(offsets: tuple[int, ...], same_as_wheel: Check) -> None:
     same_as_wheel(builder.build(inputs=[0], outputs=[2]))
 
 
+@pytest.mark.parametrize("size", [0, 4, 11, 12, 16, 23])
+def test_an_offline_plan_that_ends_early(size: int, same_as_wheel: Check) -> None:
+    builder = relu(3)
+    builder.metadata("OfflineMemoryAllocation", struct.pack("<6i", 1, 0, 3, 0, 64, -1)[:size])
+    same_as_wheel(builder.build(inputs=[0], outputs=[2]))
+
+
 @pytest.mark.parametrize(
     ("offsets", "status"),
     [((), "ok"), ((-1,) * 10, "ok"), ((-1, -1, -1, 256, *[-1] * 6), "ok"), ((-1, -1, 64, *[-1] * 7), "abort")],

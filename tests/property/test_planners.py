@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tflm_sim.cli.plan import ALL_PLANNERS
 from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer
@@ -84,7 +85,7 @@ def test_the_c_hill_climb_equals_the_python_hill_climb(problem, data):
         assert in_c.is_done == in_python.is_done
 
 
-@pytest.mark.parametrize("planner", PLANNERS.values(), ids=PLANNERS.keys())
+@pytest.mark.parametrize("planner", ALL_PLANNERS.values(), ids=ALL_PLANNERS.keys())
 @settings(max_examples=100, deadline=None)
 @given(problem=st.lists(buffers(), max_size=40))
 def test_a_plan_is_valid_and_not_below_the_bound(planner, problem):
@@ -113,7 +114,7 @@ def test_fixed_offsets_are_kept_and_only_they_can_collide(name, problem, data):
 def test_no_planner_is_below_the_exact_one(problem):
     exact = solve(problem, time_limit=20)
     assert exact.proved
-    assert all(planner(problem).peak >= exact.peak for planner in PLANNERS.values())
+    assert all(planner(problem).peak >= exact.peak for planner in ALL_PLANNERS.values())
 
 
 @settings(max_examples=100, deadline=None)

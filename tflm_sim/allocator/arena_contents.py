@@ -14,10 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tflm_sim.allocator.findings import BufferId, Finding, FindingCode, Place
+from tflm_sim.errors import ModelError
 
 # The noise repeats after a prime number of bytes: no shift by a multiple of 16 below 1 MiB finds itself again.
 _PERIOD = 65537
 _STRIDE = 40503
+
+LARGEST = 1 << 28
+"""How many bytes of head and tail are filled and compared; a file can claim gigabytes."""
 
 Content = bytes | memoryview
 
@@ -94,9 +98,16 @@ class ArenaContents:
     Attributes:
         findings: What was wrong so far, each once.
         checked_bytes: How many bytes were compared.
+
+    Raises:
+        ModelError: More bytes than ``LARGEST``.
     """
 
     def __init__(self, head_size: int, tail_offset: int, tail_size: int) -> None:
+        if head_size + tail_size > LARGEST:
+            raise ModelError(
+                f"{head_size + tail_size:,} bytes of head and tail are more than any device has: not invoked"
+            )
         self.head = bytearray(head_size)
         self.tail = bytearray(tail_size)
         self.slots: list[Slot] = []

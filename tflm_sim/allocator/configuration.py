@@ -25,6 +25,8 @@ class Configuration:
         is_split: Whether persistent and non-persistent memory are two arenas.
         custom_ops: Kernels of one's own, by the name of the custom operator; the name of a builtin operator replaces
             the library's kernel.
+        variable_arena_size: Bytes of an arena of its own, with an allocator of its own, in which the firmware makes the
+            table of resource variables; None where it makes it in the model's arena.
         preserved: What if these tensors, (subgraph, tensor), had to live to the end of Invoke()? TFLM itself has no
             such setting for single tensors.
 
@@ -38,6 +40,7 @@ class Configuration:
     resource_variable_count: int | None = None
     is_split: bool = False
     custom_ops: tuple[OpModel, ...] = ()
+    variable_arena_size: int | None = None
     preserved: frozenset[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:

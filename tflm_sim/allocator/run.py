@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
@@ -12,10 +12,11 @@ from tflm_sim.allocator.micro_allocator import MicroAllocator
 from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.allocator.resources import create_resource_variables
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
-from tflm_sim.arena.events import End, Observer, Run
+from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
 from tflm_sim.arena.split_arena import SplitArena
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
 from tflm_sim.units import align_up
@@ -118,7 +119,7 @@ def run(
             arena, target, kind=kind, planner=configuration.planner, preserved=configuration.preserved
         )
         for model in models:
-            variables = create_resource_variables(model, allocator, configuration.resource_variable_count)
+            variables = _resource_variables(model, allocator, configuration)
             interpreters.append(
                 MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables)
             )
@@ -128,6 +129,33 @@ def run(
     outcome = Outcome(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
     arena.emit(End(configuration.interpreter, outcome.status, 0 if outcome.status == "abort" else arena.used_bytes))
     return outcome
+
+
+def _resource_variables(
+    model: Model, allocator: MicroAllocator, configuration: Configuration
+) -> ResourceVariables | None:
+    """Make the table of a model's resource variables, where the configuration says."""
+    count = configuration.resource_variable_count
+    size = configuration.variable_arena_size
+    if size is None:
+        return create_resource_variables(model, allocator, count)
+    try:
+        return create_resource_variables(model, _variable_allocator(allocator, configuration, size), count)
+    except ArenaOverflowError as error:
+        error.where = "variable arena"
+        raise
+
+
+def _variable_allocator(allocator: MicroAllocator, configuration: Configuration, size: int) -> MicroAllocator:
+    """Return an allocator on an arena of its own; its log and its overwritten bytes join the models' event stream."""
+
+    def tell(event: Event) -> None:
+        if isinstance(event, LogLine | Corruption):
+            allocator.arena.emit(event)
+
+    apart = replace(configuration, interpreter="plain", is_split=False)
+    arena = _make_arena(apart, size, 0, (tell,))
+    return MicroAllocator(arena, configuration.target)
 
 
 def _make_arena(

@@ -8,19 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from tflm_sim.allocator.arena_contents import ArenaContents
 from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.invoke import Invocation, invoke
 from tflm_sim.allocator.ledger import TailLedger
 from tflm_sim.allocator.peak import Peak, find_peak
 from tflm_sim.allocator.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.allocator.run import ROOMY_ARENA, Outcome, PlannedBuffer, run
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer
-from tflm_sim.errors import SimulatedFailure
+from tflm_sim.errors import ModelError, SimulatedFailure
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.target.target import Target
+
+if TYPE_CHECKING:
+    from tflm_sim.allocator.invoke import Invocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +93,17 @@ class Simulation:
         Raises:
             SimulatedFailure: AllocateTensors() failed, or Invoke() fails: a kernel asks for what it may not have then.
             UsageError: Too few offsets, or a negative one.
-            ModelError: The subgraphs nest so that too many operators run.
+            ModelError: Too many operators run in nested subgraphs, or too many bytes are claimed; a negative offset.
         """
+        # Whoever only sizes a model need not wait for these.
+        from tflm_sim.allocator.arena_contents import ArenaContents
+        from tflm_sim.allocator.invoke import invoke
+
         outcome = self.unwrap().outcome
         plans = outcome.plans(offsets)
         placed = [offset for plan in plans for offset in plan.values()]
+        if min(placed, default=0) < 0:
+            raise ModelError(f"a buffer is fixed at {min(placed)}: the device writes outside of its arena")
         ends = (offset + buffer.info.size for offset, buffer in zip(placed, self.buffers, strict=True))
         contents = ArenaContents(max(ends, default=0), outcome.tail_offset, self.tail_bytes)
         return invoke(outcome.interpreters, plans, contents, count=count, while_iterations=while_iterations)

@@ -83,7 +83,6 @@ class SingleArenaBufferAllocator(Talker):
     )
 
     __slots__ = (
-        "_bytes",
         "_checksum",
         "_live_temps",
         "_mask",
@@ -108,14 +107,6 @@ class SingleArenaBufferAllocator(Talker):
         self._live_temps: dict[int, int] = {}
         self._temp_count = 0
         self._checksum = 0
-        self._bytes: bytearray | None = None
-
-    @property
-    def memory(self) -> bytearray:
-        """The arena's bytes, zero at first; made when first looked at, because planning itself writes none."""
-        if self._bytes is None:
-            self._bytes = bytearray(self.size)
-        return self._bytes
 
     def align_up(self, offset: int, alignment: int) -> int:
         """Return the lowest offset, not below ``offset``, whose address is a multiple of ``alignment``."""

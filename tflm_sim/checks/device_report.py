@@ -171,6 +171,8 @@ def _figures(report: DeviceReport, simulation: Simulation) -> Iterable[ComparedF
         ("head", report.head, simulation.head_bytes),
         ("tail", report.tail, simulation.tail_bytes),
     ]
+    if isinstance(report, ArenaReport) and dict(report.info).get("planner") == "outside":
+        rows = [row for row in rows if row[0] == "head"]
     figures = [_exact(name, measured, ours) for name, measured, ours in rows if measured is not None]
     figures += _category_figures(report.categories, simulation)
     return [*figures, *_plan_figures(report.buffers, simulation)] if isinstance(report, ArenaReport) else figures

@@ -8,10 +8,16 @@ from typing import Any
 
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.cli.custom_ops import load_custom_ops
+from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
 from tflm_sim.target.presets import target
+from tflm_sim.units import parse_size
+
+TARGET = "cortex-m4"
+PAIRED = ("target", "kernels", "interpreter", "planner", "resource_variables", "variable_arena")
+"""What can differ between two firmwares."""
 
 Subparsers = Any  # argparse._SubParsersAction, which argparse does not export.
 
@@ -28,29 +34,42 @@ def add_verb(subparsers: Subparsers, name: str, summary: str, examples: str) -> 
     return parser
 
 
-def add_configuration(parser: argparse.ArgumentParser, *, with_planner: bool = True) -> None:
-    """Add the options that say what the firmware is; without ``--planner`` it is the greedy one."""
-    group = parser.add_argument_group("firmware")
+def add_configuration(parser: argparse.ArgumentParser, *, with_planner: bool = True, is_pair: bool = False) -> None:
+    """Add the options that say what the firmware is; without ``--planner`` it is the greedy one.
+
+    With ``is_pair`` the parser collects what can differ between two firmwares in lists; see :func:`pair`.
+    """
+    group = parser.add_argument_group("firmware" + (" (given twice: before, after)" if is_pair else ""))
+    store = "append" if is_pair else "store"
+    group.add_argument("--target", action=store, metavar="T", help=f"preset (default: {TARGET}); see 'targets'")
     group.add_argument(
-        "--target", default="cortex-m4", metavar="T", help="preset (default: %(default)s); see 'targets'"
+        "--kernels", action=store, metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION"
     )
-    group.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION")
     group.add_argument("--ethos-u", action="store_true", help="the firmware links the Ethos-U driver")
-    group.add_argument("--interpreter", choices=("plain", "recording"), help="default: the target's, mostly plain")
+    group.add_argument(
+        "--interpreter", action=store, choices=("plain", "recording"), help="default: the target's, mostly plain"
+    )
     if with_planner:
         group.add_argument(
             "--planner",
+            action=store,
             choices=("greedy", "linear"),
-            default="greedy",
             help="linear: preserve_all_tensors; default: greedy",
         )
     else:
-        parser.set_defaults(planner="greedy")
+        parser.set_defaults(planner=None)
     group.add_argument(
         "--resource-variables",
+        action=store,
         type=int,
         metavar="N",
         help="room that the firmware makes for resource variables (default: as many as the model names)",
+    )
+    group.add_argument(
+        "--variable-arena",
+        action=store,
+        metavar="N",
+        help="the table of resource variables is made in an arena of its own, of N bytes (ESPHome: 1024)",
     )
     group.add_argument(
         "--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own: its OpModel values"
@@ -63,10 +82,33 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False) -> Config
     Raises:
         UsageError: An unknown target or kernel library, or a file without custom operators.
     """
-    chosen = replace(target(args.target, kernels=args.kernels), ethos_u=args.ethos_u)
-    interpreter = args.interpreter or chosen.interpreter
-    own = tuple(row for path in args.custom_ops for row in load_custom_ops(path))
-    return Configuration(chosen, interpreter, args.planner, args.resource_variables, is_split=is_split, custom_ops=own)
+    chosen = replace(target(args.target or TARGET, kernels=args.kernels), ethos_u=args.ethos_u)
+    return Configuration(
+        chosen,
+        args.interpreter or chosen.interpreter,
+        args.planner or "greedy",
+        args.resource_variables,
+        is_split=is_split,
+        custom_ops=tuple(row for path in args.custom_ops for row in load_custom_ops(path)),
+        variable_arena_size=None if args.variable_arena is None else parse_size(args.variable_arena),
+    )
+
+
+def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespace]:
+    """Return the arguments of the firmware before and of the one after; what is given once holds for both.
+
+    Raises:
+        UsageError: An option is given more than twice.
+    """
+    sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    for name in PAIRED:
+        values = getattr(args, name) or [None]
+        if len(values) > 2:
+            raise UsageError(f"--{name.replace('_', '-')} is given {len(values)} times; before and after are two")
+        for side, value in zip(sides, (values[0], values[-1]), strict=True):
+            side[name] = value
+    before, after = (argparse.Namespace(**{**vars(args), **side}) for side in sides)
+    return before, after
 
 
 def load_model(name: str) -> Model:

@@ -23,6 +23,7 @@ from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.schema import builtin_operator_code
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
+from tflm_sim.units import int32
 
 UNINITIALIZED_LIFETIME = -1
 OFFLINE_MEMORY_ALLOCATION = "OfflineMemoryAllocation"
@@ -86,28 +87,35 @@ def offline_planned_offsets(model: Model, tensor_count: int) -> Sequence[int] | 
     """Return the offsets of ``OfflineMemoryAllocation``, one per tensor of all subgraphs; None without that metadata.
 
     Raises:
-        PlanningError: The metadata does not hold one offset per tensor, or its buffer is not readable.
+        PlanningError: The metadata is for another number of tensors, or there is no such buffer.
     """
     offsets: Sequence[int] | None = None
     for metadata in model.metadata:
         if metadata.name != OFFLINE_MEMORY_ALLOCATION:
             continue
-        data = model.buffers[metadata.buffer].data if metadata.buffer < len(model.buffers) else None
-        if data is None or len(data) < 12:
-            raise PlanningError(
-                "the OfflineMemoryAllocation buffer has no header: the device reads wild", status="abort"
-            )
-        count = struct.unpack_from("<I", data, 8)[0]
+        data = _from_buffer_on(model, metadata.buffer)
+        count = struct.unpack_from("<I", data, 8)[0] if len(data) >= 12 else tensor_count
         if count != tensor_count:
-            message = f"Nbr of offline buffer offsets ({count}) in metadata not equal nbr tensors ({tensor_count})\n"
+            message = (
+                f"Nbr of offline buffer offsets ({int32(count)}) in metadata not equal nbr tensors ({tensor_count})\n"
+            )
             raise PlanningError(message.strip(), device_message=message)
         if len(data) < 12 + 4 * count:
             raise PlanningError(
-                f"the OfflineMemoryAllocation buffer is too short for its {count} offsets: the device reads wild",
-                status="abort",
+                "the OfflineMemoryAllocation buffer is too short: the device reads wild", status="abort"
             )
         offsets = struct.unpack_from(f"<{count}i", data, 12)
     return offsets
+
+
+def _from_buffer_on(model: Model, index: int) -> memoryview:
+    """Return a buffer's bytes and what follows in the file: upstream does not look where the buffer ends."""
+    buffer = model.buffers[index] if index < len(model.buffers) else None
+    if buffer is None or buffer.data is None:
+        raise PlanningError(
+            f"the OfflineMemoryAllocation buffer {index} has no data: a null pointer is read", status="abort"
+        )
+    return model.source[buffer.address :] if buffer.address else buffer.data
 
 
 class LifetimeBuilder:

@@ -56,6 +56,7 @@ def size_document(measurement: Measurement) -> Document:
                 for (subgraph, index, op), row in measurement.ledger.ops.items()
             ],
         },
+        "operators": measurement.allocation.op_names if measurement.allocation else [],
         **_plan(measurement),
     }
 
@@ -108,6 +109,7 @@ def configuration_facts(configuration: Configuration) -> Document:
         "interpreter": configuration.interpreter,
         "planner": configuration.planner,
         "resource_variable_count": configuration.resource_variable_count,
+        "variable_arena_bytes": configuration.variable_arena_size,
         "split_arenas": configuration.is_split,
         "custom_ops": [row.op for row in configuration.custom_ops],
     }

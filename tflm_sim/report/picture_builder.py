@@ -45,7 +45,6 @@ class PictureBuilder(Dispatcher):
         self._place = PlaceTracker()
         self._blocks: list[Block] = []
         self._temps: dict[int, int] = {}
-        self._temp_end = 0
         self._head_block = -1
         self._head = 0
         self._tail_used = 0
@@ -124,7 +123,6 @@ class PictureBuilder(Dispatcher):
             block = self._take(category, event.offset, event.size, "")
             self._need(event.temp_end)
         self._temps[event.offset] = block
-        self._temp_end = event.temp_end
         self._step("temp", block)
 
     def _live_temp_end(self) -> int:

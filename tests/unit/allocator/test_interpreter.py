@@ -17,7 +17,7 @@ from tflm_sim.arena.events import LogLine
 from tflm_sim.errors import AllocatorSequenceError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
-from tflm_sim.model.types import Model, OperatorCode, TensorType
+from tflm_sim.model.types import Metadata, Model, OperatorCode, TensorType
 from tflm_sim.ops.registry import registrations
 from tflm_sim.target.presets import target
 
@@ -162,6 +162,22 @@ def test_an_offline_plan_for_another_number_of_tensors() -> None:
     builder.metadata("OfflineMemoryAllocation", offline(0, 64))
     simulation = run(builder, outputs=[2])
     assert simulation.log == ("Nbr of offline buffer offsets (2) in metadata not equal nbr tensors (3)",)
+
+
+def test_an_offline_plan_that_ends_early_goes_on_with_what_follows_in_the_file() -> None:
+    builder = relu(count=3)
+    builder.metadata("OfflineMemoryAllocation", offline(0, 64, -1)[:16])
+    assert run(builder, outputs=[2]).status != "abort"
+    builder = relu(count=3)
+    builder.metadata("OfflineMemoryAllocation", b"")
+    assert run(builder, outputs=[2]).log[0].startswith("Nbr of offline buffer offsets (")
+
+
+def test_an_offline_plan_without_a_buffer_halts() -> None:
+    builder = relu()
+    builder.build(inputs=[0], outputs=[1])
+    model = replace(builder.model(), metadata=(Metadata("OfflineMemoryAllocation", 0),))
+    assert simulate(model, M4).status == "abort"
 
 
 def test_an_offline_plan_is_followed_even_where_it_overlaps() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tflm_sim.allocator.findings import BufferId, FindingCode
 from tflm_sim.allocator.simulate import Simulation, simulate
-from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.errors import ModelError, SimulatedFailure, UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
@@ -252,3 +252,17 @@ def test_the_figures_of_check_plans(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert check_plans.main([]) == 0
     assert capsys.readouterr().out.count("100 of 100 broken plans caught") == len(SAMPLES)
+
+
+def test_a_buffer_at_a_negative_offset_cannot_be_invoked() -> None:
+    builder = ModelBuilder()
+    a, b = (builder.tensor((1, 16), INT8, scale=0.5) for _ in range(2))
+    builder.operator("RELU", [a], [b])
+    builder.metadata("OfflineMemoryAllocation", struct_of(1, 0, 2, -16, 16))
+    with pytest.raises(ModelError, match="fixed at -16"):
+        run(parse(builder.build(inputs=[a], outputs=[b]))).invoke()
+
+
+def test_gigabytes_that_a_file_claims_are_not_filled(chain: Chain) -> None:
+    with pytest.raises(ModelError, match="not invoked"):
+        simulate(chain(300 << 20, 300 << 20), TARGET).invoke()

@@ -118,12 +118,6 @@ def test_used_bytes_count_the_further_of_head_and_temp() -> None:
     assert arena.used_bytes == 12 + 3
 
 
-def test_the_memory_is_a_real_bytearray_of_the_arena_size() -> None:
-    arena, _ = make(64)
-    arena.memory[3] = 7
-    assert arena.memory == bytes(3) + b"\x07" + bytes(60)
-
-
 def test_a_negative_size_stops_the_simulation_because_the_device_pointer_wraps() -> None:
     for size in (-1, 2**31, 2**32 - 10):
         arena, _ = make(64)

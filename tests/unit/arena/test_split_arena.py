@@ -1,7 +1,7 @@
 """Two arenas: neither grows into the other, and alignment is lost at the outer ends."""
 
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
-from tflm_sim.arena.events import LogLine
+from tflm_sim.arena.events import Event, LogLine
 from tflm_sim.arena.split_arena import SplitArena
 
 

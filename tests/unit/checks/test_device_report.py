@@ -118,6 +118,12 @@ def test_a_printed_plan_is_compared_buffer_by_buffer() -> None:
     assert wrong == ["buffer 0 offset"]
 
 
+def test_a_planner_outside_the_arena_leaves_only_the_head_and_the_plan_to_compare() -> None:
+    head = simulate_configuration([MODEL], PLAIN, arena_size=2000).head_bytes
+    report = plain_report(2000, info=(("planner", "outside"),), total=1, tail=1, head=head)
+    assert [figure.name for figure in compare(report).figures] == ["head"]
+
+
 def test_an_arena_in_which_the_simulation_fails_is_said() -> None:
     assert compare(replace(plain_report(2000), arena_size=200)).refused.startswith(
         "the simulation fails in this arena: "

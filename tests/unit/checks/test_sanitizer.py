@@ -165,6 +165,10 @@ def test_a_tensor_that_nothing_writes() -> None:
     assert (found.code, found.victim) == (FindingCode.READ_BEFORE_WRITTEN, BufferId("tensor", 0, 0))
 
 
+def test_a_size_below_zero_is_no_bytes() -> None:
+    assert findings(*plan((info(0, 0, 1), 0), (info(1, 0, 1, size=-64), 0))) == []
+
+
 def test_a_buffer_that_nothing_names_is_no_finding() -> None:
     assert findings(*plan((info(0, -1, -1), 0))) == []
 

@@ -103,12 +103,13 @@ def test_scratch_of_an_operator_that_never_runs_is_planned_with_garbage() -> Non
     assert failure.value.status == "abort"
 
 
-def offline_model(payload: bytes) -> Model:
+def offline_model(payload: bytes, *, is_in_a_file: bool = True) -> Model:
     builder = ModelBuilder()
     a, b = builder.tensor((4,), INT8), builder.tensor((4,), INT8)
     builder.operator("RELU", [a], [b])
     builder.metadata("OfflineMemoryAllocation", payload)
-    return parse(builder.build(inputs=[a], outputs=[b]))
+    file = builder.build(inputs=[a], outputs=[b])
+    return parse(file) if is_in_a_file else builder.model()
 
 
 def test_offline_offsets_follow_a_header_of_three_words() -> None:
@@ -128,5 +129,12 @@ def test_a_wrong_number_of_offline_offsets_is_refused_with_the_device_message() 
 @pytest.mark.parametrize("payload", [b"", bytes(11), struct.pack("<3Ii", 1, 0, 2, 0)])
 def test_offline_metadata_that_is_too_short_is_a_wild_read(payload: bytes) -> None:
     with pytest.raises(PlanningError) as failure:
-        lifetimes.offline_planned_offsets(offline_model(payload), 2)
+        lifetimes.offline_planned_offsets(offline_model(payload, is_in_a_file=False), 2)
     assert failure.value.status == "abort"
+
+
+def test_offline_metadata_that_is_too_short_is_read_on_in_the_file() -> None:
+    model = offline_model(struct.pack("<3Ii", 1, 0, 2, 64))
+    after = model.buffers[model.metadata[0].buffer].address + 16
+    offsets = lifetimes.offline_planned_offsets(model, 2)
+    assert offsets == (64, *struct.unpack_from("<i", model.source, after))

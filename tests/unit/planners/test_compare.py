@@ -5,7 +5,7 @@ from tflm_sim.planners import best_of, native
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.compare import compare
 from tflm_sim.planners.lower_bound import lower_bound
-from tflm_sim.planners.registry import PLANNERS, planner
+from tflm_sim.planners.registry import PLANNERS, Planner, planner
 from tflm_sim.planners.validate import Fault
 
 needs_native = pytest.mark.skipif(not native.available(), reason="the exact planner is in C")
@@ -67,6 +67,16 @@ def test_a_planner_says_when_a_problem_is_too_large_for_it():
 
 def test_no_buffers_need_no_bytes():
     assert {name: place([]).peak for name, place in PLANNERS.items()} == dict.fromkeys(PLANNERS, 0)
+
+
+def test_an_interrupt_ends_one_planner_and_not_the_others():
+    def interrupted(buffers):
+        raise KeyboardInterrupt
+
+    table = {"slow": Planner("slow", "", interrupted), "greedy": PLANNERS["greedy"]}
+    comparison = compare([Buffer(8, 0, 0)], ["slow", "greedy"], planners=table)
+    assert comparison.outcomes[0].refusal == "interrupted"
+    assert comparison.best.planner == "greedy"
 
 
 def test_best_of_finds_what_greedy_misses():

@@ -33,6 +33,11 @@ def test_numbers_are_right_aligned() -> None:
     assert table_lines([("bytes", "what"), ("7", "a"), ("1,024", "b")]) == ["bytes  what", "    7  a", "1,024  b"]
 
 
+def test_a_dash_stands_where_its_column_has_its_numbers():
+    rows = [("bytes", "proved"), ("1", "yes"), ("-", "-")]
+    assert table_lines(rows) == ["bytes  proved", "    1  yes", "    -  -"]
+
+
 def test_the_report_of_one_relu(chain: Callable[..., Model]) -> None:
     lines = report(chain(8, 8))
     assert lines[0] == "model on cortex-m4 (reference kernels, plain interpreter, greedy planner)"
