@@ -1,162 +1,194 @@
-/* Random calls of exact_solve, for a build with -fsanitize=address,undefined.
- *
- *   fuzz_exact SEED CASES
- *
- * A plan must keep the fixed offsets, be aligned, have no overlap and lie between the bound and the peak that is told;
- * a call with a value out of range must be refused, and only such a call.
- */
+/* Random small problems: the exact planner's C code against a plain depth-first search that knows no tricks.
+
+     fuzz_exact SEED CASES
+
+   Each case asks for the minimum, for capacities around it, and (through one search that keeps what it has learnt) with
+   random strategies and node limits. Every tenth case is hostile: numbers near 2^31 and 2^63, zero and negative ones,
+   where only an error code or a valid answer is allowed. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "exact.h"
+#include "exact_search.h"
 
-#define MOST_BUFFERS 40
-#define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
+enum { MOST = 9 };
 
 static uint64_t state;
-static unsigned long current_case;
 
-static void fail(const char *condition, int line) {
-  fprintf(stderr, "case %lu, line %d: %s does not hold\n", current_case, line, condition);
-  abort();
+static int64_t draw(int64_t low, int64_t high) {
+  state += UINT64_C(0x9e3779b97f4a7c15);
+  return low + (int64_t)(exact_mix(state) % (uint64_t)(high - low + 1));
 }
 
-static uint32_t below(uint32_t limit) {
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)((state >> 33) % limit);
+static void fail(const char *what, const exact_buffer *b, size_t count) {
+  fprintf(stderr, "%s\n", what);
+  for (size_t i = 0; i < count; i++)
+    fprintf(stderr, "{%lld, %lld, %lld, %lld, %lld},\n", (long long)b[i].size, (long long)b[i].first,
+            (long long)b[i].last, (long long)b[i].alignment, (long long)b[i].offset);
+  exit(1);
 }
 
-static int64_t wild(void) {
-  static const int64_t values[] = {INT64_MIN,
-                                   INT64_MIN + 1,
-                                   INT32_MIN,
-                                   -2,
-                                   -1,
-                                   0,
-                                   1,
-                                   3,
-                                   INT32_MAX,
-                                   INT64_C(1) << 31,
-                                   (INT64_C(1) << 32) + 1,
-                                   EXACT_MAX_BYTES - 1,
-                                   EXACT_MAX_BYTES,
-                                   EXACT_MAX_BYTES + 1,
-                                   INT64_MAX - 1,
-                                   INT64_MAX};
-  return values[below(sizeof values / sizeof *values)];
+static int meet(const exact_buffer *a, const exact_buffer *b) { return a->first <= b->last && b->first <= a->last; }
+
+static int overlap(const exact_buffer *a, int64_t at, const exact_buffer *b, int64_t other) {
+  return meet(a, b) && at < other + b->size && other < at + a->size;
 }
 
-static void tame_buffer(exact_buffer *buffer, uint32_t size_limit, uint32_t time_limit) {
-  static const int64_t alignments[] = {1, 1, 1, 2, 3, 16, 64};
-  buffer->size = below(size_limit);
-  buffer->first = (int64_t)below(time_limit) - 2;
-  buffer->last = buffer->first + below(below(4) == 0 ? time_limit : 3);
-  buffer->alignment = alignments[below(7)];
-  buffer->offset = below(12) == 0 ? (int64_t)below(4 * size_limit) : EXACT_FREE;
-}
+/* ---- the plain search: buffers in the order of their offsets, each as low as those before it allow */
 
-static void wild_buffer(exact_buffer *buffer) {
-  int64_t *fields[] = {&buffer->size, &buffer->first, &buffer->last, &buffer->alignment, &buffer->offset};
-  for (uint32_t i = 0; i < 1 + below(2); ++i) {
-    *fields[below(5)] = wild();
+typedef struct {
+  const exact_buffer *b;
+  size_t count;
+  int64_t offsets[MOST], best;
+  int placed[MOST];
+} plain;
+
+static int64_t lowest(const plain *p, size_t i) {
+  int64_t at = 0;
+  for (size_t j = 0; j < p->count; j++)
+    if (p->placed[j] && p->b[j].offset < 0 && meet(&p->b[i], &p->b[j]) && p->offsets[j] + p->b[j].size > at)
+      at = p->offsets[j] + p->b[j].size;
+  at = exact_align_up(at, p->b[i].alignment);
+  for (size_t j = 0; j < p->count; j++) {
+    if (p->b[j].offset < 0 || !overlap(&p->b[i], at, &p->b[j], p->b[j].offset)) continue;
+    at = exact_align_up(p->b[j].offset + p->b[j].size, p->b[i].alignment);
+    j = (size_t)-1; /* from the first fixed one again */
   }
+  return at;
 }
 
-static size_t make_problem(exact_buffer *buffers) {
-  static const uint32_t size_limits[] = {1, 3, 100, 5000, UINT32_C(1) << 28};
-  const uint32_t size_limit = size_limits[below(5)];
-  const uint32_t time_limit = 1 + below(below(2) ? 6 : 60);
-  const uint32_t wildness = below(2) == 0 ? 10 : 0;
-  const size_t count = below(below(2) ? 8 : MOST_BUFFERS);
-  for (size_t i = 0; i < count; ++i) {
-    tame_buffer(&buffers[i], size_limit, time_limit);
-    if (wildness != 0 && below(wildness) == 0) {
-      wild_buffer(&buffers[i]);
-    }
+static void descend(plain *p, int64_t from, int64_t peak) {
+  int left = 0;
+  if (peak >= p->best) return;
+  for (size_t i = 0; i < p->count; i++) {
+    if (p->placed[i]) continue;
+    left = 1;
+    const int64_t at = lowest(p, i), end = at + p->b[i].size;
+    if (at < from) continue;
+    p->offsets[i] = at;
+    p->placed[i] = 1;
+    descend(p, at, end > peak ? end : peak);
+    p->placed[i] = 0;
+  }
+  if (!left) p->best = peak;
+}
+
+static int64_t plain_minimum(const exact_buffer *b, size_t count) {
+  plain p = {.b = b, .count = count, .best = INT64_MAX};
+  int64_t peak = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (b[i].offset < 0) continue;
+    p.placed[i] = 1;
+    if (b[i].offset + b[i].size > peak) peak = b[i].offset + b[i].size;
+  }
+  descend(&p, 0, peak);
+  return p.best;
+}
+
+/* ---- the cases */
+
+static size_t draw_problem(exact_buffer *b) {
+  const size_t count = (size_t)draw(1, MOST - 2 * draw(0, 1));
+  const int64_t moments = draw(3, 9), size = draw(3, 14), length = draw(1, 5);
+  const int aligned = draw(0, 3) == 0, fixed = draw(0, 3) == 0;
+  static const int64_t alignments[] = {1, 2, 3, 4};
+  for (size_t i = 0; i < count; i++) {
+    const int64_t first = draw(0, moments), last = first + draw(0, length);
+    b[i] = (exact_buffer){draw(1, size), first, last < moments ? last : moments, aligned ? alignments[draw(0, 3)] : 1,
+                          fixed && draw(0, 3) == 0 ? draw(0, 25) : EXACT_FREE};
+    if (i > 0 && draw(0, 4) == 0) b[i] = b[draw(0, (int64_t)i - 1)];
   }
   return count;
 }
 
-static int is_in_range(const exact_buffer *buffers, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (buffers[i].size < 0 || buffers[i].alignment < 1 || buffers[i].first > buffers[i].last ||
-        buffers[i].offset < EXACT_FREE) {
-      return 0;
-    }
+static int fixed_overlap(const exact_buffer *b, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < i; j++)
+      if (b[i].offset >= 0 && b[j].offset >= 0 && overlap(&b[i], b[i].offset, &b[j], b[j].offset)) return 1;
+  return 0;
+}
+
+static void check_plan(const exact_buffer *b, size_t count, const int64_t *offsets, int64_t peak) {
+  int64_t highest = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (offsets[i] < 0 || (b[i].offset < 0 ? offsets[i] % b[i].alignment != 0 : offsets[i] != b[i].offset))
+      fail("an offset is wrong", b, count);
+    for (size_t j = 0; j < i; j++)
+      if (overlap(&b[i], offsets[i], &b[j], offsets[j])) fail("two buffers overlap", b, count);
+    if (offsets[i] + b[i].size > highest) highest = offsets[i] + b[i].size;
   }
-  return 1;
+  if (highest != peak) fail("the peak is wrong", b, count);
 }
 
-static int is_small(const exact_buffer *buffers, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (buffers[i].size > INT32_MAX || buffers[i].alignment > INT32_MAX || buffers[i].offset > INT32_MAX) {
-      return 0;
-    }
+static void check_entry(const exact_buffer *b, size_t count, int64_t best) {
+  int64_t offsets[MOST];
+  for (int64_t capacity = best > 0 ? best - 2 : -1; capacity <= best + 1; capacity++) {
+    const exact_options options = {capacity < 0 ? -1 : capacity, -1, -1.0, 1 + (int)draw(0, 1), NULL, NULL};
+    exact_result result;
+    if (exact_solve(b, count, &options, &result, offsets) != EXACT_OK || !result.proved)
+      fail("a small problem is not answered", b, count);
+    if (options.capacity >= 0 && result.infeasible != (best > capacity)) fail("a capacity is misjudged", b, count);
+    if (options.capacity < 0 && result.status.peak != best) fail("the minimum is wrong", b, count);
+    if (!result.infeasible) check_plan(b, count, offsets, result.status.peak);
   }
-  return 1;
 }
 
-static int overlap(const exact_buffer *a, int64_t at, const exact_buffer *b, int64_t other) {
-  return a->first <= b->last && b->first <= a->last && at < other + b->size && other < at + a->size && a->size > 0 &&
-         b->size > 0;
-}
+static int poll(void *context, int64_t nodes) { return context == NULL && nodes < 0; }
 
-static void check_plan(const exact_buffer *buffers, size_t count, const exact_result *result, const int64_t *offsets) {
-  int64_t peak = 0;
-  for (size_t i = 0; i < count; ++i) {
-    CHECK(buffers[i].offset == EXACT_FREE ? offsets[i] >= 0 && offsets[i] % buffers[i].alignment == 0
-                                          : offsets[i] == buffers[i].offset);
-    peak = peak < offsets[i] + buffers[i].size ? offsets[i] + buffers[i].size : peak;
-    for (size_t j = 0; j < i; ++j) {
-      CHECK(!overlap(&buffers[i], offsets[i], &buffers[j], offsets[j]));
-    }
+static void check_searches(const exact_buffer *b, size_t count, int64_t best) {
+  static const char *const keys[] = {"TAWO", "WATZ", "ZLOA"};
+  problem p;
+  if (problem_init(&p, b, count) != EXACT_OK || p.bound > best) fail("the bound is wrong", b, count);
+  search_narrow *narrow = search_new_narrow(&p);
+  search_wide *wide = search_new_wide(&p);
+  for (int turn = 0; turn < 12; turn++) {
+    int order[MOST + 1];
+    int64_t units[MOST + 1];
+    problem_order(&p, keys[draw(0, 2)], order);
+    const int64_t capacity = best + draw(-2, 2);
+    if (capacity < p.bound) continue;
+    search_task task = {capacity, (search_pick)draw(0, PICK_COUNT - 1), order, draw(0, 1) ? draw(1, 30) : INT64_MAX,
+                        poll,     NULL,                                 0};
+    const int verdict = draw(0, 2) ? search_run_narrow(narrow, &task, units) : search_run_wide(wide, &task, units);
+    if (verdict == SEARCH_STOPPED && task.node_limit < INT64_MAX) continue;
+    if (verdict != (capacity >= best ? SEARCH_FOUND : SEARCH_FAILED)) fail("a search is wrong", b, count);
+    if (verdict == SEARCH_FOUND && problem_peak(&p, units) > capacity) fail("a plan is too high", b, count);
   }
-  CHECK(result->status.peak == peak);
+  search_free_narrow(narrow);
+  search_free_wide(wide);
+  problem_free(&p);
 }
 
-static int end_at_once(void *context, const exact_status *status) {
-  (void)context;
-  (void)status;
-  return 1;
-}
-
-static void try_solve(const exact_buffer *buffers, size_t count) {
-  exact_options options = {-1, below(300), -1, 1 + (int)below(2), below(4) == 0 ? end_at_once : NULL, NULL};
+static void check_hostile(void) {
+  static const int64_t edges[] = {0, 1, -1, 16, INT32_MAX, INT64_C(1) << 31, INT64_C(1) << 59, INT64_MAX, INT64_MIN};
+  exact_buffer b[4];
+  int64_t offsets[4];
+  for (size_t i = 0; i < 4; i++) {
+    int64_t *fields[] = {&b[i].size, &b[i].first, &b[i].last, &b[i].alignment, &b[i].offset};
+    b[i] = (exact_buffer){1, 0, 5, 1, EXACT_FREE};
+    for (int k = 0; k < 5; k++)
+      if (draw(0, 3) == 0) *fields[k] = edges[draw(0, 8)];
+  }
+  const exact_options options = {-1, 5000, -1.0, 1, NULL, NULL};
   exact_result result;
-  int64_t *offsets = malloc(count * sizeof *offsets + 1);
-  CHECK(offsets != NULL);
-  options.capacity = below(3) == 0 ? (below(2) ? wild() : (int64_t)below(20000)) : -1;
-  const int code = exact_solve(buffers, count, &options, &result, offsets);
-  CHECK((code == EXACT_BAD_ARGUMENT) == !is_in_range(buffers, count));
-  CHECK(code != EXACT_NO_MEMORY && !(code == EXACT_TOO_BIG && is_small(buffers, count) && count < 2));
-  if (code == EXACT_OK && !result.infeasible) {
-    check_plan(buffers, count, &result, offsets);
-    CHECK(result.status.lower_bound <= result.status.peak || options.capacity >= 0);
-  }
-  free(offsets);
-}
-
-static void try_bad_calls(void) {
-  const exact_buffer buffer = {8, 0, 0, 1, EXACT_FREE};
-  exact_options options = {-1, -1, -1, 1, NULL, NULL};
-  exact_result result;
-  int64_t offset;
-  CHECK(exact_solve(&buffer, SIZE_MAX, &options, &result, &offset) == EXACT_BAD_ARGUMENT);
-  CHECK(exact_solve(NULL, 0, &options, &result, &offset) == EXACT_OK);
-  options.workers = 0;
-  CHECK(exact_solve(&buffer, 1, &options, &result, &offset) == EXACT_BAD_ARGUMENT);
+  const int code = exact_solve(b, 4, &options, &result, offsets);
+  if (code == EXACT_OK && !result.infeasible) check_plan(b, 4, offsets, result.status.peak);
 }
 
 int main(int argc, char **argv) {
-  exact_buffer buffers[MOST_BUFFERS];
-  const unsigned long cases = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
-  state = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
-  try_bad_calls();
-  for (current_case = 0; current_case < cases; ++current_case) {
-    const size_t count = make_problem(buffers);
-    try_solve(buffers, count);
+  const long cases = argc > 2 ? atol(argv[2]) : 1000;
+  state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+  for (long k = 0; k < cases; k++) {
+    exact_buffer b[MOST];
+    if (k % 10 == 9) {
+      check_hostile();
+      continue;
+    }
+    const size_t count = draw_problem(b);
+    if (fixed_overlap(b, count)) continue;
+    const int64_t best = plain_minimum(b, count);
+    check_entry(b, count, best);
+    check_searches(b, count, best);
   }
-  printf("%lu cases\n", cases);
+  printf("%ld cases\n", cases);
   return 0;
 }

@@ -3,10 +3,11 @@
 Each write fills a buffer with a piece of noise that starts somewhere else each time; a check compares every byte. Two
 pieces agree in a given byte by chance with 1/256, so that a buffer of one byte takes a few invocations to judge.
 
-    head  | t0 t0 t0 | t1 t1 | scratch |            tail  | variable | resource variable |
-          0                        head size           tail offset                  arena size
+    | t0 t0 t0 | t1 t1 | scratch |      free      | variable | resource variable |
+    0                        head size       tail offset                  arena size
 
-Nobody touches the free bytes between head and tail, so head and tail are two ``bytearray`` s and a roomy arena is free.
+All of it is one ``bytearray``. Nobody touches the free bytes, which are left out where the arena is a roomy one, and
+where persistent memory is an arena of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Slot:
 
     Attributes:
         buffer: Whose they are.
-        memory: The head's or the tail's bytes.
+        memory: The arena's bytes.
         index: Where in ``memory`` they start.
         offset: Where in the arena they start, bytes.
         size: Bytes, without the padding to 16.
@@ -78,13 +79,11 @@ class Slot:
 
     def is_same_place(self, other: Slot) -> bool:
         """Whether both start at the same byte: upstream's kernels compare the pointers."""
-        return self.memory is other.memory and self.index == other.index
+        return self.index == other.index
 
     def shares_bytes(self, other: Slot) -> bool:
         """Whether a byte belongs to both."""
-        return self.memory is other.memory and max(self.index, other.index) < min(
-            self.index + self.size, other.index + other.size
-        )
+        return max(self.index, other.index) < min(self.index + self.size, other.index + other.size)
 
 
 class ArenaContents:
@@ -94,8 +93,10 @@ class ArenaContents:
         head_size: Bytes of the head.
         tail_offset: Where the tail starts, bytes.
         tail_size: Bytes of the tail.
+        has_gap: Whether the free bytes between head and tail are there too.
 
     Attributes:
+        memory: The arena's bytes.
         findings: What was wrong so far, each once.
         checked_bytes: How many bytes were compared.
 
@@ -103,16 +104,14 @@ class ArenaContents:
         ModelError: More bytes than ``LARGEST``.
     """
 
-    def __init__(self, head_size: int, tail_offset: int, tail_size: int) -> None:
-        if head_size + tail_size > LARGEST:
-            raise ModelError(
-                f"{head_size + tail_size:,} bytes of head and tail are more than any device has: not invoked"
-            )
-        self.head = bytearray(head_size)
-        self.tail = bytearray(tail_size)
+    def __init__(self, head_size: int, tail_offset: int, tail_size: int, *, has_gap: bool) -> None:
+        tail_index = tail_offset if has_gap else head_size
+        if tail_index + tail_size > LARGEST:
+            raise ModelError(f"{tail_index + tail_size:,} bytes of arena are more than any device has: not invoked")
+        self.memory = bytearray(tail_index + tail_size)
+        self._tail_shift = tail_index - tail_offset
         self.slots: list[Slot] = []
         self.checked_bytes = 0
-        self._tail_offset = tail_offset
         self._time = 0
         self._noise = memoryview(b"")
         self._findings: dict[tuple[object, ...], Finding] = {}
@@ -125,14 +124,15 @@ class ArenaContents:
     def in_head(self, buffer: BufferId, offset: int, size: int) -> Slot:
         """Add a planned buffer; a size below zero, from dimensions below zero, is no bytes."""
         size = max(size, 0)
-        return self._add(Slot(buffer, self.head, offset, offset=offset, size=size))
+        return self._add(Slot(buffer, self.memory, offset, offset=offset, size=size))
 
     def in_tail(self, buffer: BufferId, offset: int, size: int) -> Slot:
         """Add a persistent buffer."""
-        return self._add(Slot(buffer, self.tail, offset - self._tail_offset, offset=offset, size=size))
+        return self._add(Slot(buffer, self.memory, offset + self._tail_shift, offset=offset, size=size))
 
     def _add(self, slot: Slot) -> Slot:
-        assert 0 <= slot.index <= len(slot.memory) - slot.size, "a buffer outside of the arena"
+        if not 0 <= slot.index <= len(slot.memory) - slot.size:
+            raise ModelError(f"a buffer is placed at {slot.offset} to {slot.end}: outside of the arena")
         self.slots.append(slot)
         return slot
 

@@ -14,7 +14,7 @@ from tflm_sim.allocator.resources import create_resource_variables
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
 from tflm_sim.arena.split_arena import SplitArena
-from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.errors import ArenaOverflowError, SimulatedFailure, UsageError
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model
@@ -60,6 +60,11 @@ class Outcome:
     def tail_offset(self) -> int:
         """Where the tail starts in the arena (of persistent memory, where there are two)."""
         return self.arena.persistent.tail if isinstance(self.arena, SplitArena) else self.arena.tail
+
+    @property
+    def is_split(self) -> bool:
+        """Whether persistent memory is an arena of its own."""
+        return isinstance(self.arena, SplitArena)
 
     def plans(self, offsets: Sequence[int] | None = None) -> list[dict[int, int]]:
         """Return each model's plan, head offset by info; with ``offsets`` in place of the planner's, in their order.

@@ -96,7 +96,7 @@ class Simulation:
             ModelError: Too many operators run in nested subgraphs, or too many bytes are claimed; a negative offset.
         """
         # Whoever only sizes a model need not wait for these.
-        from tflm_sim.allocator.arena_contents import ArenaContents
+        from tflm_sim.allocator.arena_contents import LARGEST, ArenaContents
         from tflm_sim.allocator.invoke import invoke
 
         outcome = self.unwrap().outcome
@@ -105,7 +105,9 @@ class Simulation:
         if min(placed, default=0) < 0:
             raise ModelError(f"a buffer is fixed at {min(placed)}: the device writes outside of its arena")
         ends = (offset + buffer.info.size for offset, buffer in zip(placed, self.buffers, strict=True))
-        contents = ArenaContents(max(ends, default=0), outcome.tail_offset, self.tail_bytes)
+        # The bytes between head and tail are left out where there is no end of them, and where they are two arenas.
+        has_gap = self.arena_size <= LARGEST and not outcome.is_split
+        contents = ArenaContents(max(ends, default=0), outcome.tail_offset, self.tail_bytes, has_gap=has_gap)
         return invoke(outcome.interpreters, plans, contents, count=count, while_iterations=while_iterations)
 
 

@@ -7,11 +7,18 @@ import json
 from pathlib import Path
 from typing import cast
 
-from tflm_sim.allocator.measure import Measurement, measure
-from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.allocator.measure import Measurement
 from tflm_sim.checks.baseline import baseline_key, read_baseline, update_baseline
 from tflm_sim.checks.verdict import Verdict
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.options import (
+    Subparsers,
+    add_configuration,
+    add_verb,
+    configuration,
+    load_model,
+    measured,
+    simulated,
+)
 from tflm_sim.errors import UsageError
 from tflm_sim.report.verdict import verdict_document, verdict_lines, verdict_markdown
 from tflm_sim.target.boards import Board, board
@@ -64,7 +71,7 @@ def _judge(args: argparse.Namespace) -> Verdict:
         raise UsageError("--update-baseline needs --baseline FILE")
     limit = parse_size(args.limit or args.ram_free) if args.limit or args.ram_free else None
     config = configuration(args)
-    measurement = measure(load_model(args.model), config)
+    measurement = measured(load_model(args.model), config)
     key = baseline_key(args.model, config)
     is_compared = args.baseline is not None and not args.update_baseline
     before = read_baseline(Path(args.baseline)).get(key) if is_compared else None
@@ -81,7 +88,7 @@ def _judge(args: argparse.Namespace) -> Verdict:
 
 def _in_an_arena(measurement: Measurement, limit: int) -> tuple[bool, str, tuple[str, ...]]:
     """Run in an arena of ``limit`` bytes; return whether that works, else why not, and what the device prints."""
-    simulation = simulate_configuration([measurement.model], measurement.configuration, arena_size=limit)
+    simulation = simulated(measurement.model, measurement.configuration, limit)
     if simulation.status == "ok" and not simulation.corruptions:
         return True, "", simulation.log
     assert measurement.smallest is not None, "it works in some arena"

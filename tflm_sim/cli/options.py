@@ -7,6 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.allocator.measure import Measurement, measure
+from tflm_sim.allocator.simulate import Simulation, simulate_configuration
+from tflm_sim.cli.terminal import ProgressLine
 from tflm_sim.cli.custom_ops import load_custom_ops
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
@@ -16,7 +19,7 @@ from tflm_sim.target.presets import target
 from tflm_sim.units import parse_size
 
 TARGET = "cortex-m4"
-PAIRED = ("target", "kernels", "interpreter", "planner", "resource_variables", "variable_arena")
+PAIRED = ("target", "kernels", "interpreter", "planner", "resource_variables", "variable_arena", "arena_address")
 """What can differ between two firmwares."""
 
 Subparsers = Any  # argparse._SubParsersAction, which argparse does not export.
@@ -72,6 +75,14 @@ def add_configuration(parser: argparse.ArgumentParser, *, with_planner: bool = T
         help="the table of resource variables is made in an arena of its own, of N bytes (ESPHome: 1024)",
     )
     group.add_argument(
+        "--arena-address",
+        action=store,
+        type=int,
+        choices=range(16),
+        metavar="0..15",
+        help="where the arena starts, modulo 16 (default: 0, aligned; a heap may give 4, 8 or 12)",
+    )
+    group.add_argument(
         "--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own: its OpModel values"
     )
 
@@ -82,7 +93,11 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False) -> Config
     Raises:
         UsageError: An unknown target or kernel library, or a file without custom operators.
     """
-    chosen = replace(target(args.target or TARGET, kernels=args.kernels), ethos_u=args.ethos_u)
+    chosen = replace(
+        target(args.target or TARGET, kernels=args.kernels),
+        ethos_u=args.ethos_u,
+        arena_address=args.arena_address or 0,
+    )
     return Configuration(
         chosen,
         args.interpreter or chosen.interpreter,
@@ -120,3 +135,15 @@ def load_model(name: str) -> Model:
     """
     prefix, _, sample = name.partition(":")
     return load(sample_path(sample) if prefix == "sample" else name)
+
+
+def measured(model: Model, config: Configuration) -> Measurement:
+    """Return ``measure(model, config)``; a line on stderr shows how far it is when it takes long."""
+    with ProgressLine("simulating", model) as progress:
+        return measure(model, config, observers=(progress,))
+
+
+def simulated(model: Model, config: Configuration, arena_size: int) -> Simulation:
+    """Return the simulation in an arena of ``arena_size`` bytes; with a line on stderr like :func:`measured`."""
+    with ProgressLine("simulating", model) as progress:
+        return simulate_configuration([model], config, arena_size=arena_size, observers=(progress,))

@@ -7,9 +7,15 @@ import json
 import sys
 
 from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import measure
-from tflm_sim.allocator.simulate import simulate_configuration
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.options import (
+    Subparsers,
+    add_configuration,
+    add_verb,
+    configuration,
+    load_model,
+    measured,
+    simulated,
+)
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, columns, wants_color
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.types import Model
@@ -69,8 +75,7 @@ def run(args: argparse.Namespace) -> int:
         if args.map:
             code = max(code, _map(model, config, color=wants_color(args.color, sys.stdout)))
             continue
-        with ProgressLine("simulating", model) as progress:
-            measurement = measure(model, config, observers=(progress,))
+        measurement = measured(model, config)
         if args.json:
             print(json.dumps(size_document(measurement), indent=1))
         else:
@@ -97,7 +102,7 @@ def _jsonl(names: list[str], config: Configuration) -> int:
         model: Model | None = None
         try:
             model = load_model(name)
-            document = size_document(measure(model, config))
+            document = size_document(measured(model, config))
         except TflmSimError as error:
             document = error_document(name, model, config, error)
             code = error.exit_code
@@ -106,12 +111,12 @@ def _jsonl(names: list[str], config: Configuration) -> int:
 
 
 def _fixed_size(model: Model, config: Configuration, arena_size: int, *, as_json: bool) -> int:
-    simulation = simulate_configuration([model], config, arena_size=arena_size)
+    simulation = simulated(model, config, arena_size)
     fits = simulation.status == "ok" and not simulation.corruptions
     if as_json:
         print(json.dumps(arena_document(model, config, simulation), indent=1))
     elif fits:
         print(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
     else:
-        print("\n".join(failure_lines(simulation, measure(model, config).smallest)))
+        print("\n".join(failure_lines(simulation, measured(model, config).smallest)))
     return 0 if fits else 1

@@ -5,10 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 
-from tflm_sim.allocator.measure import measure
 from tflm_sim.allocator.run import ROOMY_ARENA
-from tflm_sim.allocator.simulate import simulate_configuration
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.options import (
+    Subparsers,
+    add_configuration,
+    add_verb,
+    configuration,
+    load_model,
+    measured,
+    simulated,
+)
 from tflm_sim.report.text import trace_line
 from tflm_sim.report.trace import trace_row
 from tflm_sim.units import parse_size
@@ -38,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
     if args.arena_size is not None:
         arena_size = parse_size(args.arena_size)
     else:
-        smallest = measure(model, config).smallest
+        smallest = measured(model, config).smallest
         arena_size = smallest.multiple_of_16 if smallest else ROOMY_ARENA
-    simulation = simulate_configuration([model], config, arena_size=arena_size)
+    simulation = simulated(model, config, arena_size)
     for event in simulation.events:
         print(json.dumps(trace_row(event), separators=(",", ":")) if args.jsonl else trace_line(event))
     return 0 if simulation.failure is None else simulation.failure.exit_code

@@ -5,6 +5,7 @@ from __future__ import annotations
 VERBS = {
     "size": "size",
     "check": "check",
+    "diff": "diff",
     "trace": "trace",
     "lifetimes": "lifetimes",
     "plan": "plan",
@@ -15,6 +16,7 @@ VERBS = {
     "replay-on": "replay_on",
     "ports": "ports",
     "targets": "targets",
+    "boards": "boards",
     "ops": "ops",
     "completion": "completion",
 }

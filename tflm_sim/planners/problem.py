@@ -5,9 +5,9 @@ minimalloc's format, one buffer a line, lifetimes *half-open*::
     id,lower,upper,size[,alignment][,offset]        lower <= time < upper
     conv1,0,3,4096                                  is first_time_used 0, last_time_used 2
 
-Columns are found by their names, in any order; ``start`` and ``end``, or ``first`` and ``last``, instead of ``lower`` and
-``upper`` are *inclusive* at both ends. Without an ``id`` the buffers are numbered from 0. An offset in a problem fixes
-the buffer there; in a solution it is where the planner put it.
+Columns are found by their names, in any order. ``start`` and ``end``, or ``first`` and ``last``, instead of ``lower``
+and ``upper`` are *inclusive* at both ends. Without an ``id`` the buffers are numbered from 0. An offset in a problem
+fixes the buffer there; in a solution it is where the planner put it.
 
 Source: src/converter.cc @ google/minimalloc 9f5cf81
 """
@@ -51,7 +51,8 @@ def read_csv(lines: Iterable[str], *, path: str = "") -> Problem:
         ModelError: A column is missing or unknown, or a line is not a buffer.
     """
     reader = csv.DictReader(lines, strict=True)
-    names, buffers = [], []
+    names: list[str] = []
+    buffers: list[Buffer] = []
     try:
         reader.fieldnames = _header([name.strip() for name in reader.fieldnames or ()])
         for row in reader:

@@ -70,7 +70,10 @@ PLANNERS = {
         Planner("vela_greedy", "Vela: by first use, into the smallest gap", vela.plan),
         Planner("hill_climb", "Vela: swap what pushed the highest buffer up", hill_climb.plan, is_search=True),
         Planner(
-            "hill_climb_tvm", "TVM: by size, then swap what the highest buffer meets", hill_climb_tvm.plan, is_search=True
+            "hill_climb_tvm",
+            "TVM: by size, then swap what the highest buffer meets",
+            hill_climb_tvm.plan,
+            is_search=True,
         ),
         Planner("best_of", "the best of the quick ones", best_of.plan, is_search=True),
     )

@@ -23,7 +23,7 @@ TOP_PARTS = 4
 def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows as lines with aligned columns.
 
-    A cell that starts with a digit is right-aligned, and so is a "-" in a column that has such cells.
+    A cell that starts with a digit, or a sign and a digit, is right-aligned; so is a "-" in a column with such cells.
     """
     columns = [_column(cells) for cells in zip(*rows, strict=True)]
     return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
@@ -31,11 +31,14 @@ def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _column(cells: Sequence[str]) -> list[str]:
     width = max(map(len, cells))
-    has_numbers = any(cell[:1].isdigit() for cell in cells)
+    has_numbers = any(map(_is_number, cells))
     return [
-        cell.rjust(width) if cell[:1].isdigit() or (cell == "-" and has_numbers) else cell.ljust(width)
-        for cell in cells
+        cell.rjust(width) if _is_number(cell) or (cell == "-" and has_numbers) else cell.ljust(width) for cell in cells
     ]
+
+
+def _is_number(cell: str) -> bool:
+    return cell[cell[:1] in ("+", "-") :][:1].isdigit()
 
 
 def size_lines(measurement: Measurement) -> list[str]:

@@ -7,7 +7,7 @@ from tflm_sim.planners import hill_climb_tvm
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.hill_climb_tvm import HillClimbTvm, rand_r
 
-# 19 bytes are alive at time 4, 20 are needed by size alone. Attempts that are larger are accepted at first, and the last accepted is not the best.
+# 19 bytes are alive at time 4, by size alone 20 are needed. Larger plans are accepted at first, and one is the last.
 ENDS_WORSE = [
     Buffer(6, 4, 6),
     Buffer(6, 5, 8),

@@ -1,0 +1,78 @@
+"""``tflm-sim diff``: what changed between two models, targets, library versions or saved documents.
+
+Exit code 0: compared; 1: with ``--fail-on-increase``, it grew; 3: with it, one of the two works in no arena.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from tflm_sim.allocator.measure import measure
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, pair
+from tflm_sim.errors import UsageError
+from tflm_sim.report.difference import Document, difference_document, growth, read_size_document
+from tflm_sim.report.difference_text import difference_lines
+from tflm_sim.report.document import size_document
+from tflm_sim.units import format_size, parse_size
+
+EXAMPLES = """
+tflm-sim diff model.tflite --target cortex-m4 --target esp32-s3
+tflm-sim diff model.tflite --target esp32-s3 --kernels esp_nn@1.2.0 --kernels esp_nn@1.2.1
+tflm-sim diff old.tflite new.tflite --target cortex-m7 --fail-on-increase 1KiB
+tflm-sim diff before.json after.json --json
+"""
+INCONCLUSIVE = 3
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "diff", "say what changed between two models, targets or kernel libraries", EXAMPLES)
+    parser.add_argument(
+        "sources",
+        nargs="+",
+        metavar="MODEL|SIZE.json",
+        help="one for both sides, or before and after: a .tflite file, sample:NAME, or what 'size --json' wrote",
+    )
+    add_configuration(parser, is_pair=True)
+    parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
+    parser.add_argument(
+        "--fail-on-increase",
+        nargs="?",
+        const="0",
+        metavar="BYTES",
+        help="exit 1 when the smallest arena grows by more than BYTES (default: 0)",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    if len(args.sources) > 2:
+        raise UsageError(f"{len(args.sources)} files; before and after are two")
+    allowed = None if args.fail_on_increase is None else parse_size(args.fail_on_increase)
+    before, after = pair(args)
+    document = difference_document(_document(args.sources[0], before), _document(args.sources[-1], after))
+    print(json.dumps(document, indent=1) if args.json else "\n".join(difference_lines(document)))
+    return 0 if allowed is None else _judge(document, allowed, is_quiet=args.json)
+
+
+def _document(source: str, args: argparse.Namespace) -> Document:
+    if source.endswith(".json"):
+        return read_size_document(source)
+    return size_document(measure(load_model(source), configuration(args, is_split=args.split_arenas)))
+
+
+def _judge(document: Document, allowed: int, *, is_quiet: bool) -> int:
+    grown = growth(document)
+    if grown is None:
+        is_broken = document["before"]["status"] == "ok" != document["after"]["status"]
+        code, verdict = (1, "no: it worked before") if is_broken else (INCONCLUSIVE, "cannot be told: no arena before")
+    elif grown > allowed:
+        code, verdict = 1, f"no: the smallest arena grew by {format_size(grown)}, {format_size(allowed)} are allowed"
+    else:
+        code, verdict = 0, f"yes: the smallest arena did not grow by more than {format_size(allowed)}"
+    if not is_quiet:
+        print(f"\n{verdict}")
+    return code
