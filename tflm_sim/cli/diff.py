@@ -8,8 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from tflm_sim.allocator.measure import measure
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, pair
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, measured, pair
 from tflm_sim.errors import UsageError
 from tflm_sim.report.difference import Document, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
@@ -61,14 +60,18 @@ def run(args: argparse.Namespace) -> int:
 def _document(source: str, args: argparse.Namespace) -> Document:
     if source.endswith(".json"):
         return read_size_document(source)
-    return size_document(measure(load_model(source), configuration(args, is_split=args.split_arenas)))
+    return size_document(measured(load_model(source), configuration(args, is_split=args.split_arenas)))
 
 
 def _judge(document: Document, allowed: int, *, is_quiet: bool) -> int:
     grown = growth(document)
     if grown is None:
         is_broken = document["before"]["status"] == "ok" != document["after"]["status"]
-        code, verdict = (1, "no: it worked before") if is_broken else (INCONCLUSIVE, "cannot be told: no arena before")
+        code, verdict = (
+            (1, "no: now it fails in an arena of any size")
+            if is_broken
+            else (INCONCLUSIVE, "cannot be told: it failed in an arena of any size before")
+        )
     elif grown > allowed:
         code, verdict = 1, f"no: the smallest arena grew by {format_size(grown)}, {format_size(allowed)} are allowed"
     else:

@@ -212,7 +212,8 @@ def _side(document: Document) -> Side:
 
 def _matched_operators(before: list[list[str]], after: list[list[str]]) -> Iterator[Pair]:
     """Yield the operators of both sides, matched, in the order of AllocateTensors()."""
-    for subgraph, (ours, theirs) in enumerate(zip_longest(before, after, fillvalue=[])):
+    nothing: list[str] = []
+    for subgraph, (ours, theirs) in enumerate(zip_longest(before, after, fillvalue=nothing)):
         for left, right in _matched(ours, theirs):
             yield (
                 None if left is None else Place(subgraph, left),
@@ -242,7 +243,7 @@ def _scratch(before: Side, after: Side, pair: Pair) -> Iterator[Document]:
     """Yield the scratch buffers of an operator that changed; they are matched in the order of its requests."""
     ours, theirs = pair
     for a, b in zip_longest(before.scratch_buffers(ours), after.scratch_buffers(theirs)):
-        sizes = change(a and a["size"], b and b["size"])
+        sizes = change(None if a is None else a["size"], None if b is None else b["size"])
         if sizes["bytes"] != 0:
             yield {
                 "before_operator": before.describe(ours),

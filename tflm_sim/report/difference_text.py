@@ -31,7 +31,7 @@ def difference_lines(document: Document) -> list[str]:
     settings = [_setting(row) for row in document["changed_settings"]]
     lines = [*table_lines(sides), "", *table_lines([(*_HEADER, "figure"), *figures])]
     if settings:
-        lines += ["", "settings that differ", *table_lines(settings)]
+        lines += ["", "settings that differ", *settings]
     lines += _table("scratch in the head, by buffer", ((row, _scratch_name(row)) for row in document["scratch"]))
     lines += _table("tensors in the head", ((row, _tensor_name(row)) for row in document["tensors"]))
     lines += _table("tail, by what it is", ((row, row["category"]) for row in document["categories"]))
@@ -70,8 +70,8 @@ def _bytes(row: Document) -> int:
     return int((row["after"] or 0) - (row["before"] or 0))
 
 
-def _setting(row: Document) -> tuple[str, str]:
-    return printable(row["setting"]), f"{_value(row['before'])} -> {_value(row['after'])}"
+def _setting(row: Document) -> str:
+    return f"{printable(row['setting'])}: {_value(row['before'])} -> {_value(row['after'])}"
 
 
 def _value(value: Any) -> str:

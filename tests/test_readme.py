@@ -1,0 +1,31 @@
+"""What the README shows is what the commands print."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.cli import main
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_first_command_prints_what_the_readme_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    command, shown = re.search(r"\.venv/bin/tflm-sim (size [^\n]+)\n```.*?```text\n(.*?)```", README, re.S).groups()  # type: ignore[union-attr]
+    assert main(command.split()) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_every_file_that_the_readme_links_to_is_there() -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_every_verb_in_the_readme_exists() -> None:
+    from tflm_sim.cli.verbs import VERBS
+
+    assert set(re.findall(r"`tflm-sim ([a-z-]+)", README)) <= {*VERBS, "--version"}
