@@ -1,9 +1,8 @@
-// Times tflm_plan_greedy and, built with -DWITH_UPSTREAM, TFLM's own GreedyMemoryPlanner in one process.
+// Times tflm_plan_greedy.
 //
-//   bench_planners LIMIT_SECONDS < problems
+//   bench_planners < problems
 //
-// A problem is a line "name count" and count lines "size first last". A line of JSON comes out for each. Upstream is
-// left out where it would take more than LIMIT_SECONDS, going by its last time and the square of the count.
+// A problem is a line "name count" and count lines "size first last". A line of JSON comes out for each.
 // tools/bench_planners.py builds and runs this.
 #include <algorithm>
 #include <cstdio>
@@ -16,14 +15,6 @@
 extern "C" {
 #include "tflm_plan.h"
 }
-
-#ifdef WITH_UPSTREAM
-#include <cstdarg>
-
-#include "tensorflow/lite/micro/memory_planner/greedy_memory_planner.h"
-
-void MicroPrintf(const char *, ...) {}
-#endif
 
 namespace {
 
@@ -77,29 +68,9 @@ double TimeOurs(const std::vector<Row> &rows, Answer *answer) {
   });
 }
 
-#ifdef WITH_UPSTREAM
-double TimeUpstream(const std::vector<Row> &rows, Answer *answer) {
-  std::vector<unsigned char> scratch(tflite::GreedyMemoryPlanner::per_buffer_size() * rows.size());
-  answer->offsets.resize(rows.size());
-  return MedianSeconds([&] {
-    tflite::GreedyMemoryPlanner planner;
-    planner.Init(scratch.data(), static_cast<int>(scratch.size()));
-    for (const Row &row : rows) {
-      planner.AddBuffer(row.size, row.first, row.last);
-    }
-    answer->peak = planner.GetMaximumMemorySize();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      planner.GetOffsetForBuffer(static_cast<int>(i), &answer->offsets[i]);
-    }
-  });
-}
-#endif
-
 }  // namespace
 
-int main(int argc, char **argv) {
-  const double limit = argc > 1 ? std::atof(argv[1]) : 30;
-  double upstream_seconds_per_square = 0;
+int main() {
   char name[256];
   size_t count;
   while (std::scanf("%255s %zu", name, &count) == 2) {
@@ -111,22 +82,9 @@ int main(int argc, char **argv) {
     }
     Answer ours;
     const double our_seconds = TimeOurs(rows, &ours);
-    std::printf("{\"name\": \"%s\", \"count\": %zu, \"peak\": %zu, \"seconds\": %.9f", name, count, ours.peak,
+    std::printf("{\"name\": \"%s\", \"count\": %zu, \"peak\": %zu, \"seconds\": %.9f}\n", name, count, ours.peak,
                 our_seconds);
-#ifdef WITH_UPSTREAM
-    const double square = static_cast<double>(count) * static_cast<double>(count);
-    if (upstream_seconds_per_square * square <= limit) {
-      Answer theirs;
-      const double their_seconds = TimeUpstream(rows, &theirs);
-      const bool same = theirs.offsets == ours.offsets && theirs.peak == ours.peak;
-      std::printf(", \"upstream_seconds\": %.9f, \"same\": %s", their_seconds, same ? "true" : "false");
-      upstream_seconds_per_square = their_seconds / square;
-    }
-#endif
-    std::printf("}\n");
     std::fflush(stdout);
   }
-  (void)limit;
-  (void)upstream_seconds_per_square;
   return 0;
 }

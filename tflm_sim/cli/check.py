@@ -101,7 +101,10 @@ def _on_the_chip(chosen: Board, needed: int) -> tuple[int | None, bool | None, s
     """Judge without ``--ram-free``: an arena that no bank holds does not fit, for any other only the firmware knows."""
     bank = chosen.largest_bank
     if bank is not None and needed > bank.size:
-        reason = f"needs {format_size(needed)}, and the largest bank ({bank.name}) has {format_size(bank.size)}"
+        reason = (
+            f"needs {format_size(needed)}, and the largest bank ({bank.name}) has {format_size(bank.size)}; "
+            "for external RAM say with --ram-free how much of it is free"
+        )
         return bank.size, False, reason
     reason = f"needs {format_size(needed)}; how much is free only your firmware knows: say it with --ram-free"
     return bank.size if bank is not None else None, None, reason

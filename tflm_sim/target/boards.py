@@ -1,7 +1,8 @@
 """The boards that people own: their memory, and the preset and kernels that builds for them use.
 
 RAM is what the chip has, bank by bank: an arena lies in one bank. How much of it is free only the firmware's linker map
-or heap says; nothing here guesses it. Sizes are bytes.
+or heap says; nothing here guesses it, and external RAM is not here. Sizes are bytes; a source is repository: path, in
+the versions of 2025 and 2026.
 """
 
 from __future__ import annotations
@@ -47,8 +48,11 @@ class Board:
         return max(self.ram, key=lambda bank: bank.size, default=None)
 
 
-_ZEPHYR = "zephyrproject-rtos/zephyr dts/arm/"
-_H743_RAM = (
+_ZEPHYR = "zephyrproject-rtos/zephyr: dts/arm/"
+_IDF = "espressif/esp-idf: components/soc/{}/include/soc/soc.h (SOC_DRAM, SOC_IRAM)"
+_PICO_SDK = "raspberrypi/pico-sdk: src/rp2_common/pico_crt0/{}/memmap_default.ld; flash: src/boards/include/boards/{}.h"
+_TEENSY = "PaulStoffregen/cores: teensy4/{}.ld"
+_H7_RAM = (
     Bank("AXI SRAM", 512 * KIB),
     Bank("SRAM1", 128 * KIB),
     Bank("SRAM2", 128 * KIB),
@@ -57,9 +61,10 @@ _H743_RAM = (
     Bank("DTCM", 128 * KIB),
 )
 _NRF52840 = (Bank("RAM", 256 * KIB),), 1 * MIB, _ZEPHYR + "nordic/nrf52840_qiaa.dtsi"
-_RP2040 = (Bank("SRAM", 264 * KIB),), 2 * MIB, "RP2040 datasheet 2.6.2; flash: the board's product brief"
-_ESP32_S3 = (Bank("SRAM", 512 * KIB),), None, "ESP32-S3 series datasheet 1.3"
-_RT1062 = (Bank("OCRAM2", 512 * KIB), Bank("FlexRAM (ITCM, DTCM)", 512 * KIB))
+_RP2040_RAM = (Bank("SRAM", 264 * KIB),)
+_ESP32_S3 = (Bank("DRAM", 480 * KIB), Bank("IRAM", 32 * KIB)), None, _IDF.format("esp32s3")
+_RT1062_RAM = (Bank("FlexRAM (ITCM, DTCM)", 512 * KIB), Bank("RAM2", 512 * KIB))
+_H747 = _H7_RAM, 2 * MIB, _ZEPHYR + "st/h7/stm32h745.dtsi and stm32h745Xi_m7.dtsi (banks that the Cortex-M4 shares)"
 
 BOARDS: dict[str, Board] = {
     board.name: board
@@ -68,9 +73,9 @@ BOARDS: dict[str, Board] = {
             "esp32",
             "ESP32 DevKitC (Xtensa LX6)",
             "esp32",
-            (Bank("SRAM", 520 * KIB),),
+            (Bank("DRAM", 328 * KIB), Bank("IRAM, 32-bit access only", 128 * KIB)),
             None,
-            "ESP32 series datasheet 1.4",
+            _IDF.format("esp32"),
         ),
         Board("esp32-s3", "ESP32-S3 DevKitC (Xtensa LX7, vector unit)", "esp32-s3", *_ESP32_S3),
         Board("xiao-esp32s3", "Seeed XIAO ESP32S3", "esp32-s3", *_ESP32_S3),
@@ -78,9 +83,9 @@ BOARDS: dict[str, Board] = {
             "esp32-c3",
             "ESP32-C3 DevKitM (RISC-V)",
             "esp32-c3",
-            (Bank("SRAM", 400 * KIB),),
+            (Bank("DRAM", 384 * KIB), Bank("IRAM", 16 * KIB)),
             None,
-            "ESP32-C3 series datasheet 1.3",
+            _IDF.format("esp32c3"),
         ),
         Board(
             "esp32-c6",
@@ -88,7 +93,7 @@ BOARDS: dict[str, Board] = {
             "esp32-c6",
             (Bank("HP SRAM", 512 * KIB), Bank("LP SRAM", 16 * KIB)),
             None,
-            "ESP32-C6 series datasheet 1.3",
+            _IDF.format("esp32c6"),
         ),
         Board(
             "esp32-p4",
@@ -96,17 +101,31 @@ BOARDS: dict[str, Board] = {
             "esp32-p4",
             (Bank("HP L2MEM", 768 * KIB), Bank("LP SRAM", 32 * KIB)),
             None,
-            "ESP32-P4 series datasheet 1.3",
+            _IDF.format("esp32p4"),
         ),
-        Board("pico", "Raspberry Pi Pico (RP2040, Cortex-M0+)", "cortex-m0plus", *_RP2040),
-        Board("xiao-rp2040", "Seeed XIAO RP2040 (Cortex-M0+)", "cortex-m0plus", *_RP2040),
+        Board(
+            "pico",
+            "Raspberry Pi Pico (RP2040, Cortex-M0+)",
+            "cortex-m0plus",
+            _RP2040_RAM,
+            2 * MIB,
+            _PICO_SDK.format("rp2040", "pico"),
+        ),
+        Board(
+            "xiao-rp2040",
+            "Seeed XIAO RP2040 (Cortex-M0+)",
+            "cortex-m0plus",
+            _RP2040_RAM,
+            2 * MIB,
+            _PICO_SDK.format("rp2040", "seeed_xiao_rp2040"),
+        ),
         Board(
             "pico2",
             "Raspberry Pi Pico 2 (RP2350, its Cortex-M33)",
             "cortex-m33",
             (Bank("SRAM", 520 * KIB),),
             4 * MIB,
-            "RP2350 datasheet 4.2; flash: the board's product brief",
+            _PICO_SDK.format("rp2350", "pico2"),
         ),
         Board("nano33ble", "Arduino Nano 33 BLE and Sense (nRF52840, Cortex-M4)", "cortex-m4", *_NRF52840),
         Board("nrf52840dk", "Nordic nRF52840 DK (Cortex-M4)", "cortex-m4", *_NRF52840),
@@ -141,7 +160,7 @@ BOARDS: dict[str, Board] = {
             "cortex-m33",
             (Bank("RAM", 256 * KIB),),
             1524 * KIB,
-            "docs.zephyrproject.org boards/ezurio/bl54l15_dvk (the same chip)",
+            "zephyrproject-rtos/zephyr: dts/vendor/nordic/nrf54l15.dtsi (68 KiB and 96 KiB of it can be the second core's)",
         ),
         Board(
             "stm32f4-discovery",
@@ -171,67 +190,67 @@ BOARDS: dict[str, Board] = {
             "nucleo-h743zi",
             "Nucleo-H743ZI (STM32H743ZI, Cortex-M7)",
             "cortex-m7",
-            _H743_RAM,
+            _H7_RAM,
             2 * MIB,
             _ZEPHYR + "st/h7/stm32h743.dtsi",
         ),
+        Board("portenta-h7", "Arduino Portenta H7, its Cortex-M7 (STM32H747XI)", "cortex-m7", *_H747),
+        Board("nicla-vision", "Arduino Nicla Vision, its Cortex-M7 (STM32H747AI)", "cortex-m7", *_H747),
         Board(
-            "portenta-h7",
-            "Arduino Portenta H7, its Cortex-M7 (STM32H747XI)",
-            "cortex-m7",
-            (),
-            2 * MIB,
-            "STM32H747XI datasheet (how RAM is shared with the Cortex-M4 is the firmware's choice)",
+            "stm32n6570-dk",
+            "STM32N6570-DK (STM32N657, Cortex-M55)",
+            "cortex-m55",
+            (Bank("AXISRAM1 to 6, contiguous", 3840 * KIB),),
+            0,
+            _ZEPHYR + "st/n6/stm32n657X0.dtsi",
         ),
-        Board(
-            "nicla-vision",
-            "Arduino Nicla Vision, its Cortex-M7 (STM32H747AI)",
-            "cortex-m7",
-            (),
-            2 * MIB,
-            "STM32H747AI datasheet (how RAM is shared with the Cortex-M4 is the firmware's choice)",
-        ),
-        Board("stm32n6570-dk", "STM32N6570-DK (STM32N657, Cortex-M55)", "cortex-m55", (), 0, "STM32N6x7 datasheet"),
         Board(
             "teensy40",
             "Teensy 4.0 (i.MX RT1062, Cortex-M7)",
             "cortex-m7",
-            _RT1062,
+            _RT1062_RAM,
             1984 * KIB,
-            "pjrc.com/store/teensy40",
+            _TEENSY.format("imxrt1062"),
         ),
         Board(
             "teensy41",
             "Teensy 4.1 (i.MX RT1062, Cortex-M7)",
             "cortex-m7",
-            _RT1062,
+            _RT1062_RAM,
             7936 * KIB,
-            "pjrc.com/store/teensy41",
+            _TEENSY.format("imxrt1062_t41"),
         ),
         Board(
             "sparkfun-edge",
             "SparkFun Edge (Apollo3 Blue, Cortex-M4)",
             "cortex-m4",
-            (Bank("SRAM", 384 * KIB),),
+            (Bank("TCM and SRAM, contiguous", 384 * KIB),),
             1 * MIB,
-            "SparkFun DEV-15170 product page",
+            _ZEPHYR + "ambiq/ambiq_apollo3_blue.dtsi",
         ),
-        Board("apollo510-evb", "Ambiq Apollo510 EVB (Cortex-M55)", "cortex-m55", (), None, "no public source was read"),
+        Board(
+            "apollo510-evb",
+            "Ambiq Apollo510 EVB (Cortex-M55)",
+            "cortex-m55",
+            (Bank("SSRAM", 3072 * KIB), Bank("DTCM", 496 * KIB), Bank("ITCM", 256 * KIB)),
+            4032 * KIB,
+            "zephyrproject-rtos/hal_ambiq: dts/apollo510/am_apollo510.h",
+        ),
         Board(
             "grove-vision-ai-v2",
             "Seeed Grove Vision AI V2 (Himax WiseEye2, Cortex-M55; with --ethos-u its Ethos-U55)",
             "cortex-m55",
-            (),
+            (Bank("SRAM0 and 1, contiguous", 2 * MIB), Bank("DTCM", 256 * KIB)),
             None,
-            "no public source was read",
+            "HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2: EPII_CM55M_APP_S/app/scenario_app/tflm_fd_fm/tflm_fd_fm.ld",
         ),
         Board(
             "corstone-300",
             "Arm Corstone-300 and qemu mps3-an547 (Cortex-M55)",
             "cortex-m55",
-            (Bank("ISRAM", 2 * MIB), Bank("DTCM", 512 * KIB)),
+            (Bank("SRAM 2", 4 * MIB), Bank("SRAM", 2 * MIB), Bank("DTCM", 512 * KIB), Bank("DDR", 2048 * MIB)),
             None,
-            "qemu hw/arm/mps2-tz.c an547_raminfo",
+            "qemu/qemu: hw/arm/mps2-tz.c (an547_raminfo), hw/arm/armsse.c",
         ),
     )
 }
