@@ -1,10 +1,12 @@
-"""Print how much of ../shared/golden the simulation reproduces.
+"""Print how much of ../shared/golden, and of what other people read on their boards, the simulation reproduces.
 
-    python tools/golden_report.py                 every configuration
+    python tools/golden_report.py                 every configuration, and the readings
     python tools/golden_report.py cm4_ref         one, with the differences
+    python tools/golden_report.py readings        the readings alone
 
-Exit code 1 when anything differs. "exact" means: status, log, every figure and category, both smallest arenas, what the
-device prints one byte below them, and every event of both traces.
+Exit code 1 when anything differs, readings that docs/measured.md lists as not explained aside. "exact" means: status,
+log, every figure and category, both smallest arenas, what the device prints one byte below them, and every event of both
+traces.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
+from claims import CLAIMS, find_model
 from golden import CONFIGURATIONS, Golden, differences, golden_files, off_by
 
 from tflm_sim.allocator.configuration import Configuration
@@ -26,8 +29,30 @@ def judge(golden: Golden) -> tuple[str, list[str], int]:
     return golden.path.stem, found, off
 
 
+def print_readings() -> bool:
+    """Print the figures that other people read, with ours; return whether one differs that should not."""
+    print(f"\n{'reading':<36} {'said':>8} {'ours':>8}  exact")
+    failed = False
+    for claim in CLAIMS:
+        model = find_model(claim.digest)
+        ours = None if model is None else claim.ours(model)
+        off = None if ours is None else ours - claim.said
+        failed |= off not in (None, claim.unexplained)
+        verdict = (
+            "the model is not in ../shared"
+            if off is None
+            else "yes"
+            if off == 0
+            else f"no, {off:+,}: see docs/measured.md"
+        )
+        print(f"{claim.name:<36} {claim.said:>8,} {'-' if ours is None else format(ours, ','):>8}  {verdict}")
+    return failed
+
+
 def main(arguments: Sequence[str]) -> int:
     """Print the table and return the exit code."""
+    if list(arguments) == ["readings"]:
+        return int(print_readings())
     chosen = list(arguments) or list(CONFIGURATIONS)
     print(f"{'configuration':<16} {'models':>6} {'exact':>6}  off by at most")
     failed = False
@@ -42,6 +67,8 @@ def main(arguments: Sequence[str]) -> int:
             for model, found, _ in rows:
                 for line in found:
                     print(f"  {model}: {line[:400]}")
+    if not arguments:
+        failed |= print_readings()
     return int(failed)
 
 

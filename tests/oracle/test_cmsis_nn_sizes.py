@@ -8,7 +8,7 @@ import os
 import pytest
 from compare_cmsis_nn import FUNCTIONS, compare, load_binding, main
 
-CASES = int(os.environ.get("TFLM_SIM_CASES", "20000"))
+CASES = int(os.environ.get("TFLM_SIM_CASES", "2000"))
 BINDING = load_binding()
 pytestmark = pytest.mark.skipif(BINDING is None, reason="pip install --no-deps executorch brings CMSIS-NN's binding")
 
