@@ -5,8 +5,8 @@
     python tools/golden_report.py readings        the readings alone
 
 Exit code 1 when anything differs, readings that docs/measured.md lists as not explained aside. "exact" means: status,
-log, every figure and category, both smallest arenas, what the device prints one byte below them, and every event of both
-traces.
+log, every figure and category, both smallest arenas, what the device prints one byte below them, and every event of
+both traces.
 """
 
 from __future__ import annotations

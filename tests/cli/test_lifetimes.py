@@ -88,3 +88,22 @@ def test_files_without_custom_operators(
     code, _, err = run(capsys, "size", "sample:sine", "--custom-ops", str(path))
     assert code == 2
     assert message in err
+
+
+def test_json_has_the_other_answers_too(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *KWS, "--json", "--tensor", "input", "--preserve", "1")
+    document = json.loads(out)
+    assert code == 0
+    (asked,) = document["sharing"]
+    assert (asked["kind"], asked["index"]) == ("tensor", 0)
+    assert {"kind", "subgraph", "index", "start", "end"} == set(asked["shares_memory_with"][0])
+    (kept,) = document["preservation"]
+    assert (kept["what"], kept["cost"]) == ("tensor 1 (conv)", 8000)
+    assert kept["after"] - kept["before"] == 8000
+
+
+@pytest.mark.parametrize("options", [("--invoke", "0"), ("--invoke", "-3"), ("--invoke", "1", "--json")])
+def test_invocations_that_mean_nothing(options: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *KWS, *options)
+    assert (code, out) == (2, "")
+    assert "--invoke" in err

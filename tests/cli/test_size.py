@@ -145,3 +145,15 @@ def test_every_verb_has_examples(capsys: pytest.CaptureFixture[str], verb: str) 
     with pytest.raises(SystemExit):
         main([verb, "--help"])
     assert f"tflm-sim {verb} " in capsys.readouterr().out.split("examples:")[1]
+
+
+def test_an_arena_elsewhere_and_an_arena_for_the_variables(capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ("size", "sample:streaming", *REFERENCE, "--resource-variables", "20", "--json")
+    together, apart = (
+        json.loads(run(capsys, *argv, *more)[1]) for more in ((), ("--variable-arena", "1K", "--arena-address", "4"))
+    )
+    assert (together["variable_arena_bytes"], apart["variable_arena_bytes"]) == (None, 1024)
+    assert apart["target"]["arena_address_modulo_16"] == 4
+    assert apart["tail_bytes"] < together["tail_bytes"] - 400
+    assert [len(names) for names in apart["operators"]] == [len(names) for names in together["operators"]]
+    assert run(capsys, *argv, "--variable-arena", "-1")[0] == 2

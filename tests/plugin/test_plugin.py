@@ -190,6 +190,34 @@ def test_a_fixture_without_a_marker_is_an_error(pytester: pytest.Pytester) -> No
     result.stdout.fnmatch_lines(["*uses the arena fixture without @pytest.mark.arena(model=...)*"])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "arena_marker() missing 1 required positional argument: 'model'"),
+        ("model='sample:sine', plan='linear'", "arena_marker() got an unexpected keyword argument 'plan'"),
+        ("model='nope.tflite'", "nope.tflite: No such file or directory"),
+        ("model='sample:sine', target='cortx-m4'", "unknown target 'cortx-m4'; did you mean cortex-m4"),
+        ("model='sample:sine', limit='64KB'", "'64KB' is ambiguous"),
+    ],
+)
+def test_a_wrong_marker_is_named_without_a_traceback(pytester: pytest.Pytester, arguments: str, message: str) -> None:
+    pytester.makepyfile(f"import pytest\n@pytest.mark.arena({arguments})\ndef test_it(): pass\n")
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"the marker of *::test_it: *{message}*"])
+    result.stdout.no_fnmatch_line("*Error")
+    result.stdout.no_fnmatch_line("During handling of *")
+
+
+def test_the_summary_has_a_row_a_limit_and_shows_the_failure(pytester: pytest.Pytester) -> None:
+    write(pytester, "assert False", "pass", "arena.assert_no_growth('sizes.json')")
+    result = run(pytester, "--arena-update-baseline")
+    result.assert_outcomes(failed=1, passed=2)
+    rows = [line.split()[:4] for line in result.outlines if line.endswith(SINE)]
+    assert rows == [["1,072", "-", "-", "failed"]]
+    assert json.loads((pytester.path / "sizes.json").read_text())["sizes"] == {SINE: 1072}
+
+
 def test_a_model_beside_the_test(pytester: pytest.Pytester) -> None:
     from tflm_sim.samples import sample_path
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from tflm_sim.allocator.micro_allocator import MicroAllocator
 from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.arena.arena import ArenaAllocator
+from tflm_sim.arena.events import ScratchUse
 from tflm_sim.errors import ArenaOverflowError, PrepareError
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import (
@@ -21,6 +22,7 @@ from tflm_sim.ops.requests import (
     Persistent,
     Request,
     Scratch,
+    ScratchBuffer,
     SetShape,
     Steps,
     TempBuffer,
@@ -37,13 +39,14 @@ _CONTEXT = "tensorflow/lite/micro/micro_interpreter_context.cc"
 _STATES: dict[type, tuple[tuple[str, ...], int, str]] = {
     Persistent: (("init", "prepare"), 57, f"{_PREPARE} || state_ == InterpreterState::kInit"),
     Scratch: (("prepare",), 64, _PREPARE),
+    ScratchBuffer: (("invoke",), 70, "state_ == InterpreterState::kInvoke"),
     TempBuffer: (("prepare",), 88, _PREPARE),
     FreeTempBuffer: (("prepare",), 93, _PREPARE),
 }
 
 
 class KernelDriver:
-    """Runs the Init and Prepare models of one model's operators (mutable through the allocator).
+    """Runs the Init, Prepare and Invoke models of one model's operators (mutable through the allocator).
 
     Args:
         allocator: Whom the kernels ask.
@@ -57,6 +60,7 @@ class KernelDriver:
         self._handlers: dict[type, Callable[[Any], object]] = {
             Persistent: self._persistent,
             Scratch: self._scratch,
+            ScratchBuffer: self._scratch_buffer,
             TempTensor: self._temp_tensor,
             FreeTempTensor: self._free_temp_tensor,
             TempBuffer: self._temp_buffer,
@@ -122,6 +126,13 @@ class KernelDriver:
         if index is None and not request.checked:
             raise PrepareError(f"{node.op} #{node.index} asks for more scratch buffers than an operator may have")
         return index
+
+    def _scratch_buffer(self, request: ScratchBuffer) -> int | None:
+        infos = enumerate(self._allocation.infos)
+        index, info = next((row for row in infos if row[1].scratch == request.index >= 0), (-1, None))
+        owner = (info.subgraph, info.node) if info is not None else (-1, -1)
+        self.arena.emit(ScratchUse(request.index, *owner))
+        return self._allocation.offsets.get(index)
 
     def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
         node = self._current()

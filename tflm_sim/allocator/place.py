@@ -20,7 +20,7 @@ class PlaceTracker:
 
     @property
     def phase(self) -> str:
-        """The phase's name, or the operator's step ("op_parse", "op_init", "op_prepare")."""
+        """The phase's name, or the operator's step ("op_parse", "op_init", "op_prepare", "op_invoke")."""
         if isinstance(self.event, OpEvent):
             return self.event.step
         return self.event.name if self.event is not None else "start"

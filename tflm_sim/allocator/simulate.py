@@ -119,6 +119,7 @@ def simulate(
     interpreter: str | None = None,
     planner: str = "greedy",
     resource_variable_count: int | None = None,
+    variable_arena_size: int | None = None,
     non_persistent_arena_size: int | None = None,
     custom_ops: Iterable[OpModel] = (),
     observers: Iterable[Observer] = (),
@@ -133,6 +134,7 @@ def simulate(
         planner: "greedy", or "linear" (``preserve_all_tensors``).
         resource_variable_count: Room in ``MicroResourceVariables``; by default one per VAR_HANDLE name, and no table at
             all for a model without VAR_HANDLE.
+        variable_arena_size: Bytes of an arena of its own for their table; None where it lies in the model's arena.
         non_persistent_arena_size: Bytes of a second arena for head and temp; ``arena_size`` is then persistent memory
             alone. None for one arena.
         custom_ops: Kernels of one's own.
@@ -149,6 +151,7 @@ def simulate(
         resource_variable_count,
         is_split=non_persistent_arena_size is not None,
         custom_ops=tuple(custom_ops),
+        variable_arena_size=variable_arena_size,
     )
     return simulate_configuration(
         [model] if isinstance(model, Model) else list(model),

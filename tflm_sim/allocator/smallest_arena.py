@@ -204,6 +204,7 @@ def smallest_arena(
     interpreter: str | None = None,
     planner: str = "greedy",
     resource_variable_count: int | None = None,
+    variable_arena_size: int | None = None,
     custom_ops: Iterable[OpModel] = (),
     observers: Iterable[Observer] = (),
 ) -> SmallestArena:
@@ -224,6 +225,7 @@ def smallest_arena(
             planner,
             resource_variable_count,
             custom_ops=tuple(custom_ops),
+            variable_arena_size=variable_arena_size,
         ),
         arena_size=ROOMY_ARENA - target.arena_address,
         observers=(constraints, *observers),

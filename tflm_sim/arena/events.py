@@ -83,11 +83,19 @@ class ScratchRequest(NamedTuple):
     label: str
 
 
-class OpEvent(NamedTuple):
-    """An operator is parsed, initialised, about to be prepared, or prepared; what follows belongs to it.
+class ScratchUse(NamedTuple):
+    """A kernel looked up a scratch buffer that (``subgraph``, ``op``) asked for; -1 and -1 where nobody did."""
 
-    ``step`` is "op_parse", "op_init", "op_prepare" or "op_prepared"; ``has`` says whether the registration has the
-    function.
+    request: int
+    subgraph: int
+    op: int
+
+
+class OpEvent(NamedTuple):
+    """An operator is parsed, initialised, about to be prepared, prepared, or invoked; what follows belongs to it.
+
+    ``step`` is "op_parse", "op_init", "op_prepare", "op_prepared" or "op_invoke"; ``has`` says whether the registration
+    has the function.
     """
 
     step: str
@@ -178,6 +186,7 @@ Event = (
     | TempReset
     | Resize
     | ScratchRequest
+    | ScratchUse
     | OpEvent
     | Variable
     | AllocInfo

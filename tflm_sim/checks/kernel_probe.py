@@ -17,7 +17,7 @@ from tflm_sim.allocator.interpreter import MicroInterpreter
 from tflm_sim.allocator.kernel_driver import KernelDriver
 from tflm_sim.allocator.micro_allocator import MicroAllocator
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
-from tflm_sim.arena.events import Event, LogLine, Persist, ScratchRequest, Temp
+from tflm_sim.arena.events import Event, LogLine, OpEvent, Persist, ScratchRequest, Temp
 from tflm_sim.checks.sanitizer import Sanitizer
 from tflm_sim.errors import AllocatorSequenceError, UsageError
 from tflm_sim.graph.resource_variables import ResourceVariables
@@ -186,6 +186,7 @@ class KernelProbe:
 
     def _invoke(self) -> None:
         if self._op_model.invoke is not None:
+            self.arena.emit(OpEvent("op_invoke", 0, 0, self.node.op, has=True))
             self._driver.run(self.node, self._op_model.invoke(self.node), state="invoke")
 
 

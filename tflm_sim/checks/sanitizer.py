@@ -25,6 +25,7 @@ from tflm_sim.arena.events import (
     Resize,
     Run,
     ScratchRequest,
+    ScratchUse,
     Temp,
     TempFree,
     TempReset,
@@ -68,6 +69,7 @@ class Sanitizer(Dispatcher):
                 TempReset: self._temp_reset,
                 Resize: self._resize,
                 ScratchRequest: self._scratch_request,
+                ScratchUse: self._scratch_use,
                 Variable: self._variable,
                 AllocInfo: self._alloc_info,
                 PlanAdd: lambda event: self._plan.append(event),
@@ -202,6 +204,16 @@ class Sanitizer(Dispatcher):
         if not isinstance(place, OpEvent) or place.step != "op_prepare" or place.subgraph != event.subgraph:
             message = f"{what} of subgraph {event.subgraph} is asked for outside of its operator's Prepare"
             self._note(FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, message)
+
+    def _scratch_use(self, event: ScratchUse) -> None:
+        place = self._place.event
+        if isinstance(place, OpEvent) and (place.subgraph, place.op) == (event.subgraph, event.op):
+            return
+        whose = "nobody" if event.op < 0 else f"operator {event.op} of subgraph {event.subgraph}"
+        message = f"scratch buffer {event.request} is used, and {whose} asked for it"
+        self._note(
+            FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, message, victim=BufferId("scratch", event.subgraph, event.request)
+        )
 
     def _alloc_info(self, event: AllocInfo) -> None:
         if event.info == 0:

@@ -7,16 +7,16 @@ import json
 import sys
 
 from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.findings import Finding
-from tflm_sim.checks.lifetimes import Lifetimes, cost_of_preserving, lifetimes
+from tflm_sim.checks.lifetimes import Lifetimes, Preservation, cost_of_preserving
 from tflm_sim.checks.sanitize import sanitize
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, measured
+from tflm_sim.errors import UsageError
+from tflm_sim.model.types import Model
 from tflm_sim.report.escape import printable
 from tflm_sim.report.lifetimes import (
     buffer_name,
     lifetimes_document,
     overview_lines,
-    picture_lines,
     preservation_line,
     tensor_lines,
 )
@@ -45,7 +45,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--invoke", type=int, metavar="N", help="sanitize AllocateTensors(), then invoke N times and check every byte"
     )
-    parser.add_argument("--json", action="store_true", help="every buffer as one JSON document")
+    parser.add_argument("--json", action="store_true", help="every buffer, and the other answers, as one JSON document")
     add_configuration(parser)
     parser.set_defaults(run=run)
 
@@ -54,38 +54,43 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 when something is wrong with the plan."""
     config, model = configuration(args), load_model(args.model)
     if args.invoke is not None:
-        return _invoke(sanitize(model, config, invocations=args.invoke), args.invoke)
-    lives = lifetimes(model, config)
+        return _invoke(args, model, config)
+    lives = Lifetimes(measured(model, config))
+    asked = [lives.find(what) for what in args.tensor]
+    costs = _costs(args, lives, config)
     if args.json:
-        json.dump(lifetimes_document(lives), sys.stdout, indent=1)
+        json.dump(lifetimes_document(lives, asked, costs), sys.stdout, indent=1)
         print()
         return 0
-    for what in args.tensor:
-        life = lives.find(what)
-        others = [row.other for row in lives.sharing(life)]
-        print("\n".join([*tensor_lines(lives, life), "", *picture_lines(lives, [life, *others]), ""]))
-    _print_costs(args, lives, config)
-    if not args.tensor and not args.preserve and not args.preserve_all:
+    for life in asked:
+        print("\n".join([*tensor_lines(lives, life), ""]))
+    for what, cost in costs.items():
+        print(preservation_line(what, cost))
+    if not asked and not costs:
         print("\n".join(overview_lines(lives)))
     return 0
 
 
-def _print_costs(args: argparse.Namespace, lives: Lifetimes, config: Configuration) -> None:
+def _costs(args: argparse.Namespace, lives: Lifetimes, config: Configuration) -> dict[str, Preservation]:
+    """Return what keeping each of the tensors costs, then all of them, then every one that there is."""
     kept = [lives.find(what) for what in args.preserve]
-    for life in kept:
-        key = (life.buffer.subgraph, life.buffer.index)
-        print(preservation_line(buffer_name(life), cost_of_preserving(lives.model, config, [key])))
-    if len(kept) > 1:
-        keys = [(life.buffer.subgraph, life.buffer.index) for life in kept]
-        print(preservation_line("all of them", cost_of_preserving(lives.model, config, keys)))
+    keys = {buffer_name(life): (life.buffer.subgraph, life.buffer.index) for life in kept}
+    costs = {what: cost_of_preserving(lives.model, config, [key]) for what, key in keys.items()}
+    if len(keys) > 1:
+        costs["all of them"] = cost_of_preserving(lives.model, config, keys.values())
     if args.preserve_all:
-        cost = cost_of_preserving(lives.model, config, None)
-        print(preservation_line("every tensor (preserve_all_tensors)", cost))
+        costs["every tensor (preserve_all_tensors)"] = cost_of_preserving(lives.model, config, None)
+    return costs
 
 
-def _invoke(findings: tuple[Finding, ...], count: int) -> int:
+def _invoke(args: argparse.Namespace, model: Model, config: Configuration) -> int:
+    if args.tensor or args.preserve or args.preserve_all or args.json:
+        raise UsageError("--invoke goes without --tensor, --preserve, --preserve-all and --json")
+    if args.invoke < 1:
+        raise UsageError(f"--invoke {args.invoke}: a model is invoked once or more often")
+    findings = sanitize(model, config, invocations=args.invoke)
     if not findings:
-        print(f"nothing wrong in AllocateTensors() and {count} invocations")
+        print(f"nothing wrong in AllocateTensors() and {args.invoke} invocations")
         return 0
     print("\n".join(printable(str(finding), 400) for finding in findings))
     return 1

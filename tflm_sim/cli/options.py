@@ -9,8 +9,8 @@ from typing import Any
 from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.measure import Measurement, measure
 from tflm_sim.allocator.simulate import Simulation, simulate_configuration
-from tflm_sim.cli.terminal import ProgressLine
 from tflm_sim.cli.custom_ops import load_custom_ops
+from tflm_sim.cli.terminal import ProgressLine
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model

@@ -120,6 +120,16 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True)
+class ScratchBuffer:
+    """``context->GetScratchBuffer(index)``, in Invoke only. Answer: its offset in the head, or None if there is none.
+
+    TFLM looks up any index; one that another operator asked for is a finding of the sanitizer.
+    """
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class TempTensor:
     """``AllocateTempTfLiteTensor(tensor_index)``. Answer: a :class:`KernelTensor`, or None if the arena is full."""
 
@@ -164,7 +174,9 @@ class Log:
     text: str
 
 
-Request = Persistent | Scratch | TempTensor | FreeTempTensor | TempBuffer | FreeTempBuffer | SetShape | Log
+Request = (
+    Persistent | Scratch | ScratchBuffer | TempTensor | FreeTempTensor | TempBuffer | FreeTempBuffer | SetShape | Log
+)
 
 T = TypeVar("T")
 Steps = Generator[Request, Any, T]

@@ -11,7 +11,8 @@ not write. What a test learned travels with its report as a user property.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -87,15 +88,28 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     __tracebackhide__ = True
     if item.get_closest_marker("arena") is not None:
         checker = _checker(item)
-        if checker.measurement.failure is None:
-            _compare(item, checker)
-        if checker.limit is not None:
-            checker.assert_fits()
+        with _without_traceback(f"{item.nodeid}: "):
+            if checker.measurement.failure is None:
+                _compare(item, checker)
+            if checker.limit is not None:
+                checker.assert_fits()
     return (yield)
 
 
+@contextmanager
+def _without_traceback(where: str) -> Iterator[None]:
+    """Fail with the message alone: the line at fault is the marker, which no traceback shows."""
+    from tflm_sim.errors import TflmSimError
+
+    try:
+        yield
+    except AssertionError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+    except (TflmSimError, TypeError) as error:
+        raise pytest.fail.Exception(f"{where}{error}", pytrace=False) from None
+
+
 def _compare(item: pytest.Item, checker: ArenaChecker) -> None:
-    __tracebackhide__ = True
     from tflm_sim.checks.baseline import read_baseline
 
     size, before, baseline = checker.size(), None, ""
@@ -114,12 +128,13 @@ def _checker(item: pytest.Item) -> ArenaChecker:
         return made
     marker = item.get_closest_marker("arena")
     if marker is None:
-        raise pytest.UsageError(f"{item.nodeid} uses the arena fixture without @pytest.mark.arena(model=...)")
-    checker = item.stash[_CHECKER] = _make(item, *marker.args, **marker.kwargs)
-    return checker
+        pytest.fail(f"{item.nodeid} uses the arena fixture without @pytest.mark.arena(model=...)", pytrace=False)
+    with _without_traceback(f"the marker of {item.nodeid}: "):
+        item.stash[_CHECKER] = arena_marker(item, *marker.args, **marker.kwargs)
+    return item.stash[_CHECKER]
 
 
-def _make(
+def arena_marker(
     item: pytest.Item,
     model: str | Path | Any,
     target: str = "cortex-m4",
@@ -132,6 +147,11 @@ def _make(
     custom_ops: Any = (),
     ethos_u: bool = False,
 ) -> ArenaChecker:
+    """Return the checker that a marker's arguments ask for; a wrong argument is named with this function's name.
+
+    Raises:
+        TflmSimError: An argument has no meaning, or the model cannot be read.
+    """
     from tflm_sim.allocator.configuration import Configuration
     from tflm_sim.pytest_plugin.checker import ArenaChecker
     from tflm_sim.target.presets import target as preset
@@ -140,9 +160,12 @@ def _make(
     chosen = replace(preset(target, kernels=kernels), ethos_u=ethos_u)
     name, loaded = _load(item, model)
 
+    room = parse_size(limit) if isinstance(limit, str) else limit
+
     def remember(path: Path, key: str, size: int) -> None:
         full = str(Path(item.config.invocation_params.dir, path))
-        item.user_properties.append((PROPERTY, list(Measured(key, size, -1, -1, full))))
+        measured = Measured(key, size, -1 if room is None else room, -1, full)
+        item.user_properties.append((PROPERTY, list(measured)))
 
     return ArenaChecker(
         name,
@@ -150,7 +173,7 @@ def _make(
         Configuration(
             chosen, interpreter or chosen.interpreter, planner, resource_variables, custom_ops=tuple(custom_ops)
         ),
-        limit=parse_size(limit) if isinstance(limit, str) else limit,
+        limit=room,
         remember=remember if item.config.getoption("arena_update_baseline") else None,
     )
 
@@ -178,27 +201,31 @@ class _Reporter:
     """Collects what the reports bring, from all workers (mutable); only in the process that reports."""
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[str, str], tuple[Measured, str]] = {}
+        self._rows: dict[tuple[str, int], tuple[Measured, str]] = {}
+        self._sizes: dict[str, dict[str, int]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what a test learned."""
         if report.when == "call":
             for name, value in report.user_properties:
                 if name == PROPERTY:
-                    measured = Measured(*value)  # type: ignore[misc]
-                    self._rows[measured.key, measured.baseline] = measured, report.outcome
+                    self._take(Measured(*value), report.outcome)  # type: ignore[misc]
+
+    def _take(self, measured: Measured, outcome: str) -> None:
+        """Keep one row for each model and limit: the one of a test that failed, if there is one."""
+        place = measured.key, measured.limit
+        if place not in self._rows or outcome == "failed":
+            self._rows[place] = measured, outcome
+        if measured.baseline and outcome == "passed":
+            self._sizes.setdefault(measured.baseline, {})[measured.key] = measured.size
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Remember the sizes of the tests that passed."""
         from tflm_sim.checks.baseline import update_baseline
 
-        sizes: dict[str, dict[str, int]] = {}
-        for measured, outcome in self._rows.values():
-            if measured.baseline and outcome == "passed":
-                sizes.setdefault(measured.baseline, {})[measured.key] = measured.size
-        for path, found in sizes.items():
-            update_baseline(Path(path), found)
+        for path, sizes in self._sizes.items():
+            update_baseline(Path(path), sizes)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show every model that a test was about."""
@@ -206,7 +233,7 @@ class _Reporter:
             return
         from tflm_sim.report.text import table_lines
 
-        rows = [_row(*row) for row in self._rows.values()]
+        rows = [_row(*row) for _, row in sorted(self._rows.items())]
         terminalreporter.section("arena sizes")
         for line in table_lines([("needs", "limit", "change", "outcome", "model"), *rows]):
             terminalreporter.write_line(line)

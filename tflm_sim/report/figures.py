@@ -6,6 +6,7 @@ matplotlib is imported when the first figure is drawn; ``pip install 'tflm_sim[p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tflm_sim.errors import UsageError
@@ -14,7 +15,7 @@ from tflm_sim.planners.problem import Problem
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.escape import printable
 from tflm_sim.report.picture import Picture
-from tflm_sim.report.shapes import scope_u, shapes, split, step_u
+from tflm_sim.report.shapes import label_u, scope_u, shapes, split, step_u
 from tflm_sim.units import format_size
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _draw_arena(axes: Axes, picture: Picture, most: int) -> None:
             # parse_math: a name may hold dollar signs.
             axes.text(
                 row.start + most * 0.003,
-                min((row.u0 + row.u1) / 2, row.u0 + 0.05),
+                label_u(picture, row),
                 row.label[:24],
                 fontsize=6.5,
                 va="center",
@@ -201,7 +202,8 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     places += [step_u(picture, step) for step, _ in extra]
     axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
     axes.axhline(split(picture), color=_SOFT, linewidth=0.6)
-    title = f"{printable(picture.title, 100)}\narena {format_size(picture.arena_bytes)}: head {picture.head_bytes:,}"
+    name = printable(PurePath(picture.size["model"]["path"] or "model").name, 60)
+    title = f"{name}: {printable(picture.title, 100)}\narena {format_size(picture.arena_bytes)}: head {picture.head_bytes:,}"
     axes.set_title(f"{title}, tail {picture.size['tail_bytes']:,}", fontsize=9, loc="left", parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -6,7 +6,8 @@ conv             [1024, 3072)  .###....
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation, Sharing
@@ -93,7 +94,7 @@ def after_invoke(lifetimes: Lifetimes, life: BufferLife) -> str:
 
 
 def tensor_lines(lifetimes: Lifetimes, life: BufferLife) -> list[str]:
-    """Return where one buffer lives, when, and who shares its bytes and when."""
+    """Return where one buffer lives and when, who shares its bytes (the first ``ROWS`` of them), and a picture."""
     lines = [f"{buffer_name(life)}, {format_size(life.size)}"]
     if life.home != HEAD:
         return [*lines, f"    {_HOMES[life.home]}"]
@@ -105,12 +106,14 @@ def tensor_lines(lifetimes: Lifetimes, life: BufferLife) -> list[str]:
     shared = lifetimes.sharing(life)
     rows = [
         (f"[{row.start:,} .. {row.end:,})", f"{row.other.first}..{row.other.last}", buffer_name(row.other))
-        for row in shared
+        for row in shared[:ROWS]
     ]
     lines.append(f"    shares memory with {len(shared)} others:" if shared else "    shares memory with nobody")
     if shared:
         lines += [f"        {line}" for line in table_lines([("bytes", "scopes", "buffer"), *rows])]
-    return lines
+    if len(shared) > ROWS:
+        lines.append(f"        and {len(shared) - ROWS:,} more")
+    return [*lines, "", *picture_lines(lifetimes, [life, *(row.other for row in shared[:ROWS])])]
 
 
 def preservation_line(what: str, preservation: Preservation) -> str:
@@ -120,34 +123,41 @@ def preservation_line(what: str, preservation: Preservation) -> str:
     return f"keeping {what} to the end of Invoke() costs {format_size(preservation.cost)}: {sizes}, {heads}"
 
 
-def lifetimes_document(lifetimes: Lifetimes) -> dict[str, Any]:
-    """Return every buffer as JSON values; sizes and offsets are bytes, scopes are inclusive."""
+def lifetimes_document(
+    lifetimes: Lifetimes, asked: Sequence[BufferLife] = (), costs: Mapping[str, Preservation] | None = None
+) -> dict[str, Any]:
+    """Return every buffer as JSON values; sizes and offsets are bytes, scopes are inclusive.
+
+    Args:
+        lifetimes: Of the model.
+        asked: For which to list who shares their memory: for all it would grow with the square of the buffers.
+        costs: What keeping tensors costs, by what is kept.
+    """
     return {
         "scopes": [lifetimes.scope_name(scope) for scope in range(lifetimes.scope_count)],
         "buffers": [
             {
-                "kind": life.buffer.kind,
-                "subgraph": life.buffer.subgraph,
-                "index": life.buffer.index,
+                **_identity(life),
                 "name": life.name,
                 "home": life.home,
                 "size": life.size,
                 "offset": life.offset if life.home == HEAD else None,
                 "first": life.first,
                 "last": life.last,
-                "shares_memory_with": [_sharing(row) for row in lifetimes.sharing(life)],
             }
             for life in lifetimes.buffers
         ],
+        "sharing": [
+            {**_identity(life), "shares_memory_with": [_sharing(row) for row in lifetimes.sharing(life)]}
+            for life in asked
+        ],
+        "preservation": [{"what": what, "cost": row.cost, **asdict(row)} for what, row in (costs or {}).items()],
     }
+
+
+def _identity(life: BufferLife) -> dict[str, Any]:
+    return {"kind": life.buffer.kind, "subgraph": life.buffer.subgraph, "index": life.buffer.index}
 
 
 def _sharing(row: Sharing) -> dict[str, Any]:
-    buffer = row.other.buffer
-    return {
-        "kind": buffer.kind,
-        "subgraph": buffer.subgraph,
-        "index": buffer.index,
-        "start": row.start,
-        "end": row.end,
-    }
+    return {**_identity(row.other), "start": row.start, "end": row.end}

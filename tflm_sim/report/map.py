@@ -1,6 +1,6 @@
 """A picture for the terminal: one line a phase or operator, memory to the right, with or without colour.
 
-    prepare, fullest at #2   ttt.....................========|
+    prepare at #2            ttt.....................========|
     #0 CONV_2D               AAAAAABBBBBBBBBBBBBBBB..========|
     #1 MAX_POOL_2D           CCCCCCCCBBBBBBBBBBBBBB..========| < fullest: 22,528 B alive
 
@@ -86,7 +86,7 @@ class _Map:
     # -- AllocateTensors() --------------------------------------------------------------------------------------------
 
     def _stages(self) -> Iterable[str]:
-        """Yield each stage at its fullest step."""
+        """Yield each stage at its fullest step; of prepare, say which operator's that is."""
         picture = self.picture
         for title, names in _STAGES:
             steps = [step for first, last in self._ranges(names) for step in range(first, last)]
@@ -96,7 +96,7 @@ class _Map:
             fullest = max((row for row in blocks if _is_temp(row)), key=lambda row: row.offset + row.size, default=None)
             step = steps[-1] if fullest is None else max(fullest.begin, steps[0])
             alive = [row for row in blocks if row.begin <= step < row.end or (is_tail(row) and row.begin <= steps[-1])]
-            at = f", fullest at #{self._operator(step)}" if title == "prepare" and fullest else ""
+            at = f" at #{self._operator(step)}" if title == "prepare" and fullest else ""
             yield self._row(f"{title}{at}", [self._block_span(row) for row in alive])
 
     def _ranges(self, names: Sequence[str]) -> Iterable[tuple[int, int]]:

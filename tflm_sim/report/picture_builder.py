@@ -146,7 +146,7 @@ class PictureBuilder(Dispatcher):
                 category = "plan" if self._stage == "running" else "requests"
                 self._head_block = self._take(category, 0, event.head, "")
         self._head = event.head
-        self._need(event.head)
+        self._need(event.head if event.ok else max(event.head, event.size))
         self._step("resize", event.head, "" if event.ok else "refused")
 
     def _request(self, event: ScratchRequest) -> None:

@@ -37,6 +37,15 @@ def split(picture: Picture) -> float:
     return SPLIT if picture.scopes else 1.0
 
 
+def label_u(picture: Picture, shape: Shape) -> float:
+    """Return the middle of a shape's label: in a planned buffer's first scope, clear of the frame around the peak."""
+    middle = (shape.u0 + shape.u1) / 2
+    if shape.u0 < split(picture):
+        return min(middle, shape.u0 + 0.05)
+    scope = scope_u(picture, 1) - scope_u(picture, 0)
+    return min(middle, shape.u0 + max(scope / 2, 0.011))
+
+
 def step_u(picture: Picture, step: float) -> float:
     """Return the time of a step's start."""
     return split(picture) * step / max(len(picture.steps), 1)

@@ -10,7 +10,7 @@ from typing import TextIO
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.escape import printable
 from tflm_sim.report.picture import Picture
-from tflm_sim.report.shapes import Shape, scope_u, shapes, split, step_u
+from tflm_sim.report.shapes import Shape, label_u, scope_u, shapes, split, step_u
 from tflm_sim.units import format_size
 
 PANEL_WIDTH, HEIGHT = 1150, 790
@@ -85,7 +85,7 @@ class _Panel:
         if height < _LINE_HEIGHT or room < 3 or not shape.label:
             return rect
         label = shape.label if len(shape.label) <= room else shape.label[: room - 1] + "…"
-        y = self.y(shape.u0) + min(height / 2, 40) + 4
+        y = self.y(label_u(self.picture, shape)) + 4
         return rect + _text(self.x(shape.start) + 4, y, label, fill=CATEGORIES[shape.category].ink)
 
     def _axis(self) -> Iterator[str]:

@@ -9,7 +9,7 @@ from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.allocator.measure import Measurement, measure
 from tflm_sim.allocator.model_allocation import ModelAllocation
 from tflm_sim.allocator.peak import live_bytes
-from tflm_sim.allocator.run import ROOMY_ARENA, run
+from tflm_sim.allocator.run import ROOMY_ARENA, Outcome, run
 from tflm_sim.arena.events import Event, Observer, Phase
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
@@ -55,23 +55,34 @@ def take_picture(
         non_persistent_arena_size=sizes[1],
         observers=(_size_watch(usable), builder, *observers),
     )
+    split_at = sizes[1] if configuration.is_split else 0
+    return _assemble(
+        measurement, builder, outcome, title=title or _title(configuration), arena_bytes=usable[0], split_at=split_at
+    )
+
+
+def _assemble(
+    measurement: Measurement, builder: PictureBuilder, outcome: Outcome, *, title: str, arena_bytes: int, split_at: int
+) -> Picture:
+    """Return the picture of a run that is over."""
+    configuration = measurement.configuration
     if outcome.failure is not None:
         builder.fail(str(outcome.failure))
     allocation = outcome.allocations[0] if outcome.allocations else None
     residents = _residents(allocation, builder.scratch_labels) if allocation and outcome.failure is None else ()
     limits = () if configuration.is_split else tuple(sorted(builder.limits.values(), key=lambda row: -row.need))
     return Picture(
-        title=title or _title(configuration),
+        title=title,
         size=size_document(measurement),
-        arena_bytes=usable[0],
-        split_at=sizes[1] if configuration.is_split else 0,
+        arena_bytes=arena_bytes,
+        split_at=split_at,
         status=outcome.status,
         failure=str(outcome.failure or ""),
         moments=tuple(builder.moments),
         blocks=builder.blocks(),
         steps=tuple(builder.steps),
         op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
-        subgraph_names=_subgraph_names(model),
+        subgraph_names=_subgraph_names(measurement.model),
         scopes=tuple(allocation.scopes) if allocation and residents else (),
         residents=residents,
         live_bytes=tuple(live_bytes(allocation)) if allocation and residents else (),

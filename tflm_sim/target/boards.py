@@ -160,7 +160,7 @@ BOARDS: dict[str, Board] = {
             "cortex-m33",
             (Bank("RAM", 256 * KIB),),
             1524 * KIB,
-            "zephyrproject-rtos/zephyr: dts/vendor/nordic/nrf54l15.dtsi (68 KiB and 96 KiB of it can be the second core's)",
+            "zephyrproject-rtos/zephyr: dts/vendor/nordic/nrf54l15.dtsi (68 KiB of it can be the second core's)",
         ),
         Board(
             "stm32f4-discovery",
@@ -242,7 +242,8 @@ BOARDS: dict[str, Board] = {
             "cortex-m55",
             (Bank("SRAM0 and 1, contiguous", 2 * MIB), Bank("DTCM", 256 * KIB)),
             None,
-            "HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2: EPII_CM55M_APP_S/app/scenario_app/tflm_fd_fm/tflm_fd_fm.ld",
+            "HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2: "
+            "EPII_CM55M_APP_S/app/scenario_app/tflm_fd_fm/tflm_fd_fm.ld",
         ),
         Board(
             "corstone-300",

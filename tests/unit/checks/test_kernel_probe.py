@@ -9,7 +9,16 @@ from tflm_sim.errors import PrepareError, SimulatedFailure, UsageError
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference import REFERENCE
-from tflm_sim.ops.requests import FreeTempBuffer, FreeTempTensor, Persistent, Scratch, Steps, TempBuffer, TempTensor
+from tflm_sim.ops.requests import (
+    FreeTempBuffer,
+    FreeTempTensor,
+    Persistent,
+    Scratch,
+    ScratchBuffer,
+    Steps,
+    TempBuffer,
+    TempTensor,
+)
 
 VALUE = TensorSpec((1, 16), TensorType.INT8, scale=0.5)
 PLAIN = TensorSpec((4,), TensorType.INT8)
@@ -125,3 +134,39 @@ def test_a_model_of_a_builtin_operator_replaces_the_librarys() -> None:
         return (yield Persistent(1000, "my own"))
 
     assert KernelProbe(OpModel("RELU", init=init), [VALUE], [VALUE]).init() == [Allocation("tail", 1000, "my own")]
+
+
+def test_invoke_uses_its_own_scratch_buffer() -> None:
+    answers: list[object] = []
+
+    def prepare(node: Node) -> Steps[None]:
+        yield Scratch(16)
+
+    def invoke(node: Node) -> Steps[None]:
+        answers.append((yield ScratchBuffer(0)))
+
+    probe = KernelProbe(OpModel("MINE", prepare=prepare, invoke=invoke), [PLAIN], [PLAIN])
+    offset = probe.plan()["scratch 0"]
+    probe.invoke()
+    assert (answers, probe.findings) == ([offset], [])
+
+
+@pytest.mark.parametrize("index", [1, -1])
+def test_a_scratch_buffer_that_nobody_asked_for(index: int) -> None:
+    def invoke(node: Node) -> Steps[None]:
+        yield ScratchBuffer(index)
+
+    probe = KernelProbe(OpModel("MINE", invoke=invoke), [PLAIN], [PLAIN])
+    probe.invoke()
+    assert [str(finding) for finding in probe.findings] == [
+        f"[scratch-outside-its-operator] invoke of MINE #0 in subgraph 0: scratch buffer {index} is used, and nobody "
+        "asked for it"
+    ]
+
+
+def test_prepare_has_no_scratch_buffers_yet() -> None:
+    def prepare(node: Node) -> Steps[None]:
+        yield ScratchBuffer((yield Scratch(16)))
+
+    with pytest.raises(PrepareError, match="state_ == InterpreterState::kInvoke does not hold"):
+        KernelProbe(OpModel("MINE", prepare=prepare), [PLAIN], [PLAIN]).prepare()

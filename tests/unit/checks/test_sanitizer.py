@@ -18,6 +18,7 @@ from tflm_sim.arena.events import (
     Resize,
     Run,
     ScratchRequest,
+    ScratchUse,
     Temp,
     TempFree,
     TempReset,
@@ -223,3 +224,11 @@ def test_samples_are_clean_on_every_target(name: str, target: str) -> None:
     sanitizer = Sanitizer()
     simulate(load(sample_path(name)), preset(target), observers=[sanitizer])
     assert sanitizer.findings == []
+
+
+def test_a_scratch_buffer_of_another_operator() -> None:
+    invoked = OpEvent("op_invoke", 0, 3, "MINE", has=True)
+    assert findings(invoked, ScratchUse(0, 0, 3)) == []
+    (found,) = findings(invoked, ScratchUse(0, 0, 2))
+    assert (found.code, found.victim) == (FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, BufferId("scratch", 0, 0))
+    assert found.message == "scratch buffer 0 is used, and operator 2 of subgraph 0 asked for it"

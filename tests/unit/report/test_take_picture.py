@@ -127,3 +127,9 @@ def test_observers_see_both_runs(chain: Callable[..., Model]) -> None:
     seen: list[str] = []
     take_picture(chain(64, 64), M4, observers=(lambda event: seen.append(type(event).__name__),))
     assert seen.count("Run") == 2
+
+
+def test_a_plan_that_does_not_fit_is_what_binds() -> None:
+    picture = take_picture(load(sample_path("residual")), M4, arena_size=10240)
+    assert picture.status == "error"
+    assert (picture.limits[0].stage, picture.limits[0].floor) == ("running", picture.size["head_bytes"])
