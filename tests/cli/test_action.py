@@ -102,6 +102,10 @@ def test_a_broken_file_has_an_exit_code_of_its_own(runner: Runner) -> None:
     assert runner.check(models="bad.tflite sine.tflite", limit="64KiB") == 3
 
 
+def test_no_models_at_all_fail_the_step(runner: Runner) -> None:
+    assert runner.check(models=" \n", limit="64KiB") == 2
+
+
 def test_every_input_is_used_and_every_used_one_is_declared() -> None:
     used = set(re.findall(r"inputs\.([\w-]+)", json.dumps(ACTION["runs"])))
     assert used == ACTION["inputs"].keys()

@@ -24,7 +24,14 @@ SCHEMA_VERSION = 1
 def baseline_key(model: str, configuration: Configuration) -> str:
     """Return the name of a model in a configuration; ``model`` is a path or "sample:NAME"."""
     target = configuration.target
-    own = "".join(f", {row.op}" for row in configuration.custom_ops)
+    variables, room = configuration.resource_variable_count, configuration.variable_arena_size
+    settings = (
+        *(row.op for row in configuration.custom_ops),
+        *(["ethos_u"] if target.ethos_u else []),
+        *([f"{variables} resource variables"] if variables is not None else []),
+        *([f"variable arena {room}"] if room is not None else []),
+    )
+    own = "".join(f", {setting}" for setting in settings)
     return (
         f"{model} on {target.name} ({target.kernel_library}, {configuration.interpreter}, {configuration.planner}{own})"
     )

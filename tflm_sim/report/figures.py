@@ -203,8 +203,9 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
     axes.axhline(split(picture), color=_SOFT, linewidth=0.6)
     name = printable(PurePath(picture.size["model"]["path"] or "model").name, 60)
-    title = f"{name}: {printable(picture.title, 100)}\narena {format_size(picture.arena_bytes)}: head {picture.head_bytes:,}"
-    axes.set_title(f"{title}, tail {picture.size['tail_bytes']:,}", fontsize=9, loc="left", parse_math=False)
+    sizes = f"head {picture.head_bytes:,}, tail {picture.size['tail_bytes']:,}"
+    title = f"{name}: {printable(picture.title, 100)}\narena {format_size(picture.arena_bytes)}: {sizes}"
+    axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
 
 
