@@ -24,6 +24,7 @@ from tflm_sim.model.types import Model, OperatorCode
 from tflm_sim.ops.op_model import Node, OpModel
 
 CUSTOM = builtin_operator_code("CUSTOM")
+_CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (--ethos-u)"}
 _BUILTIN_NAMES = frozenset(BUILTIN_OPERATORS)
 
 
@@ -140,7 +141,8 @@ class MicroInterpreter:
         elif code.custom_code is None:
             self._log("Operator with CUSTOM builtin_code has no custom_code.\n")
         message = f"Failed to get registration from op code {builtin}\n "
-        raise self._refuse(message, reason=f"TFLM has no kernel for '{name}'", where=where)
+        hint = _CUSTOM_HINTS.get(name, "; --custom-ops adds one of your own") if code.builtin_code == CUSTOM else ""
+        raise self._refuse(message, reason=f"TFLM has no kernel for '{name}'{hint}", where=where)
 
     def _parse_builtin(self, node: Node, op_model: OpModel) -> None:
         if node.operator.custom_options is not None:
