@@ -19,10 +19,13 @@ static void count_use(tsim_arena_t *arena, uint32_t floor) {
   arena->mark = need > arena->mark ? need : arena->mark;
 }
 
+/* Where the last byte of a live temp ends; an empty temp has none, and the head may shrink below it. */
 static uint32_t live_temp_end(const tsim_arena_t *arena) {
   uint32_t end = 0;
   for (uint32_t i = 0; i < arena->temp_count; ++i) {
-    end = arena->temps[i].end > end ? arena->temps[i].end : end;
+    if (arena->temps[i].end > arena->temps[i].offset && arena->temps[i].end > end) {
+      end = arena->temps[i].end;
+    }
   }
   return end;
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import firmware_size
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
@@ -138,6 +138,7 @@ OPERATIONS = st.lists(
 )
 
 
+@example(size=1, skew=0, operations=[("head", 1, 1), ("temp", 0, 1), ("head", 0, 1)])
 @given(size=st.integers(0, 1024), skew=st.integers(0, 15), operations=OPERATIONS)
 @settings(deadline=None)
 def test_the_c_arena_is_the_python_arena(
