@@ -84,7 +84,10 @@ static int on_open(tsim_replay_t *replay, uint32_t *result) {
   return made;
 }
 
-static int on_tail(tsim_replay_t *replay, uint32_t *result) {
+typedef int (*take_t)(tsim_arena_t *arena, uint32_t size, uint32_t alignment, uint32_t *offset);
+
+/* Take bytes from the arena and paint them. */
+static int take_and_paint(tsim_replay_t *replay, take_t take, uint32_t *result) {
   uint32_t size = 0;
   uint32_t alignment = 0;
   uint32_t seed = 0;
@@ -93,7 +96,7 @@ static int on_tail(tsim_replay_t *replay, uint32_t *result) {
     status = field(replay, "i", &seed);
   }
   if (status == TSIM_OK) {
-    status = tsim_arena_persist(&replay->arena, size, alignment, result);
+    status = take(&replay->arena, size, alignment, result);
   }
   if (status == TSIM_OK) {
     tsim_paint(at_offset(replay, *result), size, seed);
@@ -101,21 +104,12 @@ static int on_tail(tsim_replay_t *replay, uint32_t *result) {
   return status;
 }
 
+static int on_tail(tsim_replay_t *replay, uint32_t *result) {
+  return take_and_paint(replay, tsim_arena_persist, result);
+}
+
 static int on_temp(tsim_replay_t *replay, uint32_t *result) {
-  uint32_t size = 0;
-  uint32_t alignment = 0;
-  uint32_t seed = 0;
-  int status = two_fields(replay, "s", &size, "a", &alignment);
-  if (status == TSIM_OK) {
-    status = field(replay, "i", &seed);
-  }
-  if (status == TSIM_OK) {
-    status = tsim_arena_take_temp(&replay->arena, size, alignment, result);
-  }
-  if (status == TSIM_OK) {
-    tsim_paint(at_offset(replay, *result), size, seed);
-  }
-  return status;
+  return take_and_paint(replay, tsim_arena_take_temp, result);
 }
 
 static int on_check(tsim_replay_t *replay, uint32_t *result) {

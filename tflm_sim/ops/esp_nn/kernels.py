@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from typing import cast
 
-from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims, Implementation
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES, ScratchSizes
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.conv import check_scales, convolution_data, per_channel_arrays, unpacked_filter
-from tflm_sim.ops.reference.fully_connected import FILTER_TYPES, fully_connected_data, parse
+from tflm_sim.ops.reference.fully_connected import fully_connected_prepare, parse
 from tflm_sim.ops.reference.node_checks import convertible_types, ensure_counts, int_option, require_op_data
-from tflm_sim.ops.reference.quantization import fused_activation
 from tflm_sim.ops.reference.softmax import softmax_params
 from tflm_sim.ops.reference.window import Extent, padding_before, strides
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
@@ -28,12 +26,9 @@ from tflm_sim.ops.roles import (
     ensure_c_types_eq,
     ensure_eq,
     ensure_msg,
-    ensure_types_eq,
-    fail,
     free,
     input_tensor,
     op_data,
-    optional_input,
     output_tensor,
 )
 
@@ -126,26 +121,8 @@ def _optional_scratch(size: int) -> Steps[None]:
 
 
 def _prepare_fully_connected(node: Node) -> Steps[None]:
-    require_op_data(node, f"{_FULLY_CONNECTED}:47")
-    source = yield from input_tensor(node, 0, f"{_FULLY_CONNECTED}:56")
-    kernel = yield from input_tensor(node, 1, f"{_FULLY_CONNECTED}:59", "filter")
-    bias = yield from optional_input(node, 2)
-    output = yield from output_tensor(node, 0, f"{_FULLY_CONNECTED}:64")
-    ensure_types_eq(source.type, output.type, f"{_FULLY_CONNECTED}:65", "input->type", "output->type")
-    if kernel.type not in FILTER_TYPES.get(source.type, (kernel.type,)):
-        types = type_name(source.type), type_name(kernel.type)
-        raise fail("Input type: {} with filter type : {} not supported.".format(*types))
-    yield from unpacked_filter(node, kernel)
-    yield from fully_connected_data(
-        node,
-        source,
-        kernel,
-        bias,
-        activation=fused_activation(node, "FullyConnectedOptions"),
-        output_type=output.type,
-        output_scale=output.scale,
-    )
-    yield from free(source, kernel, bias, output)
+    refusal = "Input type: {} with filter type : {} not supported."
+    yield from fully_connected_prepare(node, _FULLY_CONNECTED, 47, refusal)
 
 
 def _prepare_softmax(node: Node) -> Steps[None]:

@@ -45,15 +45,26 @@ _WEIGHTS_FORMATS = (0, 1)
 
 
 def _prepare(node: Node) -> Steps[None]:
-    require_op_data(node, f"{_FILE}:39")
-    source = yield from input_tensor(node, 0, f"{_FILE}:48")
-    kernel = yield from input_tensor(node, 1, f"{_FILE}:51", "filter")
+    yield from fully_connected_prepare(node, _FILE, 39, "Input type: {} with filter type: {} not supported.")
+
+
+def fully_connected_prepare(node: Node, file: str, line: int, refusal: str) -> Steps[None]:
+    """Prepare a fully connected layer, as the reference and the ESP-NN kernel do.
+
+    Args:
+        node: The operator.
+        file: The upstream file; its checks are as far from ``line`` in both.
+        line: Where it checks its op data.
+        refusal: What it prints of input and filter types that do not go together.
+    """
+    require_op_data(node, f"{file}:{line}")
+    source = yield from input_tensor(node, 0, f"{file}:{line + 9}")
+    kernel = yield from input_tensor(node, 1, f"{file}:{line + 12}", "filter")
     bias = yield from optional_input(node, 2)
-    output = yield from output_tensor(node, 0, f"{_FILE}:56")
-    ensure_types_eq(source.type, output.type, f"{_FILE}:57", "input->type", "output->type")
+    output = yield from output_tensor(node, 0, f"{file}:{line + 17}")
+    ensure_types_eq(source.type, output.type, f"{file}:{line + 18}", "input->type", "output->type")
     if kernel.type not in FILTER_TYPES.get(source.type, (kernel.type,)):
-        types = type_name(source.type), type_name(kernel.type)
-        raise fail("Input type: {} with filter type: {} not supported.".format(*types))
+        raise fail(refusal.format(type_name(source.type), type_name(kernel.type)))
     yield from unpacked_filter(node, kernel)
     yield from fully_connected_data(
         node,
