@@ -10,10 +10,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import settings
 
+from tflm_sim.lite.graph_info import AllocationType, Graph, InplaceOperator, Node, Registration, Tensor
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.tflite.graph_info import AllocationType, Graph, InplaceOperator, Node, Registration, Tensor
 
 # CI must say the same twice about the same code; everybody else searches on.
 settings.register_profile("ci", derandomize=True)

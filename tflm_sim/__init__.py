@@ -15,9 +15,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Allocation": "tflm_sim.checks.kernel_probe",
-    "Configuration": "tflm_sim.allocator.configuration",
-    "Finding": "tflm_sim.allocator.findings",
-    "FindingCode": "tflm_sim.allocator.findings",
+    "Configuration": "tflm_sim.device.configuration",
+    "Finding": "tflm_sim.invocation.findings",
+    "FindingCode": "tflm_sim.invocation.findings",
     "FreeTempBuffer": "tflm_sim.ops.requests",
     "FreeTempTensor": "tflm_sim.ops.requests",
     "KernelProbe": "tflm_sim.checks.kernel_probe",
@@ -29,10 +29,10 @@ _HOMES = {
     "Scratch": "tflm_sim.ops.requests",
     "ScratchBuffer": "tflm_sim.ops.requests",
     "SimulatedFailure": "tflm_sim.errors",
-    "Simulation": "tflm_sim.allocator.simulate",
-    "SmallestArena": "tflm_sim.allocator.smallest_arena",
+    "Simulation": "tflm_sim.answers.simulate",
+    "SmallestArena": "tflm_sim.answers.smallest_arena",
     "Steps": "tflm_sim.ops.requests",
-    "Target": "tflm_sim.target.target",
+    "Target": "tflm_sim.targets.target",
     "TempBuffer": "tflm_sim.ops.requests",
     "TempTensor": "tflm_sim.ops.requests",
     "TensorSpec": "tflm_sim.checks.kernel_probe",
@@ -40,14 +40,15 @@ _HOMES = {
     "TflmSimError": "tflm_sim.errors",
     "UnsupportedOpError": "tflm_sim.errors",
     "UsageError": "tflm_sim.errors",
+    "invoke": "tflm_sim.invocation.invoke",
     "lifetimes": "tflm_sim.checks.lifetimes",
     "load": "tflm_sim.model.load",
     "parse": "tflm_sim.model.load",
-    "preset": "tflm_sim.target.presets:target",
+    "preset": "tflm_sim.targets.presets:target",
     "sample_path": "tflm_sim.samples",
     "sanitize": "tflm_sim.checks.sanitize",
-    "simulate": "tflm_sim.allocator.simulate",
-    "smallest_arena": "tflm_sim.allocator.smallest_arena",
+    "simulate": "tflm_sim.answers.simulate",
+    "smallest_arena": "tflm_sim.answers.smallest_arena",
 }
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "UnsupportedOpError",
     "UsageError",
     "__version__",
+    "invoke",
     "lifetimes",
     "load",
     "parse",
@@ -89,15 +91,16 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from tflm_sim.allocator.configuration import Configuration
-    from tflm_sim.allocator.findings import Finding, FindingCode
-    from tflm_sim.allocator.simulate import Simulation, simulate
-    from tflm_sim.allocator.smallest_arena import SmallestArena, smallest_arena
+    from tflm_sim.answers.simulate import Simulation, simulate
+    from tflm_sim.answers.smallest_arena import SmallestArena, smallest_arena
     from tflm_sim.checks.kernel_probe import Allocation, KernelProbe, TensorSpec
     from tflm_sim.checks.lifetimes import lifetimes
     from tflm_sim.checks.sanitize import sanitize
     from tflm_sim.checks.sanitizer import Sanitizer
+    from tflm_sim.device.configuration import Configuration
     from tflm_sim.errors import ModelError, SimulatedFailure, TflmSimError, UnsupportedOpError, UsageError
+    from tflm_sim.invocation.findings import Finding, FindingCode
+    from tflm_sim.invocation.invoke import invoke
     from tflm_sim.model.load import load, parse
     from tflm_sim.model.types import TensorType
     from tflm_sim.ops.op_model import Node, OpModel
@@ -112,8 +115,8 @@ if TYPE_CHECKING:
         TempTensor,
     )
     from tflm_sim.samples import sample_path
-    from tflm_sim.target.presets import target as preset
-    from tflm_sim.target.target import Target
+    from tflm_sim.targets.presets import target as preset
+    from tflm_sim.targets.target import Target
 
 
 def __getattr__(name: str) -> Any:

@@ -22,16 +22,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.head_problem import head_problem
-from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.answers.head_problem import head_problem
+from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.load import load
 from tflm_sim.planners.buffers import Buffer, plan_of
 from tflm_sim.planners.exact import ExactResult, solve
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
 from tflm_sim.planners.validate import validate
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 CAPACITY = 1_048_576

@@ -21,13 +21,13 @@ from typing import Any
 import chromium
 from bench_size import MODELS, chain
 
-from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model
 from tflm_sim.report.page import write_page
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 NAMES = ("NXP-eiq-model-zoo__dperson_shufflenetv2", "spotify-basic-pitch__icassp_2022_nmp")
 LENGTHS = (1000, 6000)

@@ -21,14 +21,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import measure
-from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.answers.measure import measure
+from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
 from tflm_sim.samples import sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 MODELS = Path(__file__).resolve().parent.parent.parent / "shared" / "models"
 NAMES = (

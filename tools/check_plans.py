@@ -19,14 +19,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from tflm_sim.allocator.findings import BufferId, Finding
-from tflm_sim.allocator.run import PlannedBuffer
-from tflm_sim.allocator.simulate import Simulation, simulate
+from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.device.run import PlannedBuffer
 from tflm_sim.errors import TflmSimError
+from tflm_sim.invocation.findings import BufferId, Finding
+from tflm_sim.invocation.invoke import invoke
 from tflm_sim.model.load import load
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target as preset
-from tflm_sim.target.target import Target
+from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.target import Target
 
 MODELS = Path(__file__).resolve().parent.parent.parent / "shared" / "models"
 INVOCATIONS = 10
@@ -123,7 +124,7 @@ def caught(simulation: Simulation, broken: BrokenPlan) -> bool:
     """Return whether invoking on the broken plan names its fault."""
     allocation = simulation.outcome.interpreters[0].allocation
     assert allocation is not None, "the simulation succeeded"
-    findings = simulation.invoke(INVOCATIONS, offsets=broken.offsets).findings
+    findings = invoke(simulation, INVOCATIONS, offsets=broken.offsets).findings
     return any(is_named(finding, broken, allocation.scopes) for finding in findings)
 
 
@@ -138,7 +139,7 @@ def check_models(target: Target) -> bool:
         if simulation.status != "ok":
             continue
         allocated += 1
-        invocation = simulation.invoke(INVOCATIONS)
+        invocation = invoke(simulation, INVOCATIONS)
         passed += invocation.ok
         compared += invocation.checked_bytes
         others += [f"  {path.name}: {finding}" for finding in invocation.findings]

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 MODELS = Path(__file__).resolve().parent.parent.parent / "shared" / "models"
 KIB = 1024

@@ -23,15 +23,15 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
-from tflm_sim.allocator.simulate import simulate
-from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.errors import ModelError, SimulatedFailure, UnsupportedOpError
 from tflm_sim.model.flatbuf import FlatBuffer, Table
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
-from tflm_sim.target.target import Target
+from tflm_sim.targets.presets import target
+from tflm_sim.targets.target import Target
 
 SHARED_MODELS = Path(__file__).parents[2] / "shared" / "models"
 TARGETS = (

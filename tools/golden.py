@@ -13,14 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import Measurement, measure
-from tflm_sim.allocator.simulate import Simulation, simulate
+from tflm_sim.answers.measure import Measurement, measure
+from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.trace import trace_rows
-from tflm_sim.target.presets import target
-from tflm_sim.target.target import Target
+from tflm_sim.targets.presets import target
+from tflm_sim.targets.target import Target
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 

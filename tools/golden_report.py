@@ -18,8 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from claims import CLAIMS, Claim, find_model
 from golden import CONFIGURATIONS, Golden, differences, golden_files, off_by
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import measure
+from tflm_sim.answers.measure import measure
+from tflm_sim.device.configuration import Configuration
 
 
 def judge(golden: Golden) -> tuple[str, list[str], int]:

@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tflm_sim.errors import UsageError
-from tflm_sim.target.abi import CStruct
-from tflm_sim.target.presets import target
-from tflm_sim.target.structs import declarations
-from tflm_sim.target.target import Target
+from tflm_sim.targets.abi import CStruct
+from tflm_sim.targets.presets import target
+from tflm_sim.targets.structs import declarations
+from tflm_sim.targets.target import Target
 
 _TYPES = {
     "ptr": "void *",

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import chromium
 
-from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.report.page import write_page
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 

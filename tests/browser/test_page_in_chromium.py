@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.report.picture import Picture, is_tail
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 M4 = Configuration(target("cortex-m4"))
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"

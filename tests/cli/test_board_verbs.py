@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.simulate import Simulation, simulate_configuration
-from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.answers.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.board.dialects.categories import CATEGORIES
 from tflm_sim.cli import main
 from tflm_sim.cli.options import load_model
-from tflm_sim.target.presets import target
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.targets.presets import target
 
 LOGS = Path(__file__).parents[1] / "unit" / "board" / "logs"
 

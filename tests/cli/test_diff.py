@@ -10,7 +10,7 @@ import pytest
 
 from tflm_sim.cli import main
 from tflm_sim.report.difference import schema
-from tflm_sim.target.boards import BOARDS
+from tflm_sim.targets.boards import BOARDS
 
 WAKE_WORD = "sample:streaming"
 ESP_NN = ("--target", "esp32-s3", "--kernels", "esp_nn@1.2.0", "--kernels", "esp_nn@1.2.1")

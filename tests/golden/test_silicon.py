@@ -4,9 +4,9 @@ import pytest
 from claims import CLAIMS, KIB, Claim, find_model
 from golden_report import main
 
-from tflm_sim.allocator.simulate import simulate
+from tflm_sim.answers.simulate import simulate
 from tflm_sim.model.types import Model
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 
 def model_of(claim: Claim) -> Model:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden"
 CONFIGURATIONS = {

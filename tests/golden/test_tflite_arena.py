@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.tflite.arena_planner import ArenaPlanner
-from tflm_sim.tflite.simple_memory_arena import NO_ALLOC, NODE_NOT_ASSIGNED, SimpleMemoryArena
+from tflm_sim.lite.arena_planner import ArenaPlanner
+from tflm_sim.lite.simple_memory_arena import NO_ALLOC, NODE_NOT_ASSIGNED, SimpleMemoryArena
 
 PLANNERS = Path(__file__).parents[3] / "shared/planners"
 pytestmark = pytest.mark.skipif(not PLANNERS.exists(), reason="../shared is absent")

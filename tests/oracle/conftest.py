@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.allocator.simulate import Simulation, simulate
+from tflm_sim.answers.simulate import Simulation, simulate
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import OptionValue
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 ARENA_SIZE = 1 << 20
 _ALLOCATION = re.compile(r"\[RecordingMicroAllocator\] '(.+)' used (\d+) bytes .*\(requested (\d+) bytes for (\d+) ")

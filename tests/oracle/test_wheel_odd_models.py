@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.allocator.simulate import Simulation, simulate
-from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import OperatorCode, TensorType
 from tflm_sim.samples import sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 Check = Callable[..., Simulation]
 PIP = target("x86_64-pip")

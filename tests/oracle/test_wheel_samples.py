@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.allocator.simulate import Simulation
-from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.answers.simulate import Simulation
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.model.load import parse
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tflm_sim.allocator.simulate import simulate
+from tflm_sim.answers.simulate import simulate
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
 from tflm_sim.graph.resource_variables import ResourceVariables
@@ -25,7 +25,7 @@ from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.ops.reference.ethos_u import ETHOS_U
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, SetShape, Steps, TempBuffer, TempTensor
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 flexbuffers = pytest.importorskip("flatbuffers.flexbuffers")
 

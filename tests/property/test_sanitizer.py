@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tflm_sim.allocator.findings import FindingCode
-from tflm_sim.allocator.simulate import simulate
+from tflm_sim.answers.simulate import simulate
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, OpEvent
 from tflm_sim.checks.sanitizer import Sanitizer
+from tflm_sim.invocation.findings import FindingCode
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.target.presets import target as preset
+from tflm_sim.targets.presets import target as preset
 
 ALIGNMENTS = st.sampled_from([1, 2, 4, 8, 16])
 steps = st.lists(st.tuples(st.sampled_from(["persist", "temp"]), st.integers(0, 300), ALIGNMENTS), max_size=12)

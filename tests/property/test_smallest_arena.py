@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tflm_sim.allocator.simulate import Simulation, simulate
-from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 TARGETS = ("x86_64", "x86_64-pip", "i386", "cortex-m4", "riscv32")
 

@@ -5,15 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tflm_sim.errors import PlanningError
+from tflm_sim.lite.arena_planner import ArenaPlanner
+from tflm_sim.lite.graph_info import AllocationType, Graph, InplaceOperator, Node, Registration, Tensor
+from tflm_sim.lite.planning import plan, planned_problem
+from tflm_sim.lite.queue_planner import QueueArenaPlanner
+from tflm_sim.lite.simple_memory_arena import ArenaAlloc, SimpleMemoryArena
+from tflm_sim.lite.subgraph import Subgraph
 from tflm_sim.planners.buffers import Buffer, plan_of
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.validate import validate
-from tflm_sim.tflite.arena_planner import ArenaPlanner
-from tflm_sim.tflite.graph_info import AllocationType, Graph, InplaceOperator, Node, Registration, Tensor
-from tflm_sim.tflite.planning import plan, planned_problem
-from tflm_sim.tflite.queue_planner import QueueArenaPlanner
-from tflm_sim.tflite.simple_memory_arena import ArenaAlloc, SimpleMemoryArena
-from tflm_sim.tflite.subgraph import Subgraph
 
 SIZES = st.integers(0, 200) | st.sampled_from([4, 64, 128])
 FLAGS = st.integers(0, 31).map(InplaceOperator)

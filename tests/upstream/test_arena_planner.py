@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.tflite.arena_planner import ArenaPlanner
-from tflm_sim.tflite.graph_info import AllocationType, Graph
-from tflm_sim.tflite.simple_memory_arena import SimpleMemoryArena
+from tflm_sim.lite.arena_planner import ArenaPlanner
+from tflm_sim.lite.graph_info import AllocationType, Graph
+from tflm_sim.lite.simple_memory_arena import SimpleMemoryArena
 
 CASES = Path(__file__).parents[3] / "shared/planners/arena_planner_cases.json"
 pytestmark = pytest.mark.skipif(not CASES.exists(), reason="../shared is absent")

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
-from tflm_sim.allocator.simulate import Simulation
+from tflm_sim.answers.simulate import Simulation
 from tflm_sim.arena.events import (
     Event,
     Persist,
@@ -26,9 +25,10 @@ from tflm_sim.arena.events import (
 )
 from tflm_sim.board.framing import SCHEMA, FieldValue
 from tflm_sim.board.replay import ReplayScript, ReplayStep
+from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.errors import UsageError
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
-from tflm_sim.target.target import Target
+from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up
 
 

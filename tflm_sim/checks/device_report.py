@@ -11,11 +11,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
-from tflm_sim.allocator.recording import RecordedAllocationType
-from tflm_sim.allocator.run import ROOMY_ARENA
-from tflm_sim.allocator.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.simulate import Simulation, simulate_configuration
 from tflm_sim.arena.events import PlanAdd, PlanOffset
 from tflm_sim.board.dialects.events import (
     AllocationReport,
@@ -26,6 +22,10 @@ from tflm_sim.board.dialects.events import (
     PlanReport,
 )
 from tflm_sim.board.messages import ArenaReport
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.device.recording import RecordedAllocationType
+from tflm_sim.device.run import ROOMY_ARENA
 from tflm_sim.model.types import Model
 
 # Source: tools/benchmarking/generic_model_benchmark.cc @ 90b983c, kNumResourceVariable.

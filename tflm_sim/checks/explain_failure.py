@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import measure
-from tflm_sim.allocator.place import PlaceTracker
-from tflm_sim.allocator.run import ROOMY_ARENA
-from tflm_sim.allocator.simulate import Simulation, simulate_configuration
-from tflm_sim.allocator.smallest_arena import SmallestArena
+from tflm_sim.answers.measure import measure
+from tflm_sim.answers.place import PlaceTracker
+from tflm_sim.answers.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.events import LogLine, Persist, Resize, Temp
 from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
 from tflm_sim.board.dialects.messages import BY_KIND, Role
 from tflm_sim.board.dialects.parser import parse_log
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.run import ROOMY_ARENA
 from tflm_sim.model.types import Model
 
 _MOST_SIZES = 400

@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tflm_sim.allocator.findings import Finding
-from tflm_sim.allocator.interpreter import MicroInterpreter
-from tflm_sim.allocator.kernel_driver import KernelDriver
-from tflm_sim.allocator.micro_allocator import MicroAllocator
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Event, LogLine, OpEvent, Persist, ScratchRequest, Temp
 from tflm_sim.checks.sanitizer import Sanitizer
+from tflm_sim.device.interpreter import MicroInterpreter
+from tflm_sim.device.kernel_driver import KernelDriver
+from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.errors import AllocatorSequenceError, UsageError
 from tflm_sim.graph.resource_variables import ResourceVariables
+from tflm_sim.invocation.findings import Finding
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.build_values import Data
 from tflm_sim.model.load import parse
@@ -28,8 +28,8 @@ from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model, OptionValue
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.registry import registrations
-from tflm_sim.target.presets import target as preset
-from tflm_sim.target.target import Target
+from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.findings import BufferId
-from tflm_sim.allocator.measure import Measurement, measure
-from tflm_sim.allocator.model_allocation import ModelAllocation
+from tflm_sim.answers.measure import Measurement, measure
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
+from tflm_sim.invocation.findings import BufferId
 from tflm_sim.model.types import Model
 
 _INDEX = re.compile(r"((?P<subgraph>\d+):)?(?P<index>\d+)")
@@ -223,7 +223,7 @@ def lifetimes(model: Model, configuration: Configuration) -> Lifetimes:
 
     Raises:
         SimulatedFailure: AllocateTensors() fails.
-        UsageError, UnsupportedOpError: As :func:`~tflm_sim.allocator.measure.measure`.
+        UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.measure.measure`.
     """
     return Lifetimes(measure(model, configuration))
 

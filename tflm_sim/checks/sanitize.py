@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.findings import Finding
-from tflm_sim.allocator.measure import measure
-from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.answers.measure import measure
+from tflm_sim.answers.simulate import simulate_configuration
 from tflm_sim.checks.npu import npu_tensors
 from tflm_sim.checks.sanitizer import Sanitizer
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.invocation.findings import Finding
+from tflm_sim.invocation.invoke import invoke
 from tflm_sim.model.types import Model
 
 
@@ -33,6 +34,6 @@ def sanitize(model: Model, configuration: Configuration, *, invocations: int = 1
     simulation = simulate_configuration(
         [model], configuration, arena_size=measurement.smallest.multiple_of_16, observers=(sanitizer,)
     )
-    invocation = simulation.invoke(invocations)
+    invocation = invoke(simulation, invocations)
     # The sanitizer watches the invocations too, each of which finds the same.
     return tuple(dict.fromkeys((*sanitizer.findings, *invocation.findings)))

@@ -9,9 +9,7 @@ temps) are both findings, with the operator or phase at fault. Offsets count fro
 
 from __future__ import annotations
 
-from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
-from tflm_sim.allocator.findings import BufferId, Finding, FindingCode
-from tflm_sim.allocator.place import PlaceTracker
+from tflm_sim.answers.place import PlaceTracker
 from tflm_sim.arena.dispatcher import Dispatcher
 from tflm_sim.arena.events import (
     AllocInfo,
@@ -33,6 +31,8 @@ from tflm_sim.arena.events import (
 )
 from tflm_sim.checks.npu import NpuTensors
 from tflm_sim.checks.shadow import Owner, ShadowMemory
+from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.invocation.findings import BufferId, Finding, FindingCode
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.validate import Fault, validate
 

@@ -7,8 +7,8 @@ import json
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.report.text import table_lines
-from tflm_sim.target.boards import BOARDS, Board
-from tflm_sim.target.presets import target
+from tflm_sim.targets.boards import BOARDS, Board
+from tflm_sim.targets.presets import target
 
 EXAMPLES = """
 tflm-sim boards

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import cast
 
-from tflm_sim.allocator.measure import Measurement
+from tflm_sim.answers.measure import Measurement
 from tflm_sim.checks.baseline import baseline_key, read_baseline, update_baseline
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.cli.options import (
@@ -21,7 +21,7 @@ from tflm_sim.cli.options import (
 )
 from tflm_sim.errors import UsageError
 from tflm_sim.report.verdict import verdict_document, verdict_lines, verdict_markdown
-from tflm_sim.target.boards import Board, board
+from tflm_sim.targets.boards import Board, board
 from tflm_sim.units import format_size, parse_size
 
 EXAMPLES = """

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.board.connection import DuplicateFrame, Gap, Hello, Text, TornReport, UnknownFrame
 from tflm_sim.board.diagnosis import PHASES, Diagnosis, diagnose
 from tflm_sim.board.dialects.events import (
@@ -25,6 +24,7 @@ from tflm_sim.board.messages import ArenaReport
 from tflm_sim.board.monitor import MonitorEvent, Noise, Repeated
 from tflm_sim.checks.device_report import Comparison, DeviceReport, ModelIdentity, compare_report, identify
 from tflm_sim.cli.options import load_model
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
 from tflm_sim.units import format_size

@@ -6,10 +6,10 @@ import argparse
 import json
 import sys
 
-from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.checks.lifetimes import Lifetimes, Preservation, cost_of_preserving
 from tflm_sim.checks.sanitize import sanitize
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, measured
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.report.escape import printable

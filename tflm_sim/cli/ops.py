@@ -10,7 +10,7 @@ from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.ops.coverage import coverage
 from tflm_sim.ops.registry import registrations
 from tflm_sim.report.text import table_lines
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 EXAMPLES = """
 tflm-sim ops

@@ -6,16 +6,16 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import Measurement, measure
-from tflm_sim.allocator.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.measure import Measurement, measure
+from tflm_sim.answers.simulate import Simulation, simulate_configuration
 from tflm_sim.cli.custom_ops import load_custom_ops
 from tflm_sim.cli.terminal import ProgressLine
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 from tflm_sim.units import parse_size
 
 TARGET = "cortex-m4"

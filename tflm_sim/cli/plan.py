@@ -7,10 +7,11 @@ import json
 import re
 import sys
 
-from tflm_sim.allocator.head_problem import head_problem
-from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.answers.head_problem import head_problem
+from tflm_sim.answers.simulate import simulate_configuration
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.lite import planning
 from tflm_sim.planners import native
 from tflm_sim.planners.compare import EXACT, Comparison, Outcome, compare
 from tflm_sim.planners.exact import Progress
@@ -20,7 +21,6 @@ from tflm_sim.planners.problem import Problem, read_csv, write_csv
 from tflm_sim.planners.registry import PLANNERS, Planner
 from tflm_sim.report.plan import plan_document, plan_lines
 from tflm_sim.report.plan_svg import write_plan_svg
-from tflm_sim.tflite import planning
 
 DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
 EXAMPLES = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tflm_sim.allocator.simulate import simulate_configuration
-from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.board.connection import Hello
 from tflm_sim.board.replay import ReplayOutcome, ReplayScript, run_script
 from tflm_sim.board.session import Session

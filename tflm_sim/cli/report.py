@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from tflm_sim.allocator.configuration import PLANNER_NAMES, Configuration
-from tflm_sim.allocator.offline_plan import with_offline_plan
+from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.cli.terminal import ProgressLine
+from tflm_sim.device.configuration import PLANNER_NAMES, Configuration
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.planners.registry import PLANNERS

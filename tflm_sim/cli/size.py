@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 
-from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
@@ -17,6 +16,7 @@ from tflm_sim.cli.options import (
     simulated,
 )
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, columns, wants_color
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.report.document import Document, arena_document, error_document, size_document

@@ -7,7 +7,7 @@ import json
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.report.text import table_lines
-from tflm_sim.target.presets import PRESETS, target
+from tflm_sim.targets.presets import PRESETS, target
 
 EXAMPLES = """
 tflm-sim targets

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 
-from tflm_sim.allocator.run import ROOMY_ARENA
 from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
@@ -15,6 +14,7 @@ from tflm_sim.cli.options import (
     measured,
     simulated,
 )
+from tflm_sim.device.run import ROOMY_ARENA
 from tflm_sim.report.text import trace_line
 from tflm_sim.report.trace import trace_row
 from tflm_sim.units import parse_size

@@ -14,7 +14,7 @@ from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.ops.requests import Steps
-from tflm_sim.target.target import Target
+from tflm_sim.targets.target import Target
 
 
 class Node:

@@ -10,8 +10,8 @@ from tflm_sim.ops import cmsis_nn, esp_nn
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import REFERENCE, REFERENCE_COMPRESSION
-from tflm_sim.target.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT
-from tflm_sim.target.target import Target
+from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT
+from tflm_sim.targets.target import Target
 
 _OVERLAYS = {
     "cmsis_nn": (cmsis_nn.__name__, cmsis_nn.FAMILIES),

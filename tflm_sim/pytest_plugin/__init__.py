@@ -152,9 +152,9 @@ def arena_marker(
     Raises:
         TflmSimError: An argument has no meaning, or the model cannot be read.
     """
-    from tflm_sim.allocator.configuration import Configuration
+    from tflm_sim.device.configuration import Configuration
     from tflm_sim.pytest_plugin.checker import ArenaChecker
-    from tflm_sim.target.presets import target as preset
+    from tflm_sim.targets.presets import target as preset
     from tflm_sim.units import parse_size
 
     chosen = replace(preset(target, kernels=kernels), ethos_u=ethos_u)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import Measurement, measure
-from tflm_sim.allocator.peak import find_peak
-from tflm_sim.allocator.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.measure import Measurement, measure
+from tflm_sim.answers.peak import find_peak
+from tflm_sim.answers.simulate import Simulation, simulate_configuration
 from tflm_sim.checks.baseline import baseline_key, read_baseline
 from tflm_sim.checks.lifetimes import HEAD, BufferLife, Lifetimes
 from tflm_sim.checks.sanitize import sanitize
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.report.escape import printable

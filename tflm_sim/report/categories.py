@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tflm_sim.allocator.ledger import GROUPS
+from tflm_sim.answers.ledger import GROUPS
 
 
 @dataclass(frozen=True, slots=True)

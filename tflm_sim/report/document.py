@@ -10,17 +10,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.ledger import Holding
-from tflm_sim.allocator.measure import Measurement
-from tflm_sim.allocator.model_allocation import ModelAllocation
-from tflm_sim.allocator.peak import find_peak
-from tflm_sim.allocator.simulate import Simulation
+from tflm_sim.answers.ledger import Holding
+from tflm_sim.answers.measure import Measurement
+from tflm_sim.answers.peak import find_peak
+from tflm_sim.answers.simulate import Simulation
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import TflmSimError
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
 from tflm_sim.report.text import failed_step
-from tflm_sim.target.target import Target
+from tflm_sim.targets.target import Target
 
 SCHEMA_VERSION = 1
 Document = dict[str, Any]

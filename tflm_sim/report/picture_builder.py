@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tflm_sim.allocator.constants import MICRO_ARENA_BUFFER_ALIGNMENT
-from tflm_sim.allocator.ledger import GROUPS
-from tflm_sim.allocator.place import PlaceTracker
+from tflm_sim.answers.ledger import GROUPS
+from tflm_sim.answers.place import PlaceTracker
 from tflm_sim.arena.dispatcher import Dispatcher
 from tflm_sim.arena.events import (
     Corruption,
@@ -21,6 +20,7 @@ from tflm_sim.arena.events import (
     TempFree,
     TempReset,
 )
+from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.report.picture import Block, Limit, Moment, Step
 from tflm_sim.units import align_up

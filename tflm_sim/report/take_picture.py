@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import Measurement, measure
-from tflm_sim.allocator.model_allocation import ModelAllocation
-from tflm_sim.allocator.peak import live_bytes
-from tflm_sim.allocator.run import ROOMY_ARENA, Outcome, run
+from tflm_sim.answers.measure import Measurement, measure
+from tflm_sim.answers.peak import live_bytes
 from tflm_sim.arena.events import Event, Observer, Phase
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.device.run import ROOMY_ARENA, Outcome, run
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
 from tflm_sim.planners import greedy
@@ -41,7 +41,7 @@ def take_picture(
         observers: Who else is told of each event.
 
     Raises:
-        UsageError, UnsupportedOpError: As :func:`~tflm_sim.allocator.measure.measure`.
+        UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.measure.measure`.
     """
     observers = tuple(observers)
     measurement = measure(model, configuration, observers=observers)

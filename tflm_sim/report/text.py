@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-from tflm_sim.allocator.measure import Measurement
-from tflm_sim.allocator.peak import find_peak
-from tflm_sim.allocator.place import PlaceTracker
-from tflm_sim.allocator.simulate import Simulation
-from tflm_sim.allocator.smallest_arena import SmallestArena
+from tflm_sim.answers.measure import Measurement
+from tflm_sim.answers.peak import find_peak
+from tflm_sim.answers.place import PlaceTracker
+from tflm_sim.answers.simulate import Simulation
+from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.events import Event
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.report.escape import printable

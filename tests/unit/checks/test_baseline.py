@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.checks.baseline import baseline_key
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.ops.op_model import OpModel
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 REFERENCE = target("cortex-m4", kernels="reference")
 

@@ -3,14 +3,14 @@ from dataclasses import replace
 
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.answers.simulate import simulate_configuration
 from tflm_sim.board.replay import ReplayScript
 from tflm_sim.checks.device_replay import replay_script
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.load import load
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 from tflm_sim.units import align_up
 
 TARGET = target("cortex-m4")

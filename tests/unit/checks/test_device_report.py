@@ -2,15 +2,15 @@ from dataclasses import replace
 
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.simulate import simulate_configuration
+from tflm_sim.answers.simulate import simulate_configuration
 from tflm_sim.arena.events import PlanAdd, PlanOffset
 from tflm_sim.board.dialects import ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanDialect, PlanReport
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.checks.device_report import Comparison, compare_report, identify
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 MODEL = load(sample_path("sine"))
 IDENTITY = identify(sample_path("sine").read_bytes())

@@ -1,14 +1,14 @@
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.simulate import simulate_configuration
-from tflm_sim.allocator.smallest_arena import smallest_arena
+from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects import parse_log
 from tflm_sim.checks.explain_failure import explain_failure
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 CONFIG = Configuration(target("cortex-m4"), "plain")
 MODEL = load(sample_path("keyword_spotter"))

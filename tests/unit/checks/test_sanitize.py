@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tflm_sim.allocator.configuration import Configuration
 from tflm_sim.checks.sanitize import sanitize
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import Scratch, ScratchBuffer, Steps
 from tflm_sim.samples import sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 
 def two_of_mine() -> Model:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.allocator.findings import BufferId, Finding, FindingCode
-from tflm_sim.allocator.simulate import simulate
+from tflm_sim.answers.simulate import simulate
 from tflm_sim.arena.events import (
     AllocInfo,
     Event,
@@ -26,9 +25,10 @@ from tflm_sim.arena.events import (
 )
 from tflm_sim.checks.npu import NpuTensors
 from tflm_sim.checks.sanitizer import Sanitizer
+from tflm_sim.invocation.findings import BufferId, Finding, FindingCode
 from tflm_sim.model.load import load
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target as preset
+from tflm_sim.targets.presets import target as preset
 
 RUN = Run("plain", 1024)
 PREPARE = OpEvent("op_prepare", 0, 3, "CONV_2D", has=True)

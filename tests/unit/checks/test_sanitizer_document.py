@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.allocator.findings import FindingCode
+from tflm_sim.invocation.findings import FindingCode
 from tflm_sim.samples import sample_path
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "sanitizer.md").read_text("utf-8")

@@ -34,7 +34,7 @@ from tflm_sim.ops.requests import (
     TempBuffer,
     TempTensor,
 )
-from tflm_sim.target.presets import target as preset
+from tflm_sim.targets.presets import target as preset
 
 TensorSpec = tuple[Any, ...] | None
 """(shape, type) or (shape, type, arguments of ModelBuilder.tensor); None for an absent input."""

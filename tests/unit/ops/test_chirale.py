@@ -5,7 +5,7 @@ import pytest
 from tflm_sim.errors import UnsupportedOpError
 from tflm_sim.model.types import TensorType as T
 from tflm_sim.ops.registry import registrations
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 MODELLED = {
     "ADD",

@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import measure
+from tflm_sim.answers.measure import measure
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
@@ -21,7 +21,7 @@ from tflm_sim.report.difference import difference_document, growth, read_size_do
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import size_document
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 Document = dict[str, Any]
 

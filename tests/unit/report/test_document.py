@@ -8,15 +8,15 @@ import json
 import jsonschema
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import measure
-from tflm_sim.allocator.simulate import simulate
+from tflm_sim.answers.measure import measure
+from tflm_sim.answers.simulate import simulate
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.report.document import arena_document, error_document, schema, size_document
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import PRESETS, target
+from tflm_sim.targets.presets import PRESETS, target
 
 M4 = target("cortex-m4")
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.map import MOST_ROWS, fit, map_lines
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 M4 = Configuration(target("cortex-m4"))
 PICTURES = {name: take_picture(load(sample_path(name)), M4) for name in SAMPLES}

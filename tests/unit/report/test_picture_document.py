@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -20,7 +20,7 @@ from tflm_sim.report.document import schema
 from tflm_sim.report.picture_document import picture_document, picture_schema, read_pictures
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 M4 = Configuration(target("cortex-m4"))
 SINE = picture_document([take_picture(load(sample_path("sine")), M4)])

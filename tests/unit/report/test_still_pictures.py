@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
@@ -22,7 +22,7 @@ from tflm_sim.report.shapes import shapes
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 M4 = Configuration(target("cortex-m4"))
 CONTROL = [chr(code) for code in (*range(0x20), 0x7F, 0x202E, 0x2028, 0x2066)]
@@ -132,8 +132,8 @@ def test_without_matplotlib_the_extra_is_named(residual: Picture, monkeypatch: p
 
 def test_figures_of_planners_tail_and_board_have_a_bar_for_each() -> None:
     pytest.importorskip("matplotlib")
-    from tflm_sim.allocator.head_problem import head_problem
-    from tflm_sim.allocator.simulate import simulate
+    from tflm_sim.answers.head_problem import head_problem
+    from tflm_sim.answers.simulate import simulate
     from tflm_sim.planners.compare import compare
     from tflm_sim.report import figures
 

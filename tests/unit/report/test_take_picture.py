@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.picture import Picture, Remedy, is_tail
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 from tflm_sim.units import align_up
 
 M4 = Configuration(target("cortex-m4"))

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from tflm_sim.allocator.configuration import Configuration
-from tflm_sim.allocator.measure import measure
-from tflm_sim.allocator.simulate import simulate
+from tflm_sim.answers.measure import measure
+from tflm_sim.answers.simulate import simulate
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.report.text import failure_lines, size_lines, table_lines
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.target.presets import target
+from tflm_sim.targets.presets import target
 
 REFERENCE = target("cortex-m4", kernels="reference")
 

@@ -5,7 +5,7 @@ import pytest
 from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES
 from tflm_sim.ops.reference.window import Extent
-from tflm_sim.target.kernel_library import VERSIONS
+from tflm_sim.targets.kernel_library import VERSIONS
 
 ONE, NONE = Extent(1, 1), Extent(0, 0)
 VERSION_LIST = list(SCRATCH_SIZES)

@@ -1,0 +1,112 @@
+"""``measure()``: recorded categories, who holds the tail, the peak; all of it adds up to the arena."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tflm_sim.answers.ledger import GROUPS
+from tflm_sim.answers.measure import Measurement, measure
+from tflm_sim.answers.peak import find_peak, live_bytes
+from tflm_sim.answers.simulate import simulate
+from tflm_sim.arena.events import Persist, Phase
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.recording import AllocationRecorder
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import Model, TensorType
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.targets.presets import target
+
+REFERENCE = target("cortex-m4", kernels="reference")
+
+
+def measured(model: Model, **settings: object) -> Measurement:
+    return measure(model, Configuration(REFERENCE, **settings))
+
+
+# -- recorded categories ------------------------------------------------------------------------------------------
+
+
+def test_two_arrays_are_counted_by_element() -> None:
+    recorder = AllocationRecorder(compression=False)
+    recorder(Phase("eval_tensors", (("sg", 0), ("n", 5))))
+    recorder(Persist(60, 4, 0, 64, 64, "kTfLiteEvalTensorData", ""))
+    row = recorder.recorded["kTfLiteEvalTensorData"]
+    assert (row.requested, row.used, row.count) == (60, 64, 5)
+
+
+def test_an_array_without_elements_takes_its_one_allocation_back() -> None:
+    recorder = AllocationRecorder(compression=False)
+    recorder(Phase("node_regs", (("sg", 0), ("n", 0))))
+    recorder(Persist(0, 4, 0, 0, 0, "kNodeAndRegistrationArray", ""))
+    assert recorder.recorded["kNodeAndRegistrationArray"].count == 0
+
+
+def test_what_has_no_category_upstream_is_not_recorded() -> None:
+    recorder = AllocationRecorder(compression=True)
+    recorder(Persist(36, 4, 0, 36, 36, "", "MicroAllocator"))
+    assert not any(row.count for row in recorder.recorded.values())
+    assert "kCompressionData" in recorder.recorded
+
+
+# -- who holds the tail -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_groups_add_up_to_the_tail_and_their_parts_to_them(sample: str) -> None:
+    measurement = measured(load(sample_path(sample)))
+    ledger = measurement.ledger
+    assert sum(row.used for row in ledger.groups.values()) == measurement.tail_bytes
+    for group, row in ledger.groups.items():
+        assert sum(part.used for (what, _), part in ledger.labels.items() if what == group) == row.used
+    assert ledger.groups.keys() <= set(GROUPS.values())
+
+
+def test_an_operator_holds_its_builtin_data_and_its_kernel_data(chain: Callable[..., Model]) -> None:
+    holding = measured(chain(8, 8)).ledger.ops[0, 0, "RELU"]
+    assert (holding.requested, holding.count) == (28, 1)  # ReluOpData; RELU has no builtin data
+
+
+def test_after_a_failure_there_is_no_smallest_arena_but_the_figure_of_that_moment() -> None:
+    builder = ModelBuilder()
+    builder.tensor((4,), TensorType.STRING)
+    measurement = measured(parse(builder.build(inputs=[0], outputs=[0])))
+    assert (measurement.status, measurement.smallest) == ("error", None)
+    assert measurement.arena_used_bytes == measurement.head_bytes + measurement.tail_bytes > 0
+
+
+def test_after_an_abort_nothing_is_reported() -> None:
+    measurement = measured(parse(ModelBuilder().build(inputs=None, outputs=[])))
+    assert (measurement.status, measurement.arena_used_bytes) == ("abort", 0)
+
+
+# -- the peak -----------------------------------------------------------------------------------------------------
+
+
+def test_the_peak_is_the_first_fullest_moment(chain: Callable[..., Model]) -> None:
+    allocation = measured(chain(16, 160, 160, 16)).allocation
+    assert allocation is not None
+    assert live_bytes(allocation) == [16, 16 + 160, 160 + 160, 160 + 16]
+    peak = find_peak(allocation)
+    assert peak is not None
+    assert (peak.scope, peak.subgraph, peak.operator, peak.live_bytes) == (2, 0, 1, 320)
+    assert [(info.tensor, offset) for info, offset in peak.buffers] == [(2, 0), (1, 160)]
+
+
+def test_a_model_without_buffers_has_no_peak() -> None:
+    allocation = measured(parse(ModelBuilder().build(inputs=[], outputs=[]))).allocation
+    assert allocation is not None
+    assert find_peak(allocation) is None
+
+
+# -- the same of a simulation ---------------------------------------------------------------------------------------
+
+
+def test_a_simulation_knows_its_peak_and_who_holds_its_tail(chain: Callable[..., Model]) -> None:
+    simulation = simulate([chain(16, 16), chain(160, 160)], REFERENCE)
+    assert simulation.peak is not None
+    assert simulation.peak.live_bytes == 320  # of the second model
+    assert sum(row.used for row in simulation.ledger.groups.values()) == simulation.tail_bytes
+    assert simulate(chain(16, 16), REFERENCE, arena_size=300).peak is None

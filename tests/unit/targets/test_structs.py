@@ -1,0 +1,74 @@
+import pytest
+
+from tflm_sim.targets.presets import PRESETS, target
+from tflm_sim.targets.runtime import Runtime
+from tflm_sim.targets.structs import declarations, layouts
+
+
+def test_layouts_are_computed_once_for_an_abi_and_a_runtime() -> None:
+    m4, m7 = target("cortex-m4"), target("cortex-m7")
+    assert layouts(m4.abi, m4.runtime) is layouts(m7.abi, m7.runtime)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_has_a_layout_for_every_declaration(name: str) -> None:
+    of = target(name)
+    assert of.structs.keys() == declarations(of.runtime).keys()
+    assert all(layout.size % layout.alignment == 0 for layout in of.structs.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "tensor", "eval_tensor", "node", "add_params"),
+    [
+        ("x86_64", 64, 24, 56, 8),
+        ("i386", 40, 12, 28, 8),
+        ("cortex-m4", 32, 12, 28, 2),
+        ("cortex-m4-int-enums", 40, 12, 28, 8),
+    ],
+)
+def test_the_structs_that_every_model_pays_for(
+    name: str, tensor: int, eval_tensor: int, node: int, add_params: int
+) -> None:
+    of = target(name)
+    sizes = [of.sizeof(s) for s in ("TfLiteTensor", "TfLiteEvalTensor", "TfLiteNode", "TfLiteAddParams")]
+    assert sizes == [tensor, eval_tensor, node, add_params]
+
+
+def test_compression_grows_the_allocator_and_the_op_data() -> None:
+    plain, compressed = target("x86_64"), target("x86_64-compression")
+    grown = {name: compressed.sizeof(name) - plain.sizeof(name) for name in plain.structs}
+    assert {name: growth for name, growth in grown.items() if growth} == {
+        "RecordingMicroAllocator": 24,  # one RecordedAllocation of three size_t
+        "SubgraphAllocations": 8,  # a pointer
+        "OpDataConv": 8,  # two scratch indices
+        "OpDataFullyConnected": 8,
+        "transpose_conv.OpData": 8,
+        "concatenation.OpData": 40,  # ten scratch indices
+        "cmsis_nn/conv.OpData": 8,
+        "cmsis_nn/depthwise_conv.OpData": 8,
+        "cmsis_nn/fully_connected.OpData": 8,
+        "esp_nn/conv.NodeData": 8,
+        "esp_nn/depthwise_conv.NodeData": 8,
+    }
+
+
+def test_an_unknown_struct_is_a_key_error_that_names_it() -> None:
+    with pytest.raises(KeyError, match="OpDataNothing"):
+        target("x86_64").sizeof("OpDataNothing")
+
+
+def test_only_the_arduino_library_has_tables_without_static_memory() -> None:
+    nano = target("nano33ble-chirale")
+    # type 1 + 3, data 4, dims 4, params 8, allocation_type 1 + 3, bytes 4, 3 pointers 12, buffer_handle 4, 2 bools + 2,
+    # quantization 8, 2 pointers 8
+    assert nano.sizeof("TfLiteTensor") == 64
+    assert nano.sizeof("TfLiteNode") == 40
+    with pytest.raises(AssertionError, match="TF_LITE_STATIC_MEMORY"):
+        Runtime(static_memory=False)
+
+
+def test_esp_tflite_micro_1_3_3_keeps_no_iterator_index() -> None:
+    old, new = target("esp32-s3-esphome"), target("esp32-s3")
+    changed = {name for name in new.structs if old.structs[name] != new.structs[name]}
+    assert changed == {"OpDataReduce"}
+    assert (old.sizeof("OpDataReduce"), new.sizeof("OpDataReduce")) == (40, 44)

@@ -1,0 +1,41 @@
+"""``head_problem``: what the memory planner was asked to place in the head, as a problem for any planner.
+
+Sizes are rounded up to 16 as TFLM does before it plans, so offsets need no alignment of their own, and TFLM's greedy
+planner gives exactly the head of the simulation.
+"""
+
+from __future__ import annotations
+
+from tflm_sim.answers.simulate import Simulation
+from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.errors import UsageError
+from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
+from tflm_sim.planners.problem import Problem
+from tflm_sim.units import align_up
+
+
+def head_problem(simulation: Simulation, *, title: str = "") -> Problem:
+    """Return the buffers of a simulation of one model, in the order in which TFLM plans them.
+
+    Raises:
+        SimulatedFailure: The simulation failed.
+        UsageError: The model fixes a buffer at a negative offset, which TFLM accepts and no planner can.
+    """
+    infos = [planned.info for planned in simulation.unwrap().buffers]
+    return Problem(tuple(map(_buffer, infos)), tuple(map(_name, infos)), title)
+
+
+def _buffer(info: AllocationInfo) -> Buffer:
+    if info.offline_offset < ONLINE_PLANNED_BUFFER:
+        raise UsageError(f"{_name(info)} is fixed at the negative offset {info.offline_offset}")
+    offset = None if info.offline_offset == ONLINE_PLANNED_BUFFER else info.offline_offset
+    size = align_up(info.size, MICRO_ARENA_BUFFER_ALIGNMENT)
+    return Buffer(size, info.first_created, info.last_used, offset=offset)
+
+
+def _name(info: AllocationInfo) -> str:
+    if info.scratch >= 0:
+        return f"subgraph{info.subgraph}.op{info.node}.scratch{info.scratch}"
+    return f"subgraph{info.subgraph}.tensor{info.tensor}"

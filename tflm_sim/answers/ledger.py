@@ -1,0 +1,84 @@
+"""Who holds the tail, as an observer: every persistent byte, by what it is and by operator.
+
+TFLM's own report leaves some of the tail unnamed; here the groups add up to all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tflm_sim.answers.place import PlaceTracker
+from tflm_sim.arena.dispatcher import Dispatcher
+from tflm_sim.arena.events import LogLine, OpEvent, Persist, Phase, ScratchRequest
+
+# What a persistent allocation is, by the phase or operator step in which it is made.
+GROUPS = {
+    "create": "allocator objects",
+    "resource_variables": "resource variable table",
+    "builtin_data_allocator": "allocator objects",
+    "init_scratch": "allocator objects",
+    "subgraph_allocations": "subgraph structs",
+    "eval_tensors": "eval tensors",
+    "node_regs": "nodes and registrations",
+    "op_parse": "builtin data",
+    "op_init": "kernel data",
+    "op_prepare": "kernel data",
+    "op_prepared": "kernel data",
+    "scratch_handles": "scratch buffer handles",
+    "variables": "variable tensors",
+    "input_tensors": "input and output tensors",
+    "input_tensor": "input and output tensors",
+    "output_tensors": "input and output tensors",
+    "output_tensor": "input and output tensors",
+}
+
+
+@dataclass(slots=True)
+class Holding:
+    """Tail bytes of one group or operator (mutable while counting): padding included in ``used``."""
+
+    requested: int = 0
+    used: int = 0
+    count: int = 0
+
+    def add(self, event: Persist) -> None:
+        """Count one allocation."""
+        self.requested += event.size
+        self.used += event.used
+        self.count += 1
+
+
+class TailLedger(Dispatcher):
+    """Adds up persistent allocations and keeps the log and the scratch labels; an observer.
+
+    Attributes:
+        groups: Holding by what it is.
+        labels: Holding by (group, label): what each group consists of.
+        ops: Holding by (subgraph, operator, name).
+        log: The device's lines.
+        scratch_labels: What each scratch buffer is for, by index.
+    """
+
+    def __init__(self) -> None:
+        self.groups: dict[str, Holding] = {}
+        self.labels: dict[tuple[str, str], Holding] = {}
+        self.ops: dict[tuple[int, int, str], Holding] = {}
+        self.log: list[str] = []
+        self.scratch_labels: list[str] = []
+        self._place = PlaceTracker()
+        super().__init__(
+            {
+                Persist: self._persist,
+                LogLine: lambda event: self.log.append(event.text),
+                ScratchRequest: lambda event: self.scratch_labels.append(event.label),
+                OpEvent: self._place,
+                Phase: self._place,
+            }
+        )
+
+    def _persist(self, event: Persist) -> None:
+        group = GROUPS[self._place.phase]
+        self.groups.setdefault(group, Holding()).add(event)
+        self.labels.setdefault((group, event.label), Holding()).add(event)
+        if isinstance(op := self._place.event, OpEvent):
+            self.ops.setdefault((op.subgraph, op.op, op.name), Holding()).add(event)

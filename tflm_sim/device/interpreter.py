@@ -1,0 +1,231 @@
+"""``MicroInterpreter::AllocateTensors``: one model on one allocator, phase by phase.
+
+    start -> parse all (builtin data) -> init all -> prepare each -> finish (plan) -> inputs -> outputs -> reset
+
+Source: tensorflow/lite/micro/micro_interpreter.cc, micro_interpreter_graph.cc, micro_op_resolver.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.device.kernel_driver import KernelDriver
+from tflm_sim.device.micro_allocator import MicroAllocator
+from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.device.recording import RecordedAllocationType
+from tflm_sim.device.tail import take_persistent
+from tflm_sim.errors import ArenaOverflowError, PlanningError, PrepareError, SimulatedFailure
+from tflm_sim.graph.lifetimes import byte_length
+from tflm_sim.graph.resource_variables import ResourceVariables
+from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, builtin_operator_name
+from tflm_sim.model.types import Model, OperatorCode
+from tflm_sim.ops.op_model import Node, OpModel
+
+CUSTOM = builtin_operator_code("CUSTOM")
+_CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (--ethos-u)"}
+_BUILTIN_NAMES = frozenset(BUILTIN_OPERATORS)
+
+
+class MicroInterpreter:
+    """Allocates one model (mutable).
+
+    Args:
+        model: The model.
+        allocator: Where it goes; it may hold other models already.
+        registrations: The kernels that the firmware links, by operator name.
+        resource_variables: The table that the firmware made for it, or None.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        allocator: MicroAllocator,
+        registrations: Mapping[str, OpModel],
+        resource_variables: ResourceVariables | None = None,
+    ) -> None:
+        self.model = model
+        self.allocator = allocator
+        self.registrations = registrations
+        self.resource_variables = resource_variables
+        self.allocation: ModelAllocation | None = None
+        self.nodes: list[tuple[Node, OpModel]] = []
+
+    def allocate_tensors(self) -> None:
+        """Do all that ``AllocateTensors()`` does with the arena, in four steps that can also be taken one by one.
+
+        Raises:
+            SimulatedFailure: It fails on the device; the device's lines were logged.
+        """
+        driver = self.start()
+        self.init(driver)
+        self.prepare(driver)
+        self.finish()
+
+    def start(self) -> KernelDriver:
+        """Take what every model needs, and parse the operators; return who steps their kernels."""
+        if not self.model.subgraphs:
+            raise PrepareError("the model has no subgraph: the device reads wild", status="abort")
+        try:
+            allocation = self.allocation = self.allocator.start_model_allocation(self.model)
+        except SimulatedFailure as error:
+            if error.status == "error":
+                self._log("Failed starting model allocation.\n")
+            raise
+        self._parse(allocation)
+        return KernelDriver(self.allocator, allocation)
+
+    def _started(self) -> ModelAllocation:
+        assert self.allocation is not None, "start() comes first"
+        return self.allocation
+
+    def finish(self) -> None:
+        """Plan, and allocate the input and output tensors."""
+        allocation = self._started()
+        self.allocator.finish_model_allocation(allocation)
+        self._allocate_io(allocation, "input", self.model.subgraphs[0].inputs)
+        self._allocate_io(allocation, "output", self.model.subgraphs[0].outputs)
+        self._emit(Phase("reset"))
+        self._reset_variables(allocation)
+        self._emit(Phase("done"))
+
+    def _log(self, message: str) -> None:
+        self.allocator.arena.log(message)
+
+    def _emit(self, event: OpEvent | Phase) -> None:
+        self.allocator.arena.emit(event)
+
+    def _refuse(self, message: str, *, reason: str = "", where: str = "") -> PrepareError:
+        self._log(message)
+        return PrepareError(reason or message.strip(), device_message=message, where=where)
+
+    # -- registration and builtin data ------------------------------------------------------------------------------
+
+    def _parse(self, allocation: ModelAllocation) -> None:
+        codes = self.model.operator_codes
+        for subgraph_index, subgraph in enumerate(self.model.subgraphs):
+            for index, operator in enumerate(subgraph.operators):
+                where = f"registration of operator #{index} in subgraph {subgraph_index}"
+                if operator.opcode_index >= len(codes):
+                    message = f"Missing registration for opcode_index {operator.opcode_index}\n"
+                    raise self._refuse(message, where=where)
+                code = codes[operator.opcode_index]
+                name, op_model = self._registration(code, where)
+                allocation.op_names[subgraph_index].append(name)
+                node = Node(
+                    model=self.model,
+                    target=self.allocator.target,
+                    subgraph_index=subgraph_index,
+                    index=index,
+                    op=name,
+                    subgraph_tensors=allocation.subgraph_tensors,
+                    compressed_tensors=allocation.compressed_tensors[subgraph_index],
+                    resource_variables=self.resource_variables,
+                )
+                self.nodes.append((node, op_model))
+                if code.builtin_code != CUSTOM:
+                    self._parse_builtin(node, op_model)
+
+    def _registration(self, code: OperatorCode, where: str) -> tuple[str, OpModel]:
+        builtin = builtin_operator_name(code.builtin_code)
+        name = (code.custom_code or "").partition("\0")[0] if code.builtin_code == CUSTOM else builtin
+        op_model = self.registrations.get(name)
+        # A custom operator is looked for among the custom ones alone.
+        if op_model is not None and (name in _BUILTIN_NAMES) == (code.builtin_code != CUSTOM):
+            return name, op_model
+        if code.builtin_code >= len(BUILTIN_OPERATORS):
+            self._log(f"Op builtin_code out of range: {code.builtin_code}.")
+        elif code.builtin_code != CUSTOM:
+            self._log(f"Didn't find op for builtin opcode '{builtin}'")
+        elif code.custom_code is None:
+            self._log("Operator with CUSTOM builtin_code has no custom_code.\n")
+        message = f"Failed to get registration from op code {builtin}\n "
+        hint = _CUSTOM_HINTS.get(name, "; --custom-ops adds one of your own") if code.builtin_code == CUSTOM else ""
+        raise self._refuse(message, reason=f"TFLM has no kernel for '{name}'{hint}", where=where)
+
+    def _parse_builtin(self, node: Node, op_model: OpModel) -> None:
+        if node.operator.custom_options is not None:
+            raise self._refuse(f"Unsupported behavior: found builtin operator {node.op} with custom options.\n")
+        self._emit(OpEvent("op_parse", node.subgraph_index, node.index, node.op, has=True))
+        if op_model.builtin_data is not None:
+            self.allocator.allocate_builtin_data(op_model.builtin_data)
+        if op_model.parse is not None:
+            try:
+                op_model.parse(node)
+            except PrepareError as error:
+                self._log(error.device_message)
+                raise
+
+    # -- init and prepare -------------------------------------------------------------------------------------------
+
+    def init(self, driver: KernelDriver) -> None:
+        """Run Init of every operator."""
+        for node, op_model in self.nodes:
+            self._emit(OpEvent("op_init", node.subgraph_index, node.index, node.op, has=op_model.init is not None))
+            if op_model.init is not None:
+                node.user_data = driver.run(node, op_model.init(node), state="init")
+
+    def prepare(self, driver: KernelDriver) -> None:
+        """Run Prepare of every operator, each followed by the reset of the temps."""
+        for node, op_model in self.nodes:
+            has = op_model.prepare is not None
+            self._emit(OpEvent("op_prepare", node.subgraph_index, node.index, node.op, has=has))
+            if op_model.prepare is not None:
+                try:
+                    driver.run(node, op_model.prepare(node), state="prepare")
+                except PrepareError as error:
+                    self._log_failed_prepare(node, error)
+                    raise
+            self._emit(OpEvent("op_prepared", node.subgraph_index, node.index, node.op, has=has))
+            self._check_dynamic_outputs(node)
+            self.allocator.finish_prepare_node_allocations(self._started(), node.index)
+
+    def _log_failed_prepare(self, node: Node, error: PrepareError) -> None:
+        self._log(error.device_message)
+        if error.status == "error":
+            self._log(f"Node {node.op} (number {node.index}) failed to prepare with status 1")
+
+    def _check_dynamic_outputs(self, node: Node) -> None:
+        for index in node.outputs:
+            shape = node.tensors[index].shape if index >= 0 else ()
+            if shape != (0,) and any(dim <= 0 for dim in shape):
+                raise self._refuse(
+                    f"Op#{node.index} ({node.op}) of subgraph {node.subgraph_index} has dynamic tensor #{index}\n"
+                    "Dynamic tensors are not supported"
+                )
+
+    # -- inputs, outputs, variables ---------------------------------------------------------------------------------
+
+    def _allocate_io(self, allocation: ModelAllocation, role: str, tensors: tuple[int, ...] | None) -> None:
+        if tensors is None:
+            raise PrepareError(f"subgraph 0 has no {role}s vector: the device reads wild", status="abort")
+        size = self.allocator.target.abi.pointer_size * len(tensors)
+        self._emit(Phase(f"{role}_tensors", (("n", len(tensors)),)))
+        label = f"{role} tensor pointers"
+        take_persistent(
+            self.allocator.arena,
+            size,
+            MICRO_ARENA_BUFFER_ALIGNMENT,
+            label=label,
+            message=f"Failed to allocate memory for context->{role}_tensors_, {size} bytes required",
+            category=RecordedAllocationType.PERSISTENT_BUFFER_DATA,
+        )
+        for position, index in enumerate(tensors):
+            self._emit(Phase(f"{role}_tensor", (("idx", position), ("t", index))))
+            if not self.allocator.allocate_persistent_tensor(allocation.subgraph_tensors[0][index]):
+                self._log(f"Failed to initialize {role} tensor {position}")
+                raise ArenaOverflowError(f"tail: {role} tensor {position} does not fit")
+
+    def _reset_variables(self, allocation: ModelAllocation) -> None:
+        """Fill the variables, as ``ResetVariableTensors`` does; nothing here asks the arena for more."""
+        placed = {(info.subgraph, info.tensor) for info in (allocation.infos[index] for index in allocation.offsets)}
+        placed |= allocation.variable_offsets.keys()
+        for subgraph, tensors in enumerate(allocation.subgraph_tensors):
+            for tensor in tensors:
+                if tensor.tensor.is_variable and byte_length(tensor) and (subgraph, tensor.index) not in placed:
+                    raise PlanningError(
+                        f"variable tensor {tensor.index} of subgraph {subgraph} was never placed: the device writes "
+                        "where it points, to null or into the model",
+                        status="abort",
+                    )

@@ -1,0 +1,154 @@
+"""Steps a kernel's model: carries out each request on the allocator and sends the answer back.
+
+Source: tensorflow/lite/micro/micro_interpreter_context.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from tflm_sim.arena.arena import ArenaAllocator
+from tflm_sim.arena.events import ScratchUse
+from tflm_sim.device.micro_allocator import MicroAllocator
+from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.errors import ArenaOverflowError, PrepareError
+from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.requests import (
+    FreeTempBuffer,
+    FreeTempTensor,
+    KernelTensor,
+    Log,
+    Persistent,
+    Request,
+    Scratch,
+    ScratchBuffer,
+    SetShape,
+    Steps,
+    TempBuffer,
+    TempTensor,
+)
+from tflm_sim.ops.roles import abort
+
+T = TypeVar("T")
+
+_PREPARE = "state_ == InterpreterState::kPrepare"
+_CONTEXT = "tensorflow/lite/micro/micro_interpreter_context.cc"
+
+# What a request's TFLITE_DCHECK says: the states in which it may be made, its line, its text.
+_STATES: dict[type, tuple[tuple[str, ...], int, str]] = {
+    Persistent: (("init", "prepare"), 57, f"{_PREPARE} || state_ == InterpreterState::kInit"),
+    Scratch: (("prepare",), 64, _PREPARE),
+    ScratchBuffer: (("invoke",), 70, "state_ == InterpreterState::kInvoke"),
+    TempBuffer: (("prepare",), 88, _PREPARE),
+    FreeTempBuffer: (("prepare",), 93, _PREPARE),
+}
+
+
+class KernelDriver:
+    """Runs the Init, Prepare and Invoke models of one model's operators (mutable through the allocator).
+
+    Args:
+        allocator: Whom the kernels ask.
+        allocation: The model's part of it.
+    """
+
+    def __init__(self, allocator: MicroAllocator, allocation: ModelAllocation) -> None:
+        self._allocator = allocator
+        self._allocation = allocation
+        self._node: Node | None = None
+        self._handlers: dict[type, Callable[[Any], object]] = {
+            Persistent: self._persistent,
+            Scratch: self._scratch,
+            ScratchBuffer: self._scratch_buffer,
+            TempTensor: self._temp_tensor,
+            FreeTempTensor: self._free_temp_tensor,
+            TempBuffer: self._temp_buffer,
+            FreeTempBuffer: self._free_temp_buffer,
+            SetShape: self._set_shape,
+            Log: self._log,
+        }
+
+    @property
+    def arena(self) -> ArenaAllocator:
+        """Where the requests are carried out."""
+        return self._allocator.arena
+
+    def run(self, node: Node, steps: Steps[T], *, state: str) -> T:
+        """Run ``steps`` to their end and return what they return.
+
+        Args:
+            node: Whose steps.
+            steps: What its kernel asks for.
+            state: The interpreter's: "init", "prepare" or "invoke".
+
+        Raises:
+            PrepareError: The kernel refuses the node, or asks for what it may not have in this state.
+            ArenaOverflowError: The kernel would write through the null pointer that it got.
+        """
+        self._node = node
+        handlers = self._handlers
+        try:
+            request: Request = next(steps)
+            while True:
+                self._check_state(request, state)
+                request = steps.send(handlers[type(request)](request))
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+
+    def _check_state(self, request: Request, state: str) -> None:
+        """TFLITE_DCHECK of the interpreter's state."""
+        states, line, expression = _STATES.get(type(request), ((state,), 0, ""))
+        if state not in states:
+            raise abort(f"{_CONTEXT}:{line}", expression)
+
+    def _current(self) -> Node:
+        assert self._node is not None, "a request outside of run()"
+        return self._node
+
+    def _persistent(self, request: Persistent) -> int | None:
+        offset = self._allocator.allocate_persistent_buffer(request.size, request.label)
+        if offset is None and not request.checked:
+            node = self._current()
+            raise ArenaOverflowError(
+                f"tail: {request.size} bytes for {request.label or 'a kernel buffer'} of {node.op} #{node.index} "
+                "do not fit, and the kernel writes through the null pointer",
+                status="abort",
+            )
+        return offset
+
+    def _scratch(self, request: Scratch) -> int | None:
+        node = self._current()
+        index = self._allocator.request_scratch_buffer(
+            self._allocation, request.size, node.subgraph_index, request.label
+        )
+        if index is None and not request.checked:
+            raise PrepareError(f"{node.op} #{node.index} asks for more scratch buffers than an operator may have")
+        return index
+
+    def _scratch_buffer(self, request: ScratchBuffer) -> int | None:
+        infos = enumerate(self._allocation.infos)
+        index, info = next((row for row in infos if row[1].scratch == request.index >= 0), (-1, None))
+        owner = (info.subgraph, info.node) if info is not None else (-1, -1)
+        self.arena.emit(ScratchUse(request.index, *owner))
+        return self._allocation.offsets.get(index)
+
+    def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
+        node = self._current()
+        return self._allocator.allocate_temp_tensor(node.tensors[request.tensor_index], node.subgraph_index)
+
+    def _free_temp_tensor(self, request: FreeTempTensor) -> None:
+        self._allocator.deallocate_temp_tensor(request.tensor)
+
+    def _temp_buffer(self, request: TempBuffer) -> int | None:
+        return self._allocator.arena.allocate_temp(request.size, request.alignment)
+
+    def _free_temp_buffer(self, request: FreeTempBuffer) -> None:
+        self._allocator.arena.deallocate_temp(request.offset)
+
+    def _set_shape(self, request: SetShape) -> None:
+        request.tensor.shape = request.shape
+
+    def _log(self, request: Log) -> None:
+        self._allocator.arena.log(request.text)

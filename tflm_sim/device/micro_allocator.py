@@ -1,0 +1,266 @@
+"""``MicroAllocator``: what a model takes from the arena, in upstream's order.
+
+    create              allocator objects, planner                                        tail
+    start_model         builtin-data allocator | room for 12 scratch requests             tail | head
+                        SubgraphAllocations, (compression), eval tensors, nodes           tail
+    each Prepare        kernel requests; then temps reset, head = room for 12 more        tail, temp | head
+    finish_model        scratch handles | subgraph offsets, AllocationInfo                tail | temp
+                        variables | the planner on all that is left                       tail | temp
+                        head = largest plan so far                                        head
+
+Source: tensorflow/lite/micro/micro_allocator.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from tflm_sim.arena.arena import ArenaAllocator
+from tflm_sim.arena.events import Corruption, Phase, ScratchRequest
+from tflm_sim.device.compression import CompressedTensorsAllocator
+from tflm_sim.device.constants import MAX_SCRATCH_BUFFERS_PER_OP, MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.device.recording import RecordedAllocationType
+from tflm_sim.device.static_memory_plan import StaticMemoryPlan
+from tflm_sim.device.tail import take_persistent
+from tflm_sim.device.tensors import is_convertible, populate_tensor
+from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PrepareError
+from tflm_sim.graph import lifetimes
+from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.model.types import Model
+from tflm_sim.ops.requests import KernelTensor
+from tflm_sim.planners.greedy import GreedyMemoryPlanner
+from tflm_sim.planners.linear import LinearMemoryPlanner
+from tflm_sim.planners.memory_planner import MemoryPlanner
+from tflm_sim.targets.target import Target
+
+PLANNERS: dict[str, Callable[[], MemoryPlanner]] = {"greedy": GreedyMemoryPlanner, "linear": LinearMemoryPlanner}
+
+# The objects that Create places, in order: the arena allocator(s), then the planner, then the MicroAllocator.
+ALLOCATOR_STRUCTS = {
+    "plain": (("SingleArenaBufferAllocator",), "MicroAllocator"),
+    "recording": (("RecordingSingleArenaBufferAllocator",), "RecordingMicroAllocator"),
+    "split": (("PersistentArenaBufferAllocator", "NonPersistentArenaBufferAllocator"), "MicroAllocator"),
+}
+
+_SCRATCH_REQUEST = "internal::ScratchBufferRequest"
+
+
+class MicroAllocator:
+    """Allocates for one model after another on one arena (mutable).
+
+    Several models may share it, one after the other: their tails add up, the head is the largest plan.
+
+    Args:
+        arena: The arena; its allocator objects are placed at once.
+        target: Struct sizes.
+        kind: "plain", "recording" or "split" (persistent and non-persistent memory in two arenas).
+        planner: "greedy" or "linear".
+        preserved: Tensors, (subgraph, tensor), whose lifetimes are drawn out to the end.
+
+    Raises:
+        ArenaOverflowError: The arena is too small for the allocator itself; the device uses a null pointer.
+    """
+
+    def __init__(
+        self,
+        arena: ArenaAllocator,
+        target: Target,
+        *,
+        kind: str = "plain",
+        planner: str = "greedy",
+        preserved: Collection[tuple[int, int]] = (),
+    ) -> None:
+        self.arena = arena
+        self.target = target
+        memory_planner = PLANNERS[planner]()
+        self._plan = StaticMemoryPlan(arena, target, memory_planner, preserved)
+        self._allocating: ModelAllocation | None = None
+        arena_structs, allocator_struct = ALLOCATOR_STRUCTS[kind]
+        arena.emit(Phase("create", (("aligned_size", arena.size),)))
+        for struct in (*arena_structs, type(memory_planner).__name__, allocator_struct):
+            self._object(struct)
+
+    # -- the tail ---------------------------------------------------------------------------------------------------
+
+    def _object(self, struct: str) -> None:
+        """Place a C++ object: upstream constructs it without looking whether there was room."""
+        size, alignment = self.target.sizeof(struct), self.target.alignof(struct)
+        if self.arena.allocate_persistent_buffer(size, alignment, label=struct) is None:
+            raise ArenaOverflowError(
+                f"tail: no room for the {struct} ({size} bytes): the device constructs it at a null pointer",
+                status="abort",
+            )
+
+    def _array(self, struct: str, count: int, message: str, category: str = "") -> None:
+        size, alignment = self.target.sizeof(struct) * count, self.target.alignof(struct)
+        label = f"{struct}[{count}]"
+        take_persistent(self.arena, size, alignment, label=label, message=message.format(size=size), category=category)
+
+    def allocate_persistent_buffer(self, size: int, label: str) -> int | None:
+        """``AllocatePersistentBuffer``: tail bytes for a kernel, aligned to 16; None when they do not fit."""
+        return self.arena.allocate_persistent_buffer(
+            size, MICRO_ARENA_BUFFER_ALIGNMENT, category=RecordedAllocationType.PERSISTENT_BUFFER_DATA, label=label
+        )
+
+    def allocate_builtin_data(self, struct: str) -> None:
+        """Take a parser's builtin-data struct.
+
+        Raises:
+            ArenaOverflowError: It does not fit; the parser writes through the null pointer.
+        """
+        self._object(struct)
+
+    # -- start ------------------------------------------------------------------------------------------------------
+
+    def start_model_allocation(self, model: Model) -> ModelAllocation:
+        """Take what every model needs before its operators are looked at.
+
+        Raises:
+            AllocatorSequenceError: Another model is still being allocated.
+            ArenaOverflowError: The arena is full.
+            PrepareError: A tensor has a type that TFLM does not know.
+        """
+        if self._allocating is not None:
+            message = "MicroAllocator: Model allocation started before finishing previously allocated model"
+            self.arena.log(message)
+            raise AllocatorSequenceError(message, device_message=message)
+        allocation = self._allocating = ModelAllocation(model)
+        self.arena.emit(Phase("builtin_data_allocator"))
+        self._object("micro_allocator.MicroBuiltinDataAllocator")
+        self.arena.emit(Phase("init_scratch"))
+        if self.arena.allocate_resizable_buffer(*self._room_for_scratch_requests(0)) is None:
+            raise ArenaOverflowError("head: no room for the scratch buffer requests of the first operator")
+        count = len(model.subgraphs)
+        self.arena.emit(Phase("subgraph_allocations", (("n", count),)))
+        self._array("SubgraphAllocations", count, "Failed to allocate memory for model metadata.")
+        if self.target.runtime.compression:
+            allocation.compressed_tensors = CompressedTensorsAllocator(model, self.target, self.arena).allocate()
+        self._allocate_eval_tensors(allocation)
+        for index, subgraph in enumerate(model.subgraphs):
+            self.arena.emit(Phase("node_regs", (("sg", index), ("n", len(subgraph.operators)))))
+            self._array(
+                "NodeAndRegistration",
+                len(subgraph.operators),
+                "Failed to allocate memory for node_and_registrations.",
+                RecordedAllocationType.NODE_AND_REGISTRATION_ARRAY,
+            )
+        return allocation
+
+    def _allocate_eval_tensors(self, allocation: ModelAllocation) -> None:
+        for index, subgraph in enumerate(allocation.model.subgraphs):
+            self.arena.emit(Phase("eval_tensors", (("sg", index), ("n", len(subgraph.tensors)))))
+            self._array(
+                "TfLiteEvalTensor",
+                len(subgraph.tensors),
+                "Failed to allocate memory for context->eval_tensors, {size} bytes required",
+                RecordedAllocationType.TFLITE_EVAL_TENSOR_DATA,
+            )
+            tensors: list[EvalTensor] = []
+            for position, tensor in enumerate(subgraph.tensors):
+                if not is_convertible(tensor.type, self.arena.log):
+                    message = f"Failed to initialize tensor {position}"
+                    self.arena.log(message)
+                    raise PrepareError(message, device_message=message)
+                if not 0 <= tensor.buffer < len(allocation.model.buffers):
+                    raise PrepareError(f"tensor {position} has no buffer {tensor.buffer}", status="abort")
+                tensors.append(EvalTensor(allocation.model, tensor, position))
+            allocation.subgraph_tensors.append(tensors)
+
+    def _room_for_scratch_requests(self, request_count: int) -> tuple[int, int]:
+        """Return the bytes and the alignment of the requests so far and those that the next operator may add."""
+        size = self.target.sizeof(_SCRATCH_REQUEST) * (request_count + MAX_SCRATCH_BUFFERS_PER_OP)
+        return size, self.target.alignof(_SCRATCH_REQUEST)
+
+    # -- prepare ----------------------------------------------------------------------------------------------------
+
+    def request_scratch_buffer(self, allocation: ModelAllocation, size: int, subgraph: int, label: str) -> int | None:
+        """``RequestScratchBufferInArena``: the request's index; None, with a log line, past the limit per operator."""
+        if len(allocation.unassigned_scratch) >= MAX_SCRATCH_BUFFERS_PER_OP:
+            self.arena.log(f"Scratch buffer request exceeds limit per operator ({MAX_SCRATCH_BUFFERS_PER_OP})")
+            return None
+        index = len(allocation.scratch_requests) + len(allocation.unassigned_scratch)
+        table_end = self.target.sizeof(_SCRATCH_REQUEST) * (index + 1)
+        if table_end > self.arena.head:
+            self.arena.emit(Corruption(f"scratch request {index} is written past the head ({self.arena.head})"))
+        allocation.unassigned_scratch.append((subgraph, size))
+        self.arena.emit(ScratchRequest(size, subgraph, index, label))
+        return index
+
+    def finish_prepare_node_allocations(self, allocation: ModelAllocation, node: int) -> None:
+        """Empty the temp section and make room for the next operator's scratch requests.
+
+        A refused reset or resize is logged and otherwise ignored, as the interpreter upstream ignores it.
+        """
+        if not self.arena.reset_temp_allocations():
+            return
+        for subgraph, size in allocation.unassigned_scratch:
+            allocation.scratch_requests.append(lifetimes.ScratchRequest(subgraph, node, size))
+        allocation.unassigned_scratch.clear()
+        self.arena.resize_buffer(*self._room_for_scratch_requests(len(allocation.scratch_requests)))
+
+    def allocate_temp_tensor(self, tensor: EvalTensor, subgraph: int) -> KernelTensor | None:
+        """``AllocateTempTfLiteTensor``: None, with the device's log lines, when it does not fit or has a bad type."""
+
+        def take(size: int, alignment: int, label: str) -> int | None:
+            return self.arena.allocate_temp(size, alignment)
+
+        struct = "TfLiteTensor"
+        offset = self.arena.allocate_temp(self.target.sizeof(struct), self.target.alignof(struct))
+        if offset is None:
+            self.arena.log(f"Failed to allocate temp. memory for tensor {tensor.index}, subgraph {subgraph}")
+            return None
+        quantization = populate_tensor(tensor, self.target, take, self.arena.log)
+        if quantization is None:
+            self.arena.log("Failed to populate a temp TfLiteTensor struct from flatbuffer data!")
+            return None
+        return KernelTensor(tensor, (offset, *quantization))
+
+    def deallocate_temp_tensor(self, tensor: KernelTensor) -> None:
+        """``DeallocateTempTfLiteTensor``: zero points, quantization, tensor."""
+        for offset in reversed(tensor.offsets):
+            self.arena.deallocate_temp(offset)
+
+    # -- finish -----------------------------------------------------------------------------------------------------
+
+    def finish_model_allocation(self, allocation: ModelAllocation) -> None:
+        """Place the scratch handles, the variables and the plan.
+
+        Raises:
+            ArenaOverflowError: The arena is full.
+            PlanningError: The planner, or the lifetime walk, refuses the model.
+        """
+        if self._allocating is not allocation:
+            message = "MicroAllocator: Model allocation finished before starting allocating model"
+            self.arena.log(message)
+            raise AllocatorSequenceError(message, device_message=message)
+        count = len(allocation.scratch_requests)
+        self.arena.emit(Phase("scratch_handles", (("n", count),)))
+        handles_fit = count == 0 or self._scratch_handles(count)
+        self._plan.commit(allocation, handles_fit=handles_fit)
+        self._allocating = None
+
+    def _scratch_handles(self, count: int) -> bool:
+        size, alignment = self.target.sizeof("ScratchBufferHandle") * count, self.target.alignof("ScratchBufferHandle")
+        label = f"ScratchBufferHandle[{count}]"
+        return self.arena.allocate_persistent_buffer(size, alignment, label=label) is not None
+
+    # -- input and output tensors -----------------------------------------------------------------------------------
+
+    def allocate_persistent_tensor(self, tensor: EvalTensor) -> bool:
+        """``AllocatePersistentTfLiteTensor``: False, with the device's log lines, when it does not fit."""
+
+        def take(size: int, alignment: int, label: str) -> int | None:
+            category = RecordedAllocationType.PERSISTENT_TFLITE_TENSOR_QUANTIZATION_DATA
+            return self.arena.allocate_persistent_buffer(size, alignment, category=category, label=label)
+
+        struct = "TfLiteTensor"
+        size, alignment = self.target.sizeof(struct), self.target.alignof(struct)
+        category = RecordedAllocationType.PERSISTENT_TFLITE_TENSOR_DATA
+        if self.arena.allocate_persistent_buffer(size, alignment, category=category, label=struct) is None:
+            self.arena.log("Failed to allocate memory for persistent TfLiteTensor")
+            return False
+        if populate_tensor(tensor, self.target, take, self.arena.log) is None:
+            self.arena.log("Failed to populate a persistent TfLiteTensor struct from flatbuffer data!")
+            return False
+        return True

@@ -1,0 +1,186 @@
+"""``run()``: AllocateTensors() of one or several models on a fresh arena, with observers; what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tflm_sim.arena.arena import SingleArenaBufferAllocator
+from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
+from tflm_sim.arena.split_arena import SplitArena
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.device.interpreter import MicroInterpreter
+from tflm_sim.device.micro_allocator import MicroAllocator
+from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.device.resources import create_resource_variables
+from tflm_sim.errors import ArenaOverflowError, SimulatedFailure, UsageError
+from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.graph.resource_variables import ResourceVariables
+from tflm_sim.model.types import Model
+from tflm_sim.ops.registry import registrations
+from tflm_sim.units import align_up
+
+ROOMY_ARENA = 1 << 30
+"""An arena, in bytes, that is larger than any microcontroller's and still a positive C ``int``."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBuffer:
+    """A buffer that the memory planner placed in the head.
+
+    Attributes:
+        info: Whose it is, how large and when it is alive (inclusive scopes).
+        offset: Bytes from the arena's start.
+    """
+
+    info: AllocationInfo
+    offset: int
+
+    @property
+    def end(self) -> int:
+        """The first byte after it, rounded up to the planner's 16."""
+        return self.offset + align_up(self.info.size, MICRO_ARENA_BUFFER_ALIGNMENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one :func:`run` leaves behind: the arena, the models that came as far as an allocation, why it stopped."""
+
+    arena: SingleArenaBufferAllocator | SplitArena
+    interpreters: tuple[MicroInterpreter, ...]
+    failure: SimulatedFailure | None
+
+    @property
+    def allocations(self) -> tuple[ModelAllocation, ...]:
+        """What each of the models has taken."""
+        return tuple(i.allocation for i in self.interpreters if i.allocation is not None)
+
+    @property
+    def tail_offset(self) -> int:
+        """Where the tail starts in the arena (of persistent memory, where there are two)."""
+        return self.arena.persistent.tail if isinstance(self.arena, SplitArena) else self.arena.tail
+
+    @property
+    def is_split(self) -> bool:
+        """Whether persistent memory is an arena of its own."""
+        return isinstance(self.arena, SplitArena)
+
+    def plans(self, offsets: Sequence[int] | None = None) -> list[dict[int, int]]:
+        """Return each model's plan, head offset by info; with ``offsets`` in place of the planner's, in their order.
+
+        Raises:
+            UsageError: There are not as many offsets as buffers, or one is negative.
+        """
+        plans = [allocation.offsets for allocation in self.allocations]
+        if offsets is None:
+            return plans
+        if len(offsets) != sum(map(len, plans)) or min(offsets, default=0) < 0:
+            raise UsageError(f"a plan is one offset, 0 or more, for each of the {sum(map(len, plans))} buffers")
+        chosen = iter(offsets)
+        return [dict(zip(plan, chosen, strict=False)) for plan in plans]
+
+    @property
+    def status(self) -> str:
+        """ "ok", "error" or "abort"."""
+        return "ok" if self.failure is None else self.failure.status
+
+    def planned_buffers(self) -> Iterable[PlannedBuffer]:
+        """Yield what the planner placed, model after model."""
+        for allocation in self.allocations:
+            for index, offset in allocation.offsets.items():
+                yield PlannedBuffer(allocation.infos[index], offset)
+
+
+def run(
+    models: Sequence[Model],
+    configuration: Configuration,
+    *,
+    arena_size: int,
+    non_persistent_arena_size: int = 0,
+    observers: Sequence[Observer],
+) -> Outcome:
+    """Run the models on a fresh arena.
+
+    Args:
+        models: They share one allocator, in order.
+        configuration: How TFLM is set up.
+        arena_size: Bytes; of persistent memory alone, where there are two arenas.
+        non_persistent_arena_size: Bytes of the second arena.
+        observers: Who is told of each event, as it happens.
+
+    Raises:
+        UsageError: A size is not one.
+        UnsupportedOpError: TFLM has an operator that we have no model of.
+    """
+    target = configuration.target
+    arena = _make_arena(configuration, arena_size, non_persistent_arena_size, observers)
+    arena.emit(Run(configuration.interpreter, arena_size))
+    kind = "split" if configuration.is_split else configuration.interpreter
+    interpreters: list[MicroInterpreter] = []
+    failure: SimulatedFailure | None = None
+    try:
+        allocator = MicroAllocator(
+            arena, target, kind=kind, planner=configuration.planner, preserved=configuration.preserved
+        )
+        for model in models:
+            variables = _resource_variables(model, allocator, configuration)
+            interpreters.append(
+                MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables)
+            )
+            interpreters[-1].allocate_tensors()
+    except SimulatedFailure as error:
+        failure = error
+    outcome = Outcome(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
+    arena.emit(End(configuration.interpreter, outcome.status, 0 if outcome.status == "abort" else arena.used_bytes))
+    return outcome
+
+
+def _resource_variables(
+    model: Model, allocator: MicroAllocator, configuration: Configuration
+) -> ResourceVariables | None:
+    """Make the table of a model's resource variables, where the configuration says."""
+    count = configuration.resource_variable_count
+    size = configuration.variable_arena_size
+    if size is None:
+        return create_resource_variables(model, allocator, count)
+    try:
+        return create_resource_variables(model, _variable_allocator(allocator, configuration, size), count)
+    except ArenaOverflowError as error:
+        error.where = "variable arena"
+        raise
+
+
+def _variable_allocator(allocator: MicroAllocator, configuration: Configuration, size: int) -> MicroAllocator:
+    """Return an allocator on an arena of its own; its log and its overwritten bytes join the models' event stream."""
+
+    def tell(event: Event) -> None:
+        if isinstance(event, LogLine | Corruption):
+            allocator.arena.emit(event)
+
+    apart = replace(configuration, interpreter="plain", is_split=False)
+    arena = _make_arena(apart, size, 0, (tell,))
+    return MicroAllocator(arena, configuration.target)
+
+
+def _make_arena(
+    configuration: Configuration, arena_size: int, non_persistent_arena_size: int, observers: Sequence[Observer]
+) -> SingleArenaBufferAllocator | SplitArena:
+    for size in (arena_size, non_persistent_arena_size):
+        if not 0 <= size < 1 << 31:
+            raise UsageError(f"an arena of {size} bytes is not between 0 and 2 GiB")
+    address, pointer_size = configuration.target.arena_address, configuration.target.abi.pointer_size
+    if configuration.is_split:
+        return SplitArena(
+            arena_size,
+            non_persistent_arena_size,
+            persistent_address=address,
+            non_persistent_address=address,
+            pointer_size=pointer_size,
+            observers=observers,
+        )
+    # MicroAllocator::Create skips to an aligned start; RecordingMicroAllocator::Create does not.
+    lost = -address % MICRO_ARENA_BUFFER_ALIGNMENT if configuration.interpreter == "plain" else 0
+    return SingleArenaBufferAllocator(
+        arena_size - lost, address=address + lost, pointer_size=pointer_size, observers=observers
+    )

@@ -1,0 +1,94 @@
+"""Delegates: something else that runs parts of a graph, each part as one node.
+
+A delegate is asked once per subgraph (``prepare``): it looks at the execution plan, picks nodes, and has their subsets
+replaced by nodes of its own, whose ``user_data`` says what they stand for.
+
+Source: tflite/core/c/common.h, tflite/delegates/utils/simple_delegate.cc @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from tflm_sim.lite.graph_info import Node, Registration
+from tflm_sim.lite.op_resolver import is_flex_op
+
+if TYPE_CHECKING:
+    from tflm_sim.lite.subgraph import Subgraph
+
+Kernel = Callable[["Subgraph", Node], None]
+
+
+class Delegate(Protocol):
+    """What a subgraph needs from a delegate."""
+
+    @property
+    def name(self) -> str:
+        """What logs call it."""
+
+    @property
+    def allows_dynamic_tensors(self) -> bool:
+        """Whether it can be applied to a graph with dynamic tensors."""
+
+    def prepare(self, subgraph: Subgraph) -> None:
+        """Have the nodes that it takes replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class DelegateParams:
+    """What a delegate's node stands for (TfLiteDelegateParams): the ``user_data`` of the node.
+
+    Attributes:
+        delegate: Whose node it is.
+        nodes_to_replace: The indices of the nodes that it runs, in their order.
+        input_tensors: What it reads; ascending.
+        output_tensors: What it writes that others read; ascending. All else that the nodes write stays inside.
+    """
+
+    delegate: Delegate
+    nodes_to_replace: tuple[int, ...]
+    input_tensors: tuple[int, ...]
+    output_tensors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleDelegate:
+    """A delegate that decides node by node.
+
+    Attributes:
+        name: The custom name of its nodes.
+        supports: Whether it takes a node.
+        invoke: Runs one of its nodes, None for a delegate that only plans.
+        prepare_kernel: Prepares one of its nodes.
+    """
+
+    name: str
+    supports: Callable[[Node], bool]
+    invoke: Kernel | None = None
+    prepare_kernel: Kernel | None = None
+    allows_dynamic_tensors: bool = False
+
+    def prepare(self, subgraph: Subgraph) -> None:
+        """Have every supported node of the execution plan replaced."""
+        registration = Registration(
+            "DELEGATE", self.name, init=_keep_params, prepare=self.prepare_kernel, invoke=self.invoke
+        )
+        delegated = [index for index in subgraph.execution_plan if self.supports(subgraph.nodes[index])]
+        subgraph.replace_node_subsets_with_delegate_kernels(registration, delegated, self)
+
+
+def flex_delegate(invoke: Kernel | None = None, prepare_kernel: Kernel | None = None) -> SimpleDelegate:
+    """Return a delegate that takes the custom operators whose names begin with "Flex": TensorFlow's own."""
+    return SimpleDelegate(
+        "TfLiteFlexDelegate",
+        supports=lambda node: is_flex_op(node.registration),
+        invoke=invoke,
+        prepare_kernel=prepare_kernel,
+        allows_dynamic_tensors=True,
+    )
+
+
+def _keep_params(_subgraph: Subgraph, params: DelegateParams) -> DelegateParams:
+    return params

@@ -1,0 +1,59 @@
+"""TFLite's arena behind the planner interface: buffers to offsets, and a planned graph back to buffers.
+
+Source: tflite/arena_planner.cc @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tflm_sim.errors import UsageError
+from tflm_sim.lite.arena_planner import ArenaPlanner
+from tflm_sim.lite.graph_info import AllocationType
+from tflm_sim.lite.simple_memory_arena import DEFAULT_ARENA_ALIGNMENT, SimpleMemoryArena
+from tflm_sim.planners.buffers import Buffer, Plan, plan_of
+from tflm_sim.planners.problem import Problem
+
+
+def plan(buffers: Sequence[Buffer]) -> Plan:
+    """Return the plan of ArenaPlanner: what lives throughout first, then by size, into the gap that fits best.
+
+    Raises:
+        UsageError: A fixed offset, which the arena does not know.
+    """
+    if any(buffer.offset is not None for buffer in buffers):
+        raise UsageError("TFLite's arena does not know fixed offsets")
+    begin = min((buffer.first_time_used for buffer in buffers), default=0)
+    end = max((buffer.last_time_used for buffer in buffers), default=0)
+
+    def placement_order(index: int) -> tuple[int, int, int, int]:
+        buffer = buffers[index]
+        if buffer.first_time_used == begin and buffer.last_time_used == end:
+            return (0, 0, 0, index)
+        return (1, -buffer.size, buffer.first_time_used, index)
+
+    arena = SimpleMemoryArena(max((buffer.alignment for buffer in buffers), default=DEFAULT_ARENA_ALIGNMENT))
+    offsets = [0] * len(buffers)
+    for index in sorted(range(len(buffers)), key=placement_order):
+        buffer = buffers[index]
+        ends = {"first_node": buffer.first_time_used, "last_node": buffer.last_time_used}
+        offsets[index] = arena.allocate(buffer.size, buffer.alignment, tensor=index, **ends).offset
+    return plan_of(buffers, offsets)
+
+
+def planned_problem(planner: ArenaPlanner, *, title: str = "") -> tuple[Problem, Plan]:
+    """Return the tensors that own bytes of ``planner.arena`` as a problem, and where the planner put them.
+
+    Times are places in the execution plan. Tensors that are never freed live to its end; a tensor that shares another's
+    bytes is part of that one, whose lifetime is the union of both.
+    """
+    last_time = max(len(planner.graph.execution_plan) - 1, 0)
+    names, buffers, offsets = [], [], []
+    for index, (tensor, alloc) in enumerate(zip(planner.graph.tensors, planner.allocs, strict=True)):
+        if tensor.allocation_type is not AllocationType.ARENA_RW or alloc.size == 0:
+            continue
+        names.append(tensor.name or f"tensor {index}")
+        last_node = min(alloc.last_node, last_time)
+        buffers.append(Buffer(alloc.size, alloc.first_node, last_node, planner.tensor_alignment))
+        offsets.append(alloc.offset)
+    return Problem(tuple(buffers), tuple(names), title), plan_of(buffers, offsets)

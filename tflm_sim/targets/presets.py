@@ -1,0 +1,150 @@
+"""The named targets: one row per machine and build that people ask for.
+
+A row says what proves it: ``verified_against`` names the configuration of real TFLM whose figures it reproduces with
+the reference kernels; ``_LIBRARY_PROOF`` says the same of kernel libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tflm_sim.errors import UsageError
+from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
+from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
+from tflm_sim.targets.names import unknown
+from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime
+from tflm_sim.targets.target import Target
+
+_PLAIN = Runtime()
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A row of :data:`PRESETS`.
+
+    Attributes:
+        abi: The compiler's layout rules.
+        description: One line for ``tflm-sim targets``.
+        verified_against: The configuration of real TFLM that proves it with reference kernels, with the reason where
+            that is another machine under the same rules.
+        runtime: The TFLM snapshot and its build flags.
+        libraries: The kernel libraries that run on it and the variant of each, the one that builds for it link first;
+            none where the reference kernels are linked.
+        own_kernels: The library that a runtime brings along, which then is the only one.
+        interpreter: Which interpreter its firmware makes: "plain" or "recording".
+    """
+
+    abi: Abi
+    description: str
+    verified_against: str = ""
+    runtime: Runtime = _PLAIN
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    own_kernels: KernelLibrary | None = None
+    interpreter: str = "plain"
+
+
+_CMSIS_NN_SCALAR, _CMSIS_NN_DSP, _CMSIS_NN_MVE = ({"cmsis_nn": isa} for isa in ("scalar", "dsp", "mve"))
+_ESP_NN_OPT, _ESP_NN_S3, _ESP_NN_P4 = (
+    {"esp_nn": implementation, "esp_nn_ansi": "ansi"} for implementation in ("opt", "esp32s3", "esp32p4")
+)
+_CORTEX = "AAPCS bare metal, short enums"
+_AS_M4 = "cm4_ref (same ABI)"
+_AS_M4_INT_ENUMS = "cm4le_ref (same layout rules)"
+_ESP = "ILP32, int enums, 8-aligned int64"
+
+_READINGS = "four readings on a board (mcufit-bench)"
+_OWN_FUNCTIONS = "the library's own size functions"
+_LIBRARY_PROOF = {
+    "scalar": _OWN_FUNCTIONS,
+    "dsp": "cm4_cmsis_nn",
+    "mve": "cm55_cmsis_nn",
+    "ansi": _READINGS,
+    "opt": _READINGS,
+    "esp32s3": _OWN_FUNCTIONS,
+    "esp32p4": _OWN_FUNCTIONS,
+}
+_PROVED_WITH_LIBRARY = ("cortex-m4", "cortex-m55", "esp32")
+"""The very machines of those configurations and readings."""
+
+PRESETS: dict[str, Preset] = {
+    "x86_64": Preset(LP64, "Linux or macOS on x86-64 or 64-bit ARM, gcc or clang", "x86_64_ref"),
+    "x86_64-compression": Preset(
+        LP64, "x86_64 with USE_TFLM_COMPRESSION", "x86_64_ref_comp", Runtime(compression=True)
+    ),
+    "x86_64-pip": Preset(
+        LP64,
+        "the wheel of pip install --pre tflite-micro (build 8f6596d, compression on)",
+        "x86_64_wheel",
+        Runtime(snapshot=WHEEL_SNAPSHOT, compression=True),
+        interpreter="recording",
+    ),
+    "i386": Preset(I386, "gcc -m32 on Linux: 4-aligned int64 and double", "x86_32_ref"),
+    "cortex-m0plus": Preset(AAPCS, f"Cortex-M0+ ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_SCALAR),
+    "cortex-m3": Preset(AAPCS, f"Cortex-M3 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_SCALAR),
+    "cortex-m4": Preset(AAPCS, f"Cortex-M4 ({_CORTEX})", "cm4_ref", libraries=_CMSIS_NN_DSP),
+    "cortex-m7": Preset(AAPCS, f"Cortex-M7 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_DSP),
+    "cortex-m33": Preset(AAPCS, f"Cortex-M33 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_DSP),
+    "cortex-m55": Preset(AAPCS, f"Cortex-M55 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_MVE),
+    "cortex-m85": Preset(AAPCS, f"Cortex-M85 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_MVE),
+    "cortex-m4-int-enums": Preset(ILP32, "Cortex-M4 built with -fno-short-enums", "cm4le_ref", libraries=_CMSIS_NN_DSP),
+    "nano33ble-chirale": Preset(
+        AAPCS,
+        "Arduino Nano 33 BLE (Cortex-M4) with the library Chirale_TensorFLowLite 2.0.0",
+        _READINGS,
+        Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False),
+        own_kernels=KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
+    ),
+    "riscv32": Preset(ILP32, f"RISC-V 32 ({_ESP})", _AS_M4_INT_ENUMS),
+    "esp32": Preset(ILP32, f"ESP32, Xtensa LX6 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
+    "esp32-s2": Preset(ILP32, f"ESP32-S2, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
+    "esp32-s3": Preset(ILP32, f"ESP32-S3, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_S3),
+    "esp32-s3-esphome": Preset(
+        ILP32,
+        "ESP32-S3 with ESPHome's micro_wake_word: esp-tflite-micro 1.3.3~1",
+        _AS_M4_INT_ENUMS,
+        Runtime(snapshot=ESP_1_3_3_SNAPSHOT),
+        libraries=_ESP_NN_S3,
+    ),
+    "esp32-c3": Preset(ILP32, f"ESP32-C3, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
+    "esp32-c6": Preset(ILP32, f"ESP32-C6, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
+    "esp32-p4": Preset(ILP32, f"ESP32-P4, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_P4),
+}
+
+
+def target(name: str, *, kernels: str | None = None) -> Target:
+    """Return the target that a preset names.
+
+    Args:
+        name: A key of :data:`PRESETS`.
+        kernels: ``--kernels``: "reference", "cmsis_nn", "cmsis_nn@VERSION"; None for the preset's own.
+
+    Raises:
+        UsageError: No such preset, or a kernel library that is not modelled for it.
+    """
+    preset = PRESETS.get(name)
+    if preset is None:
+        raise unknown("target", name, PRESETS)
+    if preset.own_kernels and kernels is not None:
+        raise UsageError(f"{name} is a library with kernels of its own; leave --kernels out")
+    usual = next(iter(preset.libraries), "reference")
+    library = preset.own_kernels or parse_kernels(kernels or usual, variants=preset.libraries)
+    return Target(
+        name=name,
+        abi=preset.abi,
+        runtime=preset.runtime,
+        kernel_library=library,
+        interpreter=preset.interpreter,
+        verified_against=_proof(name, preset, library),
+        description=preset.description,
+    )
+
+
+def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:
+    """Return what proves a preset with a kernel library: of its own, of the library, and of the structs under it."""
+    if library == REFERENCE or preset.own_kernels:
+        return preset.verified_against
+    proof = _LIBRARY_PROOF[library.variant]
+    if library.version != VERSIONS[library.name][0]:
+        proof = _OWN_FUNCTIONS
+    return proof if name in _PROVED_WITH_LIBRARY else f"{proof}; structs: {preset.verified_against}"

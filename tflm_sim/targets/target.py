@@ -1,0 +1,50 @@
+"""``Target``: everything outside the model that decides a byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tflm_sim.targets.abi import Abi
+from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.targets.runtime import Runtime
+from tflm_sim.targets.structs import StructLayout, layouts
+
+
+@dataclass(frozen=True)
+class Target:
+    """A named machine and build.
+
+    Attributes:
+        name: The preset's name, or what the user called it.
+        abi: The compiler's layout rules.
+        runtime: The TFLM snapshot and its build flags.
+        kernel_library: Whose kernels are linked.
+        arena_address: Where the arena starts in memory, modulo 16 (0: aligned, as TFLM asks for).
+        interpreter: Which interpreter the firmware makes unless one is named: "plain" or "recording".
+        ethos_u: Whether the firmware links the Ethos-U driver, without which TFLM refuses what Vela compiled.
+        verified_against: The golden configuration that proves the preset, or "" when nothing does.
+    """
+
+    name: str
+    abi: Abi
+    runtime: Runtime
+    kernel_library: KernelLibrary
+    arena_address: int = 0
+    interpreter: str = "plain"
+    ethos_u: bool = False
+    verified_against: str = ""
+    description: str = field(default="", compare=False)
+
+    @cached_property
+    def structs(self) -> dict[str, StructLayout]:
+        """The layout of every struct that TFLM puts in the arena, by name."""
+        return layouts(self.abi, self.runtime)
+
+    def sizeof(self, struct: str) -> int:
+        """Return the size of a struct in bytes; an unknown name is a KeyError that names it."""
+        return self.structs[struct].size
+
+    def alignof(self, struct: str) -> int:
+        """Return the alignment of a struct in bytes; an unknown name is a KeyError that names it."""
+        return self.structs[struct].alignment
