@@ -6,6 +6,21 @@ class means that *we* cannot go on. Each carries its facts as attributes and one
 
 from __future__ import annotations
 
+EXIT_CODES = {
+    0: "yes, or done",
+    1: "no",
+    2: "the arguments, or an output file",
+    3: "the model's file cannot be used, or it cannot be told",
+    4: "TFLM itself would fail",
+    5: "the board or its port",
+    70: "an error in tflm-sim itself; --debug shows where",
+    130: "interrupted",
+}
+"""What the command line's exit codes mean; a verb's help says more of those that mean more there."""
+UNFORESEEN = 70
+"""As EX_SOFTWARE of sysexits.h: no verdict can be read from it."""
+INTERRUPTED = 130
+
 
 class TflmSimError(Exception):
     """Base of every error that this package raises on purpose."""

@@ -90,7 +90,7 @@ def test_a_model_that_stops_working_has_grown(capsys: pytest.CaptureFixture[str]
         (("a.tflite", "b.tflite", "c.tflite"), "3 files; before and after are two"),
         (("sample:sine", *("--target", "esp32") * 3), "--target is given 3 times; before and after are two"),
         (("sample:sine", "--fail-on-increase", "1KB"), "ambiguous"),
-        (("nowhere.json",), "nowhere.json cannot be read as JSON"),
+        (("nowhere.json",), "nowhere.json cannot be read: "),
     ],
 )
 def test_usage_errors(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], message: str) -> None:

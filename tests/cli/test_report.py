@@ -63,7 +63,7 @@ def test_an_arena_that_is_too_small_is_reported_with_exit_code_4(tmp_path: Path)
 @pytest.mark.parametrize(
     ("argv", "code", "message"),
     [
-        (["sample:sine", "-o", "/nowhere/at/all.html"], 2, "cannot write the report"),
+        (["sample:sine", "-o", "/nowhere/at/all.html"], 2, "cannot be written"),
         (["sample:sine", "-o", "-", "--format", "png"], 2, "needs a name"),
         (["sample:sine", "-o", "x.html", "--arena-size", "1KiB", "--split-arenas"], 2, "two"),
         (["missing.json", "-o", "x.html"], 3, "cannot be read"),

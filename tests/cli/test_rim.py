@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tflm_sim.cli import main
+from tflm_sim.cli.verbs import VERBS
+from tflm_sim.samples import sample_path
 
-COMMANDS = [["size", "sample:sine"], ["size", "sample:sine", "--jsonl"], ["trace", "sample:sine"], ["--version"]]
+COMMANDS = [
+    ["size", "sample:sine"],
+    ["size", "sample:sine", "--jsonl"],
+    ["trace", "sample:sine"],
+    ["--version"],
+    ["--help"],
+    ["size", "--help"],
+]
 
 
-def tool(*argv: str, **streams: object) -> subprocess.CompletedProcess[str]:
+def tool(*argv: str, variables: Mapping[str, str] = {}, **streams: object) -> subprocess.CompletedProcess[str]:
     code = "import sys; from tflm_sim.cli import main; sys.exit(main())"
+    # PYTHONUNBUFFERED hides what a buffer's last flush does.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return subprocess.run(
-        [sys.executable, "-c", code, *argv], stderr=subprocess.PIPE, text=True, check=False, **streams
+        [sys.executable, "-c", code, *argv],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={**environment, "PYTHONPATH": str(Path(__file__).parents[2]), **variables},
+        **streams,
     )
 
 
@@ -84,3 +102,50 @@ def test_check_never_speaks_of_less_than_nothing_to_spare(capsys: pytest.Capture
         main(["check", "sample:sine", "--limit", "1068", *reference]) == 0
     )  # the smallest arena, not a multiple of 16
     assert capsys.readouterr().out == "yes: 1,068 B work, though the smallest multiple of 16 is 1,072 B\n"
+
+
+def test_what_the_terminal_cannot_encode_is_an_escape(tmp_path: Path) -> None:
+    model = tmp_path / "模型.tflite"
+    model.write_bytes(sample_path("sine").read_bytes())
+    (tmp_path / "boot.log").write_text("温度\nAllocateTensors() failed\n", "utf-8")
+    for encoding in ("ascii", "cp1252"):
+        for argv in (["size", "--map", str(model)], ["size", str(model)], ["replay", str(tmp_path / "boot.log")]):
+            result = tool(*argv, variables={"PYTHONIOENCODING": encoding}, stdout=subprocess.PIPE)
+            assert (result.returncode, result.stderr) == (0, "")
+            assert "\\u6a21\\u578b" in result.stdout or "--map" in argv or "\\u6e29" in result.stdout
+
+
+def test_an_unforeseen_error_is_a_sentence_and_a_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tflm_sim.cli.check._judge", lambda args: 1 // 0)
+    argv = ["check", "sample:sine", "--limit", "1"]
+    assert main(argv) == 70
+    sentence = "an error in tflm-sim itself (ZeroDivisionError: integer division or modulo by zero)"
+    assert capsys.readouterr().err == f"tflm-sim check: {sentence}; --debug shows where it comes from\n"
+    assert main([*argv, "--debug"]) == 70
+    assert capsys.readouterr().err.startswith("Traceback")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_help_says_its_exit_codes(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    text = capsys.readouterr().out
+    assert "exit codes:" in text
+    assert "  70   an error in tflm-sim itself" in text
+
+
+def test_a_hostile_argument_cannot_forge_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["size", "sample:sine", "--x\n::error::\x1b[31m"])
+    assert capsys.readouterr().err.splitlines()[-1].endswith("unrecognized arguments: --x\\x0a::error::\\x1b[31m")
+
+
+def test_verbs_print_through_the_terminals_functions_alone() -> None:
+    folder = Path(__file__).parents[2] / "tflm_sim" / "cli"
+    for path in sorted(folder.rglob("*.py")):
+        if path.name in ("__init__.py", "terminal.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            assert not (isinstance(node, ast.Call) and ast.unparse(node.func) == "print"), f"{path.name} prints itself"

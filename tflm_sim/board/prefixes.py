@@ -88,9 +88,14 @@ class TextLine:
     tag: str = ""
 
 
+def log_text(raw: RawLine) -> str:
+    """Decode a line and take its colours away."""
+    return _ANSI.sub("", raw.data.decode("utf-8", "replace"))
+
+
 def read_line(raw: RawLine) -> TextLine:
     """Decode a line and take its colours and prefixes away."""
-    text = _ANSI.sub("", raw.data.decode("utf-8", "replace"))
+    text = log_text(raw)
     forms: list[str] = []
     severity = tag = ""
     while len(forms) < _MAX_STACK and (found := _first_form(text)):

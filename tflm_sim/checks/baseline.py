@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
+from tflm_sim.files import read_json, replacing
 
 SCHEMA_VERSION = 1
 
@@ -45,10 +45,10 @@ def read_baseline(path: Path) -> dict[str, int]:
     """
     if not path.exists():
         return {}
+    document = read_json(path)
     try:
-        document = json.loads(path.read_text("utf-8"))
         sizes = {str(key): int(size) for key, size in document["sizes"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{path} is not a baseline of arena sizes: {error}") from error
     if document.get("schema_version") != SCHEMA_VERSION:
         raise UsageError(f"{path} is a baseline of another version: {document.get('schema_version')}")
@@ -63,9 +63,5 @@ def update_baseline(path: Path, sizes: Mapping[str, int]) -> None:
     """
     merged = {**read_baseline(path), **sizes}
     text = json.dumps({"schema_version": SCHEMA_VERSION, "sizes": dict(sorted(merged.items()))}, indent=1)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(text + "\n", "utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error}") from error
+    with replacing(path) as file:
+        file.write(text + "\n")

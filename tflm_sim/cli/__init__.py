@@ -3,7 +3,8 @@
 A verb module has ``register(subparsers)``, which adds its parser and sets ``run``; ``main`` imports only the module of
 the verb that was asked for, and is the only place that catches errors.
 
-Exit codes: 0 yes, 1 no, 2 usage, 3 the file, or inconclusive, 4 TFLM itself would fail, 5 the board.
+Everything is printed by ``terminal.say`` and ``terminal.say_json``, which make what strangers wrote harmless. The exit
+codes are ``errors.EXIT_CODES``.
 """
 
 from __future__ import annotations
@@ -11,26 +12,39 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from tflm_sim.cli.verbs import VERBS
-from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
+from tflm_sim.escape import one_line, printable
 
 LONGEST_ERROR = 2000
 """Characters; of a longer error the end is printed."""
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints cannot carry what a stranger's file name has in it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message on a line of its own; exit."""
+        super().error(one_line(message))
+
+
 def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
     """Return the parser with one verb, or with all of them when ``verb`` is None or not one."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tflm-sim",
         description="The arena that TensorFlow Lite Micro needs, to the byte, for the named target, and why.",
         epilog="examples:\n  tflm-sim size model.tflite --target cortex-m4\n"
-        "  tflm-sim check model.tflite --target esp32 --limit 64KiB\n  tflm-sim VERB --help",
+        "  tflm-sim check model.tflite --target esp32 --limit 64KiB\n  tflm-sim VERB --help\n\nexit codes:\n"
+        + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and which planner core is used")
+    parser.add_argument("--debug", action="store_true", help="show where an error in tflm-sim itself comes from")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in (verb,) if verb in VERBS else VERBS:
         import_module(f"tflm_sim.cli.{VERBS[name]}").register(subparsers)
@@ -42,10 +56,11 @@ class _Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         from tflm_sim import __version__
+        from tflm_sim.cli.terminal import say
         from tflm_sim.planners import native
 
         core = "C" if native.available() else "Python (no C compiler was there at installation)"
-        print(f"tflm-sim {__version__}\nplanner core: {core}")
+        say(f"tflm-sim {__version__}", f"planner core: {core}")
         parser.exit()
 
 
@@ -57,35 +72,68 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     verb = next((word for word in arguments if not word.startswith("-")), None)
+    _show_what_cannot_be_encoded()
+    try:
+        code = _answer(verb, arguments)
+    except SystemExit as end:  # argparse: help, version, bad arguments
+        raise SystemExit(end.code or _flush()) from None
+    return code or _flush()
+
+
+def _answer(verb: str | None, arguments: list[str]) -> int:
+    """Carry the verb out; every error but argparse's own becomes one sentence and an exit code."""
     try:
         args = build_parser(verb).parse_args(arguments)
         code: int = args.run(args)
-        if sys.stdout is not None:
-            sys.stdout.flush()
         return code
     except TflmSimError as error:
-        print(f"tflm-sim {verb}: {_one_line(str(error))}", file=sys.stderr)
+        _complain(verb, str(error))
         return error.exit_code
-    except BrokenPipeError:
-        _silence_stdout()
-        return 0
     except OSError as error:
-        _silence_stdout()
-        reason = f"{error.filename or 'output'}: {error.strerror or error}"
-        print(f"tflm-sim: {_one_line(reason)}", file=sys.stderr)
-        return UsageError.exit_code
+        return _output_failed(error)
     except KeyboardInterrupt:
         print(file=sys.stderr)
-        return 130
+        return INTERRUPTED
+    except Exception as error:
+        if "--debug" in arguments:
+            print(*(one_line(line) for line in traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
+        else:
+            kind = type(error).__name__
+            _complain(verb, f"an error in tflm-sim itself ({kind}: {error}); --debug shows where it comes from")
+        return UNFORESEEN
 
 
-def _one_line(text: str) -> str:
-    """Return an error without the control characters of file names and models."""
-    from tflm_sim.report.escape import printable
+def _flush() -> int:
+    """Write what is buffered, before the interpreter ends and nobody is there to explain; return the exit code."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        return _output_failed(error)
+    return 0
 
-    return printable(text, LONGEST_ERROR)
+
+def _output_failed(error: OSError) -> int:
+    _silence_stdout()
+    if isinstance(error, BrokenPipeError):
+        return 0
+    _complain(None, f"{error.filename or 'output'}: {error.strerror or error}")
+    return UsageError.exit_code
+
+
+def _complain(verb: str | None, text: str) -> None:
+    name = "tflm-sim" if verb is None else f"tflm-sim {printable(verb, 20)}"
+    print(f"{name}: {printable(text, LONGEST_ERROR)}", file=sys.stderr)
+
+
+def _show_what_cannot_be_encoded() -> None:
+    """Let characters that the terminal's encoding lacks come out as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
 
 
 def _silence_stdout() -> None:
     """Let what is still to be written go nowhere: nobody reads it, or there is no room."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

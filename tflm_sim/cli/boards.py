@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.report.text import table_lines
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import target
@@ -27,11 +27,11 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     rows = list(BOARDS.values())
     if args.json:
-        print(json.dumps([_document(row) for row in rows], indent=1))
+        say_json([_document(row) for row in rows])
         return 0
     header = ("board", "target", "default kernels", "RAM", "flash", "what it is", "source of the sizes")
-    print("\n".join(table_lines([header, *map(_line, rows)])))
-    print("\nRAM is what the chip has, bank by bank; what your firmware leaves free only its linker map says")
+    say(*table_lines([header, *map(_line, rows)]))
+    say("", "RAM is what the chip has, bank by bank; what your firmware leaves free only its linker map says")
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import cast
 
@@ -19,7 +18,9 @@ from tflm_sim.cli.options import (
     measured,
     simulated,
 )
+from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
+from tflm_sim.files import append
 from tflm_sim.report.verdict import verdict_document, verdict_lines, verdict_markdown
 from tflm_sim.targets.boards import Board, board
 from tflm_sim.units import format_size, parse_size
@@ -56,8 +57,11 @@ def run(args: argparse.Namespace) -> int:
     if args.update_baseline and verdict.needed is not None and verdict.is_good:
         update_baseline(Path(args.baseline), {verdict.key: verdict.needed})
     if args.markdown is not None:
-        _append(args.markdown, verdict_markdown(verdict))
-    print(json.dumps(verdict_document(verdict)) if args.json else "\n".join(verdict_lines(verdict)))
+        append(args.markdown, verdict_markdown(verdict))
+    if args.json:
+        say_json(verdict_document(verdict), indent=None)
+    else:
+        say(*verdict_lines(verdict))
     return verdict.exit_code
 
 
@@ -108,11 +112,3 @@ def _on_the_chip(chosen: Board, needed: int) -> tuple[int | None, bool | None, s
         return bank.size, False, reason
     reason = f"needs {format_size(needed)}; how much is free only your firmware knows: say it with --ram-free"
     return bank.size if bank is not None else None, None, reason
-
-
-def _append(path: str, text: str) -> None:
-    try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import say_document
 from tflm_sim.errors import UsageError
 
 EXAMPLES = """
@@ -28,5 +29,5 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("completion scripts need shtab: pip install 'tflm_sim[cli]'") from None
     from tflm_sim.cli import build_parser
 
-    print(shtab.complete(build_parser(), shell=args.shell))
+    say_document(shtab.complete(build_parser(), shell=args.shell) + "\n")
     return 0

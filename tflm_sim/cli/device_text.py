@@ -22,8 +22,10 @@ from tflm_sim.board.dialects.events import (
 from tflm_sim.board.framing import BadFrame
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.board.monitor import MonitorEvent, Noise, Repeated
+from tflm_sim.board.prefixes import log_text
 from tflm_sim.checks.device_report import Comparison, DeviceReport, ModelIdentity, compare_report, identify
 from tflm_sim.cli.options import load_model
+from tflm_sim.cli.terminal import say
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
@@ -107,12 +109,12 @@ class EventPrinter:
 
     def say(self, text: str) -> None:
         """Print a line of our own."""
-        print(f"{MARK}{text}", file=self.out)
+        say(f"{MARK}{text}", file=self.out)
 
     def text(self, event: Text) -> None:
         """Print a line of the log."""
         if self.show_log:
-            print(event.raw.data.decode("utf-8", "replace"), file=self.out)
+            say(log_text(event.raw), file=self.out)
 
     def report(self, event: Any) -> None:
         """Print a report, and how it compares."""

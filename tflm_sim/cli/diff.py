@@ -6,9 +6,9 @@ Exit code 0: compared; 1: with ``--fail-on-increase``, it grew; 3: with it, one 
 from __future__ import annotations
 
 import argparse
-import json
 
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, measured, pair
+from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
 from tflm_sim.report.difference import Document, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
@@ -53,7 +53,10 @@ def run(args: argparse.Namespace) -> int:
     allowed = None if args.fail_on_increase is None else parse_size(args.fail_on_increase)
     before, after = pair(args)
     document = difference_document(_document(args.sources[0], before), _document(args.sources[-1], after))
-    print(json.dumps(document, indent=1) if args.json else "\n".join(difference_lines(document)))
+    if args.json:
+        say_json(document)
+    else:
+        say(*difference_lines(document))
     return 0 if allowed is None else _judge(document, allowed, is_quiet=args.json)
 
 
@@ -77,5 +80,5 @@ def _judge(document: Document, allowed: int, *, is_quiet: bool) -> int:
     else:
         code, verdict = 0, f"yes: the smallest arena did not grow by more than {format_size(allowed)}"
     if not is_quiet:
-        print(f"\n{verdict}")
+        say("", verdict)
     return code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +13,7 @@ from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure
 from tflm_sim.cli.device_text import EventPrinter, diagnosis_lines
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
 from tflm_sim.units import format_size, parse_size
 
@@ -47,9 +47,9 @@ def run(args: argparse.Namespace) -> int:
     found = diagnose(events, arena_size=size)
     exact = _exact(args, found)
     if args.json:
-        print(json.dumps(_document(found, exact), indent=1))
+        say_json(_document(found, exact))
     else:
-        _print(events, found, exact)
+        _say(events, found, exact)
     return 0 if events else 1
 
 
@@ -70,17 +70,17 @@ def _exact(args: argparse.Namespace, found: list[Diagnosis]) -> list[ExactExplan
     return [explain_failure(diagnosis, model, config) for diagnosis in found]
 
 
-def _print(events: list[LogEvent], found: list[Diagnosis], exact: list[ExactExplanation | None]) -> None:
+def _say(events: list[LogEvent], found: list[Diagnosis], exact: list[ExactExplanation | None]) -> None:
     if not events:
-        print("nothing of TensorFlow Lite Micro is in this log")
+        say("nothing of TensorFlow Lite Micro is in this log")
         return
     printer = EventPrinter(sys.stdout, show_log=False)
     if not found:
         for event in events:
             printer(event)
-        print("no failure is in this log")
+        say("no failure is in this log")
     for diagnosis, more in zip(found, exact, strict=True):
-        print("\n".join([*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else [])]))
+        say(*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else []))
 
 
 def exact_lines(exact: ExactExplanation) -> list[str]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 
 from tflm_sim.checks.lifetimes import Lifetimes, Preservation, cost_of_preserving
 from tflm_sim.checks.sanitize import sanitize
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, measured
+from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
+from tflm_sim.escape import printable
 from tflm_sim.model.types import Model
-from tflm_sim.report.escape import printable
 from tflm_sim.report.lifetimes import (
     buffer_name,
     lifetimes_document,
@@ -59,15 +58,14 @@ def run(args: argparse.Namespace) -> int:
     asked = [lives.find(what) for what in args.tensor]
     costs = _costs(args, lives, config)
     if args.json:
-        json.dump(lifetimes_document(lives, asked, costs), sys.stdout, indent=1)
-        print()
+        say_json(lifetimes_document(lives, asked, costs))
         return 0
     for life in asked:
-        print("\n".join([*tensor_lines(lives, life), ""]))
+        say(*tensor_lines(lives, life), "")
     for what, cost in costs.items():
-        print(preservation_line(what, cost))
+        say(preservation_line(what, cost))
     if not asked and not costs:
-        print("\n".join(overview_lines(lives)))
+        say(*overview_lines(lives))
     return 0
 
 
@@ -90,7 +88,7 @@ def _invoke(args: argparse.Namespace, model: Model, config: Configuration) -> in
         raise UsageError(f"--invoke {args.invoke}: a model is invoked once or more often")
     findings = sanitize(model, config, invocations=args.invoke)
     if not findings:
-        print(f"nothing wrong in AllocateTensors() and {args.invoke} invocations")
+        say(f"nothing wrong in AllocateTensors() and {args.invoke} invocations")
         return 0
-    print("\n".join(printable(str(finding), 400) for finding in findings))
+    say(*(printable(str(finding), 400) for finding in findings))
     return 1

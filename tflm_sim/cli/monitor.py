@@ -14,6 +14,7 @@ from tflm_sim.board.session import watch
 from tflm_sim.board.transport import DEFAULT_BAUD, open_port
 from tflm_sim.cli.device_text import EventPrinter, expect_model
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
+from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
 
 EXAMPLES = """
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
                 reconnect=not args.once,
             )
         except KeyboardInterrupt:
-            print(file=sys.stdout)
+            say("")
         finally:
             printer.close()
     return 1 if printer.differences else 0

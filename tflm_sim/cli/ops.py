@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 
 from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.ops.coverage import coverage
 from tflm_sim.ops.registry import registrations
 from tflm_sim.report.text import table_lines
@@ -33,11 +33,11 @@ def run(args: argparse.Namespace) -> int:
     proved = coverage()
     if args.json:
         rows = [{"op": op, "source": row.source, "models": proved.get(op, [])} for op, row in sorted(models.items())]
-        print(json.dumps(rows, indent=1))
+        say_json(rows)
         return 0
     body = [(op, str(len(proved.get(op, ()))), row.source) for op, row in sorted(models.items())]
-    print("\n".join(table_lines([("operator", "traced models", "upstream source"), *body])))
+    say(*table_lines([("operator", "traced models", "upstream source"), *body]))
     untraced = sum(op not in proved for op in models)
-    print(f"\n{len(models)} operators; {untraced} without a trace are tested against the pip wheel with built models")
-    print("(ethos-u, which the wheel does not link, by its requests alone)")
+    say("", f"{len(models)} operators; {untraced} without a trace are tested against the pip wheel with built models")
+    say("(ethos-u, which the wheel does not link, by its requests alone)")
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from tflm_sim.answers.simulate import Simulation, simulate_configuration
 from tflm_sim.cli.custom_ops import load_custom_ops
 from tflm_sim.cli.terminal import ProgressLine
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
@@ -22,18 +23,39 @@ TARGET = "cortex-m4"
 PAIRED = ("target", "kernels", "interpreter", "planner", "resource_variables", "variable_arena", "arena_address")
 """What can differ between two firmwares."""
 
+_ALWAYS = (0, 2, 3, 70, 130)
 Subparsers = Any  # argparse._SubParsersAction, which argparse does not export.
 
 
-def add_verb(subparsers: Subparsers, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
-    """Add a verb's parser: ``summary`` for the list of verbs, ``examples`` (one a line) below its own help."""
+def add_verb(
+    subparsers: Subparsers, name: str, summary: str, examples: str, *, exits: Mapping[int, str] | None = None
+) -> argparse.ArgumentParser:
+    """Add a verb's parser.
+
+    Args:
+        subparsers: Where to.
+        name: The verb.
+        summary: For the list of verbs.
+        examples: One a line, below its own help.
+        exits: Exit codes whose meaning here is more than that in ``EXIT_CODES``; 1 and 4 stand in the help only so.
+    """
+    meanings = {code: text for code, text in EXIT_CODES.items() if code in _ALWAYS} | dict(exits or {})
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog="examples:\n" + "\n".join(f"  {line.strip()}" for line in examples.strip().splitlines()),
+        epilog="\n".join(
+            [
+                "examples:",
+                *(f"  {line.strip()}" for line in examples.strip().splitlines()),
+                "",
+                "exit codes:",
+                *(f"  {code:<4} {meanings[code]}" for code in sorted(meanings)),
+            ]
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return parser
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.simulate import simulate_configuration
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
-from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.errors import ModelError
+from tflm_sim.files import replacing
 from tflm_sim.lite import planning
 from tflm_sim.planners import native
 from tflm_sim.planners.compare import EXACT, Comparison, Outcome, compare
@@ -91,11 +92,11 @@ def run(args: argparse.Namespace) -> int:
     if args.picture is not None and best is not None:
         _draw(args.picture, problem, comparison, best)
     if args.json:
-        print(json.dumps(plan_document(problem, comparison), indent=1))
+        say_json(plan_document(problem, comparison))
     elif args.csv:
         write_csv(sys.stdout, problem, best.plan if best else None)
     else:
-        print("\n".join(plan_lines(problem, comparison)))
+        say(*plan_lines(problem, comparison))
     return 0 if best is not None else 1
 
 
@@ -124,16 +125,13 @@ def _planners(args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _print_memory_plan(problem: Problem) -> None:
-    print("\n".join(memory_plan_lines(greedy_requirements(problem.buffers), plan(problem.buffers).offsets)))
+    say(*memory_plan_lines(greedy_requirements(problem.buffers), plan(problem.buffers).offsets))
 
 
 def _draw(path: str, problem: Problem, comparison: Comparison, best: Outcome) -> None:
     assert best.plan is not None, "the best outcome has a plan"
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            write_plan_svg(file, problem, best.plan, planner=best.planner, lower_bound=comparison.lower_bound)
-    except OSError as error:
-        raise UsageError(f"cannot write the picture: {error}") from None
+    with replacing(path) as file:
+        write_plan_svg(file, problem, best.plan, planner=best.planner, lower_bound=comparison.lower_bound)
 
 
 class _ProgressLine:
@@ -149,10 +147,12 @@ class _ProgressLine:
             f"exact: best {progress.peak:,}, lower bound {progress.lower_bound:,}, distance {gap:,}, "
             f"{progress.nodes:,} nodes, {progress.seconds:.0f} s (Ctrl-C keeps the best plan)"
         )
-        print(f"\r{text.ljust(self._width)}", end="", file=sys.stderr, flush=True)
+        sys.stderr.write(f"\r{text.ljust(self._width)}")
+        sys.stderr.flush()
         self._width = len(text)
 
     def clear(self) -> None:
         """Wipe the line."""
         if self._width:
-            print(f"\r{' ' * self._width}\r", end="", file=sys.stderr, flush=True)
+            sys.stderr.write(f"\r{' ' * self._width}\r")
+            sys.stderr.flush()

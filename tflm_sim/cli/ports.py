@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 
 from tflm_sim.board.transport import list_ports
 from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import say, say_json
 
 EXAMPLES = """
 tflm-sim ports
@@ -26,10 +26,10 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb: exit code 0 when there is a port, else 1."""
     ports = list_ports()
     if args.json:
-        print(json.dumps([asdict(port) for port in ports], indent=1))
+        say_json([asdict(port) for port in ports])
     elif not ports:
-        print("no serial ports; socket://HOST:PORT, rfc2217://HOST:PORT and loop:// can be opened without being listed")
+        say("no serial ports; socket://HOST:PORT, rfc2217://HOST:PORT and loop:// can be opened without being listed")
     else:
         width = max(len(port.path) for port in ports)
-        print("\n".join(f"{port.path:<{width}}  {port.usb:<9}  {port.description}".rstrip() for port in ports))
+        say(*(f"{port.path:<{width}}  {port.usb:<9}  {port.description}".rstrip() for port in ports))
     return 0 if ports else 1

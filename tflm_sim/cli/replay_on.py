@@ -13,6 +13,7 @@ from tflm_sim.board.session import Session
 from tflm_sim.board.transport import DEFAULT_BAUD, open_port
 from tflm_sim.checks.device_replay import replay_script
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
 from tflm_sim.units import format_size, parse_size
 
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         hello = session.hello()
         _check_room(hello, script)
         outcome = run_script(script, session.ask)
-    _print(hello, script, outcome)
+    _say(hello, script, outcome)
     return 0 if not outcome.mismatches else 1
 
 
@@ -64,18 +65,18 @@ def _check_room(hello: Hello, script: ReplayScript) -> None:
         raise UsageError(f"{hello.app} plans up to {hello.buffers} buffers, the model has {script.buffer_count}")
 
 
-def _print(hello: Hello, script: ReplayScript, outcome: ReplayOutcome) -> None:
-    print(f"{hello.app}: {outcome.steps} of {len(script.steps)} steps in an arena of {format_size(script.arena_size)}")
-    print(f"head {outcome.head:,}, tail {outcome.tail:,}, high-water mark {outcome.mark:,} bytes")
+def _say(hello: Hello, script: ReplayScript, outcome: ReplayOutcome) -> None:
+    say(f"{hello.app}: {outcome.steps} of {len(script.steps)} steps in an arena of {format_size(script.arena_size)}")
+    say(f"head {outcome.head:,}, tail {outcome.tail:,}, high-water mark {outcome.mark:,} bytes")
     if outcome.bad_bytes:
-        print(
+        say(
             f"memory check: {outcome.bad_bytes:,} bytes were overwritten while in use, "
             f"the first at {outcome.bad_offset:,}"
         )
     else:
-        print("memory check: every byte kept its pattern while its allocation was alive")
+        say("memory check: every byte kept its pattern while its allocation was alive")
     for mismatch in outcome.mismatches:
         where = "at the end" if mismatch.index < 0 else f"step {mismatch.index}"
-        print(f"{where}: {mismatch.about}: simulation {mismatch.expected}, device {mismatch.got}", file=sys.stderr)
+        say(f"{where}: {mismatch.about}: simulation {mismatch.expected}, device {mismatch.got}", file=sys.stderr)
     if not outcome.mismatches:
-        print("device and simulation agree on every offset and figure")
+        say("device and simulation agree on every offset and figure")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
+import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -13,9 +12,11 @@ from typing import TextIO
 
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
-from tflm_sim.cli.terminal import ProgressLine
+from tflm_sim.cli.terminal import ProgressLine, say, say_document
 from tflm_sim.device.configuration import PLANNER_NAMES, Configuration
 from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.escape import json_text
+from tflm_sim.files import JSON_MOST, read, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.planners.registry import PLANNERS
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     pictures = _saved(args) if args.model.lower().endswith(".json") else _pictures(args)
     _write(args, form, pictures)
     if args.output != "-":
-        print(f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
+        say(f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
     return 4 if any(picture.status != "ok" for picture in pictures) else 0
 
 
@@ -83,11 +84,7 @@ def _answer(picture: Picture) -> str:
 
 
 def _saved(args: argparse.Namespace) -> list[Picture]:
-    try:
-        text = Path(args.model).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"cannot be read: {error}", path=args.model) from None
-    return read_pictures(text, path=args.model)
+    return read_pictures(read(args.model, most=JSON_MOST, error=ModelError), path=args.model)
 
 
 def _pictures(args: argparse.Namespace) -> list[Picture]:
@@ -124,24 +121,17 @@ def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture]) -> 
             raise UsageError("a PNG file needs a name: -o picture.png")
         write_png(args.output, pictures)
         return
-    writers: dict[str, Callable[[TextIO], None]] = {
+    writers: dict[str, Callable[[TextIO], object]] = {
         "html": lambda file: write_page(file, pictures),
         "svg": lambda file: write_svg(file, pictures),
-        "json": lambda file: json.dump(picture_document(pictures), file, separators=(",", ":")),
+        "json": lambda file: file.write(json_text(picture_document(pictures))),
         "perfetto": lambda file: write_perfetto(file, pictures[0]),
         "model-explorer": lambda file: write_model_explorer(file, pictures[0], value=args.value),
     }
-    with _open(args.output) as file:
-        writers[form](file)
-
-
-@contextlib.contextmanager
-def _open(name: str) -> Iterator[TextIO]:
-    if name == "-":
-        yield sys.stdout
-        return
-    try:
-        with open(name, "w", encoding="utf-8") as file:
-            yield file
-    except OSError as error:
-        raise UsageError(f"cannot write the report: {error}") from None
+    if args.output == "-":
+        text = io.StringIO()
+        writers[form](text)
+        say_document(text.getvalue())
+    else:
+        with replacing(args.output) as file:
+            writers[form](file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from tflm_sim.cli.options import (
@@ -15,7 +14,7 @@ from tflm_sim.cli.options import (
     measured,
     simulated,
 )
-from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, columns, wants_color
+from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, columns, say, say_json, wants_color
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.types import Model
@@ -67,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     code = 0
     for position, name in enumerate(args.models):
         if position:
-            print()
+            say("")
         model = load_model(name)
         if args.arena_size is not None:
             code = max(code, _fixed_size(model, config, parse_size(args.arena_size), as_json=args.json))
@@ -77,9 +76,9 @@ def run(args: argparse.Namespace) -> int:
             continue
         measurement = measured(model, config)
         if args.json:
-            print(json.dumps(size_document(measurement), indent=1))
+            say_json(size_document(measurement))
         else:
-            print("\n".join(size_lines(measurement)))
+            say(*size_lines(measurement))
         if measurement.failure is not None:
             code = SimulatedFailure.exit_code
     return code
@@ -91,7 +90,7 @@ def _map(model: Model, config: Configuration, *, color: bool) -> int:
 
     with ProgressLine("simulating", model, runs=2) as progress:
         picture = take_picture(model, config, observers=(progress,))
-    print("\n".join(map_lines(picture, width=columns(), color=color)))
+    say(*map_lines(picture, width=columns(), color=color), may_color=color)
     return 0 if picture.status == "ok" else SimulatedFailure.exit_code
 
 
@@ -106,7 +105,8 @@ def _jsonl(names: list[str], config: Configuration) -> int:
         except TflmSimError as error:
             document = error_document(name, model, config, error)
             code = error.exit_code
-        print(json.dumps(document, separators=(",", ":")), flush=True)
+        say_json(document, indent=None)
+        sys.stdout.flush()
     return code
 
 
@@ -114,9 +114,9 @@ def _fixed_size(model: Model, config: Configuration, arena_size: int, *, as_json
     simulation = simulated(model, config, arena_size)
     fits = simulation.status == "ok" and not simulation.corruptions
     if as_json:
-        print(json.dumps(arena_document(model, config, simulation), indent=1))
+        say_json(arena_document(model, config, simulation))
     elif fits:
-        print(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
+        say(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
     else:
-        print("\n".join(failure_lines(simulation, measured(model, config).smallest)))
+        say(*failure_lines(simulation, measured(model, config).smallest))
     return 0 if fits else 1

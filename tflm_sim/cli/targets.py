@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.report.text import table_lines
 from tflm_sim.targets.presets import PRESETS, target
 
@@ -36,12 +36,12 @@ def run(args: argparse.Namespace) -> int:
             }
             for row in targets
         ]
-        print(json.dumps(rows, indent=1))
+        say_json(rows)
         return 0
     header = ("target", "ABI", "default kernels", "verified against", "what it is")
     body = [
         (row.name, row.abi.name, str(row.kernel_library), row.verified_against or "nothing", row.description)
         for row in targets
     ]
-    print("\n".join(table_lines([header, *body])))
+    say(*table_lines([header, *body]))
     return 0

@@ -1,4 +1,4 @@
-"""What depends on the terminal: its width, whether it shows colours, and a line that says how far the work is."""
+"""The terminal: the one way to print, its width, whether it shows colours, and a line that says how far the work is."""
 
 from __future__ import annotations
 
@@ -6,14 +6,43 @@ import os
 import shutil
 import sys
 import time
-from typing import TextIO
+from typing import Any, TextIO
 
 from tflm_sim.arena.events import Event, OpEvent
+from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
 
 COLOR_CHOICES = ("auto", "always", "never")
 PATIENCE_S = 1.0
 _INTERVAL_S = 0.1
+
+
+def say(*lines: str, file: TextIO | None = None, may_color: bool = False) -> None:
+    """Print lines; whatever a model, a path or a log has in them is shown as escapes, line ends too.
+
+    Args:
+        lines: Each is one line.
+        file: Default: stdout.
+        may_color: Keep colours; for lines whose names were made harmless before.
+    """
+    out = sys.stdout if file is None else file
+    if out is not None:
+        out.writelines(f"{one_line(line, may_color=may_color)}\n" for line in lines)
+
+
+def say_json(document: Any, *, indent: int | None = 1) -> None:
+    """Print a JSON document; without an indent as one line."""
+    if sys.stdout is not None:
+        print(json_text(document, indent=indent))
+
+
+def say_document(text: str) -> None:
+    """Print a whole document, in UTF-8 whatever the terminal takes; its writer made what is in it harmless."""
+    if sys.stdout is None:
+        return
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        reconfigure(encoding="utf-8")
+    sys.stdout.write(text)
 
 
 def columns() -> int:

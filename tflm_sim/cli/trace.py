@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from tflm_sim.cli.options import (
     Subparsers,
@@ -14,6 +13,7 @@ from tflm_sim.cli.options import (
     measured,
     simulated,
 )
+from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.run import ROOMY_ARENA
 from tflm_sim.report.text import trace_line
 from tflm_sim.report.trace import trace_row
@@ -48,5 +48,8 @@ def run(args: argparse.Namespace) -> int:
         arena_size = smallest.multiple_of_16 if smallest else ROOMY_ARENA
     simulation = simulated(model, config, arena_size)
     for event in simulation.events:
-        print(json.dumps(trace_row(event), separators=(",", ":")) if args.jsonl else trace_line(event))
+        if args.jsonl:
+            say_json(trace_row(event), indent=None)
+        else:
+            say(trace_line(event))
     return 0 if simulation.failure is None else simulation.failure.exit_code

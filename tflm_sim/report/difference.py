@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tflm_sim.errors import UsageError
+from tflm_sim.files import read_json
 from tflm_sim.report.document import SCHEMA_VERSION as SIZE_SCHEMA_VERSION
 
 SCHEMA_VERSION = 1
@@ -94,10 +95,7 @@ def read_size_document(path: str) -> Document:
     Raises:
         UsageError: The file cannot be read, or is something else.
     """
-    try:
-        document = json.loads(Path(path).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as JSON: {error}") from error
+    document: Document = read_json(path)
     if not isinstance(document, dict) or not document.keys() >= set(_NEEDED):
         raise UsageError(f"{path} is not the document of one model that 'tflm-sim size MODEL --json' writes")
     if document["schema_version"] != SIZE_SCHEMA_VERSION:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any
 
+from tflm_sim.escape import printable
 from tflm_sim.report.difference import Document
-from tflm_sim.report.escape import printable
 from tflm_sim.report.text import table_lines
 
 TOP_ROWS = 20

@@ -10,10 +10,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tflm_sim.errors import UsageError
+from tflm_sim.escape import printable
+from tflm_sim.files import replacing_bytes
 from tflm_sim.planners.compare import Comparison
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.categories import CATEGORIES
-from tflm_sim.report.escape import printable
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import label_u, scope_u, shapes, split, step_u
 from tflm_sim.units import format_size
@@ -125,10 +126,8 @@ def write_png(path: str, pictures: Sequence[Picture], *, dots_per_inch: int = 13
         UsageError: matplotlib is not installed, or the file cannot be written.
     """
     figure = arena_figure(pictures)
-    try:
-        figure.savefig(path, dpi=dots_per_inch, format="png")
-    except OSError as error:
-        raise UsageError(f"cannot write the picture: {error}") from None
+    with replacing_bytes(path) as file:
+        figure.savefig(file, dpi=dots_per_inch, format="png")
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation, Sharing
-from tflm_sim.report.escape import printable
+from tflm_sim.escape import printable
 from tflm_sim.report.text import table_lines
 from tflm_sim.units import format_size
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePath
 
+from tflm_sim.escape import printable
 from tflm_sim.report.categories import CATEGORIES, Category
-from tflm_sim.report.escape import printable
 from tflm_sim.report.picture import Block, Picture, Resident, is_tail
 from tflm_sim.units import format_size
 

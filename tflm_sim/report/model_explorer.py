@@ -8,11 +8,10 @@ src/builtin-adapter/direct_flatbuffer_to_json_graph_convert.cc of google-ai-edge
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from tflm_sim.report.escape import printable
+from tflm_sim.escape import json_text, printable
 from tflm_sim.report.picture import Picture
 
 _GRADIENT = ({"stop": 0, "bgColor": "#eef1f5"}, {"stop": 0.5, "bgColor": "#f4c542"}, {"stop": 1, "bgColor": "#d1495b"})
@@ -59,5 +58,4 @@ def write_model_explorer(file: TextIO, picture: Picture, *, value: str = "live")
             "name": printable(f"{title} ({picture.title})", 120),
             "gradient": _GRADIENT,
         }
-    json.dump(document, file, indent=1)
-    file.write("\n")
+    file.write(json_text(document, indent=1) + "\n")

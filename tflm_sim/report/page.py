@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path, PurePath
 from typing import TextIO
 
-from tflm_sim.report.escape import printable
+from tflm_sim.escape import json_text, printable
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_document import picture_document
 from tflm_sim.units import format_size
@@ -49,7 +48,7 @@ def write_page(file: TextIO, pictures: Sequence[Picture]) -> None:
 
 def embedded_json(document: object) -> str:
     """Return JSON that can stand inside a ``<script>`` element."""
-    return json.dumps(document, separators=(",", ":")).translate(_JSON_ESCAPES)
+    return json_text(document).translate(_JSON_ESCAPES)
 
 
 def _next_marker(text: str, parts: dict[str, str]) -> tuple[str, str, str]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from tflm_sim.report.escape import printable
+from tflm_sim.escape import printable
 from tflm_sim.report.picture import Picture, is_tail
 
 Row = dict[str, Any]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from tflm_sim.errors import ModelError
+from tflm_sim.files import parse_json
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Block, Limit, Moment, Picture, Remedy, Resident, Step
 
@@ -77,14 +78,14 @@ def _intern(text: str, strings: dict[str, int]) -> int:
     return strings.setdefault(text, len(strings))
 
 
-def read_pictures(text: str, *, path: str = "") -> list[Picture]:
+def read_pictures(text: bytes | str, *, path: str = "") -> list[Picture]:
     """Return the pictures of a saved document.
 
     Raises:
         ModelError: It is not such a document, or one of another version.
     """
+    document = parse_json(text, path=path or "the document", error=ModelError)
     try:
-        document = json.loads(text)
         if document.get("kind") != KIND or document.get("schema_version") != SCHEMA_VERSION:
             raise ValueError(f"it is not a '{KIND}' of version {SCHEMA_VERSION}")
         strings = [str(value) for value in document["strings"]]

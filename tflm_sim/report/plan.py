@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tflm_sim.escape import printable
 from tflm_sim.planners.compare import Comparison, Outcome
 from tflm_sim.planners.problem import Problem
-from tflm_sim.report.escape import printable
 from tflm_sim.report.text import table_lines
 from tflm_sim.units import format_size
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from html import escape
 from typing import TextIO
 
+from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.problem import Problem
-from tflm_sim.report.escape import printable
 
 WIDTH, HEIGHT = 1000, 560
 _LEFT, _TOP, _RIGHT, _BOTTOM = 90, 40, 20, 40

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tflm_sim.report.escape import printable
+from tflm_sim.escape import printable
 from tflm_sim.report.picture import Block, Picture, is_tail
 
 SPLIT = 0.34

@@ -7,8 +7,8 @@ from html import escape
 from pathlib import PurePath
 from typing import TextIO
 
+from tflm_sim.escape import printable
 from tflm_sim.report.categories import CATEGORIES
-from tflm_sim.report.escape import printable
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import Shape, label_u, scope_u, shapes, split, step_u
 from tflm_sim.units import format_size

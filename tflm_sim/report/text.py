@@ -11,8 +11,8 @@ from tflm_sim.answers.place import PlaceTracker
 from tflm_sim.answers.simulate import Simulation
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.events import Event
+from tflm_sim.escape import printable
 from tflm_sim.graph.lifetimes import AllocationInfo
-from tflm_sim.report.escape import printable
 from tflm_sim.report.trace import trace_row
 from tflm_sim.units import align_up, format_size
 

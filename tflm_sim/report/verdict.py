@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tflm_sim.checks.verdict import Verdict
-from tflm_sim.report.escape import printable
+from tflm_sim.escape import printable
 from tflm_sim.units import format_size
 
 _MARKS = {True: "✅", False: "❌"}

@@ -118,7 +118,7 @@ def test_png_is_written_where_matplotlib_is(residual: Picture, hostile: Model, t
     path = tmp_path / "picture.png"
     write_png(str(path), [residual, take_picture(hostile, M4)])
     assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-    with pytest.raises(UsageError, match="cannot write the picture"):
+    with pytest.raises(UsageError, match="cannot be written"):
         write_png(str(tmp_path / "nowhere" / "picture.png"), [residual])
 
 

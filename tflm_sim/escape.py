@@ -1,0 +1,64 @@
+"""Text from strangers (models, paths, logs), made harmless for terminals and for the CI that reads what we print.
+
+A control character would move the cursor or forge a line; GitHub's runner takes ``::error::`` at the start of a line
+and ``##[error]`` anywhere in it for a command. All become visible escapes; what is JSON stays the same JSON.
+Source: actions/runner ActionCommand.cs (both forms of a workflow command).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import Any
+
+# Control, format (right-to-left marks, zero width), surrogate, private use, unassigned; line and paragraph separators.
+_HOSTILE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_COMMAND = re.compile(r"^(\s*):(?=:)")
+_OLD_COMMAND = re.compile(r"#(?=#\[)")
+_COLOR = re.compile(r"(\x1b\[[0-9;]{0,32}m)")
+
+
+def printable(text: str, limit: int = 60) -> str:
+    """Return ``text`` on one line: hostile characters as escapes, at most ``limit`` characters (the end is kept)."""
+    shown = _visible(text[-limit:])
+    return shown if len(text) <= limit and len(shown) <= limit else f"…{shown[len(shown) - limit + 1 :]}"
+
+
+def one_line(text: str, *, may_color: bool = False) -> str:
+    """Return a line to print, of any length: hostile characters but the tab as escapes.
+
+    Args:
+        text: The line; a line end inside is hostile too.
+        may_color: Keep SGR sequences; for lines whose names were made harmless before they were coloured.
+    """
+    pieces = _COLOR.split(text) if may_color else [text]
+    return "".join(
+        piece if index % 2 else "\t".join(map(_escaped, _no_command(piece).split("\t")))
+        for index, piece in enumerate(pieces)
+    )
+
+
+def json_text(document: Any, *, indent: int | None = None) -> str:
+    """Return ``document`` as ASCII JSON, compact without an indent, that holds no command for a CI's runner."""
+    text = json.dumps(document, indent=indent, separators=(",", ":") if indent is None else None)
+    return text.replace("##[", "#\\u0023[")
+
+
+def _visible(text: str) -> str:
+    return _no_command(_escaped(text))
+
+
+def _no_command(text: str) -> str:
+    return _OLD_COMMAND.sub(r"\\x23", _COMMAND.sub(r"\1\\x3a", text))
+
+
+def _escaped(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escape(letter) if unicodedata.category(letter) in _HOSTILE else letter for letter in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

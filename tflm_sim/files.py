@@ -1,0 +1,165 @@
+"""Files, written whole or not at all, and read only as far as they can be what they are said to be.
+
+What is written goes to a temporary file beside the target, with a name that nobody can foresee, and takes the target's
+name when every byte is on the disk: a full disk, a crash or Ctrl-C leaves the old file. Pipes and devices are written
+directly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from tflm_sim.errors import TflmSimError, UsageError
+
+JSON_MOST = 1 << 30
+"""Bytes; a longer document of ours is none."""
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[TextIO]:
+    """Open a UTF-8 text file to be written; the file of that name is replaced at the end, and kept on any error.
+
+    Raises:
+        UsageError: It cannot be written; one sentence.
+    """
+    with replacing_bytes(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="\n")
+        yield text
+        text.flush()
+        text.detach()
+
+
+@contextlib.contextmanager
+def replacing_bytes(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a binary file to be written; like :func:`replacing`."""
+    try:
+        with _device(path) if _is_device(path) else _temporary(Path(os.path.realpath(path))) as file:
+            yield file
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    except ValueError as error:
+        if "null" not in str(error):
+            raise
+        raise UsageError(f"{path} cannot be written: a name has no null character") from error
+
+
+def append(path: str | Path, text: str) -> None:
+    """Append ``text`` to a file, or nothing of it.
+
+    Raises:
+        UsageError: It cannot be written; one sentence.
+    """
+    try:
+        with open(path, "ab", buffering=0) as file:
+            size = None if _is_device(path) else file.seek(0, os.SEEK_END)
+            data = text.encode("utf-8", "backslashreplace")
+            try:
+                while data:
+                    data = data[file.write(data) :]
+            except OSError:
+                if size is not None:
+                    file.truncate(size)
+                raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    except ValueError as error:
+        raise UsageError(f"{path} cannot be written: a name has no null character") from error
+
+
+def read(path: str | Path, *, most: int, error: type[TflmSimError] = UsageError) -> bytes:
+    """Return the bytes of a file.
+
+    Args:
+        path: The file; a device or a pipe is read too.
+        most: Bytes; a longer file is refused before it is read.
+        error: What is raised when it cannot be read or is longer; one sentence.
+    """
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = b"" if size > most else file.read(most + 1)
+    except OSError as reason:
+        raise error(f"{path} cannot be read: {reason.strerror or reason}") from None
+    except ValueError:
+        raise error(f"{path} cannot be read: a name has no null character") from None
+    if size > most or len(data) > most:
+        raise error(f"{path} cannot be read: it has more than {most:,} bytes")
+    return data
+
+
+def read_json(path: str | Path, *, error: type[TflmSimError] = UsageError) -> Any:
+    """Return the value of a JSON file; what JSON does not have (NaN, infinity, 1e999) is refused.
+
+    Raises:
+        TflmSimError: ``error``: it cannot be read or is not JSON; one sentence.
+    """
+    return parse_json(read(path, most=JSON_MOST, error=error), path=str(path), error=error)
+
+
+def parse_json(data: bytes | str, *, path: str, error: type[TflmSimError] = UsageError) -> Any:
+    """Return the value of JSON in UTF-8, with or without a byte order mark; like :func:`read_json`."""
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8-sig")
+        return json.loads(text, parse_float=_finite, parse_constant=_finite)
+    except RecursionError:
+        raise error(f"{path} cannot be read as JSON: its values are nested too deeply") from None
+    except ValueError as reason:
+        raise error(f"{path} cannot be read as JSON: {reason}") from None
+
+
+def _finite(text: str) -> float:
+    if math.isfinite(number := float(text)):
+        return number
+    raise ValueError(f"{text} is no finite number")
+
+
+@contextlib.contextmanager
+def _temporary(path: Path) -> Iterator[BinaryIO]:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _mode(path))
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+@contextlib.contextmanager
+def _device(path: str | Path) -> Iterator[BinaryIO]:
+    with open(path, "wb") as file:
+        yield file
+
+
+def _is_device(path: str | Path) -> bool:
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file that is replaced, else what a new file has here."""
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _unwritable(path: str | Path, error: OSError) -> UsageError:
+    return UsageError(f"{path} cannot be written: {error.strerror or error}")
