@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -15,10 +16,61 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 
-# CI must say the same twice about the same code; everybody else searches on.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# CI must say the same twice about the same code; everybody else searches on. Machines are shared: no example has a
+# deadline.
+settings.register_profile("everybody", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "everybody")
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+# The folders whose tests are left out by -m "not slow": other people's answers, whole programs, searches.
+SLOW_FOLDERS = frozenset({"browser", "firmware", "golden", "native", "notebooks", "oracle", "property", "upstream"})
+ALL_MUST_RUN = bool(os.environ.get("TFLM_SIM_ALL_TESTS"))
+"""Set by tools/test.sh, which installs everything: a test that is skipped all the same has failed."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the slow folders, and leave out what needs recordings that are not beside this checkout."""
+    absent = []
+    for item in items:
+        if SLOW_FOLDERS & {part.name for part in item.path.parents}:
+            item.add_marker("slow")
+        if _needs_recordings(item):
+            absent.append(item)
+    if absent:
+        config.hook.pytest_deselected(items=absent)
+        items[:] = [item for item in items if item not in set(absent)]
+
+
+def _needs_recordings(item: pytest.Item) -> bool:
+    if any(not (SHARED / mark.args[0]).exists() for mark in item.iter_markers("shared")):
+        return True
+    skips = (str(mark.kwargs.get("reason", "")) for mark in item.iter_markers("skip"))
+    return not SHARED.is_dir() and any(reason.startswith("got empty parameter set") for reason in skips)
+
+
+def pytest_report_header() -> str:
+    """Say what the tests are held against."""
+    return f"recordings of other programs: {SHARED if SHARED.is_dir() else 'the committed sample alone'}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skip into a failure where all tests must run."""
+    report = yield
+    if ALL_MUST_RUN and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome, report.longrepr = "failed", f"skipped, though everything is installed: {report.longrepr}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for a module that is skipped as a whole."""
+    report = yield
+    if ALL_MUST_RUN and report.outcome == "skipped":
+        report.outcome, report.longrepr = "failed", f"skipped, though everything is installed: {report.longrepr}"
+    return report
 
 
 def relu_chain(*sizes: int) -> Model:

@@ -139,7 +139,9 @@ CLAIMS: tuple[Claim, ...] = (*_boards(), *_benchmarks(), *_wake_words(), *_unexp
 @cache
 def find_model(digest: str) -> Model | None:
     """Return the model of ``../shared/models`` with that digest; None when it is not there."""
-    for path in sorted(MODELS.glob("*.tflite")):
-        if hashlib.sha256(path.read_bytes()).hexdigest().startswith(digest):
-            return load(path)
-    return None
+    return next((load(path) for known, path in _digests() if known.startswith(digest)), None)
+
+
+@cache
+def _digests() -> list[tuple[str, Path]]:
+    return [(hashlib.sha256(path.read_bytes()).hexdigest(), path) for path in sorted(MODELS.glob("*.tflite"))]

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Make .venv beside this repository's README and install the package into it, with the extras given as arguments.
 #     bash tools/install.sh [EXTRA...]
+# APT_PACKAGES names Debian packages that must be there as well.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
+
+say() { echo "== $*" >&2; }
 
 apt_install() {
   local missing=() sudo=""
@@ -12,13 +15,17 @@ apt_install() {
   done
   [ "${#missing[@]}" -eq 0 ] && return
   [ "$(id -u)" = 0 ] || sudo=sudo
+  say "Debian packages (minutes, where compilers and a browser are among them): ${missing[*]}"
   $sudo apt-get update -qq
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed" >&2; exit 1; }
-"$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
+# shellcheck disable=SC2086 # a list of names
 [ -z "${APT_PACKAGES:-}" ] || apt_install $APT_PACKAGES
-"$python" -m venv .venv
+"$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
 extras=$(IFS=,; echo "$*")
+say "the package and what it needs${extras:+ ($extras)}, into .venv"
+"$python" -m venv .venv
 .venv/bin/pip install --quiet --disable-pip-version-check --editable ".${extras:+[$extras]}"
+say "done: .venv/bin/tflm-sim size MODEL.tflite --target cortex-m4"

@@ -1,4 +1,4 @@
-"""Headless Chromium for pages that were written to disk; without it, or without selenium, these tests are skipped."""
+"""Headless Chromium for pages that were written to disk."""
 
 from __future__ import annotations
 

@@ -143,22 +143,25 @@ def test_the_tail_is_listed_with_the_numbers_of_the_json(page: Any, picture: Pic
     assert shown == {row["what"]: row["used"] for row in picture.size["tail"]["groups"]}
 
 
-def test_thousands_of_operators_stay_smooth(page: Any) -> None:
+def test_what_is_drawn_of_thousands_of_operators_is_bounded_by_the_pixels(page: Any) -> None:
     picture = picture_of_thousands()
     assert sum(map(len, picture.op_names)) == LARGEST
     page.open([picture])
-    timed = """((app) => {
-      const time = (action) => { const start = performance.now(); action(); return performance.now() - start; };
-      const best = (action) => Math.min(...[1, 2, 3, 4, 5].map(() => time(action)));
-      const all = best(() => app.paint());
+    counted = """((app) => {
+      const canvas = app.panes[0].canvas;
+      const drawn = (action) => { action(); return canvas.drawn; };
+      const all = drawn(() => app.paint());
       app.zoom(0.05, {u: 0.6});
-      const near = best(() => { app.pan(0.001, 0); app.paint(); });
-      const step = best(() => { app.setCursor(app.cursor + 1); app.panes[0].canvas.drawOver(); });
-      const hover = best(() => app.views[0].at(1000, 0.9));
-      return {all, near, step, hover}; })(tflmSim)"""
-    times = page.js(timed)
-    # A frame has 16 ms; machines that run tests are busy, so that a few frames are let pass.
-    assert max(times.values()) < 100, times
+      const near = drawn(() => app.paint());
+      canvas.drawn = 0;
+      const step = drawn(() => { app.setCursor(app.cursor + 1); canvas.drawOver(); app.views[0].at(1000, 0.9); });
+      return {all, near, step, rows: canvas.height}; })(tflmSim)"""
+    counts = page.js(counted)
+    # A row of pixels shows a few blocks, however many operators fall into it (head, tail and temps of each are many
+    # more); near, there is less to see; the cursor redraws none.
+    assert counts["all"] < 20 * counts["rows"] < 2 * LARGEST, counts
+    assert counts["near"] < counts["rows"], counts
+    assert counts["step"] == 0, counts
 
 
 @pytest.fixture(scope="module")

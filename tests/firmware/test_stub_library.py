@@ -25,6 +25,8 @@ from tflm_sim.errors import LocalProtocolError
 STUB = Path(__file__).resolve().parents[2] / "firmware_stub"
 PLANNER = Path(__file__).resolve().parents[2] / "tflm_sim" / "planners" / "native"
 SOURCES = sorted((STUB / "src").glob("*.c"))
+# tflm_arena_report.h needs TensorFlow Lite Micro's headers; docs/board.md compiles it.
+HEADERS = sorted(set((STUB / "include").glob("*.h")) - {STUB / "include" / "tflm_arena_report.h"})
 WARNINGS = "-Wall -Wextra -Wconversion -Wshadow -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Werror"
 
 
@@ -52,11 +54,9 @@ def test_every_source_is_c99_without_a_warning(compiler: str, source: Path, tmp_
     run(program, *flags, "-std=c99", "-Os", *WARNINGS.split(), *include, "-c", str(source), "-o", str(tmp_path / "x.o"))
 
 
-@pytest.mark.parametrize("header", sorted((STUB / "include").glob("*.h")), ids=lambda path: path.name)
+@pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.name)
 def test_every_c_header_is_cxx_too_and_stands_alone(header: Path) -> None:
     need("g++")
-    if header.name == "tflm_arena_report.h":
-        pytest.skip("needs TensorFlow Lite Micro's headers; docs/board.md compiles it")
     include = ["-I", str(STUB / "include"), "-I", str(PLANNER)]
     run("g++", "-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", *include, "-x", "c++",
         "-fsyntax-only", str(header))  # fmt: skip

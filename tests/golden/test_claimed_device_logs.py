@@ -10,7 +10,7 @@ from tflm_sim.board.dialects import AllocationReport, ArenaUsed, BenchmarkRecord
 from tflm_sim.board.dialects.categories import CATEGORIES
 
 CLAIMS = Path(__file__).parents[3] / "shared" / "models" / "CLAIMS.md"
-pytestmark = pytest.mark.skipif(not CLAIMS.exists(), reason="../shared/models/CLAIMS.md is not there")
+pytestmark = pytest.mark.shared("models/CLAIMS.md")
 
 # How the note column abbreviates the categories: "EvalTensor 204(17)" or "buffer 1232 (req 1148, 14)".
 ABBREVIATIONS = {

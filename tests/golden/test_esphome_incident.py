@@ -20,9 +20,7 @@ COMMANDS = [
     for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
     for command, output in re.findall(r"^\$ (.*?)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
 ]
-pytestmark = pytest.mark.skipif(
-    not all(Path(SOURCE.format(name)).exists() for name in MODELS.values()), reason="../shared/models is not there"
-)
+pytestmark = pytest.mark.shared("models")
 
 
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=lambda text: text[:60])

@@ -33,7 +33,7 @@ def our_name(raw: str) -> str:
     return f"{anonymous[2]}.{anonymous[1]}" if anonymous else raw.removeprefix("tflite::")
 
 
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason="the recordings of real TFLM are not here")
+@pytest.mark.shared("golden")
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_every_layout_equals_the_debug_information(configuration: str) -> None:
     structs = target(CONFIGURATIONS[configuration]).structs
@@ -50,7 +50,7 @@ def test_every_layout_equals_the_debug_information(configuration: str) -> None:
     assert len(compared) > 150
 
 
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason="the recordings of real TFLM are not here")
+@pytest.mark.shared("golden")
 def test_no_struct_goes_unproved() -> None:
     proved = set()
     for configuration in CONFIGURATIONS:

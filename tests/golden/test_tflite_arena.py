@@ -12,7 +12,7 @@ from tflm_sim.lite.arena_planner import ArenaPlanner
 from tflm_sim.lite.simple_memory_arena import NO_ALLOC, NODE_NOT_ASSIGNED, SimpleMemoryArena
 
 PLANNERS = Path(__file__).parents[3] / "shared/planners"
-pytestmark = pytest.mark.skipif(not PLANNERS.exists(), reason="../shared is absent")
+pytestmark = pytest.mark.shared("planners")
 
 
 @cache

@@ -25,7 +25,7 @@ from tflm_sim.planners.offline import NonPersistentMemoryPlannerShim
 from tflm_sim.targets.presets import target
 
 PLANNERS = Path(__file__).parents[3] / "shared/planners"
-pytestmark = pytest.mark.skipif(not PLANNERS.exists(), reason="../shared is absent")
+pytestmark = pytest.mark.shared("planners")
 TARGET = target("x86_64")
 
 

@@ -11,7 +11,7 @@ from tflm_sim.lite.graph_info import AllocationType, Graph
 from tflm_sim.lite.simple_memory_arena import SimpleMemoryArena
 
 CASES = Path(__file__).parents[3] / "shared/planners/arena_planner_cases.json"
-pytestmark = pytest.mark.skipif(not CASES.exists(), reason="../shared is absent")
+pytestmark = pytest.mark.shared("planners")
 
 
 def cases(kind):

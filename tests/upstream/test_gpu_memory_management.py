@@ -91,7 +91,7 @@ CALLS = {
 }
 
 
-@pytest.mark.skipif(not CASES.exists(), reason="../shared is absent")
+@pytest.mark.shared("planners")
 @pytest.mark.parametrize(("case", "check"), checks())
 def test_upstream(case, check):
     CALLS[check["call"]](case, check)

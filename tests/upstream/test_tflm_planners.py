@@ -11,7 +11,7 @@ from tflm_sim.planners.linear import LinearMemoryPlanner
 from tflm_sim.planners.memory_planner import BufferRequirements
 
 CASES = Path(__file__).parents[3] / "shared/planners/tflm_upstream_cases.json"
-pytestmark = pytest.mark.skipif(not CASES.exists(), reason="../shared is absent")
+pytestmark = pytest.mark.shared("planners")
 
 
 def planner_cases(kind):
