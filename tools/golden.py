@@ -16,13 +16,16 @@ from typing import Any
 from tflm_sim.answers.measure import Measurement, measure
 from tflm_sim.answers.simulate import Simulation, simulate
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.model.load import load
+from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model
 from tflm_sim.report.trace import trace_rows
 from tflm_sim.targets.presets import target
 from tflm_sim.targets.target import Target
 
-SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+SAMPLE = ROOT / "tests" / "golden" / "sample"
+"""A handful of the recordings, with skeletons of their models (``make_golden_sample.py``)."""
 
 # Which target each folder of ../shared/golden was built for: (preset, kernels).
 CONFIGURATIONS: dict[str, tuple[str, str]] = {
@@ -61,7 +64,9 @@ class Golden:
 
     @cached_property
     def model(self) -> Model:
-        """The model."""
+        """The model, or of the committed sample its skeleton."""
+        if self.path.is_relative_to(SAMPLE):
+            return parse(gzip.decompress((SAMPLE / "models" / f"{self.path.stem}.tflite.gz").read_bytes()))
         return load(SHARED / "models" / f"{self.path.stem}.tflite")
 
     def trace(self) -> Iterator[dict[str, Any]]:
@@ -70,9 +75,14 @@ class Golden:
             yield from map(json.loads, lines)
 
 
-def golden_files(configuration: str) -> list[Golden]:
-    """Return every model of a configuration, () when ``../shared/golden`` is not there."""
-    paths = sorted((SHARED / "golden" / configuration).glob("*.json"))
+def recordings() -> Path:
+    """Return the folder of all recordings, of the committed sample where they are not beside this checkout."""
+    return SHARED / "golden" if (SHARED / "golden").is_dir() else SAMPLE
+
+
+def golden_files(configuration: str, folder: Path | None = None) -> list[Golden]:
+    """Return every model of a configuration that is recorded in ``folder``, by default in :func:`recordings`."""
+    paths = sorted(((folder or recordings()) / configuration).glob("*.json"))
     return [Golden(configuration, path) for path in paths if path.name != "structs.json"]
 
 
