@@ -13,7 +13,7 @@ TEXT = (Path(__file__).resolve().parents[2] / "docs" / "planners.md").read_text(
 
 
 def test_every_planner_is_in_the_table_in_the_order_of_all():
-    assert re.findall(r"^\| `(\w+)` \|", TEXT, re.MULTILINE) == [*ALL_PLANNERS, "exact"]
+    assert re.findall(r"^\| `(\w+)` \|", TEXT, re.MULTILINE) == [*ALL_PLANNERS]
 
 
 @pytest.mark.skipif(not native.available(), reason="the exact planner is in C")

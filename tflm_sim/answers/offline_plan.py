@@ -7,11 +7,14 @@ that another planner's result runs on an unchanged firmware.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.simulate import simulate_configuration
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.load import parse
 from tflm_sim.model.rewrite import with_metadata
@@ -22,8 +25,23 @@ from tflm_sim.planners.registry import planner
 _VERSION, _SUBGRAPH = 1, 0
 
 
+def has_offline_plan(model: Model) -> bool:
+    """Return whether the model's own metadata says where tensors go."""
+    return any(entry.name == OFFLINE_MEMORY_ALLOCATION for entry in model.metadata)
+
+
+def without_offline_plan(model: Model) -> Model:
+    """Return the model with a plan that leaves every tensor to the device's planner; the model itself without any."""
+    return _with_offsets(model, [ONLINE_PLANNED_BUFFER] * _tensor_count(model)) if has_offline_plan(model) else model
+
+
 def with_offline_plan(
-    model: Model, configuration: Configuration, planner_name: str, *, time_limit: float | None = None
+    model: Model,
+    configuration: Configuration,
+    planner_name: str,
+    *,
+    time_limit: float | None = None,
+    replace_plan: bool = False,
 ) -> Model:
     """Return the model with the offsets that the named planner gives its tensors.
 
@@ -32,23 +50,32 @@ def with_offline_plan(
         configuration: Whose lifetimes and scratch buffers are planned.
         planner_name: A key of :data:`~tflm_sim.planners.registry.PLANNERS`.
         time_limit: Seconds for a planner that searches.
+        replace_plan: Plan anew where the model has a plan already.
 
     Raises:
         SimulatedFailure: The model fails without the plan.
-        UsageError: An unknown planner, or one that refuses.
+        UsageError: An unknown planner, one that refuses, or a model that has a plan which is not to be replaced.
         ModelError: The file cannot be rewritten.
     """
+    if has_offline_plan(model) and not replace_plan:
+        raise UsageError("the model has an offline plan already; it is replaced only when asked")
+    model = without_offline_plan(model)
     simulation = simulate_configuration([model], configuration)
     problem = head_problem(simulation)
     plan = planner(planner_name)(problem.buffers, time_limit=time_limit)
-    starts, count = [], 0
-    for subgraph in model.subgraphs:
-        starts.append(count)
-        count += len(subgraph.tensors)
-    offsets = [ONLINE_PLANNED_BUFFER] * count
+    starts = [*accumulate((len(subgraph.tensors) for subgraph in model.subgraphs), initial=0)]
+    offsets = [ONLINE_PLANNED_BUFFER] * _tensor_count(model)
     for buffer, offset in zip(simulation.buffers, plan.offsets, strict=True):
         if buffer.info.tensor >= 0:
             offsets[starts[buffer.info.subgraph] + buffer.info.tensor] = offset
-    payload = struct.pack(f"<3I{count}i", _VERSION, _SUBGRAPH, count, *offsets)
+    return _with_offsets(model, offsets)
+
+
+def _tensor_count(model: Model) -> int:
+    return sum(len(subgraph.tensors) for subgraph in model.subgraphs)
+
+
+def _with_offsets(model: Model, offsets: Sequence[int]) -> Model:
+    payload = struct.pack(f"<3I{len(offsets)}i", _VERSION, _SUBGRAPH, len(offsets), *offsets)
     planned = parse(with_metadata(bytes(model.source), OFFLINE_MEMORY_ALLOCATION, payload))
     return replace(planned, path=model.path)

@@ -14,12 +14,12 @@ from tflm_sim.errors import ModelError
 from tflm_sim.files import replacing
 from tflm_sim.lite import planning
 from tflm_sim.planners import native
-from tflm_sim.planners.compare import EXACT, Comparison, Outcome, compare
+from tflm_sim.planners.compare import Comparison, Outcome, compare
 from tflm_sim.planners.exact import Progress
 from tflm_sim.planners.greedy import greedy_requirements, plan
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
-from tflm_sim.planners.registry import PLANNERS, Planner
+from tflm_sim.planners.registry import EXACT, PLANNERS, Planner
 from tflm_sim.report.plan import plan_document, plan_lines
 from tflm_sim.report.plan_svg import write_plan_svg
 
@@ -54,7 +54,7 @@ def register(subparsers: Subparsers) -> None:
         help="a .tflite file, sample:NAME, or id,lower,upper,size[,alignment][,offset] lines",
     )
     chosen = parser.add_mutually_exclusive_group()
-    names = (*ALL_PLANNERS, EXACT)
+    names = tuple(ALL_PLANNERS)
     chosen.add_argument(
         "--planner", dest="planners", action="append", metavar="NAME", choices=names, help=", ".join(names)
     )
@@ -119,9 +119,10 @@ def _problem(args: argparse.Namespace) -> Problem:
 
 
 def _planners(args: argparse.Namespace) -> tuple[str, ...]:
-    names = tuple(ALL_PLANNERS) if args.all else tuple(dict.fromkeys(args.planners or DEFAULT_PLANNERS))
-    wants_exact = args.optimal or (args.all and native.available())
-    return names + (EXACT,) * (wants_exact and EXACT not in names)
+    if args.all:
+        return tuple(name for name in ALL_PLANNERS if name != EXACT or native.available() or args.optimal)
+    names = tuple(dict.fromkeys(args.planners or DEFAULT_PLANNERS))
+    return names + (EXACT,) * (args.optimal and EXACT not in names)
 
 
 def _print_memory_plan(problem: Problem) -> None:

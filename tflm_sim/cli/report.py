@@ -109,7 +109,7 @@ def _comparisons(
         if name in PLANNER_NAMES:
             yield model, replace(config, planner=name), ""
         else:
-            planned = with_offline_plan(model, config, name, time_limit=_SEARCH_SECONDS)
+            planned = with_offline_plan(model, config, name, time_limit=_SEARCH_SECONDS, replace_plan=True)
             yield planned, config, f"{config.target.name}, tensors placed by {name} (in the model's metadata)"
 
 

@@ -13,10 +13,8 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.planners import exact
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.lower_bound import lower_bound
-from tflm_sim.planners.registry import PLANNERS, Planner, planner
+from tflm_sim.planners.registry import EXACT, PLANNERS, Planner, planner
 from tflm_sim.planners.validate import Finding, validate
-
-EXACT = "exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ def compare(
 
     Args:
         buffers: The problem.
-        names: Keys of ``planners``, or "exact".
+        names: Keys of ``planners``.
         planners: What there is, by name.
         time_limit: Seconds for each search (hill climb, best-of, exact); they return their best plan so far.
         on_progress: Called by the exact planner now and then.

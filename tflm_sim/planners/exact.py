@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.errors import PlanningError, TflmSimError, UsageError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer, Plan
 
@@ -101,6 +101,20 @@ def solve(
     if raised is not None and not isinstance(raised, KeyboardInterrupt):
         raise raised
     return _result_of(answer)
+
+
+def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
+    """Return the smallest plan, or the best one found within ``time_limit`` seconds.
+
+    Raises:
+        UsageError: Sizes add up to more than 2^60 bytes.
+        PlanningError: The buffers collide at their fixed offsets.
+        TflmSimError: The C core was not built.
+    """
+    best = solve(buffers, time_limit=time_limit).plan
+    if best is None:
+        raise PlanningError("the buffers collide at their fixed offsets")
+    return best
 
 
 def _result_of(answer: native.ExactAnswer) -> ExactResult:

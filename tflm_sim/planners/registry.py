@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from tflm_sim.errors import UsageError
-from tflm_sim.planners import best_of, gpu, greedy, hill_climb, hill_climb_tvm, linear, vela
+from tflm_sim.planners import best_of, exact, gpu, greedy, hill_climb, hill_climb_tvm, linear, vela
 from tflm_sim.planners.buffers import Buffer, Plan
+
+EXACT = "exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ PLANNERS = {
             is_search=True,
         ),
         Planner("best_of", "the best of the quick ones", best_of.plan, is_search=True),
+        Planner(EXACT, "the smallest plan, with its proof, or the best within the time", exact.plan, is_search=True),
     )
 }
 

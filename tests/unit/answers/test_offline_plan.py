@@ -46,3 +46,16 @@ def test_lifetimes_stay_and_the_tail_too(sample: str, name: str) -> None:
 def test_an_unknown_planner_is_refused(chain: Callable[..., Model]) -> None:
     with pytest.raises(UsageError, match="no planner 'best'"):
         with_offline_plan(chain(16, 16), M4, "best")
+
+
+def test_the_exact_planner_writes_plans_too(chain: Callable[..., Model]) -> None:
+    """A chain keeps two neighbours alive: 64 + 640, 640 + 128 = 768, 128 + 320; 768 is enough."""
+    planned = with_offline_plan(chain(64, 640, 128, 320), M4, "exact")
+    assert simulate(planned, M4.target).head_bytes == 768
+
+
+def test_a_plan_is_replaced_only_when_asked(chain: Callable[..., Model]) -> None:
+    planned = with_offline_plan(chain(64, 640, 128, 320), M4, "linear")
+    with pytest.raises(UsageError, match="only when asked"):
+        with_offline_plan(planned, M4, "exact")
+    assert simulate(with_offline_plan(planned, M4, "exact", replace_plan=True), M4.target).head_bytes == 768

@@ -52,7 +52,7 @@ typedef struct {
   const exact_options *options;
   double begun, reported;
   int64_t best_peak, *best; /* bytes; units */
-  int64_t bound, nodes;
+  int64_t bound, nodes, turns; /* turns: strategies dealt out */
   strategy winner;
   int has_winner;
   double aim; /* which part of the gap, from the bound on, the next capacity asked about keeps */
@@ -64,7 +64,7 @@ typedef struct {
 
 typedef struct {
   effort *shared;
-  int index, count;
+  int index;
   search_narrow *narrow;
   search_wide *wide;
   search_task task;
@@ -197,9 +197,10 @@ static int64_t nodes_of(const effort *e, int64_t turn) {
 }
 
 /* Returns 0 when there is nothing more to do. */
-static int ask(worker *w, int64_t turn) {
+static int ask(worker *w) {
   effort *e = w->shared;
   lock(e);
+  const int64_t turn = e->turns++;
   const strategy chosen = strategy_of(e, turn);
   check_limits(e);
   const int over = e->stop || answered(e);
@@ -227,7 +228,7 @@ static int ask(worker *w, int64_t turn) {
 
 static void *work(void *argument) {
   worker *w = argument;
-  for (int64_t turn = w->index; ask(w, turn); turn += w->count) continue;
+  while (ask(w)) continue;
   return NULL;
 }
 
@@ -238,11 +239,10 @@ static void worker_free(worker *w) {
   free(w->order);
 }
 
-static int worker_init(worker *w, effort *e, int index, int count) {
+static int worker_init(worker *w, effort *e, int index) {
   memset(w, 0, sizeof *w);
   w->shared = e;
   w->index = index;
-  w->count = count;
   w->units = malloc(sizeof *w->units * (size_t)(e->p->count + 1));
   w->order = malloc(sizeof *w->order * (size_t)(e->p->count + 1));
   if (search_is_narrow(e->p))
@@ -270,7 +270,6 @@ static void run_workers(worker *workers, int count) {
   for (; started < count; started++)
     if (pthread_create(&threads[started], &attributes, work, &workers[started]) != 0) break;
   pthread_attr_destroy(&attributes);
-  for (int k = 0; k < started; k++) workers[k].count = started;
   work(&workers[0]);
   for (int k = 1; k < started; k++) pthread_join(threads[k], NULL);
 }
@@ -279,7 +278,7 @@ static void run_workers(worker *workers, int count) {
 static int search_all(effort *e, int count) {
   worker workers[MOST_WORKERS];
   int made = 0, good = 1;
-  for (; made < count && good; made++) good = worker_init(&workers[made], e, made, count);
+  for (; made < count && good; made++) good = worker_init(&workers[made], e, made);
   if (good) run_workers(workers, count);
   for (int k = 0; k < made; k++) worker_free(&workers[k]);
   return good ? EXACT_OK : EXACT_NO_MEMORY;

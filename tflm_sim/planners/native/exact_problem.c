@@ -20,12 +20,24 @@ static int compare_int64(const void *a, const void *b) {
 
 /* ---- units */
 
-/* Offsets are multiples of the step of all alignments and fixed offsets, so every size may be rounded up to it: what
-   lies above begins at a multiple. After that, whatever divides all sizes (and alignments above it) is the unit. */
-static void choose_unit(problem *p) {
-  int64_t step = 0, unit = 0, before;
+/* The step of all alignments and fixed offsets, or 1 where rounding sizes up to it would leave the range in which sums
+   are safe. */
+static int64_t choose_step(const problem *p) {
+  int64_t step = 0, sum = 0;
   for (int i = 0; i < p->count; i++) step = gcd(step, p->fixed[i] == EXACT_FREE ? p->align[i] : p->fixed[i]);
-  if (step == 0) step = 1;
+  if (step == 0) return 1;
+  for (int i = 0; i < p->count; i++) {
+    sum += exact_align_up(p->bytes[i], step);
+    if (sum > EXACT_MAX_BYTES) return 1;
+  }
+  return step;
+}
+
+/* Offsets are multiples of the step, so every size may be rounded up to it: what lies above begins at a multiple. After
+   that, whatever divides all sizes (and alignments above it) is the unit. */
+static void choose_unit(problem *p) {
+  const int64_t step = choose_step(p);
+  int64_t unit = 0, before;
   for (int i = 0; i < p->count; i++) {
     p->size[i] = exact_align_up(p->bytes[i], step);
     unit = gcd(unit, p->size[i]);

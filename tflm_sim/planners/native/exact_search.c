@@ -47,7 +47,7 @@ typedef struct NAME(search) search;
 #define FAST
 #endif
 
-enum { MEMO_BITS = 19, MEMO_LEAST = 4, POLL_EVERY = 256 };
+enum { MEMO_BITS = 19, MEMO_LEAST = 4, POLL_EVERY = 256, POLL_EFFORT = 1 << 21, PATIENT_PASSES = 6, MOST_ROUNDS = 50 };
 
 typedef struct {
   uint64_t a, b;
@@ -77,6 +77,8 @@ struct NAME(search) {
   unit *size, *align;
   unit *lowest, *highest; /* offsets between which a buffer lies; of a placed one, lowest is where it is */
   uint8_t *rests, *placed;
+  unit *support; /* while settling: the least end under a buffer that is not settled yet */
+  uint8_t *settled;
   int *rank;
   unit capacity;
   unit *load, *floor, *least_end; /* per section, of unplaced buffers: sum, least lowest, least end of a first one */
@@ -87,7 +89,7 @@ struct NAME(search) {
   failure *memo;
   int *stack; /* the regions' lists */
   size_t stack_length;
-  int64_t nodes;
+  int64_t nodes, effort; /* effort: steps of inner loops since the last poll */
   int stopped;
 };
 
@@ -172,23 +174,98 @@ static unit carried(const search *s, int i) {
 
 /* ---- deductions */
 
-/* Raise what does not rest until a neighbour can carry it; 0 when there is no room left for one. */
-static int raise_uncarried(search *s, const region *r) {
-  for (int again = 1; again && !s->stopped;) {
-    again = 0;
-    for (int k = 0; k < r->count; k++) {
-      const int i = r->member[k], twin = s->p->twin[i];
-      if (twin >= 0 && !s->placed[twin] && s->lowest[i] < s->lowest[twin] + s->size[twin])
-        raise_to(s, i, s->lowest[twin] + s->size[twin]);
-      if (s->rests[i]) continue;
-      const unit at = carried(s, i);
-      if (at > s->highest[i]) return 0;
-      if (at <= s->lowest[i]) continue;
-      raise_to(s, i, at);
-      again = 1;
+typedef enum { STILL, RAISED, NO_ROOM } change_of;
+
+/* Count work that no node counts; polls now and then. Nonzero when the search is over. */
+static int spend(search *s, int64_t steps) {
+  s->effort += steps;
+  if (s->effort < POLL_EFFORT) return s->stopped;
+  s->effort = 0;
+  if (s->task->poll(s->task->context, s->nodes)) s->stopped = 1;
+  return s->stopped;
+}
+
+/* One pass over the region: raise what its twin pushes up or nothing carries. */
+static change_of raise_once(search *s, const region *r) {
+  change_of outcome = STILL;
+  for (int k = 0; k < r->count; k++) {
+    const int i = r->member[k], twin = s->p->twin[i];
+    if (twin >= 0 && !s->placed[twin] && s->lowest[i] < s->lowest[twin] + s->size[twin])
+      raise_to(s, i, s->lowest[twin] + s->size[twin]);
+    if (s->rests[i]) continue;
+    const unit at = carried(s, i);
+    if (at > s->highest[i]) return NO_ROOM;
+    if (at <= s->lowest[i]) continue;
+    raise_to(s, i, at);
+    outcome = RAISED;
+  }
+  return outcome;
+}
+
+/* The offset at which buffer i would settle on what is settled already; UNIT_MAX when it has to wait for its twin. */
+static unit settles_at(const search *s, int i) {
+  const int twin = s->p->twin[i];
+  unit at = s->support[i], least = s->lowest[i];
+  uint8_t rests = 0;
+  if (twin >= 0 && !s->placed[twin]) {
+    if (!s->settled[twin]) return UNIT_MAX;
+    if (least < s->lowest[twin] + s->size[twin]) least = s->lowest[twin] + s->size[twin];
+  }
+  if (at == UNIT_MAX || (s->rests[i] && at >= least)) return at;
+  return clear_of_fixed(s, i, at > least ? at : least, &rests);
+}
+
+static void begin_to_settle(search *s, const region *r) {
+  for (int k = 0; k < r->count; k++) {
+    const int i = r->member[k];
+    s->settled[i] = 0;
+    s->support[i] = s->rests[i] ? s->lowest[i] : UNIT_MAX;
+    for (int q = s->p->first_block[i]; q < s->p->first_block[i + 1] && !s->rests[i]; q++) {
+      const unit end = (unit)s->p->fixed[s->p->block[q]] + s->size[s->p->block[q]];
+      if (end > s->lowest[i] && end < s->support[i]) s->support[i] = end;
     }
   }
+}
+
+static void settle(search *s, int i, unit at) {
+  if (at > s->lowest[i]) raise_to(s, i, at);
+  s->settled[i] = 1;
+  for (int q = s->p->first_near[i]; q < s->p->first_near[i + 1]; q++) {
+    const int j = s->p->near[q];
+    if (s->placed[j] || s->settled[j] || s->support[j] <= at + s->size[i]) continue;
+    s->support[j] = at + s->size[i];
+  }
+}
+
+/* Raise everything to where passes would end, in one go however far that is: the lowest buffers settle first, and
+   each carries those above it (as in Dijkstra's shortest paths). 0 when a buffer cannot settle. */
+static int settle_all(search *s, const region *r) {
+  begin_to_settle(s, r);
+  for (int left = r->count; left > 0; left--) {
+    int lowest = -1;
+    unit best = UNIT_MAX;
+    for (int k = 0; k < r->count; k++) {
+      const int i = r->member[k];
+      const unit at = s->settled[i] ? UNIT_MAX : settles_at(s, i);
+      if (at >= best) continue;
+      best = at;
+      lowest = i;
+    }
+    if (lowest < 0 || best > s->highest[lowest]) return 0;
+    if (spend(s, r->count * 4)) return 1;
+    settle(s, lowest, best);
+  }
   return 1;
+}
+
+/* Raise what does not rest until a neighbour can carry it; 0 when there is no room left for one. A few passes are
+   enough nearly always; two buffers beside a very large one could go on raising each other for ever. */
+static int raise_uncarried(search *s, const region *r) {
+  for (int pass = 0; pass < PATIENT_PASSES && !spend(s, r->count * 4); pass++) {
+    const change_of outcome = raise_once(s, r);
+    if (outcome != RAISED) return outcome == STILL;
+  }
+  return settle_all(s, r);
 }
 
 /* Nonzero when i stands before j in a region's sorted list. */
@@ -266,14 +343,21 @@ static int raise_not_first(search *s, const region *r) {
   return raised;
 }
 
-/* All deductions to their end; 0 when the region has no plan. */
+/* What carries whom, and whether the sections fit; 0 when the region has no plan. */
+static int settle_region(search *s, const region *r) {
+  if (!raise_uncarried(s, r)) return 0;
+  if (spend(s, (int64_t)r->sorted_count * (r->high - r->low + 8))) return 1;
+  sort_region(s, r);
+  return sections_fit(s, r);
+}
+
+/* All deductions, nearly always to their end; 0 when the region has no plan. */
 static int deduce(search *s, const region *r) {
-  do {
-    if (!raise_uncarried(s, r)) return 0;
-    sort_region(s, r);
-    if (!sections_fit(s, r)) return 0;
-  } while (raise_not_first(s, r) && !s->stopped);
-  return 1;
+  for (int round = 0; round < MOST_ROUNDS; round++) {
+    if (!settle_region(s, r)) return 0;
+    if (s->stopped || !raise_not_first(s, r)) return 1;
+  }
+  return settle_region(s, r);
 }
 
 /* ---- what failed before */
@@ -491,7 +575,7 @@ static int solve_region(search *s, const region *r) {
 
 void NAME(search_free)(search *s) {
   if (s == NULL) return;
-  void *owned[] = {s->size,  s->align, s->lowest,    s->highest, s->rests, s->placed, s->rank,
+  void *owned[] = {s->support, s->settled, s->size,  s->align, s->lowest,    s->highest, s->rests, s->placed, s->rank,
                    s->load,  s->floor, s->least_end, s->trail,   s->keys,  s->memo,   s->stack};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   free(s);
@@ -501,12 +585,13 @@ search *NAME(search_new)(const problem *p) {
   search *s = calloc(1, sizeof *s);
   if (s == NULL) return NULL;
   const size_t n = (size_t)p->count + 1, sections = (size_t)p->section_count + 1;
-  unit **per_buffer[] = {&s->size, &s->align, &s->lowest, &s->highest};
+  unit **per_buffer[] = {&s->size, &s->align, &s->lowest, &s->highest, &s->support};
   unit **per_section[] = {&s->load, &s->floor, &s->least_end};
   int good = 1;
-  for (size_t k = 0; k < 4; k++) good &= (*per_buffer[k] = calloc(n, sizeof(unit))) != NULL;
+  for (size_t k = 0; k < 5; k++) good &= (*per_buffer[k] = calloc(n, sizeof(unit))) != NULL;
   for (size_t k = 0; k < 3; k++) good &= (*per_section[k] = calloc(sections, sizeof(unit))) != NULL;
   good &= (s->rests = calloc(n, 1)) != NULL && (s->placed = calloc(n, 1)) != NULL;
+  good &= (s->settled = calloc(n, 1)) != NULL;
   good &= (s->rank = calloc(n, sizeof(int))) != NULL;
   good &= (s->memo = calloc((size_t)1 << MEMO_BITS, sizeof *s->memo)) != NULL;
   good &= (s->stack = malloc(sizeof(int) * (3 * n + 2) * (n + 1))) != NULL;
@@ -536,7 +621,7 @@ static void begin(search *s, int64_t capacity) {
     s->lowest[i] = p->fixed[i] != EXACT_FREE ? (unit)p->fixed[i] : clear_of_fixed(s, i, 0, &s->rests[i]);
   }
   s->trail_length = s->key_count = s->stack_length = 0;
-  s->nodes = 0;
+  s->nodes = s->effort = 0;
   s->stopped = 0;
 }
 
