@@ -29,7 +29,7 @@ _HOMES = {
     "Scratch": "tflm_sim.ops.requests",
     "ScratchBuffer": "tflm_sim.ops.requests",
     "SimulatedFailure": "tflm_sim.errors",
-    "Simulation": "tflm_sim.answers.simulate",
+    "Simulation": "tflm_sim.answers.simulation",
     "SmallestArena": "tflm_sim.answers.smallest_arena",
     "Steps": "tflm_sim.ops.requests",
     "Target": "tflm_sim.targets.target",
@@ -47,7 +47,7 @@ _HOMES = {
     "preset": "tflm_sim.targets.presets:target",
     "sample_path": "tflm_sim.samples",
     "sanitize": "tflm_sim.checks.sanitize",
-    "simulate": "tflm_sim.answers.simulate",
+    "simulate": "tflm_sim.answers.simulation",
     "smallest_arena": "tflm_sim.answers.smallest_arena",
 }
 
@@ -91,7 +91,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from tflm_sim.answers.simulate import Simulation, simulate
+    from tflm_sim.answers.simulation import Simulation, simulate
     from tflm_sim.answers.smallest_arena import SmallestArena, smallest_arena
     from tflm_sim.checks.kernel_probe import Allocation, KernelProbe, TensorSpec
     from tflm_sim.checks.lifetimes import lifetimes

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tflm_sim.answers.head_problem import head_problem
-from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.load import load
@@ -146,7 +146,7 @@ def print_models(args: argparse.Namespace) -> None:
     counts: dict[str, int] = {}
     for path in sorted((SHARED / "models").glob("*.tflite")):
         try:
-            simulation = simulate_configuration([load(path)], Configuration(target(args.preset)))
+            simulation = simulate(load(path), Configuration(target(args.preset)))
             problem = head_problem(simulation)
         except TflmSimError as error:
             counts[type(error).__name__] = counts.get(type(error).__name__, 0) + 1

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tflm_sim.answers.measure import measure
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
@@ -132,9 +132,9 @@ def bench_chains() -> None:
         data = chain(length)
         load_s = best(partial(parse, data), time.process_time, 1) / 1000
         model = parse(data)
-        size_s = best(partial(measure, model, Configuration(M4)), time.process_time, 1) / 1000
+        size_s = best(partial(simulate, model, Configuration(M4)), time.process_time, 1) / 1000
         tracemalloc.start()
-        measure(parse(data), Configuration(M4))
+        simulate(parse(data), Configuration(M4))
         peak = tracemalloc.get_traced_memory()[1] / 2**20
         tracemalloc.stop()
         per_op = 1e6 * (load_s + size_s) / length

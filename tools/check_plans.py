@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.run import PlannedBuffer
 from tflm_sim.errors import TflmSimError
 from tflm_sim.invocation.findings import BufferId, Finding
@@ -81,7 +81,7 @@ def live_pairs(simulation: Simulation) -> list[tuple[int, int]]:
 
 def reshaped(simulation: Simulation) -> set[frozenset[BufferId]]:
     """Return input and output of each RESHAPE: at one place they are no fault, because the kernel copies nothing."""
-    interpreter = simulation.outcome.interpreters[0]
+    interpreter = simulation.device.interpreters[0]
     return {
         frozenset(BufferId("tensor", node.subgraph_index, tensor) for tensor in (node.inputs[0], node.outputs[0]))
         for node, _ in interpreter.nodes
@@ -122,7 +122,7 @@ def is_named(finding: Finding, broken: BrokenPlan, scopes: Sequence[tuple[int, i
 
 def caught(simulation: Simulation, broken: BrokenPlan) -> bool:
     """Return whether invoking on the broken plan names its fault."""
-    allocation = simulation.outcome.interpreters[0].allocation
+    allocation = simulation.device.interpreters[0].allocation
     assert allocation is not None, "the simulation succeeded"
     findings = invoke(simulation, INVOCATIONS, offsets=broken.offsets).findings
     return any(is_named(finding, broken, allocation.scopes) for finding in findings)

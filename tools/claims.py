@@ -13,15 +13,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tflm_sim.answers.simulate import simulate_configuration
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.targets.presets import target
 
 MODELS = Path(__file__).resolve().parent.parent.parent / "shared" / "models"
 KIB = 1024
@@ -65,14 +63,16 @@ class Claim:
 
     def ours(self, model: Model) -> int:
         """Return what the simulation says, in bytes."""
-        of = replace(target(self.preset, kernels=self.kernels), arena_address=self.address)
-        configuration = Configuration(
-            of,
-            self.interpreter or of.interpreter,
+        simulation = simulate(
+            model,
+            self.preset,
+            arena_size=self.arena_size,
+            kernels=self.kernels,
+            arena_address=self.address,
+            interpreter=self.interpreter,
             resource_variable_count=self.variables,
             variable_arena_size=self.variable_arena,
         )
-        simulation = simulate_configuration([model], configuration, arena_size=self.arena_size)
         if self.figure == "used":
             return simulation.arena_used_bytes
         missing = re.search(r"missing: (\d+)", simulation.log[-1] if simulation.log else "")

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
-from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.errors import ModelError, SimulatedFailure, UnsupportedOpError
 from tflm_sim.model.flatbuf import FlatBuffer, Table

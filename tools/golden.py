@@ -13,9 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.answers.measure import Measurement, measure
-from tflm_sim.answers.simulate import Simulation, simulate
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model
 from tflm_sim.report.trace import trace_rows
@@ -140,8 +138,7 @@ def _events(golden: Golden, runs: dict[str, Simulation]) -> Iterator[str]:
 
 
 def _minimum(golden: Golden, kind: str, facts: dict[str, Any]) -> Iterator[str]:
-    measurement = measure(golden.model, Configuration(golden.target, kind))
-    smallest = measurement.smallest
+    smallest = simulate(golden.model, golden.target, interpreter=kind).smallest
     if smallest is None:
         yield f"min_{kind}: no arena works here, {facts['min_arena']} on the device"
         return
@@ -162,7 +159,7 @@ def _minimum(golden: Golden, kind: str, facts: dict[str, Any]) -> Iterator[str]:
         yield from _differ(f"min_{kind} used one below", run.arena_used_bytes, below["arena_used_bytes"])
 
 
-def off_by(golden: Golden, measurement: Measurement) -> int:
+def off_by(golden: Golden, simulation: Simulation) -> int:
     """Return by how many bytes ``arena_used_bytes`` differs."""
     theirs: int = golden.facts["plain"]["arena_used_bytes"]
-    return measurement.arena_used_bytes - theirs
+    return simulation.arena_used_bytes - theirs

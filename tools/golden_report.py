@@ -20,14 +20,13 @@ from concurrent.futures import ProcessPoolExecutor
 from claims import CLAIMS, Claim, find_model
 from golden import CONFIGURATIONS, SAMPLE, Golden, differences, golden_files, off_by, recordings
 
-from tflm_sim.answers.measure import measure
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.answers.simulation import simulate
 
 
 def judge(golden: Golden) -> tuple[str, list[str], int]:
     """Return the model's name, where it differs, and by how many bytes ``arena_used_bytes`` is off."""
     found = differences(golden)
-    off = abs(off_by(golden, measure(golden.model, Configuration(golden.target)))) if found else 0
+    off = abs(off_by(golden, simulate(golden.model, golden.target, interpreter="plain"))) if found else 0
     return golden.path.stem, found, off
 
 

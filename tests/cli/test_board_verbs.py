@@ -9,13 +9,16 @@ import sys
 import threading
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from tflm_sim.answers.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.board.dialects.categories import CATEGORIES
+from tflm_sim.board.replay import ReplayOutcome, ReplayScript
 from tflm_sim.cli import main
+from tflm_sim.cli.custom_ops import load_custom_ops
 from tflm_sim.cli.options import load_model
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.targets.presets import target
@@ -31,7 +34,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
 
 def simulated(*, arena_size: int = 1 << 20, interpreter: str = "plain") -> Simulation:
     config = Configuration(target("cortex-m4"), interpreter)
-    return simulate_configuration([load_model("sample:sine")], config, arena_size=arena_size)
+    return simulate(load_model("sample:sine"), config, arena_size=arena_size)
 
 
 def recording_log(simulation: Simulation) -> str:
@@ -208,6 +211,36 @@ def test_a_port_without_the_firmware_is_a_sentence(
     code, _, err = run(capsys, "replay-on", "loop://", "sample:sine")
     assert code == 5
     assert "no answer: is the replay firmware on the board" in err
+
+
+def test_the_board_replays_the_configuration_that_the_command_line_names(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """--custom-ops and --variable-arena move bytes: the script must be that of the whole configuration."""
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from tflm_sim import OpModel, Persistent\n"
+        "def init(node):\n    yield Persistent(800, 'own')\n"
+        "OWN = OpModel('FULLY_CONNECTED', init=init)\n"
+    )
+    scripts: list[ReplayScript] = []
+
+    def collect(script: ReplayScript, ask: object) -> ReplayOutcome:
+        scripts.append(script)
+        return ReplayOutcome((), 0, 0, 0, 0, 0, -1)
+
+    monkeypatch.setattr("tflm_sim.cli.replay_on.open_port", lambda *_, **__: io.BytesIO())
+    monkeypatch.setattr("tflm_sim.cli.replay_on.Session", Mock())
+    monkeypatch.setattr("tflm_sim.cli.replay_on._check_room", Mock())
+    monkeypatch.setattr("tflm_sim.cli.replay_on._print", Mock())
+    monkeypatch.setattr("tflm_sim.cli.replay_on.run_script", collect)
+    run(capsys, "replay-on", "loop://", "sample:sine", "--custom-ops", str(own))
+    run(capsys, "replay-on", "loop://", "sample:streaming", "--variable-arena", "1024")
+    sine, streaming = (load_model(f"sample:{name}") for name in ("sine", "streaming"))
+    kernels = load_custom_ops(str(own))
+    assert scripts[0].arena_size == smallest_arena(sine, "cortex-m4", custom_ops=kernels).multiple_of_16
+    assert scripts[0].arena_size > 3 * 800  # three layers
+    assert scripts[1].arena_size == smallest_arena(streaming, "cortex-m4", variable_arena_size=1024).multiple_of_16
 
 
 def test_ports_are_a_list(capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,7 +106,7 @@ def test_colour_is_for_terminals_that_did_not_refuse_it(monkeypatch: pytest.Monk
 
 
 def test_progress_is_shown_after_a_second_and_wiped(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tflm_sim.answers.simulate import simulate
+    from tflm_sim.answers.simulation import simulate
     from tflm_sim.targets.presets import target
 
     monkeypatch.setattr("tflm_sim.cli.terminal.PATIENCE_S", 0.0)
@@ -122,7 +122,7 @@ def test_progress_is_shown_after_a_second_and_wiped(monkeypatch: pytest.MonkeyPa
 
 
 def test_progress_says_nothing_soon_or_where_nobody_looks() -> None:
-    from tflm_sim.answers.simulate import simulate
+    from tflm_sim.answers.simulation import simulate
     from tflm_sim.targets.presets import target
 
     model = load(sample_path("sine"))

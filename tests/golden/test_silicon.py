@@ -6,7 +6,7 @@ import pytest
 from claims import CLAIMS, KIB, Claim, find_model
 from golden_report import main
 
-from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.model.types import Model
 from tflm_sim.targets.presets import target
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.schema import BUILTIN_OPERATORS

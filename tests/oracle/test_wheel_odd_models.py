@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.encode import encode

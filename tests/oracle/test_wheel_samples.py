@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.answers.simulate import Simulation
+from tflm_sim.answers.simulation import Simulation
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.model.load import parse
 from tflm_sim.samples import SAMPLES, sample_path

@@ -194,7 +194,7 @@ def test_a_fixture_without_a_marker_is_an_error(pytester: pytest.Pytester) -> No
     ("arguments", "message"),
     [
         ("", "arena_marker() missing 1 required positional argument: 'model'"),
-        ("model='sample:sine', plan='linear'", "arena_marker() got an unexpected keyword argument 'plan'"),
+        ("model='sample:sine', plan='linear'", "there is no setting 'plan'"),
         ("model='nope.tflite'", "nope.tflite: No such file or directory"),
         ("model='sample:sine', target='cortx-m4'", "unknown target 'cortx-m4'; did you mean cortex-m4"),
         ("model='sample:sine', limit='64KB'", "'64KB' is ambiguous"),

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
 from tflm_sim.graph.resource_variables import ResourceVariables

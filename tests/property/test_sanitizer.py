@@ -5,11 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, OpEvent
 from tflm_sim.checks.sanitizer import Sanitizer
 from tflm_sim.invocation.findings import FindingCode
+from tflm_sim.invocation.invoke import invoke
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
@@ -74,7 +75,7 @@ def test_plans_of_tflm_are_sound(model: Model, planner: str) -> None:
     sanitizer = Sanitizer()
     simulation = simulate(model, preset("cortex-m4"), planner=planner, observers=[sanitizer])
     assert sanitizer.findings == []
-    assert simulation.invoke(2).findings == ()
+    assert invoke(simulation, 2).findings == ()
 
 
 @settings(max_examples=40)
@@ -91,4 +92,4 @@ def test_invoking_and_the_sanitizers_rule_agree_on_random_plans(model: Model, da
         for a in range(len(infos))
         for b in range(a)
     )
-    assert simulation.invoke(2, offsets=offsets).ok == (not overlap)
+    assert invoke(simulation, 2, offsets=offsets).ok == (not overlap)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse

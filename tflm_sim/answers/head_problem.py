@@ -6,7 +6,9 @@ planner gives exactly the head of the simulation.
 
 from __future__ import annotations
 
-from tflm_sim.answers.simulate import Simulation
+from collections.abc import Sequence
+
+from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import AllocationInfo
@@ -23,7 +25,11 @@ def head_problem(simulation: Simulation, *, title: str = "") -> Problem:
         SimulatedFailure: The simulation failed.
         UsageError: The model fixes a buffer at a negative offset, which TFLM accepts and no planner can.
     """
-    infos = [planned.info for planned in simulation.unwrap().buffers]
+    return problem_of([planned.info for planned in simulation.unwrap().buffers], title=title)
+
+
+def problem_of(infos: Sequence[AllocationInfo], *, title: str = "") -> Problem:
+    """Return the problem that rows of the AllocationInfo array are; raises as :func:`head_problem`."""
     return Problem(tuple(map(_buffer, infos)), tuple(map(_name, infos)), title)
 
 

@@ -10,10 +10,11 @@ import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
+from typing import Unpack
 
 from tflm_sim.answers.head_problem import head_problem
-from tflm_sim.answers.simulate import simulate_configuration
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.device.configuration import Settings, Where
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.load import parse
@@ -37,20 +38,22 @@ def without_offline_plan(model: Model) -> Model:
 
 def with_offline_plan(
     model: Model,
-    configuration: Configuration,
+    target: Where,
     planner_name: str,
     *,
     time_limit: float | None = None,
     replace_plan: bool = False,
+    **settings: Unpack[Settings],
 ) -> Model:
     """Return the model with the offsets that the named planner gives its tensors.
 
     Args:
         model: The model.
-        configuration: Whose lifetimes and scratch buffers are planned.
+        target: What it runs on: a name, a target, or a configuration; its scratch buffers are planned too.
         planner_name: A key of :data:`~tflm_sim.planners.registry.PLANNERS`.
         time_limit: Seconds for a planner that searches.
         replace_plan: Plan anew where the model has a plan already.
+        settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
         SimulatedFailure: The model fails without the plan.
@@ -60,7 +63,7 @@ def with_offline_plan(
     if has_offline_plan(model) and not replace_plan:
         raise UsageError("the model has an offline plan already; it is replaced only when asked")
     model = without_offline_plan(model)
-    simulation = simulate_configuration([model], configuration)
+    simulation = simulate(model, target, **settings)
     problem = head_problem(simulation)
     plan = planner(planner_name)(problem.buffers, time_limit=time_limit)
     starts = [*accumulate((len(subgraph.tensors) for subgraph in model.subgraphs), initial=0)]

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 from tflm_sim.answers.place import PlaceTracker
 from tflm_sim.arena.dispatcher import Dispatcher
@@ -32,13 +33,12 @@ from tflm_sim.arena.events import (
     Temp,
     TempFree,
 )
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.configuration import Configuration, Settings, Where, configure
 from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
-from tflm_sim.device.run import ROOMY_ARENA, run
+from tflm_sim.device.run import Device, roomy_arena, run
+from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
-from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
-from tflm_sim.targets.target import Target
 from tflm_sim.units import align_down, align_up
 
 PERIOD = MICRO_ARENA_BUFFER_ALIGNMENT
@@ -198,44 +198,43 @@ class ConstraintObserver(Dispatcher):
 
 
 def smallest_arena(
-    model: Model | Sequence[Model],
-    target: Target,
-    *,
-    interpreter: str | None = None,
-    planner: str = "greedy",
-    resource_variable_count: int | None = None,
-    variable_arena_size: int | None = None,
-    custom_ops: Iterable[OpModel] = (),
-    observers: Iterable[Observer] = (),
+    model: Model | Sequence[Model], target: Where, *, observers: Iterable[Observer] = (), **settings: Unpack[Settings]
 ) -> SmallestArena:
     """Return the smallest arena for one model, or for several on one allocator; exact to the byte.
 
-    Arguments as for :func:`~tflm_sim.answers.simulate.simulate`; the observers see the roomy run.
+    Args:
+        model: One model or several.
+        target: What it runs on: a name, a target, or a configuration.
+        observers: Who is told of each event of the roomy run.
+        settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
         SimulatedFailure: AllocateTensors() fails in any arena.
-        UsageError, UnsupportedOpError: As ``simulate``.
+        UsageError: An argument has no meaning, or the configuration has two arenas.
+        UnsupportedOpError: TFLM has an operator that we have no model of.
     """
-    constraints = ConstraintObserver(planner)
-    outcome = run(
+    configuration = configure(target, **settings)
+    if configuration.is_split:
+        raise UsageError("two arenas have a smallest pair: simulate(...).split")
+    constraints = ConstraintObserver(configuration.planner)
+    device = run(
         [model] if isinstance(model, Model) else list(model),
-        Configuration(
-            target,
-            interpreter or target.interpreter,
-            planner,
-            resource_variable_count,
-            custom_ops=tuple(custom_ops),
-            variable_arena_size=variable_arena_size,
-        ),
-        arena_size=ROOMY_ARENA - target.arena_address,
+        configuration,
+        arena_size=roomy_arena(configuration.target),
         observers=(constraints, *observers),
     )
-    if outcome.failure is not None:
-        raise outcome.failure
-    return solve(constraints, target.arena_address, lost=ROOMY_ARENA - target.arena_address - outcome.arena.size)
+    if device.failure is not None:
+        raise device.failure
+    return smallest_of(constraints, configuration, device)
 
 
-def solve_split(constraints: ConstraintObserver) -> SplitArenaSizes:
+def smallest_of(constraints: ConstraintObserver, configuration: Configuration, device: Device) -> SmallestArena:
+    """Return the smallest arena, given what must fit and the device after a roomy run that succeeded."""
+    lost = roomy_arena(configuration.target) - device.arena.size
+    return solve(constraints, configuration.target.arena_address, lost=lost)
+
+
+def smallest_pair(constraints: ConstraintObserver) -> SplitArenaSizes:
     """Return the smallest pair of arenas, both aligned to 16, that meets the constraints of a run on two arenas."""
     return SplitArenaSizes(align_up(constraints.tail_used, PERIOD), constraints.non_persistent_need)
 

@@ -30,6 +30,8 @@ def baseline_key(model: str, configuration: Configuration) -> str:
         *(["ethos_u"] if target.ethos_u else []),
         *([f"{variables} resource variables"] if variables is not None else []),
         *([f"variable arena {room}"] if room is not None else []),
+        *([f"arena at address {target.arena_address}"] if target.arena_address else []),
+        *(["two arenas"] if configuration.is_split else []),
     )
     own = "".join(f", {setting}" for setting in settings)
     return (

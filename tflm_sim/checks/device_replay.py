@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tflm_sim.answers.simulate import Simulation
+from tflm_sim.answers.simulation import Simulation
 from tflm_sim.arena.events import (
     Event,
     Persist,
@@ -28,11 +28,10 @@ from tflm_sim.board.replay import ReplayScript, ReplayStep
 from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.errors import UsageError
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
-from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up
 
 
-def replay_script(simulation: Simulation, target: Target, *, interpreter: str = "plain") -> ReplayScript:
+def replay_script(simulation: Simulation) -> ReplayScript:
     """Return the script for a simulation that succeeded with the greedy planner.
 
     Raises:
@@ -40,9 +39,11 @@ def replay_script(simulation: Simulation, target: Target, *, interpreter: str = 
         UsageError: The device would write over bytes in use; a board is not asked to do that.
     """
     simulation.unwrap()
+    if simulation.configuration.is_split:
+        raise UsageError("the replay firmware has one arena")
     if simulation.corruptions:
         raise UsageError(f"TFLM would damage its own arena here, so there is no replay: {simulation.corruptions[0]}")
-    builder = _ScriptBuilder(simulation, target, interpreter)
+    builder = _ScriptBuilder(simulation)
     for event in simulation.events:
         builder.take(event)
     return builder.finish()
@@ -51,10 +52,10 @@ def replay_script(simulation: Simulation, target: Target, *, interpreter: str = 
 class _ScriptBuilder:
     """Turns events into steps, and keeps what their predictions need (mutable)."""
 
-    def __init__(self, simulation: Simulation, target: Target, interpreter: str) -> None:
-        lost = -target.arena_address % MICRO_ARENA_BUFFER_ALIGNMENT if interpreter == "plain" else 0
-        self._size = simulation.arena_size - lost
-        self._skew = (target.arena_address + lost) % MICRO_ARENA_BUFFER_ALIGNMENT
+    def __init__(self, simulation: Simulation) -> None:
+        self._size = simulation.device.arena.size
+        lost = simulation.arena_size - self._size
+        self._skew = (simulation.configuration.target.arena_address + lost) % MICRO_ARENA_BUFFER_ALIGNMENT
         self._steps: list[ReplayStep] = []
         self._phase = ""
         self._head = self._tail_used = self._mark = self._seed = 0

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tflm_sim.answers.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import PlanAdd, PlanOffset
 from tflm_sim.board.dialects.events import (
     AllocationReport,
@@ -99,7 +99,7 @@ def compare_report(
 
 
 def _compare(report: DeviceReport, model: Model, observed: Configuration, about: str, arena_size: int) -> Comparison:
-    simulation = simulate_configuration([model], observed, arena_size=arena_size)
+    simulation = simulate(model, observed, arena_size=arena_size)
     if simulation.status != "ok":
         return Comparison(about, f"the simulation fails in this arena: {simulation.failure}", ())
     odd = arena_size % MICRO_ARENA_BUFFER_ALIGNMENT

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tflm_sim.answers.measure import measure
 from tflm_sim.answers.place import PlaceTracker
-from tflm_sim.answers.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.events import LogLine, Persist, Resize, Temp
 from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
@@ -55,21 +54,21 @@ def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configura
     Raises:
         UnsupportedOpError: We have no model of one of its operators.
     """
-    measurement = measure(model, configuration)
-    never = "" if measurement.failure is None else str(measurement.failure)
+    roomy = simulate(model, configuration)
+    never = "" if roomy.failure is None else str(roomy.failure)
     wanted = [refusal for refusal in diagnosis.refusals if refusal.available is not None]
-    if not wanted or measurement.smallest is None:
+    if not wanted or roomy.smallest is None:
         size = diagnosis.arena_size or ROOMY_ARENA
         simulation = _simulate(model, configuration, size)
-        return ExactExplanation(measurement.smallest, never, diagnosis.arena_size, "", simulation.log, "")
+        return ExactExplanation(roomy.smallest, never, diagnosis.arena_size, "", simulation.log, "")
     found, simulation = _find_arena(wanted, diagnosis, model, configuration)
     contradiction = "" if found is not None else _contradiction(wanted[0], simulation)
     place = _place_of_last_refusal(simulation) if found is not None else ""
-    return ExactExplanation(measurement.smallest, never, found, place, simulation.log, contradiction)
+    return ExactExplanation(roomy.smallest, never, found, place, simulation.log, contradiction)
 
 
 def _simulate(model: Model, configuration: Configuration, size: int) -> Simulation:
-    return simulate_configuration([model], configuration, arena_size=max(size, 0))
+    return simulate(model, configuration, arena_size=max(size, 0))
 
 
 def _find_arena(

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Unpack
 
-from tflm_sim.answers.measure import Measurement, measure
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.device.configuration import Settings, Where, configure
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
@@ -79,23 +80,22 @@ class Preservation:
 
 
 class Lifetimes:
-    """The buffers of one model that was measured, to be asked about.
+    """The buffers of one model that was simulated, to be asked about.
 
     Args:
-        measurement: Of a model that works.
+        simulation: Of a model that works.
 
     Raises:
         SimulatedFailure: AllocateTensors() fails.
     """
 
-    def __init__(self, measurement: Measurement) -> None:
-        if measurement.failure is not None:
-            raise measurement.failure
-        assert measurement.allocation is not None, "a model that works was allocated"
-        self._allocation: ModelAllocation = measurement.allocation
-        self._labels = measurement.ledger.scratch_labels
-        self.configuration = measurement.configuration
-        self.model: Model = measurement.model
+    def __init__(self, simulation: Simulation) -> None:
+        allocation = simulation.unwrap().allocation
+        assert allocation is not None, "a model that works was allocated"
+        self._allocation: ModelAllocation = allocation
+        self._labels = simulation.ledger.scratch_labels
+        self.configuration = simulation.configuration
+        self.model: Model = simulation.model
         self._by_id = {life.buffer: life for life in self._lives()}
 
     @property
@@ -218,44 +218,45 @@ def _place(text: str) -> tuple[int, int] | None:
     return (int(match["subgraph"] or 0), int(match["index"])) if match else None
 
 
-def lifetimes(model: Model, configuration: Configuration) -> Lifetimes:
-    """Measure a model and return its lifetimes.
+def lifetimes(model: Model, target: Where, **settings: Unpack[Settings]) -> Lifetimes:
+    """Simulate a model in a roomy arena and return its lifetimes; arguments as for ``simulate``.
 
     Raises:
         SimulatedFailure: AllocateTensors() fails.
-        UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.measure.measure`.
+        UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.simulation.simulate`.
     """
-    return Lifetimes(measure(model, configuration))
+    return Lifetimes(simulate(model, target, **settings))
 
 
 def cost_of_preserving(
-    model: Model, configuration: Configuration, tensors: Collection[tuple[int, int]] | None
+    model: Model, target: Where, tensors: Collection[tuple[int, int]] | None, **settings: Unpack[Settings]
 ) -> Preservation:
     """Return what it costs to keep tensors, (subgraph, tensor), to the end of Invoke().
 
     Args:
         model: The model.
-        configuration: How TFLM is set up, with one arena.
+        target: What it runs on, with one arena: a name, a target, or a configuration.
         tensors: Which; their lifetimes are drawn out to the last scope. None for all of them, as
             ``preserve_all_tensors`` does it: with the linear planner, which reuses nothing.
+        settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
         SimulatedFailure: AllocateTensors() fails.
         UsageError: Two arenas.
     """
+    configuration = configure(target, **settings)
     if configuration.is_split:
         raise UsageError("what keeping a tensor costs is asked of one arena")
     if tensors is None:  # The recording interpreter has no linear planner.
-        base = replace(configuration, interpreter="plain")
-        changed = replace(base, planner="linear")
+        base = configure(configuration, interpreter="plain")
+        changed = configure(base, planner="linear")
     else:
-        base, changed = configuration, replace(configuration, preserved=frozenset(tensors))
-    before, after = measure(model, base), measure(model, changed)
-    for measurement in (before, after):
-        if measurement.failure is not None:
-            raise measurement.failure
-    assert before.smallest is not None, "it works in one arena"
-    assert after.smallest is not None, "it works in one arena"
-    return Preservation(
-        before.smallest.multiple_of_16, after.smallest.multiple_of_16, before.head_bytes, after.head_bytes
-    )
+        base, changed = configuration, configure(configuration, preserved=tensors)
+    before, after = simulate(model, base).unwrap(), simulate(model, changed).unwrap()
+    return Preservation(_smallest(before), _smallest(after), before.head_bytes, after.head_bytes)
+
+
+def _smallest(simulation: Simulation) -> int:
+    smallest = simulation.smallest
+    assert smallest is not None, "it works in one arena"
+    return smallest.multiple_of_16

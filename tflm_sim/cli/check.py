@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import cast
 
-from tflm_sim.answers.measure import Measurement
+from tflm_sim.answers.simulation import Simulation
 from tflm_sim.checks.baseline import baseline_key, read_baseline, update_baseline
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.cli.options import (
@@ -15,7 +15,6 @@ from tflm_sim.cli.options import (
     add_verb,
     configuration,
     load_model,
-    measured,
     simulated,
 )
 from tflm_sim.cli.terminal import say, say_json
@@ -75,28 +74,28 @@ def _judge(args: argparse.Namespace) -> Verdict:
         raise UsageError("--update-baseline needs --baseline FILE")
     limit = parse_size(args.limit or args.ram_free) if args.limit or args.ram_free else None
     config = configuration(args)
-    measurement = measured(load_model(args.model), config)
+    roomy = simulated(load_model(args.model), config)
     key = baseline_key(args.model, config)
     is_compared = args.baseline is not None and not args.update_baseline
     before = read_baseline(Path(args.baseline)).get(key) if is_compared else None
-    if measurement.smallest is None:
-        reason = f"AllocateTensors() fails in an arena of any size: {measurement.failure}"
-        return Verdict(args.model, key, None, limit, False, before, reason, tuple(measurement.ledger.log))
-    needed = measurement.smallest.multiple_of_16
+    if roomy.smallest is None:
+        reason = f"AllocateTensors() fails in an arena of any size: {roomy.failure}"
+        return Verdict(args.model, key, None, limit, False, before, reason, roomy.log)
+    needed = roomy.smallest.multiple_of_16
     if limit is not None:
-        fits, reason, log = _in_an_arena(measurement, limit)
+        fits, reason, log = _in_an_arena(roomy, limit)
         return Verdict(args.model, key, needed, limit, fits, before, reason, log)
     bank, fits_bank, reason = _on_the_chip(cast(Board, chosen), needed)
     return Verdict(args.model, key, needed, bank, fits_bank, before, reason)
 
 
-def _in_an_arena(measurement: Measurement, limit: int) -> tuple[bool, str, tuple[str, ...]]:
+def _in_an_arena(roomy: Simulation, limit: int) -> tuple[bool, str, tuple[str, ...]]:
     """Run in an arena of ``limit`` bytes; return whether that works, else why not, and what the device prints."""
-    simulation = simulated(measurement.model, measurement.configuration, limit)
-    if simulation.status == "ok" and not simulation.corruptions:
+    simulation = simulated(roomy.model, roomy.configuration, limit)
+    if simulation.fits:
         return True, "", simulation.log
-    assert measurement.smallest is not None, "it works in some arena"
-    needed = measurement.smallest.multiple_of_16
+    assert roomy.smallest is not None, "it works in some arena"
+    needed = roomy.smallest.multiple_of_16
     reason = f"needs {format_size(needed)}, {format_size(needed - limit)} more than {format_size(limit)}"
     return False, reason, simulation.log
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, measured, pair
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, pair, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
 from tflm_sim.report.difference import Document, difference_document, growth, read_size_document
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 def _document(source: str, args: argparse.Namespace) -> Document:
     if source.endswith(".json"):
         return read_size_document(source)
-    return size_document(measured(load_model(source), configuration(args, is_split=args.split_arenas)))
+    return size_document(simulated(load_model(source), configuration(args, is_split=args.split_arenas)))
 
 
 def _judge(document: Document, allowed: int, *, is_quiet: bool) -> int:

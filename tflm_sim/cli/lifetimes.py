@@ -6,7 +6,7 @@ import argparse
 
 from tflm_sim.checks.lifetimes import Lifetimes, Preservation, cost_of_preserving
 from tflm_sim.checks.sanitize import sanitize
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, measured
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     config, model = configuration(args), load_model(args.model)
     if args.invoke is not None:
         return _invoke(args, model, config)
-    lives = Lifetimes(measured(model, config))
+    lives = Lifetimes(simulated(model, config))
     asked = [lives.find(what) for what in args.tensor]
     costs = _costs(args, lives, config)
     if args.json:

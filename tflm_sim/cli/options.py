@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from tflm_sim.answers.measure import Measurement, measure
-from tflm_sim.answers.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.custom_ops import load_custom_ops
 from tflm_sim.cli.terminal import ProgressLine
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
 from tflm_sim.units import parse_size
 
 TARGET = "cortex-m4"
@@ -115,18 +112,16 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False) -> Config
     Raises:
         UsageError: An unknown target or kernel library, or a file without custom operators.
     """
-    chosen = replace(
-        target(args.target or TARGET, kernels=args.kernels),
+    return configure(
+        args.target or TARGET,
+        kernels=args.kernels,
         ethos_u=args.ethos_u,
-        arena_address=args.arena_address or 0,
-    )
-    return Configuration(
-        chosen,
-        args.interpreter or chosen.interpreter,
-        args.planner or "greedy",
-        args.resource_variables,
+        arena_address=args.arena_address,
+        interpreter=args.interpreter,
+        planner=args.planner,
+        resource_variable_count=args.resource_variables,
         is_split=is_split,
-        custom_ops=tuple(row for path in args.custom_ops for row in load_custom_ops(path)),
+        custom_ops=(row for path in args.custom_ops for row in load_custom_ops(path)),
         variable_arena_size=None if args.variable_arena is None else parse_size(args.variable_arena),
     )
 
@@ -159,13 +154,7 @@ def load_model(name: str) -> Model:
     return load(sample_path(sample) if prefix == "sample" else name)
 
 
-def measured(model: Model, config: Configuration) -> Measurement:
-    """Return ``measure(model, config)``; a line on stderr shows how far it is when it takes long."""
+def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:
+    """Return the simulation, by default in a roomy arena; a line on stderr shows how far it is when it takes long."""
     with ProgressLine("simulating", model) as progress:
-        return measure(model, config, observers=(progress,))
-
-
-def simulated(model: Model, config: Configuration, arena_size: int) -> Simulation:
-    """Return the simulation in an arena of ``arena_size`` bytes; with a line on stderr like :func:`measured`."""
-    with ProgressLine("simulating", model) as progress:
-        return simulate_configuration([model], config, arena_size=arena_size, observers=(progress,))
+        return simulate(model, config, arena_size=arena_size, observers=(progress,))

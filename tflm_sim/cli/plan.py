@@ -7,7 +7,7 @@ import re
 import sys
 
 from tflm_sim.answers.head_problem import head_problem
-from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import ModelError
@@ -109,7 +109,7 @@ def _seconds(text: str) -> float:
 
 def _problem(args: argparse.Namespace) -> Problem:
     if not args.source.lower().endswith(".csv"):
-        simulation = simulate_configuration([load_model(args.source)], configuration(args))
+        simulation = simulate(load_model(args.source), configuration(args))
         return head_problem(simulation, title=args.source)
     try:
         with open(args.source, encoding="utf-8-sig", newline="") as file:

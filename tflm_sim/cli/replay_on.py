@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.board.connection import Hello
 from tflm_sim.board.replay import ReplayOutcome, ReplayScript, run_script
@@ -41,14 +41,8 @@ def run(args: argparse.Namespace) -> int:
     config, model = configuration(args), load_model(args.model)
     size = parse_size(args.arena_size) if args.arena_size is not None else None
     if size is None:
-        size = smallest_arena(
-            model,
-            config.target,
-            interpreter=config.interpreter,
-            resource_variable_count=config.resource_variable_count,
-        ).multiple_of_16
-    simulation = simulate_configuration([model], config, arena_size=size)
-    script = replay_script(simulation, config.target, interpreter=config.interpreter)
+        size = smallest_arena(model, config).multiple_of_16
+    script = replay_script(simulate(model, config, arena_size=size))
     with open_port(args.port, baud=args.baud) as port:
         session = Session(port)
         hello = session.hello()

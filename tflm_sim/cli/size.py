@@ -11,7 +11,6 @@ from tflm_sim.cli.options import (
     add_verb,
     configuration,
     load_model,
-    measured,
     simulated,
 )
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, columns, say, say_json, wants_color
@@ -74,12 +73,12 @@ def run(args: argparse.Namespace) -> int:
         if args.map:
             code = max(code, _map(model, config, color=wants_color(args.color, sys.stdout)))
             continue
-        measurement = measured(model, config)
+        simulation = simulated(model, config)
         if args.json:
-            say_json(size_document(measurement))
+            say_json(size_document(simulation))
         else:
-            say(*size_lines(measurement))
-        if measurement.failure is not None:
+            say(*size_lines(simulation))
+        if simulation.failure is not None:
             code = SimulatedFailure.exit_code
     return code
 
@@ -101,7 +100,7 @@ def _jsonl(names: list[str], config: Configuration) -> int:
         model: Model | None = None
         try:
             model = load_model(name)
-            document = size_document(measured(model, config))
+            document = size_document(simulated(model, config))
         except TflmSimError as error:
             document = error_document(name, model, config, error)
             code = error.exit_code
@@ -112,11 +111,10 @@ def _jsonl(names: list[str], config: Configuration) -> int:
 
 def _fixed_size(model: Model, config: Configuration, arena_size: int, *, as_json: bool) -> int:
     simulation = simulated(model, config, arena_size)
-    fits = simulation.status == "ok" and not simulation.corruptions
     if as_json:
-        say_json(arena_document(model, config, simulation))
-    elif fits:
+        say_json(arena_document(simulation))
+    elif simulation.fits:
         say(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
     else:
-        say(*failure_lines(simulation, measured(model, config).smallest))
-    return 0 if fits else 1
+        say(*failure_lines(simulation))
+    return 0 if simulation.fits else 1

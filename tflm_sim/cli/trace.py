@@ -10,11 +10,9 @@ from tflm_sim.cli.options import (
     add_verb,
     configuration,
     load_model,
-    measured,
     simulated,
 )
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.device.run import ROOMY_ARENA
 from tflm_sim.report.text import trace_line
 from tflm_sim.report.trace import trace_row
 from tflm_sim.units import parse_size
@@ -41,12 +39,9 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails."""
     config = configuration(args)
     model = load_model(args.model)
-    if args.arena_size is not None:
-        arena_size = parse_size(args.arena_size)
-    else:
-        smallest = measured(model, config).smallest
-        arena_size = smallest.multiple_of_16 if smallest else ROOMY_ARENA
-    simulation = simulated(model, config, arena_size)
+    simulation = simulated(model, config, None if args.arena_size is None else parse_size(args.arena_size))
+    if args.arena_size is None and simulation.smallest is not None:
+        simulation = simulated(model, config, simulation.smallest.multiple_of_16)
     for event in simulation.events:
         if args.jsonl:
             say_json(trace_row(event), indent=None)

@@ -1,11 +1,14 @@
-"""``Configuration``: how a firmware sets TFLM up."""
+"""``Configuration``: a target and how its firmware sets TFLM up; ``configure()`` makes one of what a user writes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypedDict, Unpack
 
 from tflm_sim.errors import UsageError
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.targets.presets import target as preset
 from tflm_sim.targets.target import Target
 
 INTERPRETERS = ("plain", "recording")
@@ -18,7 +21,7 @@ class Configuration:
 
     Attributes:
         target: What it runs on.
-        interpreter: "plain" or "recording" (whose allocator objects are larger).
+        interpreter: "plain" or "recording" (whose allocator objects are larger); by default the target's.
         planner: "greedy", or "linear" (``preserve_all_tensors``).
         resource_variable_count: Room in ``MicroResourceVariables``; None for one per VAR_HANDLE name, and no table at
             all for a model without VAR_HANDLE.
@@ -35,7 +38,7 @@ class Configuration:
     """
 
     target: Target
-    interpreter: str = "plain"
+    interpreter: str = ""
     planner: str = "greedy"
     resource_variable_count: int | None = None
     is_split: bool = False
@@ -44,6 +47,8 @@ class Configuration:
     preserved: frozenset[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:
+        if not self.interpreter:
+            object.__setattr__(self, "interpreter", self.target.interpreter)
         if self.interpreter not in INTERPRETERS:
             raise UsageError(f"interpreter '{self.interpreter}' is not one of {', '.join(INTERPRETERS)}")
         if self.planner not in PLANNER_NAMES:
@@ -54,3 +59,57 @@ class Configuration:
             raise UsageError("RecordingMicroAllocator::Create takes one arena; interpreter: plain")
         if self.resource_variable_count is not None and self.resource_variable_count < 0:
             raise UsageError(f"{self.resource_variable_count} resource variables are fewer than none")
+
+
+class Settings(TypedDict, total=False):
+    """The keyword settings of :func:`configure`: None, or leaving one out, means the target's or TFLM's default.
+
+    ``kernels``, ``arena_address`` and ``ethos_u`` are the target's; the others are fields of :class:`Configuration`.
+    """
+
+    kernels: str | None
+    arena_address: int | None
+    ethos_u: bool
+    interpreter: str | None
+    planner: str | None
+    resource_variable_count: int | None
+    is_split: bool
+    custom_ops: Iterable[OpModel]
+    variable_arena_size: int | None
+    preserved: Iterable[tuple[int, int]]
+
+
+Where = str | Target | Configuration
+"""What a model runs on: the name of a preset (case does not matter), a target, or a whole configuration."""
+
+_TARGET_SETTINGS = ("arena_address", "ethos_u")
+_COLLECTIONS = {"custom_ops": tuple, "preserved": frozenset}
+
+
+def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
+    """Return the configuration that a target and keyword settings make; the settings win over a configuration's own.
+
+    Raises:
+        UsageError: An unknown target or kernel library, or a setting that has no meaning.
+        TypeError: There is no such setting.
+    """
+    chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    base = _base(where, chosen.pop("kernels", None))
+    changes = {name: chosen.pop(name) for name in _TARGET_SETTINGS if name in chosen}
+    if changes:
+        chosen["target"] = replace(base.target, **changes)
+    if unknown := chosen.keys() - {field.name for field in fields(Configuration)}:
+        raise TypeError(f"there is no setting '{min(unknown)}'; use one of: {', '.join(Settings.__annotations__)}")
+    for name, collection in _COLLECTIONS.items():
+        if name in chosen:
+            chosen[name] = collection(chosen[name])
+    return replace(base, **chosen) if chosen else base
+
+
+def _base(where: Where, kernels: str | None) -> Configuration:
+    """Return the configuration before any other setting."""
+    if isinstance(where, str):
+        return Configuration(preset(where, kernels=kernels))
+    if kernels is not None:
+        raise UsageError(f"kernels='{kernels}' goes with the name of a target; this one has its kernels already")
+    return where if isinstance(where, Configuration) else Configuration(where)

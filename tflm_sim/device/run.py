@@ -19,10 +19,16 @@ from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
+from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up
 
 ROOMY_ARENA = 1 << 30
 """An arena, in bytes, that is larger than any microcontroller's and still a positive C ``int``."""
+
+
+def roomy_arena(target: Target) -> int:
+    """Return the size of a roomy arena that ends at a multiple of 16, in bytes."""
+    return ROOMY_ARENA - target.arena_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +50,8 @@ class PlannedBuffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one :func:`run` leaves behind: the arena, the models that came as far as an allocation, why it stopped."""
+class Device:
+    """The device after AllocateTensors(): the arena, the models that came as far as an allocation, why it stopped."""
 
     arena: SingleArenaBufferAllocator | SplitArena
     interpreters: tuple[MicroInterpreter, ...]
@@ -99,7 +105,7 @@ def run(
     arena_size: int,
     non_persistent_arena_size: int = 0,
     observers: Sequence[Observer],
-) -> Outcome:
+) -> Device:
     """Run the models on a fresh arena.
 
     Args:
@@ -131,9 +137,9 @@ def run(
             interpreters[-1].allocate_tensors()
     except SimulatedFailure as error:
         failure = error
-    outcome = Outcome(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
-    arena.emit(End(configuration.interpreter, outcome.status, 0 if outcome.status == "abort" else arena.used_bytes))
-    return outcome
+    device = Device(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
+    arena.emit(End(configuration.interpreter, device.status, 0 if device.status == "abort" else arena.used_bytes))
+    return device
 
 
 def _resource_variables(

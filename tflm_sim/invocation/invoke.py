@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tflm_sim.answers.simulate import Simulation
+from tflm_sim.answers.simulation import Simulation
 from tflm_sim.arena.events import OpEvent
 from tflm_sim.device.interpreter import MicroInterpreter
 from tflm_sim.device.kernel_driver import KernelDriver
@@ -77,18 +77,18 @@ def invoke(
         UsageError: Too few offsets, or a negative one.
         ModelError: Too many operators run in nested subgraphs, or too many bytes are claimed; a negative offset.
     """
-    outcome = simulation.unwrap().outcome
-    plans = outcome.plans(offsets)
+    device = simulation.unwrap().device
+    plans = device.plans(offsets)
     placed = [offset for plan in plans for offset in plan.values()]
     if min(placed, default=0) < 0:
         raise ModelError(f"a buffer is fixed at {min(placed)}: the device writes outside of its arena")
     ends = (offset + buffer.info.size for offset, buffer in zip(placed, simulation.buffers, strict=True))
     # The bytes between head and tail are left out where there is no end of them, and where they are two arenas.
-    has_gap = simulation.arena_size <= LARGEST and not outcome.is_split
-    contents = ArenaContents(max(ends, default=0), outcome.tail_offset, simulation.tail_bytes, has_gap=has_gap)
+    has_gap = simulation.arena_size <= LARGEST and not device.is_split
+    contents = ArenaContents(max(ends, default=0), device.tail_offset, simulation.tail_bytes, has_gap=has_gap)
     invokers = [
         Invoker(interpreter, number, contents, plan=plan, while_iterations=while_iterations)
-        for number, (interpreter, plan) in enumerate(zip(outcome.interpreters, plans, strict=True))
+        for number, (interpreter, plan) in enumerate(zip(device.interpreters, plans, strict=True))
     ]
     for _ in range(count):
         for invoker in invokers:

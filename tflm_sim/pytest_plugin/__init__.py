@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,8 +25,9 @@ PROPERTY = "tflm_sim_arena"
 DEFAULT_BASELINE = "arena_baseline.json"
 MARKER = (
     "arena(model, target='cortex-m4', limit=None, kernels=None, interpreter=None, planner='greedy', "
-    "resource_variables=None, custom_ops=(), ethos_u=False): the model that the test is about, and the firmware that "
-    "it runs in; the test fails unless the model works in an arena of limit bytes ('64KiB')"
+    "resource_variables=None, custom_ops=(), ethos_u=False, arena_address=0, variable_arena_size=None): the model that "
+    "the test is about, and the firmware that it runs in; the test fails unless the model works in an arena of limit "
+    "bytes ('64KiB')"
 )
 
 
@@ -89,7 +89,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     if item.get_closest_marker("arena") is not None:
         checker = _checker(item)
         with _without_traceback(f"{item.nodeid}: "):
-            if checker.measurement.failure is None:
+            if checker.roomy.failure is None:
                 _compare(item, checker)
             if checker.limit is not None:
                 checker.assert_fits()
@@ -140,24 +140,18 @@ def arena_marker(
     target: str = "cortex-m4",
     *,
     limit: int | str | None = None,
-    kernels: str | None = None,
-    interpreter: str | None = None,
-    planner: str = "greedy",
     resource_variables: int | None = None,
-    custom_ops: Any = (),
-    ethos_u: bool = False,
+    **settings: Any,
 ) -> ArenaChecker:
-    """Return the checker that a marker's arguments ask for; a wrong argument is named with this function's name.
+    """Return the checker that a marker's arguments ask for; a missing one is named with this function's name.
 
     Raises:
         TflmSimError: An argument has no meaning, or the model cannot be read.
     """
-    from tflm_sim.device.configuration import Configuration
+    from tflm_sim.device.configuration import configure
     from tflm_sim.pytest_plugin.checker import ArenaChecker
-    from tflm_sim.targets.presets import target as preset
     from tflm_sim.units import parse_size
 
-    chosen = replace(preset(target, kernels=kernels), ethos_u=ethos_u)
     name, loaded = _load(item, model)
 
     room = parse_size(limit) if isinstance(limit, str) else limit
@@ -170,9 +164,7 @@ def arena_marker(
     return ArenaChecker(
         name,
         loaded,
-        Configuration(
-            chosen, interpreter or chosen.interpreter, planner, resource_variables, custom_ops=tuple(custom_ops)
-        ),
+        configure(target, resource_variable_count=resource_variables, **settings),
         limit=room,
         remember=remember if item.config.getoption("arena_update_baseline") else None,
     )

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
-from tflm_sim.answers.measure import Measurement, measure
-from tflm_sim.answers.peak import find_peak
-from tflm_sim.answers.simulate import Simulation, simulate_configuration
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.baseline import baseline_key, read_baseline
 from tflm_sim.checks.lifetimes import HEAD, BufferLife, Lifetimes
 from tflm_sim.checks.sanitize import sanitize
@@ -51,9 +49,9 @@ class ArenaChecker:
         self._remember = remember
 
     @cached_property
-    def measurement(self) -> Measurement:
-        """What the model needs, and who needs it."""
-        return measure(self.model, self.configuration)
+    def roomy(self) -> Simulation:
+        """The model in a roomy arena: what it needs, and who needs it."""
+        return simulate(self.model, self.configuration)
 
     @property
     def key(self) -> str:
@@ -66,17 +64,14 @@ class ArenaChecker:
         Raises:
             SimulatedFailure: AllocateTensors() fails in an arena of any size.
         """
-        if self.measurement.failure is not None:
-            raise self.measurement.failure
-        assert self.measurement.smallest is not None, "it works in one arena"
-        return self.measurement.smallest.multiple_of_16
+        smallest = self.roomy.unwrap().smallest
+        assert smallest is not None, "it works in one arena"
+        return smallest.multiple_of_16
 
     def simulate(self, arena_size: int | str | None = None) -> Simulation:
         """Simulate AllocateTensors() in an arena: of the given size, else of the marker's limit, else the smallest."""
         size = _bytes(arena_size) if arena_size is not None else self.limit
-        return simulate_configuration(
-            [self.model], self.configuration, arena_size=self.size() if size is None else size
-        )
+        return simulate(self.model, self.configuration, arena_size=self.size() if size is None else size)
 
     def lifetimes(self) -> Lifetimes:
         """Return what lives when and where.
@@ -84,7 +79,7 @@ class ArenaChecker:
         Raises:
             SimulatedFailure: AllocateTensors() fails in an arena of any size.
         """
-        return Lifetimes(self.measurement)
+        return Lifetimes(self.roomy)
 
     # -- assertions -------------------------------------------------------------------------------------------------
 
@@ -94,10 +89,10 @@ class ArenaChecker:
         room = _bytes(limit) if limit is not None else self.limit
         if room is None:
             raise UsageError("assert_fits() needs a limit: give it one, or give the marker limit=...")
-        if self.measurement.failure is not None:
-            raise AssertionError(f"{self.name} fails in an arena of any size: {self.measurement.failure}")
+        if self.roomy.failure is not None:
+            raise AssertionError(f"{self.name} fails in an arena of any size: {self.roomy.failure}")
         simulation = self.simulate(room)
-        if simulation.status != "ok" or simulation.corruptions:
+        if not simulation.fits:
             raise AssertionError("\n".join(self._too_large(room, simulation)))
 
     def assert_alive(self, tensor: str | int, *, during: str | int) -> None:
@@ -170,17 +165,17 @@ class ArenaChecker:
 
     def _who_needs_it(self) -> list[str]:
         """What binds, the largest holders of the tail, and the fullest moment of the head as a picture."""
-        smallest = self.measurement.smallest
+        smallest = self.roomy.smallest
         assert smallest is not None, "it works in one arena"
-        groups = sorted(self.measurement.ledger.groups.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
+        groups = sorted(self.roomy.ledger.groups.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
         lines = [f"what binds: {smallest.binding.detail}, in '{smallest.binding.place}'"]
-        lines.append(f"tail {self.measurement.tail_bytes:,} B:")
+        lines.append(f"tail {self.roomy.tail_bytes:,} B:")
         lines += [f"    {line}" for line in table_lines([(f"{row.used:,}", what) for what, row in groups])]
-        peak = find_peak(self.measurement.allocation) if self.measurement.allocation is not None else None
+        peak = self.roomy.peak
         if peak is not None:
             lives = self.lifetimes()
             alive = [life for life in lives.buffers if life.home == HEAD and lives.is_alive(life, peak.scope)]
-            lines.append(f"head {self.measurement.head_bytes:,} B, fullest at {scope_label(lives, peak.scope)}:")
+            lines.append(f"head {self.roomy.head_bytes:,} B, fullest at {scope_label(lives, peak.scope)}:")
             lines += [f"    {line}" for line in picture_lines(lives, alive, mark=peak.scope)]
         return lines
 

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tflm_sim.answers.ledger import Holding
-from tflm_sim.answers.measure import Measurement
-from tflm_sim.answers.peak import find_peak
-from tflm_sim.answers.simulate import Simulation
+from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import TflmSimError
@@ -26,49 +24,49 @@ SCHEMA_VERSION = 1
 Document = dict[str, Any]
 
 
-def size_document(measurement: Measurement) -> Document:
+def size_document(simulation: Simulation) -> Document:
     """Return the report of one model, as JSON values; sizes and offsets are bytes."""
-    smallest, split = measurement.smallest, measurement.split
+    smallest, split = simulation.smallest, simulation.split
     return {
         "schema_version": SCHEMA_VERSION,
-        "model": _model(measurement.model),
-        **configuration_facts(measurement.configuration),
-        "status": measurement.status,
+        "model": _model(simulation.model),
+        **configuration_facts(simulation.configuration),
+        "status": simulation.status,
         "smallest_arena_bytes": smallest.size if smallest else None,
         "smallest_arena_multiple_of_16": smallest.multiple_of_16 if smallest else None,
         "arena_used_bytes_at_smallest": smallest.arena_used_bytes if smallest else None,
         "smallest_split_arenas_bytes": split
         and {"persistent": split.persistent, "non_persistent": split.non_persistent},
-        "arena_used_bytes": measurement.arena_used_bytes,
-        "head_bytes": measurement.head_bytes,
-        "tail_bytes": measurement.tail_bytes,
+        "arena_used_bytes": simulation.arena_used_bytes,
+        "head_bytes": simulation.head_bytes,
+        "tail_bytes": simulation.tail_bytes,
         "recorded": {
             name: {"requested": row.requested, "used": row.used, "count": row.count}
-            for name, row in measurement.recorded.items()
+            for name, row in simulation.recorded.items()
         },
-        "log": measurement.ledger.log,
-        "failure": str(measurement.failure) if measurement.failure else None,
-        "binding": _binding(measurement),
+        "log": list(simulation.log),
+        "failure": str(simulation.failure) if simulation.failure else None,
+        "binding": _binding(simulation),
         "tail": {
-            "groups": [{"what": what, **_holding(row)} for what, row in measurement.ledger.groups.items()],
+            "groups": [{"what": what, **_holding(row)} for what, row in simulation.ledger.groups.items()],
             "ops": [
                 {"subgraph": subgraph, "operator": index, "op": op, **_holding(row)}
-                for (subgraph, index, op), row in measurement.ledger.ops.items()
+                for (subgraph, index, op), row in simulation.ledger.ops.items()
             ],
         },
-        "operators": measurement.allocation.op_names if measurement.allocation else [],
-        **_plan(measurement),
+        "operators": simulation.allocation.op_names if simulation.allocation else [],
+        **_plan(simulation),
     }
 
 
-def arena_document(model: Model, configuration: Configuration, simulation: Simulation) -> Document:
+def arena_document(simulation: Simulation) -> Document:
     """Return what happens to one model in an arena of a given size, as JSON values; sizes are bytes."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "model": _model(model),
-        **configuration_facts(configuration),
+        "model": _model(simulation.model),
+        **configuration_facts(simulation.configuration),
         "arena_size": simulation.arena_size,
-        "fits": simulation.status == "ok" and not simulation.corruptions,
+        "fits": simulation.fits,
         "status": simulation.status,
         "arena_used_bytes": simulation.arena_used_bytes,
         "failure": None if simulation.failure is None else str(simulation.failure),
@@ -142,23 +140,23 @@ def _holding(row: Holding) -> Document:
     return {"requested": row.requested, "used": row.used, "count": row.count}
 
 
-def _binding(measurement: Measurement) -> Document | None:
-    if measurement.smallest is None:
+def _binding(simulation: Simulation) -> Document | None:
+    if simulation.smallest is None:
         return None
-    binding = measurement.smallest.binding
+    binding = simulation.smallest.binding
     return {"kind": binding.kind, "what": binding.detail, "where": binding.place}
 
 
-def _plan(measurement: Measurement) -> Document:
-    allocation = measurement.allocation
-    if allocation is None or measurement.status != "ok":
+def _plan(simulation: Simulation) -> Document:
+    allocation = simulation.allocation
+    if allocation is None or simulation.status != "ok":
         return {"buffers": [], "peak": None}
-    labels = measurement.ledger.scratch_labels
+    labels = simulation.ledger.scratch_labels
     rows = {
         index: _buffer(allocation, allocation.infos[index], offset, labels)
         for index, offset in allocation.offsets.items()
     }
-    peak = find_peak(allocation)
+    peak = simulation.peak
     by_identity = {id(allocation.infos[index]): position for position, index in enumerate(rows)}
     return {
         "buffers": list(rows.values()),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from typing import Unpack
 
-from tflm_sim.answers.measure import Measurement, measure
 from tflm_sim.answers.peak import live_bytes
-from tflm_sim.arena.events import Event, Observer, Phase
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.arena.events import Observer
+from tflm_sim.device.configuration import Configuration, Settings, Where
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.device.run import ROOMY_ARENA, Outcome, run
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
 from tflm_sim.planners import greedy
@@ -25,70 +25,70 @@ MOST_REMEDIES = 8
 
 def take_picture(
     model: Model,
-    configuration: Configuration,
+    target: Where,
     *,
     arena_size: int | None = None,
     title: str = "",
     observers: Iterable[Observer] = (),
+    **settings: Unpack[Settings],
 ) -> Picture:
     """Return the picture of one model on one arena.
 
     Args:
         model: The model.
-        configuration: How TFLM was set up.
+        target: What it runs on: a name, a target, or a configuration.
         arena_size: Bytes; by default the smallest multiple of 16 that works. Two arenas have their smallest sizes.
         title: Default: the target and the planner.
         observers: Who else is told of each event.
+        settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
-        UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.measure.measure`.
+        UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.simulation.simulate`.
     """
     observers = tuple(observers)
-    measurement = measure(model, configuration, observers=observers)
-    sizes = _arena_sizes(measurement, arena_size)
-    builder = PictureBuilder(configuration.planner, split_at=sizes[1] if configuration.is_split else 0)
-    usable: list[int] = []
-    outcome = run(
-        [model],
-        configuration,
-        arena_size=sizes[0],
-        non_persistent_arena_size=sizes[1],
-        observers=(_size_watch(usable), builder, *observers),
+    roomy = simulate(model, target, observers=observers, **settings)
+    size, split_size = _arena_sizes(roomy, arena_size)
+    pictured = simulate(
+        model, roomy.configuration, arena_size=size, non_persistent_arena_size=split_size, observers=observers
     )
-    split_at = sizes[1] if configuration.is_split else 0
-    return _assemble(
-        measurement, builder, outcome, title=title or _title(configuration), arena_bytes=usable[0], split_at=split_at
-    )
+    return _assemble(roomy, pictured, title=title or _title(roomy.configuration))
 
 
-def _assemble(
-    measurement: Measurement, builder: PictureBuilder, outcome: Outcome, *, title: str, arena_bytes: int, split_at: int
-) -> Picture:
-    """Return the picture of a run that is over."""
-    configuration = measurement.configuration
-    if outcome.failure is not None:
-        builder.fail(str(outcome.failure))
-    allocation = outcome.allocations[0] if outcome.allocations else None
-    residents = _residents(allocation, builder.scratch_labels) if allocation and outcome.failure is None else ()
+def _assemble(roomy: Simulation, pictured: Simulation, *, title: str) -> Picture:
+    """Return the picture of a simulation; ``roomy`` is the same one in a roomy arena."""
+    configuration, allocation = roomy.configuration, pictured.allocation
+    split_at = pictured.non_persistent_arena_size or 0
+    builder = _fold(pictured, split_at=split_at)
+    failure = pictured.failure
+    if failure is not None:
+        builder.fail(str(failure))
+    residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
     limits = () if configuration.is_split else tuple(sorted(builder.limits.values(), key=lambda row: -row.need))
     return Picture(
         title=title,
-        size=size_document(measurement),
-        arena_bytes=arena_bytes,
+        size=size_document(roomy),
+        arena_bytes=pictured.device.arena.size,
         split_at=split_at,
-        status=outcome.status,
-        failure=str(outcome.failure or ""),
+        status=pictured.status,
+        failure=str(failure or ""),
         moments=tuple(builder.moments),
         blocks=builder.blocks(),
         steps=tuple(builder.steps),
         op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
-        subgraph_names=_subgraph_names(measurement.model),
+        subgraph_names=_subgraph_names(roomy.model),
         scopes=tuple(allocation.scopes) if allocation and residents else (),
         residents=residents,
         live_bytes=tuple(live_bytes(allocation)) if allocation and residents else (),
         limits=limits,
         remedies=_remedies(allocation, residents, limits, configuration.planner) if allocation else (),
     )
+
+
+def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:
+    builder = PictureBuilder(simulation.configuration.planner, split_at=split_at)
+    for event in simulation.events:
+        builder(event)
+    return builder
 
 
 def _title(configuration: Configuration) -> str:
@@ -99,35 +99,21 @@ def _title(configuration: Configuration) -> str:
     )
 
 
-def _arena_sizes(measurement: Measurement, arena_size: int | None) -> tuple[int, int]:
+def _arena_sizes(roomy: Simulation, arena_size: int | None) -> tuple[int, int | None]:
     """Return the bytes of the arena, or of the persistent and the non-persistent one."""
-    if measurement.split is not None:
-        return measurement.split.persistent, align_up(measurement.split.non_persistent, 16)
+    if roomy.split is not None:
+        return roomy.split.persistent, align_up(roomy.split.non_persistent, 16)
     if arena_size is not None:
-        return arena_size, 0
-    if measurement.smallest is not None:
-        return measurement.smallest.multiple_of_16, 0
-    return _room_to_fail(measurement)
+        return arena_size, None
+    if roomy.smallest is not None:
+        return roomy.smallest.multiple_of_16, None
+    return _room_to_fail(roomy)
 
 
-def _room_to_fail(measurement: Measurement) -> tuple[int, int]:
+def _room_to_fail(roomy: Simulation) -> tuple[int, int | None]:
     """Return an arena in which a model that fails anyway gets as far as in a roomy one."""
-    config = measurement.configuration
-    builder = PictureBuilder(config.planner)
-    size = ROOMY_ARENA - config.target.arena_address
-    run([measurement.model], config, arena_size=size, non_persistent_arena_size=size, observers=(builder,))
-    most = align_up(max((limit.need for limit in builder.limits.values()), default=0) + 16, 16)
-    return (most, most) if config.is_split else (most, 0)
-
-
-def _size_watch(sizes: list[int]) -> Observer:
-    """Return an observer that notes the usable bytes of the arena."""
-
-    def watch(event: Event) -> None:
-        if isinstance(event, Phase) and event.name == "create":
-            sizes.append(dict(event.facts)["aligned_size"])
-
-    return watch
+    most = align_up(max((limit.need for limit in _fold(roomy).limits.values()), default=0) + 16, 16)
+    return most, most if roomy.configuration.is_split else None
 
 
 def _subgraph_names(model: Model) -> tuple[str, ...]:

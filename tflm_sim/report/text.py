@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-from tflm_sim.answers.measure import Measurement
-from tflm_sim.answers.peak import find_peak
 from tflm_sim.answers.place import PlaceTracker
-from tflm_sim.answers.simulate import Simulation
+from tflm_sim.answers.simulation import Simulation
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.events import Event
 from tflm_sim.escape import printable
@@ -41,26 +39,26 @@ def _is_number(cell: str) -> bool:
     return cell[cell[:1] in ("+", "-") :][:1].isdigit()
 
 
-def size_lines(measurement: Measurement) -> list[str]:
+def size_lines(simulation: Simulation) -> list[str]:
     """Return the report of one model: the answer first, then who needs it."""
-    config = measurement.configuration
-    name = printable(PurePath(measurement.model.path or "model").name)
+    config = simulation.configuration
+    name = printable(PurePath(simulation.model.path or "model").name)
     kernels = config.target.kernel_library
     lines = [
         f"{name} on {config.target.name} ({kernels} kernels, {config.interpreter} interpreter, "
         f"{config.planner} planner)",
         "",
     ]
-    if measurement.failure is not None:
-        return lines + _failed_lines(measurement)
-    answer = _split_lines(measurement) if config.is_split else _answer_lines(measurement)
-    return lines + answer + _tail_lines(measurement) + _peak_lines(measurement)
+    if simulation.failure is not None:
+        return lines + _failed_lines(simulation)
+    answer = _split_lines(simulation) if config.is_split else _answer_lines(simulation)
+    return lines + answer + _tail_lines(simulation) + _peak_lines(simulation)
 
 
-def _failed_lines(measurement: Measurement) -> list[str]:
-    lines = [f"AllocateTensors() fails in an arena of any size: {printable(str(measurement.failure), 200)}"]
-    if measurement.ledger.log:
-        lines += ["the device prints:", *_device_lines(measurement.ledger.log)]
+def _failed_lines(simulation: Simulation) -> list[str]:
+    lines = [f"AllocateTensors() fails in an arena of any size: {printable(str(simulation.failure), 200)}"]
+    if simulation.log:
+        lines += ["the device prints:", *_device_lines(simulation.log)]
     return lines
 
 
@@ -68,8 +66,8 @@ def _device_lines(log: Iterable[str]) -> list[str]:
     return [f"    {printable(line, 200)}" for line in log if line.strip()]
 
 
-def _answer_lines(measurement: Measurement) -> list[str]:
-    smallest = measurement.smallest
+def _answer_lines(simulation: Simulation) -> list[str]:
+    smallest = simulation.smallest
     assert smallest is not None, "only for models that work"
     binding = smallest.binding
     rows = [
@@ -77,10 +75,10 @@ def _answer_lines(measurement: Measurement) -> list[str]:
         ("multiple of 16", format_size(smallest.multiple_of_16), "the one to put in the firmware:"),
     ]
     lines = [*table_lines(rows), f"    alignas(16) uint8_t tensor_arena[{smallest.multiple_of_16}];", ""]
-    used = measurement.arena_used_bytes
+    used = simulation.arena_used_bytes
     lines.append(
-        f"arena_used_bytes() reports {format_size(used)} in a large arena: head {measurement.head_bytes:,} + tail "
-        f"{measurement.tail_bytes:,}"
+        f"arena_used_bytes() reports {format_size(used)} in a large arena: head {simulation.head_bytes:,} + tail "
+        f"{simulation.tail_bytes:,}"
     )
     if smallest.size > used:
         lines.append(f"that is {smallest.size - used:,} B less than it needs on the way there:")
@@ -91,8 +89,8 @@ def _answer_lines(measurement: Measurement) -> list[str]:
     return lines
 
 
-def _split_lines(measurement: Measurement) -> list[str]:
-    split = measurement.split
+def _split_lines(simulation: Simulation) -> list[str]:
+    split = simulation.split
     assert split is not None, "only for models that work on two arenas"
     rows = [
         ("smallest persistent arena", format_size(split.persistent)),
@@ -103,70 +101,65 @@ def _split_lines(measurement: Measurement) -> list[str]:
         f"    alignas(16) uint8_t persistent_arena[{split.persistent}];",
         f"    alignas(16) uint8_t non_persistent_arena[{align_up(split.non_persistent, 16)}];",
         "",
-        f"arena_used_bytes() reports {format_size(measurement.arena_used_bytes)} in large arenas",
+        f"arena_used_bytes() reports {format_size(simulation.arena_used_bytes)} in large arenas",
     ]
 
 
-def _tail_lines(measurement: Measurement) -> list[str]:
-    groups = sorted(measurement.ledger.groups.items(), key=lambda item: -item[1].used)
+def _tail_lines(simulation: Simulation) -> list[str]:
+    groups = sorted(simulation.ledger.groups.items(), key=lambda item: -item[1].used)
     rows = [("bytes", "share", "padding", "what")]
     for what, row in groups:
-        share = f"{100 * row.used / max(measurement.tail_bytes, 1):.1f} %"
+        share = f"{100 * row.used / max(simulation.tail_bytes, 1):.1f} %"
         rows.append((f"{row.used:,}", share, f"{row.used - row.requested:,}", what))
-        rows += _label_rows(measurement, what)
-    ops = sorted(measurement.ledger.ops.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
+        rows += _label_rows(simulation, what)
+    ops = sorted(simulation.ledger.ops.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
     op_rows = [
         (f"{row.used:,}", f"#{index}", printable(op) + (f" (subgraph {subgraph})" if subgraph else ""))
         for (subgraph, index, op), row in ops
     ]
-    lines = ["", f"tail {measurement.tail_bytes:,} B, by what it is", *table_lines(rows)]
+    lines = ["", f"tail {simulation.tail_bytes:,} B, by what it is", *table_lines(rows)]
     return [*lines, "", "tail by operator, the largest", *table_lines(op_rows)] if op_rows else lines
 
 
-def _label_rows(measurement: Measurement, group: str) -> list[tuple[str, str, str, str]]:
+def _label_rows(simulation: Simulation, group: str) -> list[tuple[str, str, str, str]]:
     """Return what a group consists of, the largest parts, where it consists of several."""
-    parts = [(label, row) for (what, label), row in measurement.ledger.labels.items() if what == group and label]
+    parts = [(label, row) for (what, label), row in simulation.ledger.labels.items() if what == group and label]
     total = sum(row.used for _, row in parts)
-    if len(parts) < 2 or 10 * total < measurement.tail_bytes:
+    if len(parts) < 2 or 10 * total < simulation.tail_bytes:
         return []
     parts.sort(key=lambda part: -part[1].used)
     return [("", "", "", f"  {row.used:,} in {row.count} of {printable(label)}") for label, row in parts[:TOP_PARTS]]
 
 
-def _peak_lines(measurement: Measurement) -> list[str]:
-    allocation = measurement.allocation
-    peak = find_peak(allocation) if allocation is not None else None
+def _peak_lines(simulation: Simulation) -> list[str]:
+    allocation = simulation.allocation
+    peak = simulation.peak
     if allocation is None or peak is None:
         return []
     where = (
         f"#{peak.operator} {allocation.op_names[peak.subgraph][peak.operator]}" if peak.operator >= 0 else "the inputs"
     )
-    above = measurement.head_bytes - peak.live_bytes
+    above = simulation.head_bytes - peak.live_bytes
     verdict = "no plan can be smaller" if above == 0 else f"{above:,} B of the head are the planner's gaps"
     rows = [("bytes", "offset", "alive", "buffer")]
     for info, offset in peak.buffers:
-        what = _buffer_name(measurement, info)
+        what = _buffer_name(simulation, info)
         rows.append((f"{info.size:,}", f"{offset:,}", f"{info.first_created}..{info.last_used}", what))
-    title = f"head {measurement.head_bytes:,} B; fullest at {where} with {peak.live_bytes:,} B alive; {verdict}"
+    title = f"head {simulation.head_bytes:,} B; fullest at {where} with {peak.live_bytes:,} B alive; {verdict}"
     return ["", title, *table_lines(rows)]
 
 
-def _buffer_name(measurement: Measurement, info: AllocationInfo) -> str:
+def _buffer_name(simulation: Simulation, info: AllocationInfo) -> str:
     if info.tensor < 0:
-        label = measurement.ledger.scratch_labels[info.scratch]
+        label = simulation.ledger.scratch_labels[info.scratch]
         return f"scratch {info.scratch} of #{info.node}" + (f" ({label})" if label else "")
-    tensor = measurement.model.subgraphs[info.subgraph].tensors[info.tensor]
+    tensor = simulation.model.subgraphs[info.subgraph].tensors[info.tensor]
     return f"tensor {info.tensor} {printable(tensor.name)}"
 
 
-def failure_lines(simulation: Simulation, smallest: SmallestArena | None) -> list[str]:
-    """Return why an arena of the asked size does not work, where it fails, and what the device prints.
-
-    Args:
-        simulation: Of an arena of the asked size.
-        smallest: What would be enough; None when nothing is.
-    """
-    lines = [_too_small(simulation.arena_size, smallest)]
+def failure_lines(simulation: Simulation) -> list[str]:
+    """Return why an arena does not work, where it fails, and what the device prints."""
+    lines = [_too_small(simulation.arena_size, simulation.smallest)]
     if simulation.failure is not None:
         lines.append(f"what fails, in '{failed_step(simulation)}': {printable(str(simulation.failure), 200)}")
     else:

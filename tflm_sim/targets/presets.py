@@ -116,15 +116,16 @@ def target(name: str, *, kernels: str | None = None) -> Target:
     """Return the target that a preset names.
 
     Args:
-        name: A key of :data:`PRESETS`.
+        name: A key of :data:`PRESETS`; case does not matter.
         kernels: ``--kernels``: "reference", "cmsis_nn", "cmsis_nn@VERSION"; None for the preset's own.
 
     Raises:
         UsageError: No such preset, or a kernel library that is not modelled for it.
     """
-    preset = PRESETS.get(name)
+    preset = PRESETS.get(name.lower())
     if preset is None:
         raise unknown("target", name, PRESETS)
+    name = name.lower()
     if preset.own_kernels and kernels is not None:
         raise UsageError(f"{name} is a library with kernels of its own; leave --kernels out")
     usual = next(iter(preset.libraries), "reference")

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tflm_sim import load, preset, sample_path, simulate
-from tflm_sim.answers.head_problem import head_problem
+from tflm_sim.answers.head_problem import head_problem, problem_of
 from tflm_sim.errors import ArenaOverflowError, UsageError
 from tflm_sim.planners.buffers import Buffer
 
@@ -13,15 +13,14 @@ def simulation():
     return simulate(load(sample_path("streaming")), preset("cortex-m4"))
 
 
-def with_info(simulation, **changes):
-    first, *others = simulation.buffers
-    info = replace(first.info, **changes)
-    return replace(simulation, buffers=(replace(first, info=info), *others))
+def problem_with(simulation, **changes):
+    first, *others = (buffer.info for buffer in simulation.buffers)
+    return problem_of([replace(first, **changes), *others])
 
 
 def test_sizes_are_rounded_up_to_16_and_lifetimes_stay(simulation):
-    changed = with_info(simulation, size=17, first_created=-1, last_used=3)
-    assert head_problem(changed).buffers[0] == Buffer(32, -1, 3)
+    changed = problem_with(simulation, size=17, first_created=-1, last_used=3)
+    assert changed.buffers[0] == Buffer(32, -1, 3)
 
 
 def test_every_name_is_there_once(simulation):
@@ -31,17 +30,17 @@ def test_every_name_is_there_once(simulation):
 
 
 def test_a_scratch_buffer_is_named_after_its_operator(simulation):
-    changed = with_info(simulation, tensor=-1, scratch=2, node=5, subgraph=1)
-    assert head_problem(changed).names[0] == "subgraph1.op5.scratch2"
+    changed = problem_with(simulation, tensor=-1, scratch=2, node=5, subgraph=1)
+    assert changed.names[0] == "subgraph1.op5.scratch2"
 
 
 def test_an_offline_offset_is_a_fixed_offset(simulation):
-    assert head_problem(with_info(simulation, offline_offset=64)).buffers[0].offset == 64
+    assert problem_with(simulation, offline_offset=64).buffers[0].offset == 64
 
 
 def test_a_negative_offline_offset_is_refused(simulation):
     with pytest.raises(UsageError, match=r"subgraph0\.tensor0 is fixed at the negative offset -2"):
-        head_problem(with_info(simulation, offline_offset=-2))
+        problem_with(simulation, offline_offset=-2)
 
 
 def test_what_does_not_fit_has_no_problem():

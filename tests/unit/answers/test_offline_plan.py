@@ -8,7 +8,7 @@ import pytest
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import with_offline_plan
-from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load

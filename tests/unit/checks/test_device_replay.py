@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.board.replay import ReplayScript
 from tflm_sim.checks.device_replay import replay_script
 from tflm_sim.device.configuration import Configuration
@@ -18,8 +18,8 @@ TARGET = target("cortex-m4")
 
 def script(name: str, arena_size: int, interpreter: str = "plain") -> ReplayScript:
     config = Configuration(TARGET, interpreter)
-    simulation = simulate_configuration([load(sample_path(name))], config, arena_size=arena_size)
-    return replay_script(simulation, TARGET, interpreter=interpreter)
+    simulation = simulate(load(sample_path(name)), config, arena_size=arena_size)
+    return replay_script(simulation)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -29,8 +29,8 @@ def test_the_predicted_mark_is_what_an_arena_must_have(name: str) -> None:
     config = Configuration(TARGET, "plain")
     model = load(sample_path(name))
     least = align_up(mark, 16)
-    assert simulate_configuration([model], config, arena_size=least).status == "ok"
-    assert simulate_configuration([model], config, arena_size=least - 16).status != "ok"
+    assert simulate(model, config, arena_size=least).status == "ok"
+    assert simulate(model, config, arena_size=least - 16).status != "ok"
 
 
 def test_every_temp_that_is_taken_is_given_back_and_every_persistent_range_is_checked() -> None:
@@ -49,15 +49,15 @@ def test_no_two_ranges_that_are_alive_together_share_a_seed() -> None:
 def test_a_skewed_arena_is_opened_with_its_skew() -> None:
     skewed = replace(TARGET, arena_address=4)
     config = Configuration(skewed, "recording")
-    simulation = simulate_configuration([load(sample_path("sine"))], config, arena_size=4096)
-    steps = replay_script(simulation, skewed, interpreter="recording").steps
+    simulation = simulate(load(sample_path("sine")), config, arena_size=4096)
+    steps = replay_script(simulation).steps
     assert dict(steps[0].fields) == {"v": 1, "size": 4096, "skew": 4}
 
 
 def test_a_plain_interpreter_skips_to_the_aligned_start() -> None:
     skewed = replace(TARGET, arena_address=4)
-    simulation = simulate_configuration([load(sample_path("sine"))], Configuration(skewed, "plain"), arena_size=4096)
-    steps = replay_script(simulation, skewed).steps
+    simulation = simulate(load(sample_path("sine")), Configuration(skewed, "plain"), arena_size=4096)
+    steps = replay_script(simulation).steps
     assert dict(steps[0].fields) == {"v": 1, "size": 4084, "skew": 0}  # 4 + 12 = 16
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.arena.events import PlanAdd, PlanOffset
 from tflm_sim.board.dialects import ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanDialect, PlanReport
 from tflm_sim.board.messages import ArenaReport
@@ -19,7 +19,7 @@ RECORDING = Configuration(target("cortex-m4"), "recording")
 
 
 def plain_report(arena_size: int, **changes: object) -> ArenaReport:
-    simulation = simulate_configuration([MODEL], PLAIN, arena_size=arena_size)
+    simulation = simulate(MODEL, PLAIN, arena_size=arena_size)
     report = ArenaReport(
         1, 9, 1, arena_size, 0, (), None, None, simulation.arena_used_bytes, None, None, (), (), None, 0
     )
@@ -37,12 +37,12 @@ def test_a_stub_report_is_compared_in_its_own_arena(arena_size: int) -> None:
 
 def test_the_skew_of_the_arena_counts() -> None:
     skewed = replace(PLAIN, target=replace(PLAIN.target, arena_address=4))
-    simulation = simulate_configuration([MODEL], skewed, arena_size=2000)
+    simulation = simulate(MODEL, skewed, arena_size=2000)
     assert compare(plain_report(2000, skew=4, total=simulation.arena_used_bytes)).is_equal
 
 
 def test_one_byte_more_is_a_difference() -> None:
-    total = simulate_configuration([MODEL], PLAIN, arena_size=2000).arena_used_bytes
+    total = simulate(MODEL, PLAIN, arena_size=2000).arena_used_bytes
     (figure,) = compare(plain_report(2000, total=total + 1)).figures
     assert (figure.name, figure.low, figure.simulated, figure.is_equal) == ("total", total + 1, total, False)
 
@@ -67,7 +67,7 @@ def test_a_report_about_this_model_is_not_refused() -> None:
 
 
 def test_a_report_with_categories_comes_from_a_recording_interpreter() -> None:
-    simulation = simulate_configuration([MODEL], RECORDING, arena_size=2048)
+    simulation = simulate(MODEL, RECORDING, arena_size=2048)
     uses = tuple(
         CategoryUse(key, recorded.used, recorded.requested, recorded.count)
         for key, recorded in zip(
@@ -91,13 +91,13 @@ def test_a_report_with_categories_comes_from_a_recording_interpreter() -> None:
 
 
 def test_a_rounded_figure_agrees_when_the_simulation_is_within_it() -> None:
-    used = simulate_configuration([MODEL], PLAIN, arena_size=1 << 20).arena_used_bytes
+    used = simulate(MODEL, PLAIN, arena_size=1 << 20).arena_used_bytes
     assert compare(ArenaUsed(1, used - 50, used + 49, "mltk")).is_equal
     assert not compare(ArenaUsed(1, used + 1, used + 100, "mltk")).is_equal
 
 
 def test_an_mcufit_record_is_known_by_its_hash() -> None:
-    used = simulate_configuration([MODEL], PLAIN, arena_size=1 << 20).arena_used_bytes
+    used = simulate(MODEL, PLAIN, arena_size=1 << 20).arena_used_bytes
     values = {"arena_used_bytes": used, "model_sha256": IDENTITY.sha256}
     assert compare(BenchmarkRecord(1, "result", tuple(values.items()))).is_equal
     foreign = BenchmarkRecord(1, "result", (("arena_used_bytes", used), ("model_sha256", "ff")))
@@ -105,7 +105,7 @@ def test_an_mcufit_record_is_known_by_its_hash() -> None:
 
 
 def test_a_printed_plan_is_compared_buffer_by_buffer() -> None:
-    simulation = simulate_configuration([MODEL], PLAIN, arena_size=1 << 20)
+    simulation = simulate(MODEL, PLAIN, arena_size=1 << 20)
     added = [event for event in simulation.events if isinstance(event, PlanAdd)]
     offsets = {event.planner_index: event.offset for event in simulation.events if isinstance(event, PlanOffset)}
     buffers = tuple(
@@ -119,7 +119,7 @@ def test_a_printed_plan_is_compared_buffer_by_buffer() -> None:
 
 
 def test_a_planner_outside_the_arena_leaves_only_the_head_and_the_plan_to_compare() -> None:
-    head = simulate_configuration([MODEL], PLAIN, arena_size=2000).head_bytes
+    head = simulate(MODEL, PLAIN, arena_size=2000).head_bytes
     report = plain_report(2000, info=(("planner", "outside"),), total=1, tail=1, head=head)
     assert [figure.name for figure in compare(report).figures] == ["head"]
 

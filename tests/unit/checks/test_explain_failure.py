@@ -1,6 +1,6 @@
 import pytest
 
-from tflm_sim.answers.simulate import simulate_configuration
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects import parse_log
@@ -16,7 +16,7 @@ SMALLEST = smallest_arena(MODEL, CONFIG.target)
 
 
 def device_log(arena_size: int) -> str:
-    return "\n".join(simulate_configuration([MODEL], CONFIG, arena_size=arena_size).log)
+    return "\n".join(simulate(MODEL, CONFIG, arena_size=arena_size).log)
 
 
 def diagnosis_of(text: str, arena_size: int | None = None) -> Diagnosis:

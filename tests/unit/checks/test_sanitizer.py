@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.arena.events import (
     AllocInfo,
     Event,

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import LogLine
 from tflm_sim.device.interpreter import MicroInterpreter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.model.build import ModelBuilder

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.answers.simulate import Simulation, simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.errors import ModelError, SimulatedFailure, UsageError
 from tflm_sim.invocation.findings import BufferId, FindingCode
 from tflm_sim.invocation.invoke import invoke
@@ -160,7 +160,7 @@ def test_a_broken_loop_is_noticed_in_its_body() -> None:
 
 def test_call_once_runs_in_the_first_invocation_only() -> None:
     simulation = run(load(sample_path("streaming")))
-    main, once = (len(subgraph.operators) for subgraph in simulation.outcome.interpreters[0].model.subgraphs)
+    main, once = (len(subgraph.operators) for subgraph in simulation.device.interpreters[0].model.subgraphs)
     assert invoke(simulation, 4).operators == 4 * main + once
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tflm_sim.answers.measure import measure
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.build import ModelBuilder
@@ -27,7 +27,9 @@ Document = dict[str, Any]
 
 
 def size(sample: str, preset: str = "cortex-m4", kernels: str | None = None, **settings: Any) -> Document:
-    return size_document(measure(load(sample_path(sample)), Configuration(target(preset, kernels=kernels), **settings)))
+    return size_document(
+        simulate(load(sample_path(sample)), Configuration(target(preset, kernels=kernels), **settings))
+    )
 
 
 def difference(before: Document, after: Document) -> Document:
@@ -43,7 +45,7 @@ def relus(*sizes: int) -> Document:
     for a, b in pairwise(tensors):
         builder.operator("RELU", [a], [b])
     model = parse(builder.build(inputs=[tensors[0]], outputs=[tensors[-1]]))
-    return size_document(measure(model, Configuration(target("cortex-m4", kernels="reference"))))
+    return size_document(simulate(model, Configuration(target("cortex-m4", kernels="reference"))))
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

@@ -8,8 +8,7 @@ import json
 import jsonschema
 import pytest
 
-from tflm_sim.answers.measure import measure
-from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError
 from tflm_sim.model.build import ModelBuilder
@@ -32,7 +31,7 @@ def valid(document: dict) -> dict:
 @pytest.mark.parametrize("settings", [{}, {"interpreter": "recording"}, {"planner": "linear"}, {"is_split": True}])
 def test_size_documents(sample: str, settings: dict) -> None:
     path = sample_path(sample)
-    document = valid(size_document(measure(load(path), Configuration(M4, **settings))))
+    document = valid(size_document(simulate(load(path), Configuration(M4, **settings))))
     assert document["model"] == {
         "path": str(path),
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -46,12 +45,12 @@ def test_size_documents(sample: str, settings: dict) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_target_is_spelled_out(name: str) -> None:
-    document = valid(size_document(measure(load(sample_path("sine")), Configuration(target(name)))))
+    document = valid(size_document(simulate(load(sample_path("sine")), Configuration(target(name)))))
     assert document["target"]["name"] == name
 
 
 def test_a_model_that_fails_on_the_device() -> None:
-    document = valid(size_document(measure(parse(ModelBuilder().build(inputs=None, outputs=[])), Configuration(M4))))
+    document = valid(size_document(simulate(parse(ModelBuilder().build(inputs=None, outputs=[])), Configuration(M4))))
     assert (document["status"], document["smallest_arena_bytes"], document["buffers"]) == ("abort", None, [])
     assert document["failure"]
 
@@ -67,5 +66,5 @@ def test_a_model_that_we_cannot_read() -> None:
 )
 def test_an_arena_of_a_given_size(arena_size: int, fits: bool, step: str | None) -> None:
     model = load(sample_path("sine"))
-    document = valid(arena_document(model, Configuration(M4), simulate(model, M4, arena_size=arena_size)))
+    document = valid(arena_document(simulate(model, M4, arena_size=arena_size)))
     assert (document["arena_size"], document["fits"], document["failed_step"]) == (arena_size, fits, step)

@@ -133,7 +133,7 @@ def test_without_matplotlib_the_extra_is_named(residual: Picture, monkeypatch: p
 def test_figures_of_planners_tail_and_board_have_a_bar_for_each() -> None:
     pytest.importorskip("matplotlib")
     from tflm_sim.answers.head_problem import head_problem
-    from tflm_sim.answers.simulate import simulate
+    from tflm_sim.answers.simulation import simulate
     from tflm_sim.planners.compare import compare
     from tflm_sim.report import figures
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tflm_sim.answers.measure import measure
-from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
@@ -21,12 +20,12 @@ REFERENCE = target("cortex-m4", kernels="reference")
 
 
 def report(model: Model, *, is_split: bool = False) -> list[str]:
-    return size_lines(measure(model, Configuration(REFERENCE, is_split=is_split)))
+    return size_lines(simulate(model, Configuration(REFERENCE, is_split=is_split)))
 
 
 def failure(model: Model, arena_size: int) -> list[str]:
     simulation = simulate(model, REFERENCE, arena_size=arena_size)
-    return failure_lines(simulation, measure(model, Configuration(REFERENCE)).smallest)
+    return failure_lines(simulation)
 
 
 def test_numbers_are_right_aligned() -> None:

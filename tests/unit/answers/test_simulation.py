@@ -1,4 +1,4 @@
-"""``measure()``: recorded categories, who holds the tail, the peak; all of it adds up to the arena."""
+"""``simulate()``: recorded categories, who holds the tail, the peak; all of it adds up to the arena."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tflm_sim.answers.ledger import GROUPS
-from tflm_sim.answers.measure import Measurement, measure
 from tflm_sim.answers.peak import find_peak, live_bytes
-from tflm_sim.answers.simulate import simulate
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.arena.events import Persist, Phase
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.recording import AllocationRecorder
@@ -22,8 +22,8 @@ from tflm_sim.targets.presets import target
 REFERENCE = target("cortex-m4", kernels="reference")
 
 
-def measured(model: Model, **settings: object) -> Measurement:
-    return measure(model, Configuration(REFERENCE, **settings))
+def measured(model: Model, **settings: object) -> Simulation:
+    return simulate(model, Configuration(REFERENCE, **settings))
 
 
 # -- recorded categories ------------------------------------------------------------------------------------------
@@ -110,3 +110,19 @@ def test_a_simulation_knows_its_peak_and_who_holds_its_tail(chain: Callable[...,
     assert simulation.peak.live_bytes == 320  # of the second model
     assert sum(row.used for row in simulation.ledger.groups.values()) == simulation.tail_bytes
     assert simulate(chain(16, 16), REFERENCE, arena_size=300).peak is None
+
+
+def test_the_smallest_arena_is_the_same_asked_of_any_arena() -> None:
+    model = load(sample_path("sine"))
+    expected = smallest_arena(model, REFERENCE)
+    for arena_size in (None, 1 << 16, 100):
+        simulation = simulate(model, REFERENCE, arena_size=arena_size)
+        assert simulation.smallest == expected
+        assert simulation.smallest is simulation.smallest  # worked out once
+
+
+def test_what_works_in_no_arena_has_no_smallest_one() -> None:
+    model = parse(ModelBuilder().build(inputs=None, outputs=[]))
+    assert simulate(model, REFERENCE).smallest is None
+    assert simulate(model, REFERENCE, arena_size=64).smallest is None
+    assert simulate(model, REFERENCE, is_split=True).split is None

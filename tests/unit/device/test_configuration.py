@@ -1,0 +1,63 @@
+"""``configure()``: what a user writes, as one value that everything takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tflm_sim.answers.offline_plan import with_offline_plan
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.checks.lifetimes import cost_of_preserving, lifetimes
+from tflm_sim.checks.sanitize import sanitize
+from tflm_sim.device.configuration import Configuration, Where, configure
+from tflm_sim.errors import UsageError
+from tflm_sim.model.load import load
+from tflm_sim.ops.op_model import OpModel
+from tflm_sim.samples import sample_path
+from tflm_sim.targets.presets import target
+
+M4 = target("cortex-m4")
+SINE = load(sample_path("sine"))
+
+
+@pytest.mark.parametrize("where", ["cortex-m4", "Cortex-M4", M4, Configuration(M4)])
+def test_a_name_in_any_case_a_target_and_a_configuration_are_the_same(where: Where) -> None:
+    assert configure(where) == Configuration(M4)
+
+
+@pytest.mark.parametrize("where", ["cortex-m4", M4, Configuration(M4)])
+def test_every_entry_point_takes_each_of_them(where: Where) -> None:
+    size = smallest_arena(SINE, where).multiple_of_16
+    assert simulate(SINE, where, arena_size=size).status == "ok"
+    assert lifetimes(SINE, where).find("output").size == 1
+    assert sanitize(SINE, where) == ()
+    assert cost_of_preserving(SINE, where, None).before == size
+    assert simulate(with_offline_plan(SINE, where, "linear"), where).status == "ok"
+
+
+def test_settings_win_over_those_of_a_configuration_and_leave_the_others() -> None:
+    base = configure("cortex-m4", kernels="reference", variable_arena_size=1024, custom_ops=[OpModel("MINE")])
+    changed = configure(base, planner="linear", arena_address=4)
+    assert changed == replace(base, planner="linear", target=replace(base.target, arena_address=4))
+
+
+def test_none_is_the_targets_own() -> None:
+    assert configure("x86_64-pip", kernels=None, interpreter=None).interpreter == "recording"
+    assert Configuration(target("x86_64-pip")).interpreter == "recording"
+
+
+def test_a_setting_that_does_not_exist_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="there is no setting 'plan'; use one of: kernels, "):
+        simulate(SINE, "cortex-m4", plan="linear")  # type: ignore[call-arg]
+
+
+def test_kernels_go_with_a_name() -> None:
+    with pytest.raises(UsageError, match="goes with the name of a target"):
+        configure(M4, kernels="reference")
+
+
+def test_an_unknown_target_is_named_as_it_was_written() -> None:
+    with pytest.raises(UsageError, match="unknown target 'Cortex-M5'; did you mean cortex-m85"):
+        configure("Cortex-M5")

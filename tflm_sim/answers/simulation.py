@@ -1,0 +1,219 @@
+"""``simulate()``: run AllocateTensors() of one or several models on one arena; ``Simulation`` is all there is to know.
+
+This is the one boundary where a simulated failure becomes data: "too small" is an answer. What the run does not say by
+itself (the smallest arena, the fullest moment, who holds the tail) is worked out when it is asked for, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Unpack
+
+from tflm_sim.answers.ledger import TailLedger
+from tflm_sim.answers.peak import Peak, find_peak
+from tflm_sim.answers.smallest_arena import (
+    ConstraintObserver,
+    SmallestArena,
+    SplitArenaSizes,
+    smallest_of,
+    smallest_pair,
+)
+from tflm_sim.arena.events import Corruption, Event, LogLine, Observer
+from tflm_sim.device.configuration import Configuration, Settings, Where, configure
+from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.device.recording import AllocationRecorder, RecordedAllocation
+from tflm_sim.device.run import Device, PlannedBuffer, roomy_arena, run
+from tflm_sim.errors import SimulatedFailure
+from tflm_sim.model.types import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What happened on the arena, and the answers that follow from it.
+
+    Attributes:
+        models: The models that share the arena, in order.
+        configuration: How TFLM was set up.
+        arena_size: Bytes; of persistent memory alone, where there are two arenas.
+        non_persistent_arena_size: Bytes of the second arena, None where there is one.
+        events: Every event, in order.
+        device: The arena and the models on it, as AllocateTensors() left them.
+    """
+
+    models: tuple[Model, ...]
+    configuration: Configuration
+    arena_size: int
+    non_persistent_arena_size: int | None
+    events: tuple[Event, ...] = field(repr=False)
+    device: Device = field(repr=False)
+
+    # -- how it went ------------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        """The first model."""
+        return self.models[0]
+
+    @property
+    def status(self) -> str:
+        """ "ok"; "error" (AllocateTensors returned kTfLiteError); "abort" (the device halts or goes wild)."""
+        return self.device.status
+
+    @property
+    def failure(self) -> SimulatedFailure | None:
+        """What stopped it, or None."""
+        return self.device.failure
+
+    @property
+    def fits(self) -> bool:
+        """Whether it works: no failure, and no byte in use was handed out again."""
+        return self.failure is None and not self.corruptions
+
+    def unwrap(self) -> Simulation:
+        """Return self, or raise the :class:`~tflm_sim.errors.SimulatedFailure` that stopped it."""
+        if self.failure is not None:
+            raise self.failure
+        return self
+
+    @cached_property
+    def log(self) -> tuple[str, ...]:
+        """The lines that the device prints, in order."""
+        return tuple(event.text for event in self.events if isinstance(event, LogLine))
+
+    @cached_property
+    def corruptions(self) -> tuple[str, ...]:
+        """Where the device overwrites bytes in use without noticing, which is a failure too."""
+        return tuple(event.text for event in self.events if isinstance(event, Corruption))
+
+    # -- the arena --------------------------------------------------------------------------------------------------
+
+    @property
+    def head_bytes(self) -> int:
+        """Bytes from the start to the end of the plan (of temp, where it failed)."""
+        return self.device.arena.non_persistent_used_bytes
+
+    @property
+    def tail_bytes(self) -> int:
+        """Bytes of persistent memory."""
+        return self.device.arena.persistent_used_bytes
+
+    @property
+    def arena_used_bytes(self) -> int:
+        """What ``arena_used_bytes()`` reports; 0 after an abort, when nothing reports any more."""
+        return 0 if self.status == "abort" else self.head_bytes + self.tail_bytes
+
+    @cached_property
+    def recorded(self) -> MappingProxyType[str, RecordedAllocation]:
+        """``RecordedAllocationType`` name to what it holds."""
+        recorder = AllocationRecorder(compression=self.configuration.target.runtime.compression)
+        for event in self.events:
+            recorder(event)
+        return MappingProxyType(recorder.recorded)
+
+    @cached_property
+    def ledger(self) -> TailLedger:
+        """Who holds the tail: every persistent byte by what it is and by operator, those without a category too."""
+        ledger = TailLedger()
+        for event in self.events:
+            ledger(event)
+        return ledger
+
+    # -- the plan ---------------------------------------------------------------------------------------------------
+
+    @property
+    def allocations(self) -> tuple[ModelAllocation, ...]:
+        """Tensors, lifetimes and plan of each model that came so far."""
+        return self.device.allocations
+
+    @property
+    def allocation(self) -> ModelAllocation | None:
+        """Those of the first model, None when it failed before there was anything."""
+        return self.allocations[0] if self.allocations else None
+
+    @cached_property
+    def buffers(self) -> tuple[PlannedBuffer, ...]:
+        """What the planner placed, model after model."""
+        return tuple(self.device.planned_buffers())
+
+    @cached_property
+    def peak(self) -> Peak | None:
+        """The fullest moment of the head (of the fullest model), None without a plan."""
+        peaks = [peak for allocation in self.allocations if (peak := find_peak(allocation)) is not None]
+        return max(peaks, key=lambda peak: peak.live_bytes, default=None)
+
+    # -- the arena that it should have ------------------------------------------------------------------------------
+
+    @cached_property
+    def smallest(self) -> SmallestArena | None:
+        """The smallest arena for these models, whatever arena this one was; None where none works, and for two."""
+        roomy = self.roomy
+        if self.configuration.is_split or roomy.failure is not None:
+            return None
+        return smallest_of(roomy.constraints, self.configuration, roomy.device)
+
+    @cached_property
+    def split(self) -> SplitArenaSizes | None:
+        """The smallest pair of arenas; None where none works, and for one arena."""
+        roomy = self.roomy
+        return smallest_pair(roomy.constraints) if self.configuration.is_split and roomy.failure is None else None
+
+    @cached_property
+    def roomy(self) -> Simulation:
+        """The same models in a roomy arena: this simulation, if it is one."""
+        room = roomy_arena(self.configuration.target)
+        is_roomy = self.arena_size == room and self.non_persistent_arena_size in (None, room)
+        return self if is_roomy else simulate(self.models, self.configuration)
+
+    @cached_property
+    def constraints(self) -> ConstraintObserver:
+        """What must fit into an arena, from the events of a roomy one."""
+        constraints = ConstraintObserver(self.configuration.planner)
+        for event in self.events:
+            constraints(event)
+        return constraints
+
+
+def simulate(
+    model: Model | Sequence[Model],
+    target: Where,
+    *,
+    arena_size: int | None = None,
+    non_persistent_arena_size: int | None = None,
+    observers: Iterable[Observer] = (),
+    **settings: Unpack[Settings],
+) -> Simulation:
+    """Simulate ``AllocateTensors()`` of one model, or of several that share one allocator, in order.
+
+    Args:
+        model: One model or several.
+        target: What it runs on: a name, a target, or a configuration.
+        arena_size: Bytes of the arena; None for a roomy one.
+        non_persistent_arena_size: Bytes of a second arena for head and temp; ``arena_size`` is then persistent memory
+            alone. None for one arena, or for a roomy one where the configuration has two.
+        observers: Who else is told of each event, as it happens.
+        settings: See :class:`~tflm_sim.device.configuration.Settings`.
+
+    Raises:
+        UsageError: An argument has no meaning.
+        UnsupportedOpError: TFLM has an operator that we have no model of.
+    """
+    configuration = configure(target, **settings)
+    if non_persistent_arena_size is not None:
+        configuration = configure(configuration, is_split=True)
+    models = (model,) if isinstance(model, Model) else tuple(model)
+    room = roomy_arena(configuration.target)
+    if configuration.is_split and non_persistent_arena_size is None:
+        non_persistent_arena_size = room
+    size = room if arena_size is None else arena_size
+    events: list[Event] = []
+    device = run(
+        models,
+        configuration,
+        arena_size=size,
+        non_persistent_arena_size=non_persistent_arena_size or 0,
+        observers=(events.append, *observers),
+    )
+    return Simulation(models, configuration, size, non_persistent_arena_size, tuple(events), device)
