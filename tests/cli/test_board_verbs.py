@@ -232,7 +232,7 @@ def test_the_board_replays_the_configuration_that_the_command_line_names(
     monkeypatch.setattr("tflm_sim.cli.replay_on.open_port", lambda *_, **__: io.BytesIO())
     monkeypatch.setattr("tflm_sim.cli.replay_on.Session", Mock())
     monkeypatch.setattr("tflm_sim.cli.replay_on._check_room", Mock())
-    monkeypatch.setattr("tflm_sim.cli.replay_on._print", Mock())
+    monkeypatch.setattr("tflm_sim.cli.replay_on._say", Mock())
     monkeypatch.setattr("tflm_sim.cli.replay_on.run_script", collect)
     run(capsys, "replay-on", "loop://", "sample:sine", "--custom-ops", str(own))
     run(capsys, "replay-on", "loop://", "sample:streaming", "--variable-arena", "1024")
