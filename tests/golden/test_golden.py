@@ -8,7 +8,6 @@ CASES = [
 ]
 
 
-@pytest.mark.skipif(not CASES, reason="../shared/golden is not there")
 @pytest.mark.parametrize("golden", CASES)
 def test_the_simulation_is_exact(golden: Golden) -> None:
     assert differences(golden) == []

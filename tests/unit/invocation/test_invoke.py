@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -245,9 +244,8 @@ def test_a_persistent_request_in_invoke_halts_the_device() -> None:
     assert caught.value.status == "abort"
 
 
-@pytest.mark.skipif(
-    not (Path(__file__).resolve().parents[4] / "shared" / "models").is_dir(), reason="needs ../shared/models"
-)
+@pytest.mark.slow
+@pytest.mark.shared("models")
 def test_the_figures_of_check_plans(capsys: pytest.CaptureFixture[str]) -> None:
     import check_plans
 

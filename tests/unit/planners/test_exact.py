@@ -17,7 +17,7 @@ SPEED = Path(__file__).parents[4] / "shared" / "planners" / "speed"
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the C extension was not built")
 
-needs_instances = pytest.mark.skipif(not SPEED.is_dir(), reason="../shared is absent")
+needs_instances = pytest.mark.shared("planners")
 
 
 def instance(name: str) -> list[Buffer]:
