@@ -1,0 +1,193 @@
+"""``tflm-sim shrink``: rewrite a model so that unmodified TFLM needs a smaller arena, with the same bytes out."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_custom_ops, load_model
+from tflm_sim.cli.terminal import StatusLine
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.report.shrunk import shrunk_document, shrunk_lines
+from tflm_sim.targets.presets import target
+from tflm_sim.units import parse_size
+
+if TYPE_CHECKING:
+    from tflm_sim.shrinking.shrink import Shrunk
+
+EXAMPLES = """
+tflm-sim shrink model.tflite -o small.tflite --target cortex-m4
+tflm-sim shrink model.tflite -o small.tflite --target cortex-m4 --target esp32-s3
+tflm-sim shrink model.tflite -o small.tflite --goal 64KiB --max-macs 1.10 --max-flash +10%
+tflm-sim shrink model.tflite -o small.tflite --offline-plan --prove 20
+tflm-sim shrink model.tflite --explain
+"""
+NO_GAIN = 1
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "shrink", "rewrite a model so that TFLM needs a smaller arena, same bytes out", EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
+    parser.add_argument("-o", "--output", metavar="OUT.tflite", help="the file to write; without it nothing is written")
+    parser.add_argument("--in-place", action="store_true", help="OUT may be MODEL")
+    firmware = parser.add_argument_group("firmware")
+    firmware.add_argument(
+        "--target",
+        action="append",
+        metavar="T",
+        help=f"preset (default: {TARGET}); several: no arena grows on any of them",
+    )
+    firmware.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn, for every target")
+    firmware.add_argument("--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own")
+    limits = parser.add_argument_group("what the result may cost")
+    limits.add_argument("--goal", metavar="N", help="stop at the first result that fits (64KiB), the cheapest in MACs")
+    limits.add_argument(
+        "--max-macs", type=_ratio, metavar="X", help="multiply-accumulates, as a multiple (default: 1.30)"
+    )
+    limits.add_argument("--max-flash", metavar="N", help="bytes of the file: 300KiB, +20KiB or +10%%")
+    limits.add_argument(
+        "--ops", metavar="A,B", help="operators that may be needed in addition (SLICE,CONCATENATION; none); default: any"
+    )
+    passes = parser.add_argument_group("passes that are off by default")
+    passes.add_argument("--replan", action="store_true", help="drop the offline plan that the model has")
+    passes.add_argument(
+        "--force-float", action="store_true", help="rewrite floating point for kernels that may add in another order"
+    )
+    parser.add_argument(
+        "--prove",
+        type=int,
+        metavar="N",
+        help="run both in the real TFLM on N random inputs and the extremes; a differing byte refuses the result",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document")
+    form.add_argument("--explain", action="store_true", help="also each edit and why it is lawful, and what was rejected")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb; the exit code is 1 where nothing gained or the goal is not met."""
+    from tflm_sim.shrinking.shrink import MAX_MACS, shrink
+
+    model = load_model(args.model)
+    _refuse_same_file(args)
+    if args.prove is not None and args.prove < 0:
+        raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
+    goal = None if args.goal is None else parse_size(args.goal)
+    with StatusLine("shrinking") as status:
+        shrunk = shrink(
+            model,
+            _configurations(args),
+            goal=goal,
+            max_macs=MAX_MACS if args.max_macs is None else args.max_macs,
+            max_flash=None if args.max_flash is None else _flash(args.max_flash, len(model.source)),
+            operators=None if args.ops is None else _operators(args.ops),
+            replan=args.replan,
+            force_float=args.force_float,
+            prove_runs=args.prove,
+            progress=status.show,
+        )
+    if args.output is not None and shrunk.has_gained:
+        write_atomically(args.output, shrunk.data)
+    _print(args, shrunk, goal)
+    return 0 if shrunk.has_gained and (goal is None or shrunk.fits(goal)) else NO_GAIN
+
+
+def _print(args: argparse.Namespace, shrunk: Shrunk, goal: int | None) -> None:
+    output = args.output if shrunk.has_gained else None
+    if args.json:
+        print(json.dumps(shrunk_document(shrunk, goal=goal, output=output), indent=1))
+    else:
+        print("\n".join(shrunk_lines(shrunk, goal=goal, output=output, explain=args.explain)))
+
+
+def _configurations(args: argparse.Namespace) -> list[Configuration]:
+    custom_ops = tuple(row for path in args.custom_ops for row in load_custom_ops(path))
+    names = list(dict.fromkeys(args.target or [TARGET]))
+    chosen = [target(name, kernels=args.kernels) for name in names]
+    return [Configuration(each, each.interpreter, custom_ops=custom_ops) for each in chosen]
+
+
+def _ratio(text: str) -> float:
+    match = re.fullmatch(r"\+(\d+(?:\.\d+)?)%|(\d+(?:\.\d+)?)", text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a multiple; write 1.10 or +10%")
+    return 1 + float(match[1]) / 100 if match[1] else float(match[2])
+
+
+def _flash(text: str, before: int) -> int:
+    """Return the bytes that --max-flash allows.
+
+    Raises:
+        UsageError: Not a size.
+    """
+    share = re.fullmatch(r"\+(\d+(?:\.\d+)?)%", text.strip())
+    if share is not None:
+        return before + int(before * float(share[1]) / 100)
+    return before + parse_size(text[1:]) if text.startswith("+") else parse_size(text)
+
+
+def _operators(text: str) -> frozenset[str]:
+    """Return the operators that --ops names, none for "none".
+
+    Raises:
+        UsageError: No such builtin operator.
+    """
+    from tflm_sim.model.schema import BUILTIN_OPERATORS
+
+    names = frozenset(name.strip().upper() for name in text.split(",") if name.strip()) - {"NONE"}
+    unknown = sorted(names - set(BUILTIN_OPERATORS))
+    if unknown:
+        raise UsageError(f"--ops: there is no builtin operator '{unknown[0]}'")
+    return names
+
+
+def _refuse_same_file(args: argparse.Namespace) -> None:
+    """Refuse to write over the input unless that is asked for."""
+    if args.output is None or args.in_place or args.model.startswith("sample:"):
+        return
+    with contextlib.suppress(OSError):
+        if os.path.samefile(args.model, args.output):
+            raise UsageError(f"{args.output} is the model itself; --in-place writes over it")
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Write a file so that it is there as a whole or not at all, and read it again.
+
+    Raises:
+        UsageError: It cannot be written.
+        TflmSimError: What is read again is not what was written.
+    """
+    folder = Path(path).absolute().parent
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".shrink-", suffix=".tflite", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if Path(temporary).read_bytes() != data:
+                raise TflmSimError(f"{path}: what was read again is not what was written")
+            mode = Path(path).stat().st_mode & 0o777 if Path(path).exists() else 0o666 & ~_umask()
+            Path(temporary).chmod(mode)
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _umask() -> int:
+    """Return the process's file mode mask."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

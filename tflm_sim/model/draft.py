@@ -1,0 +1,320 @@
+"""``Draft``: a model whose main subgraph is being rewritten.
+
+    draft = Draft(model)
+    half = draft.add_tensor((1, 4, 8, 8), TensorType.INT8, quantization=...)
+    draft.operators[3:5] = [draft.operator("SLICE", (x, begin, size), (half,)), ...]
+    smaller = draft.model()          # what nothing names any more is gone
+    data = encode(smaller)
+
+Tensors keep their index while the draft lives; ``model()`` leaves out what no operator, input, output or signature
+names, and numbers the rest anew. Other subgraphs stay as they are, unless nothing runs them any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tflm_sim.errors import ModelError
+from tflm_sim.model.build_values import complete_options
+from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, options_of_operator
+from tflm_sim.model.types import (
+    Buffer,
+    Metadata,
+    Model,
+    Operator,
+    OperatorCode,
+    OptionValue,
+    Quantization,
+    Subgraph,
+    Tensor,
+)
+
+# Options that name a subgraph by its index.
+SUBGRAPH_OPTIONS = (
+    "then_subgraph_index",
+    "else_subgraph_index",
+    "init_subgraph_index",
+    "cond_subgraph_index",
+    "body_subgraph_index",
+)
+_NO_DATA = Buffer(None)
+
+
+def refuse_unwritable(model: Model) -> None:
+    """Refuse a model of which a :class:`Model` does not keep everything.
+
+    Raises:
+        ModelError: A tensor is sparse or has quantization details; data lies outside of the flatbuffer; compressed
+            tensors are named by index in a metadata buffer; the file has no subgraph.
+    """
+    if not model.subgraphs:
+        raise ModelError("the file has no subgraph")
+    for index, buffer in enumerate(model.buffers):
+        if buffer.external is not None:
+            raise ModelError(f"buffer {index} lies outside of the flatbuffer, which cannot be rewritten")
+    for number, subgraph in enumerate(model.subgraphs):
+        for index, tensor in enumerate(subgraph.tensors):
+            where = f"tensor {index} of subgraph {number}"
+            if tensor.has_sparsity:
+                raise ModelError(f"{where} is sparse, which cannot be rewritten", offset=tensor.offset)
+            if tensor.quantization is not None and tensor.quantization.details_type:
+                raise ModelError(f"{where} has quantization details, which cannot be rewritten", offset=tensor.offset)
+            if tensor.buffer >= len(model.buffers):
+                raise ModelError(f"{where} names buffer {tensor.buffer}, which is not there", offset=tensor.offset)
+        for index, operator in enumerate(subgraph.operators):
+            if operator.opcode_index >= len(model.operator_codes):
+                raise ModelError(f"operator {index} of subgraph {number} names an operator code that is not there")
+    for metadata in model.metadata:
+        if metadata.name == "COMPRESSION_METADATA":
+            raise ModelError("compressed tensors are named by index in COMPRESSION_METADATA, which cannot be rewritten")
+
+
+class Draft:
+    """A model whose main subgraph is being rewritten (mutable).
+
+    Attributes:
+        origin: The model that it began as.
+        tensors: Those of the main subgraph.
+        operators: Those of the main subgraph, in execution order.
+        inputs, outputs: Tensor indices of the main subgraph.
+        metadata: Named buffers.
+    """
+
+    def __init__(self, model: Model) -> None:
+        main = model.subgraphs[0]
+        self.origin = model
+        self.tensors: list[Tensor] = list(main.tensors)
+        self.operators: list[Operator] = list(main.operators)
+        self.inputs: tuple[int, ...] = main.inputs or ()
+        self.outputs: tuple[int, ...] = main.outputs or ()
+        self.metadata: list[Metadata] = list(model.metadata)
+        self._buffers: list[Buffer] = list(model.buffers)
+        self._codes: list[OperatorCode] = list(model.operator_codes)
+
+    def name(self, operator: Operator) -> str:
+        """Return "CONV_2D", ..., or "CUSTOM" for every custom operator."""
+        code = self._codes[operator.opcode_index].builtin_code
+        return BUILTIN_OPERATORS[code] if 0 <= code < len(BUILTIN_OPERATORS) else f"operator code {code}"
+
+    def code(self, operator: Operator) -> OperatorCode:
+        """Return the entry of the operator table that an operator names."""
+        return self._codes[operator.opcode_index]
+
+    def data(self, tensor: int) -> memoryview | None:
+        """Return a tensor's constant bytes, None when it has none or is absent."""
+        if tensor < 0:
+            return None
+        data = self._buffers[self.tensors[tensor].buffer].data
+        return data if data is not None and len(data) else None
+
+    def is_activation(self, tensor: int) -> bool:
+        """Return whether a tensor index names something that is computed (no constant, not absent)."""
+        return tensor >= 0 and self.data(tensor) is None
+
+    def add_tensor(
+        self,
+        shape: Sequence[int],
+        type: int,
+        *,
+        quantization: Quantization | None = None,
+        data: bytes | None = None,
+        is_variable: bool = False,
+        name: str = "",
+    ) -> int:
+        """Add a tensor, with constant data of its own if any, and return its index."""
+        buffer = 0
+        if data is not None:
+            self._buffers.append(Buffer(memoryview(data)))
+            buffer = len(self._buffers) - 1
+        self.tensors.append(
+            Tensor(name, tuple(shape), type, buffer, is_variable=is_variable, quantization=quantization)
+        )
+        return len(self.tensors) - 1
+
+    def add_like(self, tensor: int, shape: Sequence[int]) -> int:
+        """Add an activation with another tensor's type and quantization, and return its index."""
+        like = self.tensors[tensor]
+        return self.add_tensor(shape, like.type, quantization=like.quantization)
+
+    def operator(
+        self,
+        name: str,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        *,
+        options: Mapping[str, OptionValue] | None = None,
+        version: int = 1,
+    ) -> Operator:
+        """Return a builtin operator for this draft; the operator table gets an entry if need be."""
+        builtin = builtin_operator_code(name)
+        index = next(
+            (i for i, code in enumerate(self._codes) if code.builtin_code == builtin and code.custom_code is None), None
+        )
+        if index is None:
+            index = len(self._codes)
+            self._codes.append(OperatorCode(builtin, builtin, None, version))
+        table = options_of_operator(name)
+        return Operator(
+            opcode_index=index,
+            inputs=tuple(inputs),
+            outputs=tuple(outputs),
+            options_type=table,
+            options=complete_options(table, options or {}),
+        )
+
+    def set_metadata(self, name: str, payload: bytes | None) -> None:
+        """Replace a metadata entry; None removes it."""
+        self.metadata = [entry for entry in self.metadata if entry.name != name]
+        if payload is not None:
+            self._buffers.append(Buffer(memoryview(payload)))
+            self.metadata.append(Metadata(name, len(self._buffers) - 1))
+
+    def consumers(self) -> dict[int, list[int]]:
+        """Return the operators that read each tensor, by tensor index, each operator once."""
+        found: dict[int, list[int]] = {}
+        for index, operator in enumerate(self.operators):
+            for tensor in dict.fromkeys(operator.inputs or ()):
+                found.setdefault(tensor, []).append(index)
+        return found
+
+    def producers(self) -> dict[int, int]:
+        """Return the last operator that writes each tensor, by tensor index."""
+        return {tensor: index for index, operator in enumerate(self.operators) for tensor in operator.outputs or ()}
+
+    def model(self) -> Model:
+        """Return the model, without what nothing names any more. Positions in the file mean nothing in it."""
+        subgraphs, kept = self._subgraphs()
+        main, numbers = self._main(kept)
+        subgraphs = [replace(main, name=subgraphs[0].name), *subgraphs[1:]]
+        signatures = tuple(
+            replace(
+                signature,
+                subgraph_index=kept[signature.subgraph_index],
+                inputs=tuple((name, numbers[tensor]) for name, tensor in signature.inputs),
+                outputs=tuple((name, numbers[tensor]) for name, tensor in signature.outputs),
+            )
+            if signature.subgraph_index == 0
+            else replace(signature, subgraph_index=kept[signature.subgraph_index])
+            for signature in self.origin.signatures
+        )
+        draft = replace(
+            self.origin,
+            subgraphs=tuple(subgraphs),
+            operator_codes=tuple(self._codes),
+            buffers=tuple(self._buffers),
+            metadata=tuple(self.metadata),
+            signatures=signatures,
+        )
+        return _without_unnamed(draft)
+
+    def _subgraphs(self) -> tuple[list[Subgraph], dict[int, int]]:
+        """Return the subgraphs that something runs or a signature names, and their new index by old index."""
+        wanted, queue = {0}, [0]
+        queue += [signature.subgraph_index for signature in self.origin.signatures]
+        while queue:
+            index = queue.pop()
+            wanted.add(index)
+            operators = self.operators if index == 0 else self.origin.subgraphs[index].operators
+            queue += [named for operator in operators for named in _named_subgraphs(operator) if named not in wanted]
+        named_before = {
+            named for subgraph in self.origin.subgraphs for o in subgraph.operators for named in _named_subgraphs(o)
+        }
+        # A subgraph that nothing ever ran is part of the file's interface: it stays.
+        wanted |= set(range(len(self.origin.subgraphs))) - named_before
+        kept = {old: new for new, old in enumerate(sorted(wanted))}
+        subgraphs = [self.origin.subgraphs[old] for old in kept]
+        renumbered = [
+            replace(subgraph, operators=tuple(_with_subgraphs(operator, kept) for operator in subgraph.operators))
+            for subgraph in subgraphs
+        ]
+        return renumbered, kept
+
+    def _main(self, kept: Mapping[int, int]) -> tuple[Subgraph, dict[int, int]]:
+        """Return the main subgraph with the tensors that are named, and their new index by old index."""
+        named = {*self.inputs, *self.outputs}
+        for operator in self.operators:
+            named.update((*(operator.inputs or ()), *(operator.outputs or ()), *(operator.intermediates or ())))
+        for signature in self.origin.signatures:
+            if signature.subgraph_index == 0:
+                named.update(tensor for _, tensor in (*signature.inputs, *signature.outputs))
+        numbers = {old: new for new, old in enumerate(sorted(tensor for tensor in named if tensor >= 0))}
+
+        def renumber(tensors: tuple[int, ...] | None) -> tuple[int, ...] | None:
+            return None if tensors is None else tuple(numbers.get(tensor, tensor) for tensor in tensors)
+
+        origin = self.origin.subgraphs[0]
+        main = replace(
+            origin,
+            tensors=tuple(self.tensors[old] for old in numbers),
+            operators=tuple(
+                replace(
+                    _with_subgraphs(operator, kept),
+                    inputs=renumber(operator.inputs),
+                    outputs=renumber(operator.outputs),
+                    intermediates=renumber(operator.intermediates),
+                )
+                for operator in self.operators
+            ),
+            inputs=renumber(self.inputs) if origin.inputs is not None else None,
+            outputs=renumber(self.outputs) if origin.outputs is not None else None,
+        )
+        return main, numbers
+
+
+def _named_subgraphs(operator: Operator) -> list[int]:
+    """Return the subgraphs that an operator runs."""
+    values = (operator.options.get(option) for option in SUBGRAPH_OPTIONS)
+    return [value for value in values if isinstance(value, int) and value >= 0]
+
+
+def _with_subgraphs(operator: Operator, kept: Mapping[int, int]) -> Operator:
+    """Return the operator with the new indices of the subgraphs that it runs."""
+    if not _named_subgraphs(operator):
+        return operator
+    options = {
+        name: kept.get(value, value) if name in SUBGRAPH_OPTIONS and isinstance(value, int) else value
+        for name, value in operator.options.items()
+    }
+    return replace(operator, options=options)
+
+
+def _without_unnamed(model: Model) -> Model:
+    """Return the model without buffers and operator codes that nothing names; equal buffers become one."""
+    buffers: list[Buffer] = [_NO_DATA]
+    numbers: dict[int, int] = {0: 0}
+    by_content: dict[bytes, int] = {}
+
+    def number(old: int) -> int:
+        if old not in numbers:
+            buffer = model.buffers[old]
+            content = b"" if buffer.data is None else bytes(buffer.data)
+            if not content:
+                numbers[old] = 0
+            elif content in by_content:
+                numbers[old] = by_content[content]
+            else:
+                numbers[old] = by_content[content] = len(buffers)
+                buffers.append(replace(buffer, address=0))
+        return numbers[old]
+
+    if model.buffers and model.buffers[0].data:
+        del numbers[0]
+    used = sorted({operator.opcode_index for subgraph in model.subgraphs for operator in subgraph.operators})
+    codes = {old: new for new, old in enumerate(used)}
+    subgraphs = tuple(
+        replace(
+            subgraph,
+            tensors=tuple(replace(tensor, buffer=number(tensor.buffer)) for tensor in subgraph.tensors),
+            operators=tuple(replace(o, opcode_index=codes[o.opcode_index]) for o in subgraph.operators),
+        )
+        for subgraph in model.subgraphs
+    )
+    metadata = tuple(replace(entry, buffer=number(entry.buffer)) for entry in model.metadata)
+    return replace(
+        model,
+        subgraphs=subgraphs,
+        metadata=metadata,
+        buffers=tuple(buffers),
+        operator_codes=tuple(model.operator_codes[old] for old in used),
+    )

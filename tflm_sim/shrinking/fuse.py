@@ -1,0 +1,297 @@
+"""Several operators that are one: PAD before a convolution, and the branches of a mixed depthwise convolution.
+
+PAD + VALID is SAME where SAME pads as much: the kernel leaves out what PAD wrote, and what PAD wrote counts for nothing
+(the zero point, whose product with any weight is 0).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.types import Operator, Quantization, TensorType
+from tflm_sim.shrinking.graph import (
+    CONVOLUTIONS,
+    PADDING_SAME,
+    PADDING_VALID,
+    Array,
+    array,
+    axis_option,
+    integers,
+    quantization_key,
+    same_kind,
+    shape,
+    window,
+    zero_point,
+)
+from tflm_sim.shrinking.passes import Chooser, Witness, place
+
+
+def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
+    """Turn PAD and its VALID convolutions into SAME convolutions."""
+    witnesses: list[Witness] = []
+    for pad in list(draft.operators):
+        if draft.name(pad) not in ("PAD", "PADV2"):
+            continue
+        readers = _same_readers(draft, pad)
+        if not readers or not choose():
+            continue
+        index = draft.operators.index(pad)
+        source = (pad.inputs or ())[0]
+        for reader in readers:
+            operator = draft.operators[reader]
+            draft.operators[reader] = replace(
+                operator,
+                inputs=(source, *(operator.inputs or ())[1:]),
+                options={**operator.options, "padding": PADDING_SAME},
+            )
+        witnesses.append(Witness(place(draft, index), f"is the padding SAME of its readers {readers}"))
+        del draft.operators[index]
+    return witnesses
+
+
+def _same_readers(draft: Draft, pad: Operator) -> list[int]:
+    """Return the convolutions behind a PAD if all of its readers are such and SAME would pad just so, else []."""
+    inputs, output = pad.inputs or (), (pad.outputs or ())[0]
+    paddings = integers(draft, inputs[1]) if len(inputs) > 1 else None
+    if paddings is None or len(paddings) != 8 or output in draft.outputs or any(paddings[:2] + paddings[6:]):
+        return []
+    source = inputs[0]
+    if not draft.is_activation(source) or not same_kind(draft, source, output):
+        return []
+    if draft.name(pad) == "PADV2":
+        values = array(draft, inputs[2])
+        if values is None or [float(value) for value in values.ravel()] != [float(zero_point(draft.tensors[source]))]:
+            return []
+    readers = [index for index, operator in enumerate(draft.operators) if output in (operator.inputs or ())]
+    return readers if all(_pads_alike(draft, draft.operators[index], source, paddings) for index in readers) else []
+
+
+def _pads_alike(draft: Draft, operator: Operator, source: int, paddings: list[int]) -> bool:
+    """Return whether a VALID convolution of the padded tensor is a SAME one of its source."""
+    if draft.name(operator) not in CONVOLUTIONS or operator.options.get("padding") != PADDING_VALID:
+        return False
+    if not _has_finite_weights(draft, operator):
+        return False
+    for axis in (1, 2):
+        same = replace(window(draft, operator, axis), is_same=True)
+        outputs, before = same.output(shape(draft, source)[axis])
+        if outputs != shape(draft, (operator.outputs or ())[0])[axis] or before != paddings[2 * axis]:
+            return False
+    return True
+
+
+def _has_finite_weights(draft: Draft, operator: Operator) -> bool:
+    """Return whether no weight makes more of a zero than a zero."""
+    facts = draft.tensors[(operator.inputs or ())[1]]
+    weights = array(draft, (operator.inputs or ())[1])
+    return facts.type != TensorType.FLOAT32 or (weights is not None and bool(np.isfinite(weights).all()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """SPLIT's output -> [SLICE of rows] -> DEPTHWISE_CONV_2D: one branch of a mixed convolution.
+
+    Attributes:
+        start: First row of SPLIT's output that the convolution reads.
+        end: The row behind the last one.
+        operators: The branch's operators, to be dropped.
+    """
+
+    convolution: Operator
+    start: int
+    end: int
+    split: int
+    split_output: int
+    operators: tuple[int, ...]
+
+
+def join_depthwise(draft: Draft, choose: Chooser) -> list[Witness]:
+    """Join SPLIT, a depthwise convolution a branch, and CONCATENATION to one depthwise convolution.
+
+    A shorter filter gets weights of 0 in front, for the rows that its branch cut off.
+    """
+    witnesses: list[Witness] = []
+    for concatenation in list(draft.operators):
+        if draft.name(concatenation) != "CONCATENATION":
+            continue
+        branches = _branches(draft, concatenation)
+        joined = None if branches is None else _joined(draft, concatenation, branches)
+        if branches is None or joined is None or not choose():
+            continue
+        index = draft.operators.index(concatenation)
+        gone = {index, branches[0].split, *(op for branch in branches for op in branch.operators)}
+        witnesses.append(Witness(place(draft, index), f"joins {len(branches)} depthwise branches, which are one"))
+        draft.operators = [
+            joined if at == index else operator
+            for at, operator in enumerate(draft.operators)
+            if at == index or at not in gone
+        ]
+    return witnesses
+
+
+def _branches(draft: Draft, concatenation: Operator) -> list[_Branch] | None:
+    """Return the branches between a SPLIT of channels and the CONCATENATION of just those channels, or None."""
+    output = (concatenation.outputs or ())[0]
+    if len(shape(draft, output)) != 4 or axis_option(draft, concatenation, 4) != 3:
+        return None
+    if concatenation.options.get("fused_activation_function", 0):
+        return None
+    producers, consumers = draft.producers(), draft.consumers()
+    branches: list[_Branch] = []
+    for tensor in concatenation.inputs or ():
+        branch = _branch(draft, tensor, producers, consumers)
+        if branch is None or not same_kind(draft, tensor, output):
+            return None
+        branches.append(branch)
+    if not branches or len({branch.split for branch in branches}) != 1:
+        return None
+    split = draft.operators[branches[0].split]
+    in_order = tuple(branch.split_output for branch in branches) == split.outputs
+    return branches if in_order else None
+
+
+def _branch(
+    draft: Draft, tensor: int, producers: dict[int, int], consumers: dict[int, list[int]]
+) -> _Branch | None:
+    """Return the branch that ends with ``tensor``, or None."""
+    chain: list[int] = []
+
+    def producer_of(tensor: int) -> Operator | None:
+        if tensor not in producers or len(consumers.get(tensor, ())) != 1 or tensor in draft.outputs:
+            return None
+        chain.append(producers[tensor])
+        return draft.operators[producers[tensor]]
+
+    convolution = producer_of(tensor)
+    if convolution is None or draft.name(convolution) != "DEPTHWISE_CONV_2D" or len(convolution.inputs or ()) < 3:
+        return None
+    options = convolution.options
+    unit = ("stride_h", "stride_w", "dilation_h_factor", "dilation_w_factor", "depth_multiplier")
+    if options.get("padding") != PADDING_VALID or any(options.get(name, 1) != 1 for name in unit):
+        return None
+    source = (convolution.inputs or ())[0]
+    before = producer_of(source)
+    if before is None:
+        return None
+    start, end = 0, shape(draft, source)[1]
+    if draft.name(before) in ("SLICE", "STRIDED_SLICE"):
+        rows = _row_slice(draft, before)
+        source = (before.inputs or ())[0]
+        before = producer_of(source)
+        if rows is None or before is None:
+            return None
+        start, end = rows
+    is_split = draft.name(before) in ("SPLIT", "SPLIT_V") and len(shape(draft, source)) == 4
+    if not is_split or _split_axis(draft, before) != 3:
+        return None
+    return _Branch(convolution, start, end, chain[-1], source, tuple(chain[:-1]))
+
+
+def _split_axis(draft: Draft, split: Operator) -> int | None:
+    """Return the axis of a SPLIT or SPLIT_V with a constant one."""
+    inputs = split.inputs or ()
+    axis = integers(draft, inputs[0] if draft.name(split) == "SPLIT" else inputs[2])
+    return axis[0] % 4 if axis else None
+
+
+def _row_slice(draft: Draft, operator: Operator) -> tuple[int, int] | None:
+    """Return the rows that a SLICE or STRIDED_SLICE takes if it takes all of the other axes, else None."""
+    bounds = slice_bounds(draft, operator)
+    dimensions = shape(draft, (operator.inputs or ())[0])
+    if bounds is None or len(bounds) != 4:
+        return None
+    whole = [(0, size) for size in dimensions]
+    return bounds[1] if [*bounds[:1], *bounds[2:]] == [*whole[:1], *whole[2:]] else None
+
+
+def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | None:
+    """Return [start, end) along each axis of a SLICE or STRIDED_SLICE with steps of 1 and constant bounds, or None."""
+    inputs = operator.inputs or ()
+    dimensions = shape(draft, inputs[0])
+    begin, other = integers(draft, inputs[1]), integers(draft, inputs[2])
+    if begin is None or other is None or not len(begin) == len(other) == len(dimensions):
+        return None
+    if draft.name(operator) == "SLICE":
+        return [(b, size if length == -1 else b + length) for b, length, size in zip(begin, other, dimensions, strict=True)]
+    strides = integers(draft, inputs[3])
+    masks = operator.options
+    if strides is None or set(strides) != {1}:
+        return None
+    if any(masks.get(name) for name in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "offset")):
+        return None
+    begin_mask, end_mask = (int(str(masks.get(name, 0) or 0)) for name in ("begin_mask", "end_mask"))
+    bounds = []
+    for axis, (b, e, size) in enumerate(zip(begin, other, dimensions, strict=True)):
+        start = 0 if begin_mask >> axis & 1 else b + size * (b < 0)
+        end = size if end_mask >> axis & 1 else e + size * (e < 0)
+        bounds.append((max(0, min(size, start)), max(0, min(size, end))))
+    return bounds
+
+
+def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> Operator | None:
+    """Return the one convolution, its filter and bias added to the draft; None where the branches do not fit together."""
+    split = draft.operators[branches[0].split]
+    source = (split.inputs or ())[1 if draft.name(split) == "SPLIT" else 0]
+    output = (concatenation.outputs or ())[0]
+    rows = shape(draft, output)[1]
+    parts = [_weights(draft, branch) for branch in branches]
+    found = [part for part in parts if part is not None]
+    activations = {branch.convolution.options.get("fused_activation_function", 0) for branch in branches}
+    if len(found) < len(parts) or len(activations) > 1 or draft.tensors[source].type != TensorType.INT8:
+        return None
+    if not all(same_kind(draft, (b.convolution.inputs or ())[0], source) for b in branches):
+        return None
+    height = max(weights.shape[1] for weights, _, _ in found)
+    widths = {weights.shape[2] for weights, _, _ in found}
+    ends = {branch.end for branch in branches}
+    if len(widths) > 1 or ends != {shape(draft, source)[1]} or shape(draft, source)[1] != rows + height - 1:
+        return None
+    for branch, (weights, _, _) in zip(branches, found, strict=True):
+        if branch.end - branch.start != rows + weights.shape[1] - 1:
+            return None
+    filters = np.concatenate(
+        [np.pad(weights, ((0, 0), (height - weights.shape[1], 0), (0, 0), (0, 0))) for weights, _, _ in found], axis=3
+    )
+    bias = np.concatenate([values for _, values, _ in found])
+    scales = tuple(scale for _, _, part in found for scale in part)
+    first = branches[0].convolution
+    biases = draft.tensors[(first.inputs or ())[2]]
+    joined_filter = draft.add_tensor(
+        filters.shape,
+        TensorType.INT8,
+        quantization=Quantization(scales, (0,) * len(scales), 3),
+        data=filters.astype("i1").tobytes(),
+    )
+    joined_bias = draft.add_tensor(
+        bias.shape, biases.type, quantization=_joined_bias_scales(draft, branches, len(scales)), data=bias.tobytes()
+    )
+    return replace(first, inputs=(source, joined_filter, joined_bias), outputs=concatenation.outputs)
+
+
+def _joined_bias_scales(draft: Draft, branches: list[_Branch], channels: int) -> Quantization | None:
+    """Return the biases' scales, one a channel, where all of them have any."""
+    scales: list[float] = []
+    for branch in branches:
+        inputs = branch.convolution.inputs or ()
+        quantization, count = draft.tensors[inputs[2]].quantization, shape(draft, inputs[2])[0]
+        if quantization is None or len(quantization.scale) not in (1, count):
+            return draft.tensors[inputs[2]].quantization
+        scales += list(quantization.scale) * (count // len(quantization.scale))
+    return Quantization(tuple(scales), (0,) * channels, 0)
+
+
+def _weights(draft: Draft, branch: _Branch) -> tuple[Array, Array, tuple[float, ...]] | None:
+    """Return (filter, bias, a scale a channel) of a branch that is quantized symmetrically, else None."""
+    inputs = branch.convolution.inputs or ()
+    weights, bias = array(draft, inputs[1]), array(draft, inputs[2])
+    facts = draft.tensors[inputs[1]]
+    quantization = facts.quantization
+    if weights is None or bias is None or facts.type != TensorType.INT8 or quantization is None:
+        return None
+    channels = weights.shape[3]
+    if any(quantization.zero_point) or len(quantization.scale) not in (1, channels) or not quantization_key(quantization):
+        return None
+    return weights, bias, tuple(quantization.scale) * (channels // len(quantization.scale))

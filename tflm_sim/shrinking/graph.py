@@ -1,0 +1,217 @@
+"""What every pass asks of a draft: shapes, bytes, constants as arrays, windows, multiplications.
+
+An activation's bytes are TFLM's (``TfLiteTypeSizeOf``), rounded up to 16 where the planner rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.types import Operator, Quantization, Tensor, TensorType
+from tflm_sim.units import align_up
+
+Array = NDArray[Any]
+
+DTYPES: dict[int, str] = {
+    TensorType.FLOAT32: "<f4",
+    TensorType.FLOAT16: "<f2",
+    TensorType.INT32: "<i4",
+    TensorType.UINT8: "u1",
+    TensorType.INT64: "<i8",
+    TensorType.BOOL: "?",
+    TensorType.INT16: "<i2",
+    TensorType.INT8: "i1",
+    TensorType.FLOAT64: "<f8",
+    TensorType.UINT64: "<u8",
+    TensorType.UINT32: "<u4",
+    TensorType.UINT16: "<u2",
+}
+"""Element types that are whole bytes, as numpy writes them."""
+
+INTEGERS = frozenset({TensorType.UINT8, TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.INT64})
+FLOATS = frozenset({TensorType.FLOAT32, TensorType.FLOAT16, TensorType.FLOAT64, TensorType.BFLOAT16})
+
+CONVOLUTIONS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D"})
+POOLS = frozenset({"AVERAGE_POOL_2D", "MAX_POOL_2D"})
+WINDOWED = CONVOLUTIONS | POOLS
+
+# One input element makes one output element, whatever the shape is.
+UNARY = frozenset(
+    "RELU RELU6 RELU_N1_TO_1 RELU_0_TO_1 LEAKY_RELU LOGISTIC TANH HARD_SWISH ELU ABS NEG SQRT RSQRT SQUARE EXP LOG "
+    "SIN COS FLOOR CEIL ROUND LOGICAL_NOT QUANTIZE DEQUANTIZE CAST GELU".split()
+)
+BINARY = frozenset("ADD SUB MUL MAXIMUM MINIMUM SQUARED_DIFFERENCE DIV FLOOR_DIV PRELU".split())
+# The same bytes under another shape.
+VIEWS = frozenset({"RESHAPE", "SQUEEZE", "EXPAND_DIMS"})
+# The state of these lives outside of the tensors that the graph names, or they run other subgraphs.
+STATEFUL = frozenset(
+    "VAR_HANDLE READ_VARIABLE ASSIGN_VARIABLE CALL_ONCE IF WHILE CUSTOM SVDF UNIDIRECTIONAL_SEQUENCE_LSTM "
+    "UNIDIRECTIONAL_SEQUENCE_RNN BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN LSTM RNN "
+    "RANDOM_UNIFORM RANDOM_STANDARD_NORMAL MULTINOMIAL".split()
+)
+
+PADDING_SAME = 0
+PADDING_VALID = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How a windowed operator walks along one axis.
+
+    Attributes:
+        kernel: Taps.
+        stride: Elements from one output to the next.
+        dilation: Elements from one tap to the next.
+        is_same: Padding SAME, else VALID.
+    """
+
+    kernel: int
+    stride: int
+    dilation: int
+    is_same: bool
+
+    @property
+    def extent(self) -> int:
+        """Elements from the first tap to the last, both included."""
+        return (self.kernel - 1) * self.dilation + 1
+
+    def output(self, size: int) -> tuple[int, int]:
+        """Return (outputs, elements of padding before the first) for an input of ``size`` elements.
+
+        Source: tensorflow/lite/kernels/padding.h ComputePaddingHeightWidth @ 90b983c.
+        """
+        if not self.is_same:
+            return max(0, (size - self.extent) // self.stride + 1), 0
+        outputs = -(-size // self.stride)
+        return outputs, max(0, (outputs - 1) * self.stride + self.extent - size) // 2
+
+
+def window(draft: Draft, operator: Operator, axis: int) -> Window:
+    """Return the window of a convolution or pool along axis 1 (rows) or 2 (columns)."""
+    options, side = operator.options, "h" if axis == 1 else "w"
+    if draft.name(operator) in POOLS:
+        kernel = _integer(options.get("filter_height" if axis == 1 else "filter_width"))
+    else:
+        kernel = shape(draft, (operator.inputs or ())[1])[axis]
+    return Window(
+        kernel,
+        max(1, _integer(options.get(f"stride_{side}", 1))),
+        max(1, _integer(options.get(f"dilation_{side}_factor", 1))),
+        options.get("padding", PADDING_SAME) == PADDING_SAME,
+    )
+
+
+def _integer(value: object) -> int:
+    """Return an option that is a number, 0 for anything else."""
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def shape(draft: Draft, tensor: int) -> tuple[int, ...]:
+    """Return a tensor's shape, () for a scalar."""
+    return draft.tensors[tensor].shape or ()
+
+
+def elements(draft: Draft, tensor: int) -> int:
+    """Return how many elements a tensor has."""
+    return prod(shape(draft, tensor))
+
+
+def element_size(draft: Draft, tensor: int) -> int:
+    """Return the bytes of one element as TFLM counts them, 1 for a type that it cannot size."""
+    return TYPE_SIZES.get(draft.tensors[tensor].type, 1)
+
+
+def tensor_bytes(draft: Draft, tensor: int) -> int:
+    """Return a tensor's bytes."""
+    return elements(draft, tensor) * element_size(draft, tensor)
+
+
+def planned_bytes(draft: Draft, tensor: int) -> int:
+    """Return a tensor's bytes as the planner places them, in multiples of 16."""
+    return align_up(tensor_bytes(draft, tensor), 16)
+
+
+def array(draft: Draft, tensor: int) -> Array | None:
+    """Return a constant as an array of its shape, None where it is none or not made of whole bytes."""
+    data = draft.data(tensor)
+    facts = draft.tensors[tensor] if tensor >= 0 else None
+    if data is None or facts is None or facts.type not in DTYPES:
+        return None
+    values = np.frombuffer(data, DTYPES[facts.type])
+    return values.reshape(facts.shape or ()) if values.size == prod(facts.shape or ()) else None
+
+
+def integers(draft: Draft, tensor: int) -> list[int] | None:
+    """Return a constant's elements as integers, None where it is no constant."""
+    values = array(draft, tensor)
+    return None if values is None else [int(value) for value in values.ravel()]
+
+
+def axis_option(draft: Draft, operator: Operator, rank: int) -> int:
+    """Return the option ``axis`` counted from the front."""
+    axis = _integer(operator.options.get("axis", 0))
+    return axis + rank if axis < 0 else axis
+
+
+def zero_point(tensor: Tensor) -> int:
+    """Return the zero point of a tensor that has one, else 0."""
+    return int(tensor.quantization.zero_point[0]) if tensor.quantization and len(tensor.quantization.zero_point) else 0
+
+
+def quantization_key(quantization: Quantization | None) -> tuple[object, ...]:
+    """Return what makes two quantizations the same to a kernel."""
+    if quantization is None or not len(quantization.scale):
+        return ()
+    axis = quantization.quantized_dimension if len(quantization.scale) > 1 else 0
+    return tuple(quantization.scale), tuple(quantization.zero_point), axis
+
+
+def same_kind(draft: Draft, one: int, other: int) -> bool:
+    """Return whether two tensors have the same type and quantization."""
+    a, b = draft.tensors[one], draft.tensors[other]
+    return a.type == b.type and quantization_key(a.quantization) == quantization_key(b.quantization)
+
+
+def multiplications(draft: Draft, operator: Operator) -> int:
+    """Return the multiply-accumulates of an operator: convolutions and dense layers, the rest counts as none."""
+    name = draft.name(operator)
+    inputs, outputs = operator.inputs or (), operator.outputs or ()
+    if name == "CONV_2D":
+        filters = shape(draft, inputs[1])
+        return elements(draft, outputs[0]) * prod(filters[1:])
+    if name == "DEPTHWISE_CONV_2D":
+        filters = shape(draft, inputs[1])
+        return elements(draft, outputs[0]) * prod(filters[1:3])
+    if name == "TRANSPOSE_CONV":
+        filters = shape(draft, inputs[1])
+        return elements(draft, inputs[2]) * prod(filters[:3])
+    if name == "FULLY_CONNECTED":
+        depth = max(1, shape(draft, inputs[1])[-1])
+        return elements(draft, inputs[0]) // depth * elements(draft, inputs[1])
+    if name == "BATCH_MATMUL":
+        return elements(draft, outputs[0]) * (shape(draft, inputs[0]) or (1,))[-1]
+    return 0
+
+
+def total_multiplications(draft: Draft) -> int:
+    """Return the multiply-accumulates of the main subgraph."""
+    return sum(multiplications(draft, operator) for operator in draft.operators)
+
+
+def replace_all(tensors: Sequence[int] | None, old: int, new: int) -> tuple[int, ...]:
+    """Return tensor indices with one replaced."""
+    return tuple(new if tensor == old else tensor for tensor in tensors or ())
+
+
+def single_output(operator: Operator) -> int | None:
+    """Return an operator's output where it has just one."""
+    outputs = operator.outputs or ()
+    return outputs[0] if len(outputs) == 1 else None

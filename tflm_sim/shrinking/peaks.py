@@ -1,0 +1,147 @@
+"""Which segments to split: every operator above a bound on the head must lie in a split whose own peak is below it.
+
+    head   |    ##  <- bound H: the segments that cover what sticks out, at the least cost
+           |####==##====##
+           +-------------> operators
+
+For one H that is a shortest path over the operators: go on to the next one if it is below H, or jump behind a split whose
+peak is. The cost is what the tail grows by, and a price on multiplications. Many H are solved; the best plans are simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.shrinking import channels, rows
+from tflm_sim.shrinking.passes import Witness, place
+from tflm_sim.shrinking.profile import Profile
+from tflm_sim.shrinking.split import AXES, CHANNELS, COLUMNS, ROWS, Split
+
+LOWEST_SHARE = 0.3
+"""Operators with less than this share of the peak are never worth a split."""
+MOST_BOUNDS = 96
+MOST_VARIANTS = 10
+PRICES = (0.0, 0.002, 0.05)
+"""Bytes that a thousand multiplications more are worth: what is cheap in memory, and what is cheap in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPlan:
+    """Splits that do not touch each other, and what they are expected to give.
+
+    Attributes:
+        arena: Bytes, estimated.
+        macs: Multiply-accumulates in addition.
+    """
+
+    splits: tuple[Split, ...]
+    arena: int
+    macs: int
+
+
+def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
+    """Return every split that covers an operator near the peak and adds at most ``budget`` multiplications."""
+    lowest = facts.peak * LOWEST_SHARE
+    is_high = [alive > lowest for alive in facts.live]
+    found: list[Split] = []
+    for axis in (AXES[ROWS], AXES[COLUMNS]):
+        rules = [rows.rule(draft, operator, axis) for operator in draft.operators]
+        for first in range(len(draft.operators)):
+            for segment in rows.segments(draft, axis, first, rules, facts.dies):
+                if any(is_high[segment.first : segment.last + 1]) and segment.result in facts.bytes:
+                    found += rows.stripe_splits(draft, facts, segment, budget)
+    consumers = draft.consumers()
+    for first in range(len(draft.operators)):
+        for last, links in channels.chains(draft, first, consumers):
+            if any(is_high[first : last + 1]):
+                found += channels.channel_splits(draft, facts, first, last, links)
+    return [split for split in found if split.peak < max(facts.live[split.first : split.last + 1])]
+
+
+def plans(facts: Profile, splits: Sequence[Split], budget: float) -> list[SplitPlan]:
+    """Return the plans for many bounds on the head, the smallest estimated arena first."""
+    by_first: dict[int, list[Split]] = {}
+    for split in splits:
+        by_first.setdefault(split.first, []).append(split)
+    bounds = sorted({bound for bound in (*(s.peak for s in splits), *facts.live) if bound < facts.peak})
+    if len(bounds) > MOST_BOUNDS:
+        bounds = [bounds[index * len(bounds) // MOST_BOUNDS] for index in range(MOST_BOUNDS)]
+    found: dict[tuple[Split, ...], SplitPlan] = {}
+    for bound in bounds:
+        for price in PRICES:
+            chosen = _cheapest(facts, by_first, bound, price / 1000)
+            if chosen is None:
+                break
+            macs = sum(split.macs for split in chosen)
+            if chosen and macs <= budget:
+                covered = {index for split in chosen for index in range(split.first, split.last + 1)}
+                rest = max((alive for i, alive in enumerate(facts.live) if i not in covered), default=0)
+                head = max(rest, *(split.peak for split in chosen))
+                arena = head + facts.tail_bytes + sum(split.tail for split in chosen)
+                found[chosen] = SplitPlan(chosen, arena, macs)
+    return sorted(found.values(), key=lambda plan: (plan.arena, plan.macs))
+
+
+def variants(plan: SplitPlan, splits: Sequence[Split], budget: float) -> list[SplitPlan]:
+    """Return the plan with one split exchanged for another of the same segment: the greedy planner has its moods."""
+    found: list[SplitPlan] = []
+    for index, split in enumerate(plan.splits):
+        others = [
+            other
+            for other in splits
+            if (other.first, other.last) == (split.first, split.last) and other != split and other.kind != COLUMNS
+        ]
+        for other in sorted(others, key=lambda other: other.peak + other.tail)[: max(2, MOST_VARIANTS // len(plan.splits))]:
+            macs = plan.macs - split.macs + other.macs
+            if macs <= budget:
+                chosen = (*plan.splits[:index], other, *plan.splits[index + 1 :])
+                found.append(SplitPlan(chosen, plan.arena, macs))
+    return found[:MOST_VARIANTS]
+
+
+def _cheapest(
+    facts: Profile, by_first: dict[int, list[Split]], bound: int, price: float
+) -> tuple[Split, ...] | None:
+    """Return the cheapest splits that bring every operator to ``bound`` bytes or below, None where none do."""
+    count = len(facts.live)
+    costs: list[float | None] = [None] * count + [0.0]
+    steps: list[Split | None] = [None] * count
+    for index in range(count - 1, -1, -1):
+        best = costs[index + 1] if facts.live[index] <= bound else None
+        for split in by_first.get(index, ()):
+            rest = costs[split.last + 1]
+            if split.peak <= bound and rest is not None:
+                cost = rest + split.tail + price * split.macs + 1
+                if best is None or cost < best:
+                    best, steps[index] = cost, split
+        costs[index] = best
+    if costs[0] is None:
+        return None
+    chosen: list[Split] = []
+    index = 0
+    while index < count:
+        step = steps[index]
+        if step is not None:
+            chosen.append(step)
+        index = index + 1 if step is None else step.last + 1
+    return tuple(chosen)
+
+
+def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness]:
+    """Rewrite the draft with the splits of a plan and return a witness of each."""
+    witnesses: list[Witness] = []
+    rules = {axis: [rows.rule(draft, op, axis) for op in draft.operators] for axis in {AXES[s.kind] for s in chosen}}
+    consumers = draft.consumers()
+    for split in sorted(chosen, key=lambda split: split.first, reverse=True):
+        where = f"{place(draft, split.first)} to {place(draft, split.last)}"
+        if split.kind == CHANNELS:
+            links = next(found for last, found in channels.chains(draft, split.first, consumers) if last == split.last)
+            parts = channels.apply_channels(draft, split, links)
+        else:
+            parts = rows.apply_stripes(draft, split, rules[AXES[split.kind]], facts.dies)
+        shares = [{"share": part.share, "computed": part.computed} for part in parts]
+        facts_of_split: dict[str, object] = {"kind": split.kind, "parts": shares, "macs": split.macs}
+        witnesses.append(Witness(where, f"run in {len(parts)} parts by {split.kind}", facts_of_split))
+    return witnesses[::-1]

@@ -1,0 +1,153 @@
+"""``Profile``: how full the head is at each operator, and what each operator costs in the tail, from one simulation.
+
+The splits are chosen on these numbers and then simulated, so they guide the search and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tflm_sim.answers.measure import Measurement
+from tflm_sim.answers.peak import live_bytes
+from tflm_sim.model.draft import Draft
+from tflm_sim.shrinking.graph import planned_bytes
+from tflm_sim.units import align_up
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A draft on one target, operator by operator of the main subgraph.
+
+    Attributes:
+        live: Most bytes alive while each operator runs.
+        scratch: Its scratch buffers, each rounded up to 16.
+        tail: Persistent bytes that it asks for, without its node and tensors.
+        born: First operator at which each planned tensor is alive, by tensor (-1 before the first).
+        dies: Last such operator (the number of operators for the model's outputs).
+        bytes: Of each planned tensor, rounded up to 16.
+        node: Persistent bytes of an operator's node and registration.
+        tensor: Persistent bytes of a tensor.
+        tail_bytes: All of the tail.
+        arena: The smallest arena.
+    """
+
+    live: Sequence[int]
+    scratch: Sequence[int]
+    tail: Sequence[int]
+    born: dict[int, int]
+    dies: dict[int, int]
+    bytes: dict[int, int]
+    node: int
+    tensor: int
+    tail_bytes: int
+    arena: int
+
+    @property
+    def peak(self) -> int:
+        """Most bytes alive while any operator runs."""
+        return max(self.live, default=0)
+
+    def alive_across(self, first: int, last: int, own: frozenset[int]) -> int:
+        """Return the bytes of what is alive all through operators first..last, without the tensors ``own``."""
+        return sum(
+            size
+            for tensor, size in self.bytes.items()
+            if self.born[tensor] < first and self.dies[tensor] > last and tensor not in own
+        )
+
+
+def profile(draft: Draft, measurement: Measurement) -> Profile:
+    """Return the profile of a draft whose model was measured; the draft has the model's tensor and operator numbers."""
+    allocation, smallest = measurement.allocation, measurement.smallest
+    assert allocation is not None and smallest is not None, "only models that work are profiled"
+    count = len(draft.operators)
+    live, scratch, tail = [0] * count, [0] * count, [0] * count
+    operator = -1
+    for scope, alive in zip(allocation.scopes, live_bytes(allocation), strict=True):
+        operator = scope[1] if scope[0] == 0 else operator
+        if operator >= 0:
+            live[operator] = max(live[operator], alive)
+    for index in allocation.offsets:
+        info = allocation.infos[index]
+        if info.scratch >= 0 and info.subgraph == 0:
+            scratch[info.node] += align_up(info.size, 16)
+    for (subgraph, node, _), holding in measurement.ledger.ops.items():
+        if subgraph == 0 and 0 <= node < count:
+            tail[node] += holding.used
+    born, dies, sizes = _lifetimes(draft)
+    groups = measurement.ledger.groups
+    tensors = sum(len(subgraph.tensors) for subgraph in measurement.model.subgraphs)
+    return Profile(
+        live=live,
+        scratch=scratch,
+        tail=tail,
+        born=born,
+        dies=dies,
+        bytes=sizes,
+        node=groups["nodes and registrations"].used // max(1, count) if count else 0,
+        tensor=groups["eval tensors"].used // max(1, tensors),
+        tail_bytes=measurement.tail_bytes,
+        arena=smallest.size,
+    )
+
+
+def _lifetimes(draft: Draft) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
+    """Return first operator, last operator and bytes of each planned tensor of the main subgraph."""
+    born = {tensor: -1 for tensor in draft.inputs if draft.is_activation(tensor)}
+    dies = dict(born)
+    for index, operator in enumerate(draft.operators):
+        for tensor in operator.outputs or ():
+            born.setdefault(tensor, index)
+            dies[tensor] = index
+        for tensor in operator.inputs or ():
+            if tensor in born:
+                dies[tensor] = index
+    for tensor in draft.outputs:
+        if tensor in born:
+            dies[tensor] = len(draft.operators)
+    planned = [tensor for tensor in born if not draft.tensors[tensor].is_variable]
+    return (
+        {tensor: born[tensor] for tensor in planned},
+        {tensor: dies[tensor] for tensor in planned},
+        {tensor: planned_bytes(draft, tensor) for tensor in planned},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operator of a rewriting that is only being considered: what it reads and writes, by any key, and its scratch."""
+
+    reads: tuple[int, ...]
+    writes: int
+    bytes: int
+    scratch: int = 0
+
+
+def peak_of(steps: Sequence[Step], given: dict[int, int], kept: frozenset[int]) -> int:
+    """Return the most bytes alive in a sequence of steps.
+
+    Args:
+        steps: In order; every key is written once.
+        given: Bytes of what is alive at the start, by key; each dies with its last reader.
+        kept: Keys that stay alive to the end.
+    """
+    last: dict[int, int] = {}
+    for index, step in enumerate(steps):
+        for key in step.reads:
+            last[key] = index
+    ends: list[list[int]] = [[] for _ in steps]
+    for key, index in last.items():
+        if key not in kept:
+            ends[index].append(key)
+    sizes = dict(given)
+    alive = peak = sum(given.values())
+    for index, step in enumerate(steps):
+        sizes[step.writes] = step.bytes
+        alive += step.bytes
+        peak = max(peak, alive + step.scratch)
+        for key in ends[index]:
+            alive -= sizes.get(key, 0)
+        if step.writes not in last and step.writes not in kept:
+            alive -= step.bytes
+    return peak

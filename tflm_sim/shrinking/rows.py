@@ -1,0 +1,439 @@
+"""Row (and column) stripes: a segment of windowed and elementwise operators runs stripe by stripe.
+
+A stripe takes the rows of X that its rows of Y need, the halo included. Operators keep their padding: SAME at an inner
+edge of a stripe computes rows that are wrong there, and those are discarded. So each tensor of a stripe has the rows
+[start, end) of the whole tensor, of which [good_start, good_end) hold what the whole tensor holds::
+
+    whole tensor   0 . . . . . . . . . . . 12
+    stripe             3 ============ 10          start 3, end 10
+    good                 4 ======== 9             a 3x3 kernel used padding at both edges instead of rows 2 and 10
+
+Paths that meet in an elementwise operator are cut to the rows that both have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.types import Operator
+from tflm_sim.shrinking.graph import (
+    BINARY,
+    UNARY,
+    WINDOWED,
+    Window,
+    array,
+    axis_option,
+    integers,
+    multiplications,
+    shape,
+    single_output,
+    tensor_bytes,
+    window,
+)
+from tflm_sim.shrinking.profile import Profile, Step, peak_of
+from tflm_sim.shrinking.split import (
+    AXES,
+    COLUMNS,
+    MAX_CONCATENATION_INPUTS,
+    ROWS,
+    Split,
+    SplitWitness,
+    concatenation,
+    even_cuts,
+    slice_operator,
+)
+from tflm_sim.units import align_up
+
+LONGEST_SEGMENT = 12
+PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+MOST_EXTRA_ROWS = 24
+"""How many rows more than needed a stripe may take so that it meets the strides."""
+
+Stripe = tuple[int, int, int, int]
+"""start, end, good_start, good_end: rows of the whole tensor, half-open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How an operator treats the striped axis.
+
+    Attributes:
+        kind: "window", "pad" or "same" (each output row needs the same row of every activation).
+        activations: Its inputs that are striped.
+        window: Of a windowed operator.
+        before, after: Rows that a PAD adds.
+        size: Rows of the whole input.
+        outputs: Rows of the whole output.
+    """
+
+    kind: str
+    activations: tuple[int, ...]
+    size: int
+    outputs: int
+    window: Window | None = None
+    before: int = 0
+    after: int = 0
+
+
+def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
+    """Return how an operator treats an axis, None where it cannot be run in stripes."""
+    output = single_output(operator)
+    name, inputs = draft.name(operator), operator.inputs or ()
+    if output is None or len(shape(draft, output)) != 4 or not inputs:
+        return None
+    activations = tuple(dict.fromkeys(tensor for tensor in inputs if draft.is_activation(tensor)))
+    named = (*activations, output)
+    if not activations or any(draft.tensors[t].is_variable or len(shape(draft, t)) != 4 for t in named):
+        return None
+    size, outputs = shape(draft, activations[0])[axis], shape(draft, output)[axis]
+    if name in WINDOWED:
+        return Rule("window", activations, size, outputs, window(draft, operator, axis)) if len(activations) == 1 else None
+    if name in ("PAD", "PADV2"):
+        paddings = integers(draft, inputs[1])
+        if len(activations) != 1 or paddings is None or len(paddings) != 8 or min(paddings) < 0:
+            return None
+        return Rule("pad", activations, size, outputs, None, paddings[2 * axis], paddings[2 * axis + 1])
+    if not _is_pointwise(draft, operator, name, activations, output, axis):
+        return None
+    return Rule("same", activations, size, outputs)
+
+
+def _is_pointwise(
+    draft: Draft, operator: Operator, name: str, activations: tuple[int, ...], output: int, axis: int
+) -> bool:
+    """Return whether every row of the output needs just that row of each activation, and no row of a constant."""
+    whole = shape(draft, output)
+    if name == "CONCATENATION":
+        inputs = operator.inputs or ()
+        joins_rows = axis_option(draft, operator, 4) == axis
+        return not joins_rows and len(activations) == len(inputs) and len(set(inputs)) == len(inputs)
+    if name == "SOFTMAX" or name in UNARY:
+        return len(activations) == 1 and shape(draft, activations[0]) == whole
+    if name not in BINARY:
+        return False
+    constants = [tensor for tensor in operator.inputs or () if tensor >= 0 and tensor not in activations]
+    ranks = (shape(draft, constant) for constant in constants)
+    spread = all(len(dims) < 4 - axis or dims[axis - 4] == 1 for dims in ranks)
+    return spread and all(shape(draft, tensor) == whole for tensor in activations)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Operators first..last of a draft along one axis: X goes in, Y comes out.
+
+    Attributes:
+        side: Activations beside X that come from outside; elementwise operators read them.
+        rules: A rule an operator.
+        sizes: Rows of the whole tensors, by tensor.
+    """
+
+    axis: int
+    first: int
+    last: int
+    source: int
+    result: int
+    side: tuple[int, ...]
+    operators: tuple[Operator, ...]
+    rules: tuple[Rule, ...]
+    sizes: Mapping[int, int]
+
+
+def segments(draft: Draft, axis: int, first: int, rules: list[Rule | None], dies: Mapping[int, int]) -> Iterator[Segment]:
+    """Yield the segments that begin with operator ``first``, shortest first."""
+    made: set[int] = set()
+    side: dict[int, None] = {}
+    sizes: dict[int, int] = {}
+    start = rules[first]
+    if start is None:
+        return
+    source = start.activations[0]
+    for last in range(first, min(first + LONGEST_SEGMENT, len(draft.operators))):
+        own = rules[last]
+        if own is None:
+            return
+        outside = [t for t in own.activations if t not in made and t != source]
+        if outside and (own.kind != "same" or len(outside) == len(own.activations)):
+            return
+        side.update(dict.fromkeys(outside))
+        output = (draft.operators[last].outputs or ())[0]
+        made.add(output)
+        sizes.update(dict.fromkeys(own.activations, own.size))
+        sizes[output] = own.outputs
+        # One tensor leaves the segment: every other one dies inside.
+        if last > first and all(dies[tensor] <= last for tensor in made if tensor != output) and dies[output] > last:
+            inner = tuple(draft.operators[first : last + 1])
+            found = tuple(each for each in rules[first : last + 1] if each is not None)
+            yield Segment(axis, first, last, source, output, tuple(side), inner, found, dict(sizes))
+
+
+def flow(segment: Segment, start: int, end: int) -> dict[int, Stripe] | None:
+    """Return the stripe of each tensor when X has rows [start, end), or None where the strides do not meet."""
+    stripes: dict[int, Stripe] = {segment.source: (start, end, start, end)}
+    for operator, own in zip(segment.operators, segment.rules, strict=True):
+        stripe = _through(own, stripes)
+        if stripe is None:
+            return None
+        stripes[(operator.outputs or ())[0]] = stripe
+    return stripes
+
+
+def _through(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
+    """Return the stripe of an operator's output, None where there is none."""
+    if own.kind == "same":
+        met = [stripes[tensor] for tensor in own.activations if tensor in stripes]
+        stripe = tuple(f(row[i] for row in met) for i, f in enumerate((max, min, max, min)))
+        start, end, good_start, good_end = stripe
+        return (start, end, good_start, good_end) if start < end else None
+    start, end, good_start, good_end = stripes[own.activations[0]]
+    if own.kind == "pad":
+        upper = 0 if start == 0 else start + own.before
+        lower = own.outputs if end == own.size else end + own.before
+        good_upper = 0 if good_start == 0 else good_start + own.before
+        good_lower = own.outputs if good_end == own.size else good_end + own.before
+        return upper, lower, good_upper, good_lower
+    assert own.window is not None, "a windowed operator has a window"
+    stride, extent = own.window.stride, own.window.extent
+    _, padding = own.window.output(own.size)
+    outputs, own_padding = own.window.output(end - start)
+    first, rest = divmod(start + padding - own_padding, stride)
+    if rest or first < 0 or outputs <= 0 or first + outputs > own.outputs:
+        return None
+    # Row j of the output reads rows j * stride - padding ... + extent - 1 of the whole input.
+    good_first = first if good_start == 0 else max(first, -(-(good_start + padding) // stride))
+    good_last = first + outputs - 1
+    if good_end < own.size:
+        good_last = min(good_last, (good_end - extent + padding) // stride)
+    return (first, first + outputs, good_first, good_last + 1) if good_first <= good_last else None
+
+
+def needed_rows(segment: Segment, start: int, end: int) -> tuple[int, int]:
+    """Return the rows of X that rows [start, end) of Y are made of."""
+    need = {segment.result: (start, end)}
+    for operator, own in zip(reversed(segment.operators), reversed(segment.rules), strict=True):
+        output = (operator.outputs or ())[0]
+        if output not in need:
+            continue
+        first, last = need[output]
+        if own.kind == "window" and own.window is not None:
+            _, padding = own.window.output(own.size)
+            first = first * own.window.stride - padding
+            last = (last - 1) * own.window.stride - padding + own.window.extent
+        elif own.kind == "pad":
+            first, last = first - own.before, last - own.before
+        first = min(max(0, first), own.size - 1)
+        last = max(min(own.size, last), first + 1)
+        for tensor in own.activations:
+            other = need.get(tensor, (first, last))
+            need[tensor] = (min(first, other[0]), max(last, other[1]))
+    return need[segment.source]
+
+
+def find_stripe(segment: Segment, start: int, end: int) -> dict[int, Stripe] | None:
+    """Return the smallest stripe of X that gives rows [start, end) of Y, as the stripes of all tensors, or None."""
+    size = segment.sizes[segment.source]
+    first, last = needed_rows(segment, start, end)
+    tried = set()
+    for extra in range(MOST_EXTRA_ROWS):
+        for up in range(extra + 1):
+            rows = max(0, first - up), min(size, last + extra - up)
+            if rows in tried:
+                continue
+            tried.add(rows)
+            stripes = flow(segment, *rows)
+            if stripes is not None:
+                _, _, good_start, good_end = stripes[segment.result]
+                if good_start <= start and end <= good_end:
+                    return stripes
+    return None
+
+
+def stripe_splits(draft: Draft, facts: Profile, segment: Segment, budget: float) -> Iterator[Split]:
+    """Yield the stripings of a segment that add at most ``budget`` multiply-accumulates, with their estimates."""
+    rows = segment.sizes[segment.result]
+    whole = [multiplications(draft, operator) for operator in segment.operators]
+    seen: set[tuple[tuple[int, int], ...]] = set()
+    known: dict[tuple[int, int], dict[int, Stripe] | None] = {}
+    before: int | None = None
+    for count in PARTS:
+        parts = even_cuts(rows, count)
+        if len(parts) < 2 or parts in seen:
+            return
+        seen.add(parts)
+        stripes = [known[part] if part in known else known.setdefault(part, find_stripe(segment, *part)) for part in parts]
+        found = [stripe for stripe in stripes if stripe is not None]
+        if len(found) < len(parts):
+            return
+        macs = _macs(segment, whole, found)
+        if macs > budget:
+            return
+        peak = _peak(draft, facts, segment, parts, found)
+        if before is not None and peak > before * 1.05:
+            return
+        before = peak
+        kind = ROWS if segment.axis == AXES[ROWS] else COLUMNS
+        tail = _tail(facts, segment, parts, found)
+        yield Split(kind, segment.first, segment.last, segment.source, segment.result, parts, peak, tail, macs)
+
+
+def _macs(segment: Segment, whole: list[int], stripes: list[dict[int, Stripe]]) -> int:
+    """Return the multiply-accumulates that the stripes compute more than once."""
+    total = 0
+    for operator, own, macs in zip(segment.operators, segment.rules, whole, strict=True):
+        output = (operator.outputs or ())[0]
+        rows = sum(stripe[output][1] - stripe[output][0] for stripe in stripes)
+        total += macs * rows // max(1, own.outputs) - macs
+    return total
+
+
+def _trims(segment: Segment, stripes: Mapping[int, Stripe]) -> Iterator[tuple[int, int, Stripe]]:
+    """Yield (operator of the segment, activation, rows wanted) where an operand has more rows than its operator takes."""
+    for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
+        if own.kind == "same":
+            wanted = stripes[(operator.outputs or ())[0]]
+            for tensor in own.activations:
+                has = stripes[tensor][:2] if tensor in stripes else (0, segment.sizes[tensor])
+                if has != wanted[:2]:
+                    yield index, tensor, wanted
+
+
+def _row_bytes(draft: Draft, tensor: int, axis: int) -> int:
+    """Return the bytes of one row of a tensor."""
+    return tensor_bytes(draft, tensor) // max(1, shape(draft, tensor)[axis])
+
+
+def _peak(
+    draft: Draft,
+    facts: Profile,
+    segment: Segment,
+    parts: tuple[tuple[int, int], ...],
+    stripes: list[dict[int, Stripe]],
+) -> int:
+    """Return the most bytes alive while the stripes run."""
+    row = {tensor: _row_bytes(draft, tensor, segment.axis) for tensor in segment.sizes}
+    steps: list[Step] = []
+    pieces: list[int] = []
+    key = -1
+    for part, stripe in zip(parts, stripes, strict=True):
+        names = {tensor: tensor for tensor in (segment.source, *segment.side)}
+
+        def cut(tensor: int, start: int, end: int, names: dict[int, int] = names) -> int:
+            nonlocal key
+            key -= 1
+            steps.append(Step((names[tensor],), key, align_up((end - start) * row[tensor], 16)))
+            return key
+
+        start, end, _, _ = stripe[segment.source]
+        if (start, end) != (0, segment.sizes[segment.source]):
+            names[segment.source] = cut(segment.source, start, end)
+        trims = {(index, tensor): wanted for index, tensor, wanted in _trims(segment, stripe)}
+        for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
+            output = (operator.outputs or ())[0]
+            reads = tuple(
+                cut(tensor, *trims[index, tensor][:2]) if (index, tensor) in trims else names[tensor]
+                for tensor in own.activations
+            )
+            key -= 1
+            names[output] = key
+            size = align_up((stripe[output][1] - stripe[output][0]) * row[output], 16)
+            steps.append(Step(reads, key, size, facts.scratch[segment.first + index]))
+        if stripe[segment.result][:2] != part:
+            names[segment.result] = cut(segment.result, *part)
+        pieces.append(names[segment.result])
+    return peak_with_concatenation(facts, segment, steps, pieces)
+
+
+def peak_with_concatenation(facts: Profile, segment: Segment | Split, steps: list[Step], pieces: list[int]) -> int:
+    """Return the most bytes alive while the steps run and their pieces are joined to the segment's result."""
+    side = segment.side if isinstance(segment, Segment) else ()
+    given = {tensor: facts.bytes[tensor] for tensor in (segment.source, *side)}
+    across = facts.alive_across(segment.first, segment.last, frozenset(given))
+    kept = frozenset(tensor for tensor in given if facts.dies[tensor] > segment.last)
+    size = facts.bytes[segment.result]
+    if len(pieces) > MAX_CONCATENATION_INPUTS:
+        steps.append(Step(tuple(pieces), -(10**9), size))
+        pieces = [-(10**9)]
+    steps.append(Step(tuple(pieces), segment.result, size))
+    return across + peak_of(steps, given, kept | {segment.result})
+
+
+def _tail(
+    facts: Profile, segment: Segment, parts: tuple[tuple[int, int], ...], stripes: list[dict[int, Stripe]]
+) -> int:
+    """Return the persistent bytes that the stripes add: each copy of an operator has its own arrays."""
+    copies = len(parts) - 1
+    slices = 0
+    for part, stripe in zip(parts, stripes, strict=True):
+        slices += stripe[segment.source][:2] != (0, segment.sizes[segment.source])
+        slices += stripe[segment.result][:2] != part
+        slices += sum(1 for _ in _trims(segment, stripe))
+    arrays = sum(facts.tail[segment.first : segment.last + 1])
+    nodes = copies * len(segment.operators) + slices + 1
+    return copies * arrays + nodes * (facts.node + facts.tensor) + 2 * slices * facts.tensor
+
+
+def apply_stripes(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[SplitWitness]:
+    """Replace a segment by its stripes and return what each stripe computes."""
+    axis = AXES[split.kind]
+    segment = next(s for s in segments(draft, axis, split.first, rules, dies) if s.last == split.last)
+    operators: list[Operator] = []
+    pieces: list[int] = []
+    witnesses: list[SplitWitness] = []
+    for part in split.parts:
+        stripe = find_stripe(segment, *part)
+        assert stripe is not None, "the split was found with this stripe"
+        pieces.append(_emit(draft, segment, stripe, part, operators))
+        computed = tuple((tensor, rows[0], rows[1]) for tensor, rows in stripe.items())
+        witnesses.append(SplitWitness(part, computed))
+    operators += concatenation(draft, pieces, split.result, axis)
+    draft.operators[split.first : split.last + 1] = operators
+    return witnesses
+
+
+def _emit(
+    draft: Draft, segment: Segment, stripe: Mapping[int, Stripe], part: tuple[int, int], operators: list[Operator]
+) -> int:
+    """Append the operators of one stripe and return the tensor with its rows of Y."""
+    axis = segment.axis
+    names: dict[int, int] = {}
+
+    def cut(tensor: int, start: int, end: int) -> int:
+        operator, output = slice_operator(draft, tensor, axis, start, end)
+        operators.append(operator)
+        return output
+
+    start, end, _, _ = stripe[segment.source]
+    if (start, end) != (0, segment.sizes[segment.source]):
+        names[segment.source] = cut(segment.source, start, end)
+    trims = {(index, tensor): wanted for index, tensor, wanted in _trims(segment, stripe)}
+    for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
+        output = (operator.outputs or ())[0]
+        local = dict(names)
+        for tensor in own.activations:
+            if (index, tensor) in trims:
+                origin = stripe[tensor][0] if tensor in stripe else 0
+                first, last = trims[index, tensor][:2]
+                local[tensor] = cut(names.get(tensor, tensor), first - origin, last - origin)
+        dimensions = list(shape(draft, output))
+        dimensions[axis] = stripe[output][1] - stripe[output][0]
+        names[output] = draft.add_like(output, dimensions)
+        inputs = [local.get(tensor, tensor) for tensor in operator.inputs or ()]
+        if own.kind == "pad":
+            has_top, has_bottom = stripe[own.activations[0]][0] == 0, stripe[own.activations[0]][1] == own.size
+            inputs[1] = _paddings(draft, inputs[1], axis, own.before * has_top, own.after * has_bottom)
+        operators.append(replace(operator, inputs=tuple(inputs), outputs=(names[output],)))
+    result = names[segment.result]
+    first, last = stripe[segment.result][:2]
+    return result if (first, last) == part else cut(result, part[0] - first, part[1] - first)
+
+
+def _paddings(draft: Draft, paddings: int, axis: int, before: int, after: int) -> int:
+    """Return the constant ``paddings`` of a PAD with other values along one axis."""
+    values = array(draft, paddings)
+    assert values is not None, "only a PAD with constant paddings has a rule"
+    if tuple(values[axis]) == (before, after):
+        return paddings
+    changed = values.copy()
+    changed[axis] = before, after
+    return draft.add_tensor(changed.shape, draft.tensors[paddings].type, data=changed.tobytes())

@@ -1,0 +1,320 @@
+"""The search: try a pass, simulate, keep it only if no target needs more and one needs less.
+
+    tidy -> drop copies -> PAD is SAME -> states -> joined branches -> order -> splits, until nothing gains -> tidy
+
+TFLM's greedy planner is not monotonous: a smaller model can need a larger arena. So nothing is believed and everything is
+simulated; a pass that does not pay as a whole is tried edit by edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tflm_sim.errors import ModelError
+from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.encode import encode
+from tflm_sim.model.types import Model
+from tflm_sim.shrinking import peaks
+from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
+from tflm_sim.shrinking.graph import multiplications, total_multiplications
+from tflm_sim.shrinking.order import reorder
+from tflm_sim.shrinking.passes import Chooser, Pass, Witness
+from tflm_sim.shrinking.profile import Profile, profile
+from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
+from tflm_sim.shrinking.sizing import Sizer, gains
+from tflm_sim.shrinking.states import states_to_variables
+
+MOST_ROUNDS = 8
+MOST_SIMULATED = 14
+"""Split plans that are simulated in one round."""
+MOST_SINGLE_EDITS = 24
+"""Edits that are tried one by one when a pass does not pay as a whole."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a result may cost.
+
+    Attributes:
+        goal: Bytes of arena that are enough on every target, or None.
+        max_macs: Multiply-accumulates as a multiple of the original's.
+        max_flash: Bytes of the file, or None.
+        operators: Names of operators that may be needed in addition, None for any.
+    """
+
+    goal: int | None = None
+    max_macs: float = 1.3
+    max_flash: int | None = None
+    operators: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A pass that was kept.
+
+    Attributes:
+        name: The pass.
+        arenas: The smallest arena on each target behind it.
+        macs: Multiply-accumulates behind it.
+        witnesses: Its edits.
+    """
+
+    name: str
+    arenas: tuple[int, ...]
+    macs: int
+    witnesses: tuple[Witness, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A pass that was tried and not kept, and why."""
+
+    name: str
+    reason: str
+    arenas: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A split plan that was simulated and gains."""
+
+    plan: peaks.SplitPlan
+    rank: tuple[float, ...]
+    model: Model
+    arenas: tuple[int, ...]
+    witnesses: list[Witness]
+
+
+@dataclass(slots=True)
+class Search:
+    """A model on its way down (mutable).
+
+    Attributes:
+        model: The best so far.
+        arenas: Its smallest arena on each target.
+        steps: What was kept, in order.
+        rejected: What was tried in vain.
+    """
+
+    origin: Model
+    sizer: Sizer
+    limits: Limits
+    progress: Progress
+    replan: bool = False
+    model: Model = field(init=False)
+    arenas: tuple[int, ...] = field(init=False)
+    origin_arenas: tuple[int, ...] = field(init=False)
+    origin_macs: int = field(init=False)
+    origin_operators: frozenset[str] = field(init=False)
+    steps: list[Step] = field(init=False)
+    rejected: list[Rejected] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.model = self.origin
+        self.arenas = tuple(self._smallest(index) for index in range(len(self.sizer.configurations)))
+        self.origin_arenas = self.arenas
+        draft = Draft(self.origin)
+        self.origin_macs = total_multiplications(draft)
+        self.origin_operators = operator_names(self.origin)
+        self.steps, self.rejected = [], []
+        if self.replan:
+            self._drop_plan()
+
+    def _drop_plan(self) -> None:
+        """Go on without the model's own plan; what comes out must still beat the model with it."""
+        draft = Draft(self.origin)
+        draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, None)
+        self.model = draft.model()
+        arenas = self.sizer.arenas(self.model)
+        if arenas is None:
+            raise ModelError("without its offline plan TFLM refuses the model", path=self.origin.path)
+        self.arenas = arenas
+        what = Witness("the metadata", "loses its OfflineMemoryAllocation")
+        self.steps.append(Step("old plan", arenas, self.origin_macs, (what,)))
+
+    def _smallest(self, index: int) -> int:
+        smallest = self.sizer.measure(self.origin, index).smallest
+        assert smallest is not None, "a model that works in one arena has a smallest one"
+        return smallest.size
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the goal is met on every target."""
+        return self.limits.goal is not None and max(self.arenas) <= self.limits.goal
+
+    def run(self) -> None:
+        """Search until nothing gains, or the goal is met."""
+        for name, edit in _PASSES:
+            if self.is_done:
+                return
+            self.progress(name)
+            self.attempt(name, edit)
+        if not self.is_done:
+            self.progress("operator order")
+            self._order()
+        for number in range(1, MOST_ROUNDS + 1):
+            if self.is_done or not self._split(number):
+                break
+        if not self.is_done:
+            self.attempt("prune", _tidy)
+        if any(after > before for after, before in zip(self.arenas, self.origin_arenas, strict=True)):
+            self.rejected.append(Rejected("all of it", "the model's own plan is better", self.arenas))
+            self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []
+
+    def attempt(self, name: str, edit: Pass) -> bool:
+        """Try a pass as a whole, else edit by edit; return whether anything was kept."""
+        draft = Draft(self.model)
+        witnesses = edit(draft, Chooser())
+        if not witnesses:
+            return False
+        candidate = draft.model()
+        arenas = self.sizer.arenas(candidate)
+        if self._keep(name, candidate, arenas, witnesses):
+            return True
+        if len(witnesses) == 1:
+            return False
+        kept = index = 0
+        for _ in range(min(len(witnesses), MOST_SINGLE_EDITS)):
+            draft = Draft(self.model)
+            single = edit(draft, Chooser(only=index))
+            if not single:
+                break
+            candidate = draft.model()
+            if self._keep(name, candidate, self.sizer.arenas(candidate), single):
+                kept += 1
+            else:
+                index += 1
+        return kept > 0
+
+    def _keep(
+        self, name: str, candidate: Model, arenas: tuple[int, ...] | None, witnesses: Sequence[Witness]
+    ) -> bool:
+        """Make a candidate the best model if it gains and keeps the limits; say why not otherwise."""
+        draft = Draft(candidate)
+        macs = total_multiplications(draft)
+        reason = self._objection(candidate, arenas, macs)
+        if reason is not None or arenas is None:
+            self.rejected.append(Rejected(name, reason or "", arenas))
+            return False
+        self.model, self.arenas = candidate, arenas
+        self.steps.append(Step(name, arenas, macs, tuple(witnesses)))
+        return True
+
+    def _objection(self, candidate: Model, arenas: tuple[int, ...] | None, macs: int) -> str | None:
+        """Return why a candidate is not kept, None where it is."""
+        if arenas is None:
+            return "TFLM refuses the rewritten model on a target"
+        if not gains(arenas, self.arenas):
+            return "no target gains" if all(a >= b for a, b in zip(arenas, self.arenas, strict=True)) else "a target grows"
+        if macs > self.limits.max_macs * self.origin_macs:
+            return f"{macs:,} multiply-accumulates are more than --max-macs allows"
+        extra = operator_names(candidate) - self.origin_operators
+        if self.limits.operators is not None and not extra <= self.limits.operators:
+            return f"needs {', '.join(sorted(extra - self.limits.operators))}, which --ops does not allow"
+        if self.limits.max_flash is not None and len(encode(candidate)) > self.limits.max_flash:
+            return f"the file would have {len(encode(candidate)):,} B, more than --max-flash allows"
+        return None
+
+    def profile(self, draft: Draft) -> Profile:
+        """Return the profile of a draft of the present model, on the target that gained least so far."""
+        return profile(draft, self.sizer.measure(self.model, 0))
+
+    def _order(self) -> None:
+        """Try another order of the operators."""
+        facts = self.profile(Draft(self.model))
+        self.attempt("operator order", lambda draft, choose: reorder(draft, facts, choose))
+
+    def _split(self, number: int) -> bool:
+        """Simulate the best split plans of one round and keep the best; return whether one gained."""
+        draft = Draft(self.model)
+        facts = self.profile(draft)
+        budget = self.limits.max_macs * self.origin_macs - total_multiplications(draft)
+        self.progress(f"splits, round {number}: {max(self.arenas):,} B so far")
+        splits = peaks.all_splits(draft, facts, budget)
+        found = peaks.plans(facts, splits, budget)
+        best = self._best_of(facts, self._worth_trying(found), None)
+        if best is not None:
+            best = self._best_of(facts, peaks.variants(best.plan, splits, budget), best)
+        if best is None:
+            self.rejected.append(Rejected("splits", f"round {number}: none of {len(found)} plans gains"))
+            return False
+        return self._keep("splits", best.model, best.arenas, best.witnesses)
+
+    def _best_of(self, facts: Profile, found: Sequence[peaks.SplitPlan], best: _Tried | None) -> _Tried | None:
+        """Simulate plans and return the best of them and ``best``."""
+        for plan in found:
+            draft = Draft(self.model)
+            witnesses = peaks.apply(draft, facts, plan.splits)
+            candidate = draft.model()
+            arenas = self.sizer.arenas(candidate)
+            macs = total_multiplications(draft)
+            if arenas is None or self._objection(candidate, arenas, macs) is not None:
+                continue
+            rank = self._rank(arenas, macs, len(draft.operators))
+            if best is None or rank < best.rank:
+                best = _Tried(plan, rank, candidate, arenas, witnesses)
+        return best
+
+    def _worth_trying(self, found: Sequence[peaks.SplitPlan]) -> list[peaks.SplitPlan]:
+        """Return the plans to simulate: the smallest, and with a goal the cheapest that may meet it."""
+        if self.limits.goal is None:
+            return list(found[:MOST_SIMULATED])
+        fits = [plan for plan in found if plan.arena <= self.limits.goal]
+        cheap = sorted(fits, key=lambda plan: (plan.macs, -plan.arena))[: MOST_SIMULATED // 2]
+        return list(dict.fromkeys((*cheap, *found)))[:MOST_SIMULATED]
+
+    def _rank(self, arenas: tuple[int, ...], macs: int, operators: int) -> tuple[float, ...]:
+        """Return what is to be small: the arenas, then the cost; the other way round where the goal is met."""
+        share = sum(after / max(1, before) for after, before in zip(arenas, self.arenas, strict=True))
+        if self.limits.goal is not None and max(arenas) <= self.limits.goal:
+            return (0, macs, operators, share)
+        return (1, share, macs, operators)
+
+
+def operator_names(model: Model) -> frozenset[str]:
+    """Return the builtin operators that the resolver must register, and the custom ones by their own names."""
+    draft = Draft(model)
+    operators = [operator for subgraph in model.subgraphs for operator in subgraph.operators]
+    return frozenset(draft.code(operator).custom_code or draft.name(operator) for operator in operators)
+
+
+def bound(draft: Draft, facts: Profile) -> tuple[int, int]:
+    """Return the largest single operator's live bytes that no split can go below, and the operator (-1 for the inputs).
+
+    An operator that no pass can run in parts has all of its inputs, outputs and scratch alive at once.
+    """
+    inputs = sum(facts.bytes[tensor] for tensor in draft.inputs if tensor in facts.bytes)
+    largest = (inputs, -1)
+    splittable = set()
+    for axis in (1, 2):
+        splittable |= {i for i, op in enumerate(draft.operators) if peaks.rows.rule(draft, op, axis) is not None}
+    for index, operator in enumerate(draft.operators):
+        if index in splittable or multiplications(draft, operator) < 0:
+            continue
+        named = {t for t in (*(operator.inputs or ()), *(operator.outputs or ())) if t in facts.bytes}
+        largest = max(largest, (sum(facts.bytes[t] for t in named) + facts.scratch[index], index))
+    return largest
+
+
+def _tidy(draft: Draft, choose: Chooser) -> list[Witness]:
+    """Leave out what nobody names: dead operators, equal constants, unused tensors and buffers."""
+    tensors = len(draft.tensors)
+    witnesses = drop_dead(draft, choose) + merge_constants(draft, choose)
+    unused = tensors - len(draft.model().subgraphs[0].tensors)
+    return witnesses or ([Witness("the main subgraph", f"has {unused} tensors that nothing names")] if unused else [])
+
+
+_PASSES: tuple[tuple[str, Pass], ...] = (
+    ("prune", _tidy),
+    ("constant folding", fold_constants),
+    ("PAD is SAME", pad_to_same),
+    ("resource variables", states_to_variables),
+    ("copies", drop_copies),
+    ("depthwise branches", join_depthwise),
+    ("copies", drop_copies),
+    ("prune", _tidy),
+)

@@ -1,0 +1,276 @@
+"""``shrink()``: the smallest rewriting of a model that we find, the same bytes out, and what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
+from tflm_sim.model.draft import Draft, refuse_unwritable
+from tflm_sim.model.encode import encode
+from tflm_sim.model.load import parse
+from tflm_sim.model.types import Model
+from tflm_sim.shrinking.graph import FLOATS, total_multiplications
+from tflm_sim.shrinking.profile import profile
+from tflm_sim.shrinking.prove import Proof, prove
+from tflm_sim.shrinking.search import Limits, Progress, Rejected, Search, Step, bound, operator_names
+from tflm_sim.shrinking.sizing import Sizer
+from tflm_sim.shrinking.states import refusals
+from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.target import Target
+
+MAX_MACS = 1.3
+"""Multiply-accumulates that a result may have by default, as a multiple of the original's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """A model on a target, in bytes.
+
+    Attributes:
+        arena: The smallest arena.
+        multiple_of_16: The smallest that is a multiple of 16: the one for the firmware.
+        head: Of the plan.
+        tail: Of persistent memory.
+    """
+
+    arena: int
+    multiple_of_16: int
+    head: int
+    tail: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What a target gains."""
+
+    target: str
+    before: Sizes
+    after: Sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a model costs beside its arena: multiply-accumulates, bytes of the file, operators."""
+
+    macs: int
+    file_bytes: int
+    operators: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What no rewriting of ours goes below.
+
+    Attributes:
+        head: Bytes that are alive at once whatever is split.
+        operator: Whose inputs, outputs and scratch they are: "#31 SOFTMAX", or "the inputs".
+    """
+
+    head: int
+    operator: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """The answer of :func:`shrink`.
+
+    Attributes:
+        data: The file to write: the original's bytes where nothing gained.
+        model: The same, parsed.
+        origin: The model as it was.
+        gains: Before and after, a target each.
+        before, after: What both cost.
+        extra_operators: What the firmware's resolver must register in addition.
+        steps: The passes that were kept, in order.
+        rejected: What was tried in vain, and why.
+        left_alone: What was not touched, and why, a sentence each.
+        bound: What no rewriting of ours goes below, on the first target.
+        simulations: How many models were simulated.
+        proof: What the real TFLM said, None unless asked.
+    """
+
+    data: bytes
+    model: Model
+    origin: Model
+    gains: tuple[Gain, ...]
+    before: Cost
+    after: Cost
+    extra_operators: tuple[str, ...]
+    steps: tuple[Step, ...]
+    rejected: tuple[Rejected, ...]
+    left_alone: tuple[str, ...]
+    bound: Bound
+    simulations: int
+    proof: Proof | None = None
+
+    @property
+    def has_gained(self) -> bool:
+        """Whether any target needs less."""
+        return any(gain.after.arena < gain.before.arena for gain in self.gains)
+
+    def fits(self, goal: int) -> bool:
+        """Return whether ``goal`` bytes are enough on every target."""
+        return all(gain.after.arena <= goal for gain in self.gains)
+
+
+def shrink(
+    model: Model,
+    targets: str | Target | Configuration | Sequence[str | Target | Configuration],
+    *,
+    goal: int | None = None,
+    max_macs: float = MAX_MACS,
+    max_flash: int | None = None,
+    operators: Iterable[str] | None = None,
+    replan: bool = False,
+    force_float: bool = False,
+    prove_runs: int | None = None,
+    progress: Progress | None = None,
+) -> Shrunk:
+    """Rewrite a model so that unmodified TFLM needs a smaller arena, every output byte the same.
+
+    Args:
+        model: As loaded; its source is the file.
+        targets: One or several: presets, targets or configurations. No arena grows on any of them.
+        goal: Bytes of arena that are enough: the cheapest result in multiplications that meets it on every target.
+        max_macs: Multiply-accumulates that the result may have, as a multiple of the original's.
+        max_flash: Bytes that the file may have; None for any.
+        operators: Operators that may be needed in addition ("SLICE", ...); None for any.
+        replan: Drop the offline plan that the model has. Without it such a model is refused.
+        force_float: Rewrite floating-point models also for kernels that may add in another order.
+        prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
+        progress: Told what is being tried.
+
+    Raises:
+        UsageError: An option has no meaning, or a package is missing.
+        ModelError: The model cannot be rewritten without losing something, or cannot be proved.
+        SimulatedFailure: The model fails on a target as it is.
+        ProofFailed: The real TFLM gives another output; it is a bug of ours that we would like to see.
+    """
+    configurations = _configurations(targets)
+    if not max_macs >= 1:
+        raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
+    refuse_unwritable(model)
+    _refuse_plan(model, replan)
+    _refuse_float(model, configurations, force_float)
+    sizer = Sizer(configurations)
+    limits = Limits(goal, max_macs, max_flash, None if operators is None else frozenset(operators))
+    search = Search(model, sizer, limits, progress or (lambda _: None), replan=replan)
+    search.run()
+    data = encode(search.model) if search.steps else bytes(model.source) or encode(model)
+    written = replace(parse(data), path=model.path)
+    result = _result(model, written, data, search)
+    if prove_runs is not None and result.has_gained:
+        result = replace(result, proof=prove(model, data, written, prove_runs))
+    return result
+
+
+def _configurations(
+    targets: str | Target | Configuration | Sequence[str | Target | Configuration],
+) -> list[Configuration]:
+    """Return a configuration for each target."""
+    several = [targets] if isinstance(targets, str | Target | Configuration) else list(targets)
+    if not several:
+        raise UsageError("shrink needs a target")
+    found = []
+    for each in several:
+        if isinstance(each, Configuration):
+            found.append(each)
+        else:
+            named = preset(each) if isinstance(each, str) else each
+            found.append(Configuration(named, named.interpreter))
+    for configuration in found:
+        if configuration.is_split:
+            raise UsageError("shrink sizes one arena; two arenas are not modelled here")
+    return found
+
+
+def _refuse_plan(model: Model, replan: bool) -> None:
+    """Refuse a model that says where its tensors go."""
+    if not replan and any(entry.name == OFFLINE_MEMORY_ALLOCATION for entry in model.metadata):
+        raise ModelError(
+            "the model has an offline plan (OfflineMemoryAllocation), which a rewriting would make void; "
+            "--replan drops it",
+            path=model.path,
+        )
+
+
+# Libraries whose floating-point kernels are the reference kernels, so that a share of a tensor gets the same sums.
+# Source: tensorflow/lite/micro/kernels/cmsis_nn/conv.cc (case kTfLiteFloat32: reference_ops::Conv) and esp_nn/conv.cc
+# @ 90b983c, and likewise for their depthwise, pooling and fully connected kernels.
+_FLOAT_IS_REFERENCE = frozenset({"reference", "cmsis_nn", "esp_nn"})
+
+
+def _refuse_float(model: Model, configurations: Sequence[Configuration], force_float: bool) -> None:
+    """Refuse a floating-point model where optimised kernels may sum in another order."""
+    if force_float or not any(tensor.type in FLOATS for tensor in model.subgraphs[0].tensors):
+        return
+    for configuration in configurations:
+        library = configuration.target.kernel_library
+        if library.name not in _FLOAT_IS_REFERENCE:
+            raise ModelError(
+                f"a floating-point model, and the kernels of {library} may sum in another order for a share of a "
+                "tensor; --force-float rewrites it all the same",
+                path=model.path,
+            )
+
+
+def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk:
+    """Return the answer: both files measured on every target, as they are."""
+    before, after = Draft(model), Draft(written)
+    gains = []
+    for index, configuration in enumerate(search.sizer.configurations):
+        sizes = []
+        for each in (model, written):
+            measurement = search.sizer.measure(each, index)
+            smallest = measurement.smallest
+            assert smallest is not None, "both models work"
+            sizes.append(
+                Sizes(smallest.size, smallest.multiple_of_16, measurement.head_bytes, measurement.tail_bytes)
+            )
+        assert sizes[1].arena == search.arenas[index], "the file read again is the model that was simulated"
+        gains.append(Gain(configuration.target.name, *sizes))
+    head, operator = bound(before, profile(before, search.sizer.measure(model)))
+    name = f"#{operator} {before.name(before.operators[operator])}" if operator >= 0 else "the inputs"
+    return Shrunk(
+        data=data,
+        model=written,
+        origin=model,
+        gains=tuple(gains),
+        before=_cost(before, len(model.source)),
+        after=_cost(after, len(data)),
+        extra_operators=tuple(sorted(operator_names(written) - operator_names(model))),
+        steps=tuple(search.steps),
+        rejected=tuple(search.rejected),
+        left_alone=tuple(_left_alone(before)),
+        bound=Bound(head, name),
+        simulations=search.sizer.runs,
+    )
+
+
+def _cost(draft: Draft, file_bytes: int) -> Cost:
+    """Return what a model costs."""
+    return Cost(total_multiplications(draft), file_bytes, len(draft.operators))
+
+
+def _left_alone(draft: Draft) -> list[str]:
+    """Return what the passes do not touch, a sentence each."""
+    sentences = refusals(draft)
+    for index, operator in enumerate(draft.operators):
+        name = draft.name(operator)
+        if name in ("IF", "WHILE"):
+            sentences.append(f"#{index} {name}: the subgraphs that it runs stay as they are")
+        elif name == "CUSTOM":
+            custom = draft.code(operator).custom_code or ""
+            sentences.append(f"#{index} custom operator {custom}: nothing is known of it, so it is in no split")
+    if any(tensor.type in FLOATS for tensor in draft.tensors):
+        sentences.append("floating point: the same bytes with the reference kernels, as CMSIS-NN and ESP-NN use them")
+    return sentences
+
+
+def growth(after: int, before: int) -> float:
+    """Return a ratio, 1 where there was nothing before."""
+    return after / before if before else (1.0 if not after else math.inf)

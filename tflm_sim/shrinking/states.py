@@ -1,0 +1,154 @@
+"""Resource variables that can be variable tensors.
+
+    READ_VARIABLE -> r ... readers of r ... w = op(...) -> ASSIGN_VARIABLE(w)        becomes
+    readers of s   ... s = op(...)                                                   with s a variable tensor
+
+It is the same where all readers of the old value run before the one operator that makes the new value, and where the
+state begins at its zero point, which is what TFLM resets a variable tensor to. The read's copy, the new value's buffer in
+the head, the table of resource variables and the CALL_ONCE with its subgraph all go.
+
+Source: tensorflow/lite/micro/micro_resource_variable.cc, micro_interpreter_graph.cc ResetVariableTensors @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.schema import BUILTIN_OPERATORS
+from tflm_sim.model.types import Operator, Tensor
+from tflm_sim.shrinking.graph import TYPE_SIZES, quantization_key, replace_all, zero_point
+from tflm_sim.shrinking.passes import Chooser, Witness
+
+Key = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Variable:
+    """The operators that name one resource variable (mutable while they are collected)."""
+
+    handles: list[int] = field(default_factory=list)
+    reads: list[int] = field(default_factory=list)
+    assigns: list[int] = field(default_factory=list)
+
+
+def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
+    """Turn resource variables into variable tensors where that is the same."""
+    variables = _variables(draft)
+    initial = _initial_values(draft)
+    if not variables or initial is None:
+        return []
+    witnesses: list[Witness] = []
+    gone: set[int] = set()
+    done: set[Key] = set()
+    for key, variable in variables.items():
+        if refusal(draft, key, variable, initial) is not None or not choose():
+            continue
+        read, assign = variable.reads[0], variable.assigns[0]
+        old, new = (draft.operators[read].outputs or ())[0], (draft.operators[assign].inputs or ())[1]
+        facts = draft.tensors[old]
+        state = draft.add_tensor(
+            facts.shape or (), facts.type, quantization=facts.quantization, is_variable=True, name=facts.name
+        )
+        for index, operator in enumerate(draft.operators):
+            if index not in (read, assign):
+                inputs = replace_all(replace_all(operator.inputs, old, state), new, state)
+                draft.operators[index] = replace(operator, inputs=inputs, outputs=replace_all(operator.outputs, new, state))
+        gone |= {read, assign, *variable.handles}
+        done.add(key)
+        what = f"is read before operator {draft.producers()[state]} writes it, and begins at its zero point"
+        witnesses.append(Witness(f"variable '{key[1]}'", what, {"read": read, "assigned": assign}))
+    if done == set(variables):
+        gone |= {index for index, operator in enumerate(draft.operators) if draft.name(operator) == "CALL_ONCE"}
+    draft.operators = [operator for index, operator in enumerate(draft.operators) if index not in gone]
+    return witnesses
+
+
+def refusals(draft: Draft) -> list[str]:
+    """Return why resource variables of the main subgraph stay, a sentence each."""
+    initial = _initial_values(draft)
+    variables = _variables(draft)
+    if not variables:
+        return []
+    if initial is None:
+        return ["the resource variables are written in other subgraphs than one that only sets constants"]
+    reasons = {key: refusal(draft, key, variable, initial) for key, variable in variables.items()}
+    return [f"variable '{key[1]}': {reason}" for key, reason in reasons.items() if reason is not None]
+
+
+def refusal(draft: Draft, key: Key, variable: _Variable, initial: dict[Key, tuple[Tensor, bytes]]) -> str | None:
+    """Return why a variable cannot be a variable tensor, None where it can."""
+    if len(variable.reads) != 1 or len(variable.assigns) != 1:
+        return f"{len(variable.assigns)} writers and {len(variable.reads)} readers, where one of each is needed"
+    read, assign = variable.reads[0], variable.assigns[0]
+    old, new = (draft.operators[read].outputs or ())[0], (draft.operators[assign].inputs or ())[1]
+    facts, written = draft.tensors[old], draft.tensors[new]
+    if (facts.type, facts.shape) != (written.type, written.shape):
+        return "what is read and what is written have different shapes or types"
+    if quantization_key(facts.quantization) != quantization_key(written.quantization):
+        return "its quantization would have to change"
+    if key in initial and initial[key][1] != _reset_value(facts):
+        return "its initial state is not the zero point"
+    writers = [index for index, operator in enumerate(draft.operators) if new in (operator.outputs or ())]
+    bound = {*draft.inputs, *draft.outputs}
+    if len(writers) != 1 or draft.data(new) is not None or bound & {old, new} or written.is_variable:
+        return "its new value is an input, an output or a constant of the model"
+    readers = [index for index, operator in enumerate(draft.operators) if old in (operator.inputs or ())]
+    if read > assign or any(reader >= writers[0] for reader in readers):
+        return f"operator {max(readers)} still reads the old value when operator {writers[0]} writes the new one"
+    return None
+
+
+def _reset_value(tensor: Tensor) -> bytes:
+    """Return what TFLM resets a variable tensor to: its zero point as a byte, everywhere."""
+    count = TYPE_SIZES.get(tensor.type, 1)
+    for size in tensor.shape or ():
+        count *= size
+    return bytes([zero_point(tensor) & 0xFF]) * count
+
+
+def _key(operator: Operator) -> Key:
+    """Return the container and the name of a VAR_HANDLE."""
+    return str(operator.options.get("container") or ""), str(operator.options.get("shared_name") or "")
+
+
+def _variables(draft: Draft) -> dict[Key, _Variable]:
+    """Return the resource variables that the main subgraph names."""
+    found: dict[Key, _Variable] = {}
+    owner: dict[int, Key] = {}
+    for index, operator in enumerate(draft.operators):
+        name = draft.name(operator)
+        if name == "VAR_HANDLE":
+            key = _key(operator)
+            owner[(operator.outputs or ())[0]] = key
+            found.setdefault(key, _Variable()).handles.append(index)
+        elif name in ("READ_VARIABLE", "ASSIGN_VARIABLE") and (operator.inputs or ())[0] in owner:
+            variable = found[owner[(operator.inputs or ())[0]]]
+            (variable.reads if name == "READ_VARIABLE" else variable.assigns).append(index)
+    return found
+
+
+def _initial_values(draft: Draft) -> dict[Key, tuple[Tensor, bytes]] | None:
+    """Return what CALL_ONCE sets variables to; None where another subgraph does more than that with them."""
+    model = draft.origin
+    called = {
+        operator.options.get("init_subgraph_index") for operator in draft.operators if draft.name(operator) == "CALL_ONCE"
+    }
+    values: dict[Key, tuple[Tensor, bytes]] = {}
+    for number, subgraph in enumerate(model.subgraphs[1:], 1):
+        names = [BUILTIN_OPERATORS[model.operator_codes[op.opcode_index].builtin_code] for op in subgraph.operators]
+        if number not in called:
+            if "VAR_HANDLE" in names:
+                return None
+            continue
+        owner: dict[int, Key] = {}
+        for name, operator in zip(names, subgraph.operators, strict=True):
+            if name == "VAR_HANDLE":
+                owner[(operator.outputs or ())[0]] = _key(operator)
+                continue
+            inputs = operator.inputs or ()
+            data = model.tensor_data(subgraph.tensors[inputs[1]]) if name == "ASSIGN_VARIABLE" else None
+            if data is None or inputs[0] not in owner:
+                return None
+            values[owner[inputs[0]]] = subgraph.tensors[inputs[1]], bytes(data)
+    return values
