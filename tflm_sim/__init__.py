@@ -47,6 +47,7 @@ _HOMES = {
     "preset": "tflm_sim.targets.presets:target",
     "sample_path": "tflm_sim.samples",
     "sanitize": "tflm_sim.checks.sanitize",
+    "shrink": "tflm_sim.shrinking.shrink",
     "simulate": "tflm_sim.answers.simulation",
     "smallest_arena": "tflm_sim.answers.smallest_arena",
 }
@@ -86,6 +87,7 @@ __all__ = [
     "preset",
     "sample_path",
     "sanitize",
+    "shrink",
     "simulate",
     "smallest_arena",
 ]
@@ -115,6 +117,7 @@ if TYPE_CHECKING:
         TempTensor,
     )
     from tflm_sim.samples import sample_path
+    from tflm_sim.shrinking.shrink import shrink
     from tflm_sim.targets.presets import target as preset
     from tflm_sim.targets.target import Target
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import re
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_custom_ops, load_model
-from tflm_sim.cli.terminal import StatusLine
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.cli.custom_ops import load_custom_ops
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_model
+from tflm_sim.cli.terminal import ProgressLine, say, say_json
+from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.report.shrunk import shrunk_document, shrunk_lines
-from tflm_sim.targets.presets import target
 from tflm_sim.units import parse_size
 
 if TYPE_CHECKING:
@@ -31,11 +29,23 @@ tflm-sim shrink model.tflite -o small.tflite --offline-plan --prove 20
 tflm-sim shrink model.tflite --explain
 """
 NO_GAIN = 1
+EXITS = {
+    0: "a smaller model, below the goal if there is one",
+    1: "nothing gains, the goal is not met, or the proof failed",
+    3: "the model cannot be rewritten, or cannot be proved",
+    4: "TFLM fails on the model as it is",
+}
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "shrink", "rewrite a model so that TFLM needs a smaller arena, same bytes out", EXAMPLES)
+    parser = add_verb(
+        subparsers,
+        "shrink",
+        "rewrite a model so that TFLM needs a smaller arena, same bytes out",
+        EXAMPLES,
+        exits=EXITS,
+    )
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument("-o", "--output", metavar="OUT.tflite", help="the file to write; without it nothing is written")
     parser.add_argument("--in-place", action="store_true", help="OUT may be MODEL")
@@ -55,7 +65,9 @@ def register(subparsers: Subparsers) -> None:
     )
     limits.add_argument("--max-flash", metavar="N", help="bytes of the file: 300KiB, +20KiB or +10%%")
     limits.add_argument(
-        "--ops", metavar="A,B", help="operators that may be needed in addition (SLICE,CONCATENATION; none); default: any"
+        "--ops",
+        metavar="A,B",
+        help="operators that may be needed in addition (SLICE,CONCATENATION; none)",
     )
     passes = parser.add_argument_group("passes that are off by default")
     passes.add_argument("--replan", action="store_true", help="drop the offline plan that the model has")
@@ -70,7 +82,7 @@ def register(subparsers: Subparsers) -> None:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
-    form.add_argument("--explain", action="store_true", help="also each edit and why it is lawful, and what was rejected")
+    form.add_argument("--explain", action="store_true", help="also each edit, why it is lawful, and what was rejected")
     parser.set_defaults(run=run)
 
 
@@ -83,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     if args.prove is not None and args.prove < 0:
         raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
     goal = None if args.goal is None else parse_size(args.goal)
-    with StatusLine("shrinking") as status:
+    with ProgressLine("shrinking", model) as status:
         shrunk = shrink(
             model,
             _configurations(args),
@@ -105,16 +117,15 @@ def run(args: argparse.Namespace) -> int:
 def _print(args: argparse.Namespace, shrunk: Shrunk, goal: int | None) -> None:
     output = args.output if shrunk.has_gained else None
     if args.json:
-        print(json.dumps(shrunk_document(shrunk, goal=goal, output=output), indent=1))
+        say_json(shrunk_document(shrunk, goal=goal, output=output))
     else:
-        print("\n".join(shrunk_lines(shrunk, goal=goal, output=output, explain=args.explain)))
+        say(*shrunk_lines(shrunk, goal=goal, output=output, explain=args.explain))
 
 
 def _configurations(args: argparse.Namespace) -> list[Configuration]:
     custom_ops = tuple(row for path in args.custom_ops for row in load_custom_ops(path))
     names = list(dict.fromkeys(args.target or [TARGET]))
-    chosen = [target(name, kernels=args.kernels) for name in names]
-    return [Configuration(each, each.interpreter, custom_ops=custom_ops) for each in chosen]
+    return [configure(name, kernels=args.kernels, custom_ops=custom_ops) for name in names]
 
 
 def _ratio(text: str) -> float:

@@ -10,6 +10,7 @@ VERBS = {
     "lifetimes": "lifetimes",
     "plan": "plan",
     "report": "report",
+    "shrink": "shrink",
     "explain": "explain",
     "monitor": "monitor",
     "replay": "replay",

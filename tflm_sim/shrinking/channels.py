@@ -137,9 +137,7 @@ def _is_whole(draft: Draft, operator: Operator, axes: Mapping[int, int], channel
     return True
 
 
-def channel_splits(
-    draft: Draft, facts: Profile, first: int, last: int, links: tuple[Link, ...]
-) -> Iterator[Split]:
+def channel_splits(draft: Draft, facts: Profile, first: int, last: int, links: tuple[Link, ...]) -> Iterator[Split]:
     """Yield the ways to run a chain in groups, with their estimates."""
     source = (links[0].operator.inputs or ())[0]
     result = (links[-1].operator.outputs or ())[0]
@@ -157,9 +155,7 @@ def channel_splits(
         yield replace(split, peak=peak, tail=tail)
 
 
-def _estimates(
-    draft: Draft, facts: Profile, split: Split, links: tuple[Link, ...], channels: int
-) -> tuple[int, int]:
+def _estimates(draft: Draft, facts: Profile, split: Split, links: tuple[Link, ...], channels: int) -> tuple[int, int]:
     """Return the most bytes alive in the groups, and the persistent bytes that they add."""
     steps: list[Step] = []
     pieces: list[int] = []

@@ -153,9 +153,7 @@ def _branches(draft: Draft, concatenation: Operator) -> list[_Branch] | None:
     return branches if in_order else None
 
 
-def _branch(
-    draft: Draft, tensor: int, producers: dict[int, int], consumers: dict[int, list[int]]
-) -> _Branch | None:
+def _branch(draft: Draft, tensor: int, producers: dict[int, int], consumers: dict[int, list[int]]) -> _Branch | None:
     """Return the branch that ends with ``tensor``, or None."""
     chain: list[int] = []
 
@@ -215,7 +213,9 @@ def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | No
     if begin is None or other is None or not len(begin) == len(other) == len(dimensions):
         return None
     if draft.name(operator) == "SLICE":
-        return [(b, size if length == -1 else b + length) for b, length, size in zip(begin, other, dimensions, strict=True)]
+        return [
+            (b, size if length == -1 else b + length) for b, length, size in zip(begin, other, dimensions, strict=True)
+        ]
     strides = integers(draft, inputs[3])
     masks = operator.options
     if strides is None or set(strides) != {1}:
@@ -232,7 +232,7 @@ def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | No
 
 
 def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> Operator | None:
-    """Return the one convolution, its filter and bias added to the draft; None where the branches do not fit together."""
+    """Return the one convolution, its filter and bias added to the draft; None where the branches do not fit."""
     split = draft.operators[branches[0].split]
     source = (split.inputs or ())[1 if draft.name(split) == "SPLIT" else 0]
     output = (concatenation.outputs or ())[0]
@@ -292,6 +292,10 @@ def _weights(draft: Draft, branch: _Branch) -> tuple[Array, Array, tuple[float, 
     if weights is None or bias is None or facts.type != TensorType.INT8 or quantization is None:
         return None
     channels = weights.shape[3]
-    if any(quantization.zero_point) or len(quantization.scale) not in (1, channels) or not quantization_key(quantization):
+    if (
+        any(quantization.zero_point)
+        or len(quantization.scale) not in (1, channels)
+        or not quantization_key(quantization)
+    ):
         return None
     return weights, bias, tuple(quantization.scale) * (channels // len(quantization.scale))

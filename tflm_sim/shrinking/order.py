@@ -1,7 +1,7 @@
 """The order of operators with the smallest peak of live bytes.
 
 Operators are placed one by one; what is alive depends only on the set that has run, so that each set is kept once, with
-the best peak that leads to it. All sets are kept while there are at most ``BEAM`` of them on a level: the answer is then
+the best peak that leads to it. While a level has at most ``BEAM`` sets, all are kept: the answer is then
 exact. Beyond, the best of each level go on, and the answer is an upper bound.
 
 What touches state (variables, resource variables, kernels with a state of their own) keeps its order.

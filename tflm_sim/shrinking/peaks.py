@@ -4,8 +4,9 @@
            |####==##====##
            +-------------> operators
 
-For one H that is a shortest path over the operators: go on to the next one if it is below H, or jump behind a split whose
-peak is. The cost is what the tail grows by, and a price on multiplications. Many H are solved; the best plans are simulated.
+For one H that is a shortest path over the operators: go on to the next one if it is below H, or jump behind a split
+whose peak is. The cost is what the tail grows by, and a price on multiplications. Many H are solved; the best plans are
+simulated.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def variants(plan: SplitPlan, splits: Sequence[Split], budget: float) -> list[Sp
             for other in splits
             if (other.first, other.last) == (split.first, split.last) and other != split and other.kind != COLUMNS
         ]
-        for other in sorted(others, key=lambda other: other.peak + other.tail)[: max(2, MOST_VARIANTS // len(plan.splits))]:
+        for other in sorted(others, key=lambda other: other.peak + other.tail)[
+            : max(2, MOST_VARIANTS // len(plan.splits))
+        ]:
             macs = plan.macs - split.macs + other.macs
             if macs <= budget:
                 chosen = (*plan.splits[:index], other, *plan.splits[index + 1 :])
@@ -101,9 +104,7 @@ def variants(plan: SplitPlan, splits: Sequence[Split], budget: float) -> list[Sp
     return found[:MOST_VARIANTS]
 
 
-def _cheapest(
-    facts: Profile, by_first: dict[int, list[Split]], bound: int, price: float
-) -> tuple[Split, ...] | None:
+def _cheapest(facts: Profile, by_first: dict[int, list[Split]], bound: int, price: float) -> tuple[Split, ...] | None:
     """Return the cheapest splits that bring every operator to ``bound`` bytes or below, None where none do."""
     count = len(facts.live)
     costs: list[float | None] = [None] * count + [0.0]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tflm_sim.answers.measure import Measurement
 from tflm_sim.answers.peak import live_bytes
+from tflm_sim.answers.simulation import Simulation
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking.graph import planned_bytes
 from tflm_sim.units import align_up
@@ -57,10 +57,11 @@ class Profile:
         )
 
 
-def profile(draft: Draft, measurement: Measurement) -> Profile:
-    """Return the profile of a draft whose model was measured; the draft has the model's tensor and operator numbers."""
-    allocation, smallest = measurement.allocation, measurement.smallest
-    assert allocation is not None and smallest is not None, "only models that work are profiled"
+def profile(draft: Draft, simulation: Simulation) -> Profile:
+    """Return the profile of a draft whose model was simulated; both count tensors and operators alike."""
+    allocation, smallest, ledger = simulation.allocation, simulation.smallest, simulation.ledger
+    assert allocation is not None, "only models that work are profiled"
+    assert smallest is not None, "only models that work are profiled"
     count = len(draft.operators)
     live, scratch, tail = [0] * count, [0] * count, [0] * count
     operator = -1
@@ -72,12 +73,12 @@ def profile(draft: Draft, measurement: Measurement) -> Profile:
         info = allocation.infos[index]
         if info.scratch >= 0 and info.subgraph == 0:
             scratch[info.node] += align_up(info.size, 16)
-    for (subgraph, node, _), holding in measurement.ledger.ops.items():
+    for (subgraph, node, _), holding in ledger.ops.items():
         if subgraph == 0 and 0 <= node < count:
             tail[node] += holding.used
     born, dies, sizes = _lifetimes(draft)
-    groups = measurement.ledger.groups
-    tensors = sum(len(subgraph.tensors) for subgraph in measurement.model.subgraphs)
+    groups = ledger.groups
+    tensors = sum(len(subgraph.tensors) for subgraph in simulation.model.subgraphs)
     return Profile(
         live=live,
         scratch=scratch,
@@ -87,7 +88,7 @@ def profile(draft: Draft, measurement: Measurement) -> Profile:
         bytes=sizes,
         node=groups["nodes and registrations"].used // max(1, count) if count else 0,
         tensor=groups["eval tensors"].used // max(1, tensors),
-        tail_bytes=measurement.tail_bytes,
+        tail_bytes=simulation.tail_bytes,
         arena=smallest.size,
     )
 
@@ -116,7 +117,7 @@ def _lifetimes(draft: Draft) -> tuple[dict[int, int], dict[int, int], dict[int, 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An operator of a rewriting that is only being considered: what it reads and writes, by any key, and its scratch."""
+    """An operator of a rewriting that is being considered: what it reads and writes, by any key, and its scratch."""
 
     reads: tuple[int, ...]
     writes: int

@@ -1,4 +1,4 @@
-"""The proof by running: original and result in the real TFLM (the pip wheel), the result in exactly its predicted arena.
+"""The proof by running: both models in the real TFLM (the pip wheel), the result in exactly its predicted arena.
 
 Inputs are all-smallest, all-largest, and noise. A model with state runs in a sequence of at least ``SEQUENCE``
 invocations, because its state is what could go wrong.
@@ -13,14 +13,13 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.errors import ModelError, TflmSimError, UsageError
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.graph import STATEFUL
-from tflm_sim.shrinking.sizing import Sizer
-from tflm_sim.targets.presets import target
 
 WHEEL_TARGET = "x86_64-pip"
 SEQUENCE = 400
@@ -67,20 +66,18 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
     """
     if importlib.util.find_spec("tflite_micro") is None:
         raise UsageError("--prove runs both models in the real TFLM: pip install 'tflm_sim[prove]'")
-    wheel = Configuration(target(WHEEL_TARGET), target(WHEEL_TARGET).interpreter)
-    smallest = Sizer([wheel]).measure(shrunk).smallest
-    assert smallest is not None, "a measured model has a smallest arena"
+    arena = smallest_arena(shrunk, WHEEL_TARGET).size
     count = max(runs, SEQUENCE) if has_state(shrunk) or has_state(original) else runs
-    answer = _run(bytes(original.source), result, smallest.size, count, shrunk)
+    answer = _run(bytes(original.source), result, arena, count, shrunk)
     if answer["status"] == "original_fails":
         raise ModelError("not proved: the wheel of TFLM cannot run the original model", path=original.path)
     if answer["status"] == "result_fails":
-        raise ProofFailed(f"refused: TFLM does not run the result in its {smallest.size:,} B; nothing is written")
+        raise ProofFailed(f"refused: TFLM does not run the result in its {arena:,} B; nothing is written")
     if answer["status"] == "different":
         where = f"output {answer['output']} of run {answer['run']}"
         raise ProofFailed(f"refused: {where} differs from the original's; nothing is written")
-    less = _run(bytes(original.source), result, smallest.size - 16, 0, shrunk)
-    return Proof(int(answer["runs"]), int(answer["distinct"]), smallest.size, less["status"] == "result_fails")
+    less = _run(bytes(original.source), result, arena - 16, 0, shrunk)
+    return Proof(int(answer["runs"]), int(answer["distinct"]), arena, less["status"] == "result_fails")
 
 
 def has_state(model: Model) -> bool:
@@ -91,7 +88,7 @@ def has_state(model: Model) -> bool:
     )
 
 
-def _run(original: bytes, result: bytes, arena: int, runs: int, model: Model) -> dict[str, object]:
+def _run(original: bytes, result: bytes, arena: int, runs: int, model: Model) -> dict[str, Any]:
     """Return the worker's answer; a process that dies is one of the two failing."""
     main = model.subgraphs[0]
     settings = {
@@ -110,7 +107,7 @@ def _run(original: bytes, result: bytes, arena: int, runs: int, model: Model) ->
         ended = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=False)
         line = ended.stdout.decode(errors="replace").strip().rpartition("\n")[2]
         if line.startswith("{"):
-            answer: dict[str, object] = json.loads(line)
+            answer: dict[str, Any] = json.loads(line)
             return answer
         # Died: ask whether the original alone does.
         alone = [*command[:-3], paths[0], paths[0], json.dumps({**settings, "arena": 64 << 20})]

@@ -1,4 +1,4 @@
-"""What a model says twice, or for nobody: dead operators, equal constants, constant results, copies that change nothing.
+"""What a model says twice, or for nobody: dead operators, equal constants, known results, copies of the same bytes.
 
 A copy that is dropped is one whose output has the bytes of its input: its readers read the input instead. Before a
 FULLY_CONNECTED that flattens anyway, a RESHAPE is such a copy although the shapes differ.

@@ -89,7 +89,9 @@ def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
         return None
     size, outputs = shape(draft, activations[0])[axis], shape(draft, output)[axis]
     if name in WINDOWED:
-        return Rule("window", activations, size, outputs, window(draft, operator, axis)) if len(activations) == 1 else None
+        return (
+            Rule("window", activations, size, outputs, window(draft, operator, axis)) if len(activations) == 1 else None
+        )
     if name in ("PAD", "PADV2"):
         paddings = integers(draft, inputs[1])
         if len(activations) != 1 or paddings is None or len(paddings) != 8 or min(paddings) < 0:
@@ -140,7 +142,9 @@ class Segment:
     sizes: Mapping[int, int]
 
 
-def segments(draft: Draft, axis: int, first: int, rules: list[Rule | None], dies: Mapping[int, int]) -> Iterator[Segment]:
+def segments(
+    draft: Draft, axis: int, first: int, rules: list[Rule | None], dies: Mapping[int, int]
+) -> Iterator[Segment]:
     """Yield the segments that begin with operator ``first``, shortest first."""
     made: set[int] = set()
     side: dict[int, None] = {}
@@ -261,7 +265,9 @@ def stripe_splits(draft: Draft, facts: Profile, segment: Segment, budget: float)
         if len(parts) < 2 or parts in seen:
             return
         seen.add(parts)
-        stripes = [known[part] if part in known else known.setdefault(part, find_stripe(segment, *part)) for part in parts]
+        stripes = [
+            known[part] if part in known else known.setdefault(part, find_stripe(segment, *part)) for part in parts
+        ]
         found = [stripe for stripe in stripes if stripe is not None]
         if len(found) < len(parts):
             return
@@ -288,7 +294,7 @@ def _macs(segment: Segment, whole: list[int], stripes: list[dict[int, Stripe]]) 
 
 
 def _trims(segment: Segment, stripes: Mapping[int, Stripe]) -> Iterator[tuple[int, int, Stripe]]:
-    """Yield (operator of the segment, activation, rows wanted) where an operand has more rows than its operator takes."""
+    """Yield (operator of the segment, activation, rows wanted) where an operand has too many rows."""
     for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
         if own.kind == "same":
             wanted = stripes[(operator.outputs or ())[0]]

@@ -2,7 +2,7 @@
 
     tidy -> drop copies -> PAD is SAME -> states -> joined branches -> order -> splits, until nothing gains -> tidy
 
-TFLM's greedy planner is not monotonous: a smaller model can need a larger arena. So nothing is believed and everything is
+TFLM's greedy planner is not monotonous: a smaller model can need a larger arena. Nothing is believed, everything is
 simulated; a pass that does not pay as a whole is tried edit by edit.
 """
 
@@ -16,7 +16,7 @@ from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
-from tflm_sim.shrinking import peaks
+from tflm_sim.shrinking import peaks, rows
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import multiplications, total_multiplications
 from tflm_sim.shrinking.order import reorder
@@ -115,7 +115,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.model = self.origin
-        self.arenas = tuple(self._smallest(index) for index in range(len(self.sizer.configurations)))
+        self.arenas = tuple(self.sizer.arena(self.origin, index) for index in range(len(self.sizer.configurations)))
         self.origin_arenas = self.arenas
         draft = Draft(self.origin)
         self.origin_macs = total_multiplications(draft)
@@ -135,11 +135,6 @@ class Search:
         self.arenas = arenas
         what = Witness("the metadata", "loses its OfflineMemoryAllocation")
         self.steps.append(Step("old plan", arenas, self.origin_macs, (what,)))
-
-    def _smallest(self, index: int) -> int:
-        smallest = self.sizer.measure(self.origin, index).smallest
-        assert smallest is not None, "a model that works in one arena has a smallest one"
-        return smallest.size
 
     @property
     def is_done(self) -> bool:
@@ -190,9 +185,7 @@ class Search:
                 index += 1
         return kept > 0
 
-    def _keep(
-        self, name: str, candidate: Model, arenas: tuple[int, ...] | None, witnesses: Sequence[Witness]
-    ) -> bool:
+    def _keep(self, name: str, candidate: Model, arenas: tuple[int, ...] | None, witnesses: Sequence[Witness]) -> bool:
         """Make a candidate the best model if it gains and keeps the limits; say why not otherwise."""
         draft = Draft(candidate)
         macs = total_multiplications(draft)
@@ -209,7 +202,9 @@ class Search:
         if arenas is None:
             return "TFLM refuses the rewritten model on a target"
         if not gains(arenas, self.arenas):
-            return "no target gains" if all(a >= b for a, b in zip(arenas, self.arenas, strict=True)) else "a target grows"
+            return (
+                "no target gains" if all(a >= b for a, b in zip(arenas, self.arenas, strict=True)) else "a target grows"
+            )
         if macs > self.limits.max_macs * self.origin_macs:
             return f"{macs:,} multiply-accumulates are more than --max-macs allows"
         extra = operator_names(candidate) - self.origin_operators
@@ -220,8 +215,8 @@ class Search:
         return None
 
     def profile(self, draft: Draft) -> Profile:
-        """Return the profile of a draft of the present model, on the target that gained least so far."""
-        return profile(draft, self.sizer.measure(self.model, 0))
+        """Return the profile of a draft of the present model, on the first target."""
+        return profile(draft, self.sizer.simulate(self.model))
 
     def _order(self) -> None:
         """Try another order of the operators."""
@@ -291,7 +286,7 @@ def bound(draft: Draft, facts: Profile) -> tuple[int, int]:
     largest = (inputs, -1)
     splittable = set()
     for axis in (1, 2):
-        splittable |= {i for i, op in enumerate(draft.operators) if peaks.rows.rule(draft, op, axis) is not None}
+        splittable |= {i for i, op in enumerate(draft.operators) if rows.rule(draft, op, axis) is not None}
     for index, operator in enumerate(draft.operators):
         if index in splittable or multiplications(draft, operator) < 0:
             continue

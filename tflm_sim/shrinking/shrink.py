@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.configuration import Configuration, Where, configure
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft, refuse_unwritable
@@ -19,7 +19,6 @@ from tflm_sim.shrinking.prove import Proof, prove
 from tflm_sim.shrinking.search import Limits, Progress, Rejected, Search, Step, bound, operator_names
 from tflm_sim.shrinking.sizing import Sizer
 from tflm_sim.shrinking.states import refusals
-from tflm_sim.targets.presets import target as preset
 from tflm_sim.targets.target import Target
 
 MAX_MACS = 1.3
@@ -90,6 +89,7 @@ class Shrunk:
         left_alone: What was not touched, and why, a sentence each.
         bound: What no rewriting of ours goes below, on the first target.
         simulations: How many models were simulated.
+        verified: What was checked on the two files by a method that knows none of the passes, in a sentence.
         proof: What the real TFLM said, None unless asked.
     """
 
@@ -105,6 +105,7 @@ class Shrunk:
     left_alone: tuple[str, ...]
     bound: Bound
     simulations: int
+    verified: str = ""
     proof: Proof | None = None
 
     @property
@@ -119,7 +120,7 @@ class Shrunk:
 
 def shrink(
     model: Model,
-    targets: str | Target | Configuration | Sequence[str | Target | Configuration],
+    targets: Where | Sequence[Where],
     *,
     goal: int | None = None,
     max_macs: float = MAX_MACS,
@@ -157,7 +158,8 @@ def shrink(
     _refuse_plan(model, replan)
     _refuse_float(model, configurations, force_float)
     sizer = Sizer(configurations)
-    limits = Limits(goal, max_macs, max_flash, None if operators is None else frozenset(operators))
+    allowed = None if operators is None else frozenset(operators)
+    limits = Limits(goal, max_macs, max_flash, allowed)
     search = Search(model, sizer, limits, progress or (lambda _: None), replan=replan)
     search.run()
     data = encode(search.model) if search.steps else bytes(model.source) or encode(model)
@@ -168,23 +170,14 @@ def shrink(
     return result
 
 
-def _configurations(
-    targets: str | Target | Configuration | Sequence[str | Target | Configuration],
-) -> list[Configuration]:
+def _configurations(targets: Where | Sequence[Where]) -> list[Configuration]:
     """Return a configuration for each target."""
     several = [targets] if isinstance(targets, str | Target | Configuration) else list(targets)
     if not several:
         raise UsageError("shrink needs a target")
-    found = []
-    for each in several:
-        if isinstance(each, Configuration):
-            found.append(each)
-        else:
-            named = preset(each) if isinstance(each, str) else each
-            found.append(Configuration(named, named.interpreter))
-    for configuration in found:
-        if configuration.is_split:
-            raise UsageError("shrink sizes one arena; two arenas are not modelled here")
+    found = [configure(each) for each in several]
+    if any(configuration.is_split for configuration in found):
+        raise UsageError("shrink sizes one arena; two arenas are not modelled here")
     return found
 
 
@@ -225,15 +218,13 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
     for index, configuration in enumerate(search.sizer.configurations):
         sizes = []
         for each in (model, written):
-            measurement = search.sizer.measure(each, index)
-            smallest = measurement.smallest
+            simulation = search.sizer.simulate(each, index)
+            smallest = simulation.smallest
             assert smallest is not None, "both models work"
-            sizes.append(
-                Sizes(smallest.size, smallest.multiple_of_16, measurement.head_bytes, measurement.tail_bytes)
-            )
+            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, simulation.head_bytes, simulation.tail_bytes))
         assert sizes[1].arena == search.arenas[index], "the file read again is the model that was simulated"
         gains.append(Gain(configuration.target.name, *sizes))
-    head, operator = bound(before, profile(before, search.sizer.measure(model)))
+    head, operator = bound(before, profile(before, search.sizer.simulate(model)))
     name = f"#{operator} {before.name(before.operators[operator])}" if operator >= 0 else "the inputs"
     return Shrunk(
         data=data,

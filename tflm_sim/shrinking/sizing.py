@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tflm_sim.answers.measure import Measurement, measure
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
@@ -23,30 +24,30 @@ class Sizer:
     configurations: Sequence[Configuration]
     runs: int = 0
 
-    def measure(self, model: Model, index: int = 0) -> Measurement:
+    def simulate(self, model: Model, index: int = 0) -> Simulation:
         """Return all that one target says of a model.
 
         Raises:
             SimulatedFailure: AllocateTensors() fails in any arena.
         """
         self.runs += 1
-        measurement = measure(model, self.configurations[index])
-        if measurement.failure is not None:
-            raise measurement.failure
-        return measurement
+        return simulate(model, self.configurations[index]).unwrap()
+
+    def arena(self, model: Model, index: int = 0) -> int:
+        """Return the smallest arena on one target in bytes.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails in any arena.
+        """
+        self.runs += 1
+        return smallest_arena(model, self.configurations[index]).size
 
     def arenas(self, model: Model) -> tuple[int, ...] | None:
         """Return the smallest arena on each target in bytes, None where it fails on one of them."""
-        sizes: list[int] = []
-        for index in range(len(self.configurations)):
-            try:
-                smallest = self.measure(model, index).smallest
-            except TflmSimError:
-                return None
-            if smallest is None:
-                return None
-            sizes.append(smallest.size)
-        return tuple(sizes)
+        try:
+            return tuple(self.arena(model, index) for index in range(len(self.configurations)))
+        except TflmSimError:
+            return None
 
 
 def gains(after: Sequence[int], before: Sequence[int]) -> bool:

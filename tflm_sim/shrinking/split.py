@@ -3,13 +3,15 @@
     X -> [first ... last] -> Y        becomes        X -> part 0 -> piece 0 \\
                                                      X -> part 1 -> piece 1  > CONCATENATION -> Y
 
-While a part runs, only its share of the tensors inside the segment is alive. X is alive until the last part has read it.
+While a part runs, only its share of the tensors inside the segment is alive. X is alive until the last part
+has read it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -64,11 +66,11 @@ class SplitWitness:
 
 
 def even_cuts(size: int, count: int, step: int = 1) -> tuple[tuple[int, int], ...]:
-    """Return ``count`` shares of ``size`` elements, as even as multiples of ``step`` allow; fewer where it is too small."""
+    """Return ``count`` shares of ``size`` elements, as even as multiples of ``step`` allow, or fewer."""
     units = -(-size // step)
     count = min(count, units)
     marks = [min(size, round(index * units / count) * step) for index in range(count)] + [size]
-    return tuple((a, b) for a, b in zip(marks, marks[1:], strict=False) if b > a)
+    return tuple((a, b) for a, b in pairwise(marks) if b > a)
 
 
 def slice_operator(draft: Draft, source: int, axis: int, start: int, end: int) -> tuple[Operator, int]:

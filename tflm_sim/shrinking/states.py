@@ -4,8 +4,8 @@
     readers of s   ... s = op(...)                                                   with s a variable tensor
 
 It is the same where all readers of the old value run before the one operator that makes the new value, and where the
-state begins at its zero point, which is what TFLM resets a variable tensor to. The read's copy, the new value's buffer in
-the head, the table of resource variables and the CALL_ONCE with its subgraph all go.
+state begins at its zero point, which is what TFLM resets a variable tensor to. The read's copy, the new value's buffer
+in the head, the table of resource variables and the CALL_ONCE with its subgraph all go.
 
 Source: tensorflow/lite/micro/micro_resource_variable.cc, micro_interpreter_graph.cc ResetVariableTensors @ 90b983c.
 """
@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Operator, Tensor
-from tflm_sim.shrinking.graph import TYPE_SIZES, quantization_key, replace_all, zero_point
+from tflm_sim.shrinking.graph import quantization_key, replace_all, zero_point
 from tflm_sim.shrinking.passes import Chooser, Witness
 
 Key = tuple[str, str]
@@ -53,7 +54,9 @@ def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
         for index, operator in enumerate(draft.operators):
             if index not in (read, assign):
                 inputs = replace_all(replace_all(operator.inputs, old, state), new, state)
-                draft.operators[index] = replace(operator, inputs=inputs, outputs=replace_all(operator.outputs, new, state))
+                draft.operators[index] = replace(
+                    operator, inputs=inputs, outputs=replace_all(operator.outputs, new, state)
+                )
         gone |= {read, assign, *variable.handles}
         done.add(key)
         what = f"is read before operator {draft.producers()[state]} writes it, and begins at its zero point"
@@ -132,7 +135,9 @@ def _initial_values(draft: Draft) -> dict[Key, tuple[Tensor, bytes]] | None:
     """Return what CALL_ONCE sets variables to; None where another subgraph does more than that with them."""
     model = draft.origin
     called = {
-        operator.options.get("init_subgraph_index") for operator in draft.operators if draft.name(operator) == "CALL_ONCE"
+        operator.options.get("init_subgraph_index")
+        for operator in draft.operators
+        if draft.name(operator) == "CALL_ONCE"
     }
     values: dict[Key, tuple[Tensor, bytes]] = {}
     for number, subgraph in enumerate(model.subgraphs[1:], 1):

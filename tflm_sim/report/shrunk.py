@@ -1,0 +1,204 @@
+"""What ``shrink`` found, for people and as a JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from tflm_sim.escape import printable
+from tflm_sim.report.text import table_lines
+from tflm_sim.units import format_size
+
+if TYPE_CHECKING:
+    from tflm_sim.shrinking.shrink import Shrunk
+
+SCHEMA_VERSION = 1
+Document = dict[str, Any]
+
+
+def shrunk_document(shrunk: Shrunk, *, goal: int | None, output: str | None) -> Document:
+    """Return the answer as JSON values; sizes are bytes."""
+    proof = shrunk.proof
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "model": shrunk.origin.path,
+        "output": output,
+        "goal_bytes": goal,
+        "goal_met": None if goal is None else shrunk.fits(goal),
+        "targets": [
+            {
+                "target": gain.target,
+                "before": _sizes(gain.before),
+                "after": _sizes(gain.after),
+                "percent": round(_percent(gain.before.arena, gain.after.arena), 2),
+            }
+            for gain in shrunk.gains
+        ],
+        "before": _cost(shrunk.before),
+        "after": _cost(shrunk.after),
+        "extra_operators": list(shrunk.extra_operators),
+        "bound": {"head_bytes": shrunk.bound.head, "operator": shrunk.bound.operator},
+        "steps": [
+            {
+                "pass": step.name,
+                "smallest_arena_bytes": list(step.arenas),
+                "macs": step.macs,
+                "edits": [{"where": w.where, "what": w.what, **w.facts} for w in step.witnesses],
+            }
+            for step in shrunk.steps
+        ],
+        "rejected": [
+            {"pass": row.name, "reason": row.reason, "smallest_arena_bytes": row.arenas and list(row.arenas)}
+            for row in shrunk.rejected
+        ],
+        "left_alone": list(shrunk.left_alone),
+        "simulations": shrunk.simulations,
+        "verified": shrunk.verified,
+        "proof": proof
+        and {
+            "runs": proof.runs,
+            "distinct_outputs": proof.distinct,
+            "arena_bytes": proof.arena,
+            "fails_with_16_less": proof.fails_below,
+        },
+    }
+
+
+def _sizes(sizes: Any) -> Document:
+    return {
+        "smallest_arena_bytes": sizes.arena,
+        "smallest_arena_multiple_of_16": sizes.multiple_of_16,
+        "head_bytes": sizes.head,
+        "tail_bytes": sizes.tail,
+    }
+
+
+def _cost(cost: Any) -> Document:
+    return {"macs": cost.macs, "file_bytes": cost.file_bytes, "operators": cost.operators}
+
+
+def _percent(before: int, after: int) -> float:
+    return 100 * (before - after) / before if before else 0.0
+
+
+def shrunk_lines(shrunk: Shrunk, *, goal: int | None, output: str | None, explain: bool) -> list[str]:
+    """Return the answer for people."""
+    lines = [_headline(shrunk, goal), ""]
+    lines += table_lines(list(_target_rows(shrunk)))
+    lines += ["", *table_lines(list(_cost_rows(shrunk)))]
+    if shrunk.has_gained:
+        lines += ["", *_pass_lines(shrunk)]
+    lines += ["", f"no rewriting of ours needs a head below {shrunk.bound.head:,} B: {shrunk.bound.operator} alone"]
+    lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
+    if explain:
+        lines += ["", *_explained(shrunk)]
+    if shrunk.has_gained:
+        lines += ["", *_firmware_lines(shrunk)]
+        lines += ["", *_trust_lines(shrunk)]
+        lines.append(f"{output} is written" if output else "nothing is written; -o OUT.tflite writes it")
+    return lines
+
+
+def _headline(shrunk: Shrunk, goal: int | None) -> str:
+    name = printable(PurePath(shrunk.origin.path or "model").name)
+    if not shrunk.has_gained:
+        return f"{name}: nothing that we know makes it smaller"
+    gain = shrunk.gains[0]
+    saved = _percent(gain.before.arena, gain.after.arena)
+    met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
+    return (
+        f"{name}: {gain.before.arena:,} B -> {gain.after.arena:,} B on {gain.target} "
+        f"(-{saved:.1f} %), {_macs_words(shrunk)}{met}"
+    )
+
+
+def _macs_words(shrunk: Shrunk) -> str:
+    before, after = shrunk.before.macs, shrunk.after.macs
+    if after == before:
+        return "no additional MACs"
+    return f"{100 * (after - before) / max(1, before):+.1f} % MACs"
+
+
+def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:
+    yield ["target", "arena before", "after", "saved", "head before", "after", "tail before", "after"]
+    for gain in shrunk.gains:
+        before, after = gain.before, gain.after
+        saved = f"{_percent(before.arena, after.arena):.1f} %"
+        numbers = (before.head, after.head, before.tail, after.tail)
+        yield [gain.target, f"{before.arena:,}", f"{after.arena:,}", saved, *(f"{number:,}" for number in numbers)]
+
+
+def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
+    yield ["cost", "before", "after", "change"]
+    for name, before, after in (
+        ("multiply-accumulates", shrunk.before.macs, shrunk.after.macs),
+        ("bytes of the file", shrunk.before.file_bytes, shrunk.after.file_bytes),
+        ("operators to run", shrunk.before.operators, shrunk.after.operators),
+    ):
+        change = f"{100 * (after - before) / before:+.1f} %" if before else "-"
+        yield [name, f"{before:,}", f"{after:,}", change]
+
+
+def _pass_lines(shrunk: Shrunk) -> list[str]:
+    rows = [["pass", "arena", "edits", ""]]
+    for step in shrunk.steps:
+        first = step.witnesses[0]
+        words = f"{first.where} {first.what}" + (", ..." if len(step.witnesses) > 1 else "")
+        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.witnesses)), printable(words, 90)])
+    return table_lines(rows)
+
+
+def _explained(shrunk: Shrunk) -> list[str]:
+    lines = []
+    for step in shrunk.steps:
+        lines.append(f"{step.name}: {' and '.join(f'{size:,} B' for size in step.arenas)}")
+        for witness in step.witnesses:
+            lines.append(f"    {printable(witness.where, 80)} {printable(witness.what, 160)}")
+            lines += _part_lines(witness.facts)
+    for row in shrunk.rejected:
+        sizes = "" if row.arenas is None else f" ({' and '.join(f'{size:,} B' for size in row.arenas)})"
+        lines.append(f"rejected: {row.name}: {row.reason}{sizes}")
+    return lines
+
+
+def _part_lines(facts: dict[str, object]) -> list[str]:
+    parts = facts.get("parts")
+    if not isinstance(parts, list):
+        return []
+    lines = []
+    for part in parts:
+        computed = ", ".join(f"tensor {tensor} [{start}, {end})" for tensor, start, end in part["computed"])
+        lines.append(f"        {facts['kind']} [{part['share'][0]}, {part['share'][1]}): computes {computed}")
+    return lines
+
+
+def _firmware_lines(shrunk: Shrunk) -> list[str]:
+    size = max(gain.after.multiple_of_16 for gain in shrunk.gains)
+    lines = ["for the firmware:", f"    alignas(16) uint8_t tensor_arena[{size}];  // {format_size(size)}"]
+    if shrunk.extra_operators:
+        lines.append(f"    // {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
+        lines += [f"    resolver.{_resolver_method(name)}();" for name in shrunk.extra_operators]
+    return lines
+
+
+def _resolver_method(operator: str) -> str:
+    """Return the method of MicroMutableOpResolver for a builtin operator: SLICE is AddSlice."""
+    words = (word if word in ("2D", "3D") else word.capitalize() for word in operator.split("_"))
+    return "Add" + "".join(words)
+
+
+def _trust_lines(shrunk: Shrunk) -> list[str]:
+    lines = []
+    if shrunk.verified:
+        lines.append(f"verified: {shrunk.verified}")
+    proof = shrunk.proof
+    if proof is None:
+        lines.append("not run: --prove 20 runs both in the real TFLM and compares every byte")
+    else:
+        less = "fails with 16 B less" if proof.fails_below else "also runs with 16 B less"
+        lines.append(
+            f"proved: {proof.runs:,} runs in the real TFLM (x86-64), {proof.distinct:,} different outputs, every byte "
+            f"the same, in {proof.arena:,} B as predicted; {less}"
+        )
+    return lines
