@@ -34,8 +34,8 @@ class UsageError(TflmSimError):
     exit_code = 2
 
 
-class ModelError(TflmSimError):
-    """The file is not what it claims to be.
+class FileError(TflmSimError):
+    """A file is not what it claims to be.
 
     Attributes:
         path: The file, or None for bytes in memory.
@@ -53,6 +53,14 @@ class ModelError(TflmSimError):
     def __str__(self) -> str:
         where = "" if self.offset is None else f" (at byte {self.offset})"
         return f"{self.path}: {self.message}{where}" if self.path else f"{self.message}{where}"
+
+
+class ModelError(FileError):
+    """The file is not the model that it claims to be."""
+
+
+class FirmwareError(FileError):
+    """The file is not the firmware that it claims to be, or does not say what is asked of it."""
 
 
 class UnsupportedOpError(ModelError):

@@ -76,14 +76,18 @@ def parse(data: bytes | bytearray | memoryview, *, path: str | None = None) -> M
     """
     source = memoryview(data).cast("B").toreadonly()
     try:
-        return _model(FlatBuffer(source), path)
+        return parse_flatbuffer(FlatBuffer(source), path)
     except ModelError as problem:
         problem.path = path
         raise
 
 
-def _model(buffer: FlatBuffer, path: str | None) -> Model:
-    """Return the model of a whole file."""
+def parse_flatbuffer(buffer: FlatBuffer, path: str | None = None) -> Model:
+    """Return the model that a flatbuffer holds.
+
+    Raises:
+        ModelError: The bytes are not a readable model.
+    """
     root = buffer.root(FILE_IDENTIFIER)
     return Model(
         version=root.scalar(ModelSlot.VERSION, _UINT),

@@ -8,6 +8,7 @@ Names are qualified names without ``tflite::``; a struct in an anonymous namespa
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from tflm_sim.targets.abi import Abi, CStruct
 from tflm_sim.targets.abi import StructLayout as StructLayout
@@ -33,17 +34,41 @@ def declarations(runtime: Runtime) -> dict[str, CStruct]:
     return rows
 
 
-@lru_cache(maxsize=64)
+class MeasuredStruct(NamedTuple):
+    """A struct as a compiler's debug information describes it.
+
+    Attributes:
+        name: As in ``struct_tables``.
+        size: Bytes, padding included.
+        alignment: Bytes; None where it is not said.
+    """
+
+    name: str
+    size: int
+    alignment: int | None
+
+
 def layouts(abi: Abi, runtime: Runtime) -> dict[str, StructLayout]:
     """Return the layout of every struct by name. The dict is shared between calls: do not change it."""
+    return measured_layouts(abi, runtime, ())
+
+
+@lru_cache(maxsize=64)
+def measured_layouts(abi: Abi, runtime: Runtime, measured: tuple[MeasuredStruct, ...]) -> dict[str, StructLayout]:
+    """Return :func:`layouts` where ``measured`` structs have the size that was measured, as parts of others too."""
     rows = declarations(runtime)
+    known = {struct.name: struct for struct in measured}
     done: dict[str, StructLayout] = {}
 
     def place(struct: CStruct) -> None:
         for field in struct.fields:
             if field.type in rows and field.type not in done:
                 place(rows[field.type])
-        done[struct.name] = struct.layout(abi, done, runtime.flags)
+        layout = struct.layout(abi, done, runtime.flags)
+        if struct.name in known:
+            _, size, alignment = known[struct.name]
+            layout = StructLayout(size, layout.alignment if alignment is None else alignment, layout.members)
+        done[struct.name] = layout
 
     for struct in rows.values():
         place(struct)

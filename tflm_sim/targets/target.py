@@ -8,7 +8,7 @@ from functools import cached_property
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.targets.structs import StructLayout, layouts
+from tflm_sim.targets.structs import MeasuredStruct, StructLayout, measured_layouts
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Target:
         interpreter: Which interpreter the firmware makes unless one is named: "plain" or "recording".
         ethos_u: Whether the firmware links the Ethos-U driver, without which TFLM refuses what Vela compiled.
         verified_against: The golden configuration that proves the preset, or "" when nothing does.
+        measured: Structs whose sizes are known by measurement; they go before the tables of ``runtime``.
     """
 
     name: str
@@ -35,11 +36,12 @@ class Target:
     ethos_u: bool = False
     verified_against: str = ""
     description: str = field(default="", compare=False)
+    measured: tuple[MeasuredStruct, ...] = ()
 
     @cached_property
     def structs(self) -> dict[str, StructLayout]:
         """The layout of every struct that TFLM puts in the arena, by name."""
-        return layouts(self.abi, self.runtime)
+        return measured_layouts(self.abi, self.runtime, self.measured)
 
     def sizeof(self, struct: str) -> int:
         """Return the size of a struct in bytes; an unknown name is a KeyError that names it."""

@@ -1,0 +1,119 @@
+"""Models inside of a firmware's image: every flatbuffer that carries TFLite's identifier and can be read as a model.
+
+A flatbuffer does not say how long it is. Its extent is the end of the last thing that reading it touched, which is
+where a converter ends it too but for padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from struct import Struct
+
+from tflm_sim.errors import ModelError
+from tflm_sim.firmware.image import Piece
+from tflm_sim.model.flatbuf import IDENTIFIER_POSITION, FlatBuffer
+from tflm_sim.model.load import parse_flatbuffer
+from tflm_sim.model.schema import FILE_IDENTIFIER
+from tflm_sim.model.types import Model
+
+MOST_CANDIDATES = 256
+"""How many places that carry the identifier are tried."""
+PARSED_BYTES = 64 * 1024**2
+"""How many bytes all tries together may span."""
+
+_U16, _U32 = Struct("<H"), Struct("<I")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedModel:
+    """A model in the image.
+
+    Attributes:
+        model: What it says.
+        piece: The name of the section that it lies in, "" for none.
+        address: Where it lies in memory.
+        extent: Bytes from there to the end of what it refers to.
+        symbol: The name of the object that starts there, "" where no symbol tells.
+    """
+
+    model: Model
+    piece: str
+    address: int
+    extent: int
+    symbol: str = ""
+
+
+class _WalkedFlatBuffer(FlatBuffer):
+    """A flatbuffer that notes how far reading it went (mutable: ``end``)."""
+
+    __slots__ = ("end",)
+
+    def __init__(self, data: memoryview) -> None:
+        super().__init__(data)
+        self.end = 8
+
+    def _read_vtable(self, position: int) -> tuple[int, ...]:
+        fields = super()._read_vtable(position)
+        self.end = max(self.end, position + _U16.unpack_from(self.data, position)[0])
+        return fields
+
+    def fields(self, position: int) -> tuple[int, ...]:
+        fields = super().fields(position)
+        vtable = position - int.from_bytes(self.data[position : position + 4], "little", signed=True)
+        self.end = max(self.end, position + _U16.unpack_from(self.data, vtable + 2)[0])
+        return fields
+
+    def vector(self, position: int, width: int) -> tuple[int, int]:
+        start, count = super().vector(position, width)
+        self.end = max(self.end, start + count * width)
+        return start, count
+
+
+def find_models(pieces: Iterable[Piece]) -> tuple[EmbeddedModel, ...]:
+    """Return the models in ``pieces``, in their order; a copy of one that lies at several addresses counts each time."""
+    return tuple(model for piece in pieces for model in _models_in(piece))
+
+
+def _models_in(piece: Piece) -> Iterator[EmbeddedModel]:
+    data, at, budget = bytes(piece.data), 0, PARSED_BYTES
+    for _ in range(MOST_CANDIDATES):
+        at = data.find(FILE_IDENTIFIER, at + IDENTIFIER_POSITION)
+        if at < 0 or budget < 0:
+            return
+        start = at - IDENTIFIER_POSITION
+        at -= IDENTIFIER_POSITION - 1
+        if start < 0 or not _has_root(data, start):
+            continue
+        flatbuffer = _WalkedFlatBuffer(piece.data[start:])
+        budget -= flatbuffer.size
+        try:
+            model = parse_flatbuffer(flatbuffer)
+        except ModelError:
+            continue
+        if model.subgraphs and model.buffers:
+            extent = min(flatbuffer.end, flatbuffer.size)
+            yield EmbeddedModel(_cut(model, piece.data, start, extent), piece.name, piece.address + start, extent)
+            at = start + extent
+
+
+def _cut(model: Model, data: memoryview, start: int, extent: int) -> Model:
+    """Return the model without what follows it in the image, when it still reads so."""
+    try:
+        return parse_flatbuffer(FlatBuffer(data[start : start + extent]))
+    except ModelError:
+        return model
+
+
+def _has_root(data: bytes, start: int) -> bool:
+    """Whether what the first word refers to looks like a table: its vtable lies in the image and is not odd."""
+    if start + 8 > len(data):
+        return False
+    root = start + int(_U32.unpack_from(data, start)[0])
+    if root + 4 > len(data):
+        return False
+    vtable = root - int.from_bytes(data[root : root + 4], "little", signed=True)
+    if not start < vtable <= len(data) - 4:
+        return False
+    size, table_size = int(_U16.unpack_from(data, vtable)[0]), int(_U16.unpack_from(data, vtable + 2)[0])
+    return 4 <= size <= 64 and size % 2 == 0 and 4 <= table_size <= 256

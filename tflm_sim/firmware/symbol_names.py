@@ -1,0 +1,127 @@
+"""What the names in a symbol table tell: arenas, registered operators, kernels, options of the build."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tflm_sim.firmware.elf import ABSOLUTE, FUNCTION, OBJECT, Elf, Symbol
+
+_ARENA = re.compile(r"arena|tensor_?(pool|memory|buffer|heap)", re.IGNORECASE)
+_ARENA_LEAST = 256
+"""Bytes: what is smaller is a pointer to an arena, or its size."""
+_REGISTER = re.compile(r"Register_([A-Z0-9_]+?)(?:_(?:U?INT|FLOAT)\w*)?(?:Ev|v)?$")
+_KERNEL_FUNCTIONS = {
+    "cmsis_nn": re.compile(r"arm_(?:convolve|depthwise_conv|fully_connected|softmax|avgpool|max_pool|elementwise|svdf|"
+                           r"nn_mat_mul|nn_vec_mat|transpose_conv|batch_matmul|lstm)"),
+    "esp_nn": re.compile(r"esp_nn_(?!.*(?:init|time))"),
+    "xtensa": re.compile(r"xa_nn_"),
+}  # fmt: skip
+_ESP_VARIANTS = ("esp32s3", "esp32p4", "opt", "ansi")
+"""Suffixes of ESP-NN's functions, the most specific first."""
+_ALL_OPS = re.compile(r"AllOpsResolver")
+_CUSTOM_NAMES = {"DETECTION_POSTPROCESS": "TFLite_Detection_PostProcess", "ETHOSU": "ethos-u"}
+"""Register functions of custom operators whose name in models is not the function's."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaSymbol:
+    """An object that looks like a tensor arena.
+
+    Attributes:
+        name: Without scopes and mangling.
+        address: Where it lies.
+        size: Bytes.
+        section: The name of its section.
+    """
+
+    name: str
+    address: int
+    size: int
+    section: str
+
+
+def plain_name(name: str) -> str:
+    """Return the last identifier of a mangled C++ name: ``_ZN12_GLOBAL__N_112tensor_arenaE`` is tensor_arena."""
+    if not name.startswith("_Z"):
+        return name.partition(".")[0] or name
+    found, at = name, 2
+    while at < len(name):
+        match = re.match(r"\d+", name[at : at + 4])
+        if match is None:
+            at += 1
+            continue
+        start = at + len(match[0])
+        length = int(match[0])
+        if length == 0 or start + length > len(name):
+            break
+        found, at = name[start : start + length], start + length
+    return found
+
+
+def arenas(elf: Elf, wanted: str | None = None) -> tuple[ArenaSymbol, ...]:
+    """Return the objects in RAM whose names say that they are arenas, or those of the name ``wanted``."""
+    found = {}
+    for symbol in elf.symbols:
+        section = elf.sections[symbol.section] if symbol.section < len(elf.sections) else None
+        if symbol.type != OBJECT or section is None or not section.is_allocated:
+            continue
+        plain = plain_name(symbol.name)
+        if wanted is not None:
+            is_arena = wanted in (symbol.name, plain)
+        else:
+            is_arena = section.is_writable and symbol.size >= _ARENA_LEAST and bool(_ARENA.search(plain))
+        if is_arena:
+            found[symbol.value] = ArenaSymbol(plain, symbol.value, symbol.size, section.name)
+    return tuple(found[address] for address in sorted(found))
+
+
+def arena_pointers(elf: Elf) -> tuple[str, ...]:
+    """Return names of small objects in RAM that look like pointers to an arena on the heap."""
+    return tuple(
+        plain_name(symbol.name)
+        for symbol in elf.symbols
+        if symbol.type == OBJECT
+        and symbol.size == elf.bits // 8
+        and symbol.section < len(elf.sections)
+        and elf.sections[symbol.section].is_writable
+        and _ARENA.search(plain_name(symbol.name))
+    )
+
+
+def registered_operators(symbols: Iterable[Symbol]) -> frozenset[str] | None:
+    """Return the operators whose Register function is in the image; None where none is, which proves nothing."""
+    found = set()
+    for symbol in symbols:
+        match = _REGISTER.match(plain_name(symbol.name)) if "Register_" in symbol.name else None
+        if match:
+            found.add(_CUSTOM_NAMES.get(match[1], match[1]))
+    return frozenset(found) or None
+
+
+def links_all_operators(symbols: Iterable[Symbol]) -> bool:
+    """Whether the resolver with every operator is in the image."""
+    return any(_ALL_OPS.search(symbol.name) for symbol in symbols)
+
+
+def kernel_functions(symbols: Iterable[Symbol]) -> dict[str, list[str]]:
+    """Return the functions of each kernel library that is in the image."""
+    found: dict[str, list[str]] = {}
+    for symbol in symbols:
+        if symbol.type == FUNCTION:
+            for library, pattern in _KERNEL_FUNCTIONS.items():
+                if pattern.match(symbol.name):
+                    found.setdefault(library, []).append(symbol.name)
+    return found
+
+
+def esp_variant(functions: Iterable[str]) -> str:
+    """Return the variant of ESP-NN that its functions' suffixes show."""
+    names = list(functions)
+    return next((variant for variant in _ESP_VARIANTS if any(name.endswith("_" + variant) for name in names)), "ansi")
+
+
+def absolute_symbols(symbols: Iterable[Symbol]) -> dict[str, int]:
+    """Return the symbols that are numbers rather than places, with their values."""
+    return {symbol.name: symbol.value for symbol in symbols if symbol.section == ABSOLUTE}
