@@ -16,7 +16,7 @@ FLOORS = (
     {"errors"},
     {"units", "escape", "files"},
     {"model", "targets", "arena", "planners", "board", "samples"},
-    {"graph"},
+    {"graph", "firmware"},
     {"ops"},
     {"device", "lite"},
     {"answers"},

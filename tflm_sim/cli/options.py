@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.custom_ops import load_custom_ops
-from tflm_sim.cli.terminal import ProgressLine
+from tflm_sim.cli.terminal import ProgressLine, say
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
+from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
 
 TARGET = "cortex-m4"
-PAIRED = ("target", "kernels", "interpreter", "planner", "resource_variables", "variable_arena", "arena_address")
+PAIRED = (
+    "target",
+    "firmware",
+    "kernels",
+    "interpreter",
+    "planner",
+    "resource_variables",
+    "variable_arena",
+    "arena_address",
+)
 """What can differ between two firmwares."""
 
 _ALWAYS = (0, 2, 3, 70, 130)
@@ -56,7 +68,9 @@ def add_verb(
     return parser
 
 
-def add_configuration(parser: argparse.ArgumentParser, *, with_planner: bool = True, is_pair: bool = False) -> None:
+def add_configuration(
+    parser: argparse.ArgumentParser, *, with_planner: bool = True, is_pair: bool = False, with_firmware: bool = True
+) -> None:
     """Add the options that say what the firmware is; without ``--planner`` it is the greedy one.
 
     With ``is_pair`` the parser collects what can differ between two firmwares in lists; see :func:`pair`.
@@ -64,6 +78,10 @@ def add_configuration(parser: argparse.ArgumentParser, *, with_planner: bool = T
     group = parser.add_argument_group("firmware" + (" (given twice: before, after)" if is_pair else ""))
     store = "append" if is_pair else "store"
     group.add_argument("--target", action=store, metavar="T", help=f"preset (default: {TARGET}); see 'targets'")
+    if with_firmware:
+        group.add_argument("--firmware", action=store, metavar="APP.elf", help="a linked program: its target is meant")
+    else:
+        parser.set_defaults(firmware=None)
     group.add_argument(
         "--kernels", action=store, metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION"
     )
@@ -106,15 +124,22 @@ def add_configuration(parser: argparse.ArgumentParser, *, with_planner: bool = T
     )
 
 
-def configuration(args: argparse.Namespace, *, is_split: bool = False) -> Configuration:
-    """Return what :func:`add_configuration`'s options say; ``is_split`` for a verb that knows two arenas.
+def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: Target | None = None) -> Configuration:
+    """Return what :func:`add_configuration`'s options say.
+
+    Args:
+        args: The options.
+        is_split: For a verb that knows two arenas.
+        chosen: The target, where the verb has found it already.
 
     Raises:
         UsageError: An unknown target or kernel library, or a file without custom operators.
+        FirmwareError: The file of ``--firmware`` cannot be used.
     """
+    chosen = chosen or (target_of_firmware(args) if args.firmware else None)
     return configure(
-        args.target or TARGET,
-        kernels=args.kernels,
+        chosen or args.target or TARGET,
+        kernels=None if chosen else args.kernels,
         ethos_u=args.ethos_u,
         arena_address=args.arena_address,
         interpreter=args.interpreter,
@@ -124,6 +149,24 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False) -> Config
         custom_ops=(row for path in args.custom_ops for row in load_custom_ops(path)),
         variable_arena_size=None if args.variable_arena is None else parse_size(args.variable_arena),
     )
+
+
+def target_of_firmware(args: argparse.Namespace) -> Target:
+    """Return the target of ``--firmware``, its arena's address too; what had to be assumed goes to stderr.
+
+    Raises:
+        UsageError: Something that the file does not say has to be named.
+        FirmwareError: The file cannot be used.
+    """
+    from tflm_sim.firmware.firmware import read_firmware
+    from tflm_sim.firmware.target import firmware_target
+
+    firmware = read_firmware(args.firmware)
+    found = firmware_target(firmware, named=args.target, kernels=args.kernels, interpreter=args.interpreter)
+    for ground in found.assumptions:
+        say(f"{found.target.name}: {ground.part} assumed: {ground.value} ({ground.grounds})", file=sys.stderr)
+    address = firmware.arenas[0].address % 16 if len(firmware.arenas) == 1 else 0
+    return replace(found.target, arena_address=address)
 
 
 def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespace]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 VERBS = {
     "size": "size",
     "check": "check",
+    "firmware": "firmware",
     "diff": "diff",
     "trace": "trace",
     "lifetimes": "lifetimes",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tflm_sim.errors import FirmwareError
+from tflm_sim.firmware.dwarf_units import uleb
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 
@@ -120,24 +121,13 @@ def _read_scope(data: bytes, at: int, end: int, found: dict[int, int | str]) -> 
         if stop <= at or stop > end:
             return
         while scope == 1 and position < stop:
-            tag, position = _uleb(data, position, stop)
+            tag, position = uleb(data, position, stop)
             if tag == _ARM_NUMBER_AND_STRING:
-                _, position = _uleb(data, position, stop)
+                _, position = uleb(data, position, stop)
             if tag in _ARM_STRINGS or (tag >= 32 and tag % 2) or tag == _ARM_NUMBER_AND_STRING:
                 text_end = data.find(b"\0", position, stop)
                 text_end = stop if text_end < 0 else text_end
                 found[tag], position = data[position:text_end].decode("ascii", "replace"), text_end + 1
             else:
-                found[tag], position = _uleb(data, position, stop)
+                found[tag], position = uleb(data, position, stop)
         at = stop
-
-
-def _uleb(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """Return (number, end); a number that does not end takes what is there."""
-    result = shift = 0
-    while at < end and shift < 63:
-        result |= (data[at] & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if data[at - 1] < 128:
-            break
-    return result, at

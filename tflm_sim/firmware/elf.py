@@ -27,8 +27,9 @@ NO_BITS, SYMBOL_TABLE, DYNAMIC_SYMBOLS = 8, 2, 11
 """Section types."""
 LOAD = 1
 """Segment type of what is put into memory."""
-OBJECT, FUNCTION = 1, 2
-"""Symbol types."""
+FUNCTION = 2
+DATA = frozenset({0, 1})
+"""Symbol types: a function; an object, which some assemblers write without a type."""
 ABSOLUTE, UNDEFINED = 0xFFF1, 0
 """Section indices of symbols that lie in no section."""
 
@@ -109,7 +110,7 @@ class Symbol:
         name: As the linker knows it (mangled).
         value: Address, or a number.
         size: Bytes, 0 where unknown.
-        type: ``STT_*``: :data:`OBJECT`, :data:`FUNCTION`, ...
+        type: ``STT_*``: one of :data:`DATA`, :data:`FUNCTION`, ...
         section: Index of its section.
     """
 
@@ -231,7 +232,9 @@ class Elf:
         try:
             plain = zlib.decompressobj().decompress(packed, size)
         except zlib.error as problem:
-            raise FirmwareError(f"section {section.name} cannot be inflated: {problem}", offset=section.offset) from None
+            raise FirmwareError(
+                f"section {section.name} cannot be inflated: {problem}", offset=section.offset
+            ) from None
         if len(plain) != size:
             raise FirmwareError(f"section {section.name} is cut short", offset=section.offset)
         return memoryview(plain)

@@ -71,7 +71,7 @@ class _WalkedFlatBuffer(FlatBuffer):
 
 
 def find_models(pieces: Iterable[Piece]) -> tuple[EmbeddedModel, ...]:
-    """Return the models in ``pieces``, in their order; a copy of one that lies at several addresses counts each time."""
+    """Return the models in ``pieces``, in their order; a model that lies at two addresses is two."""
     return tuple(model for piece in pieces for model in _models_in(piece))
 
 

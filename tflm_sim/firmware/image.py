@@ -145,7 +145,7 @@ def _hex_records(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _joined(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Piece]:
     """Yield pieces of blocks that touch; of blocks at the same address the last one counts."""
-    ordered = sorted({address: block for address, block in blocks}.items())
+    ordered = sorted(dict(blocks).items())
     start, run = 0, bytearray()
     for address, block in ordered:
         if run and address != start + len(run):
@@ -170,5 +170,5 @@ class AddressIndex:
         index = bisect_right(self._starts, address) - 1
         if index < 0:
             return None
-        start, size, name = self._rows[index]
+        start, size, _ = self._rows[index]
         return self._rows[index] if address < start + max(size, 1) else None

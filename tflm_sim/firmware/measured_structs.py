@@ -6,13 +6,15 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from tflm_sim.firmware.dwarf import ANONYMOUS, DebugInformation, DwarfReader, Sections, StructFact, Unit
+from tflm_sim.firmware.dwarf import ANONYMOUS, DebugInformation, DwarfReader, StructFact
+from tflm_sim.firmware.dwarf_units import Sections, Unit
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.targets.structs import MeasuredStruct
 
-_MARKERS = (b"tflite", b"TfLiteStatus", b"TfLiteNode", b"TfLiteTensor")
+_MARKERS = (b"tflite", b"TfLiteStatus", b"TfLiteType", b"TfLiteNode", b"TfLiteTensor")
 """Every unit of TFLM names one of these."""
 _SOURCE = re.compile(r"(?:^|/)(?:tensorflow/lite|signal)/micro/(?:kernels/)?(.+)\.(?:cc|cpp|c)$")
+_KERNEL = re.compile(r"(?:^|/)(?:tensorflow/lite|signal)/micro/kernels/(.+)\.(?:cc|cpp|c)$")
 _ENUM = "TfLiteType"
 """An enum of few values that every unit of TFLM has: its size tells whether enums are short."""
 
@@ -26,14 +28,14 @@ class DebugFacts:
         disagreeing: Structs that have several sizes, with the sizes: parts of the firmware were built with different
             flags.
         enum_size: Bytes of TFLM's small enums; None where they are not described.
-        sources: TFLM's source files that are in the image, from ``micro/`` on, such as "cmsis_nn/conv".
+        kernels: The kernels' source files that are in the image: "conv", "cmsis_nn/conv".
         producers: Compilers and their options.
     """
 
     structs: Mapping[str, MeasuredStruct]
     disagreeing: Mapping[str, tuple[int, ...]]
     enum_size: int | None
-    sources: frozenset[str]
+    kernels: frozenset[str]
     producers: tuple[str, ...]
 
 
@@ -70,7 +72,7 @@ def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> De
         structs=structs,
         disagreeing={ours: tuple(sorted(by_size)) for ours, by_size in facts.items() if len(by_size) > 1},
         enum_size=_enum_size(found),
-        sources=frozenset(match[1] for unit in found.units if (match := _SOURCE.search(unit.name))),
+        kernels=frozenset(match[1] for unit in found.units if (match := _KERNEL.search(unit.name))),
         producers=tuple(sorted({unit.producer for unit in found.units if unit.producer})),
     )
 
@@ -89,12 +91,15 @@ _SECTION_NAMES = ("info", "abbrev", "str", "line_str", "str_offsets", "types")
 def _table_name(name: str, unit: Unit, names: Collection[str]) -> str | None:
     """Return what our tables call a struct; one of a source file's own is called after the file."""
     plain = name.removeprefix("tflite::")
-    if plain in names:
-        return plain
     source = _SOURCE.search(unit.name)
     scope, _, last = plain.rpartition("::")
     own = f"{source[1]}.{last}" if source else ""
-    return own if own in names and (ANONYMOUS in scope or "ops::micro" in scope or not scope) else None
+    if not unit.name and any(name.endswith(f".{last}") for name in names):
+        return None  # A type unit does not say whose type of that name it is.
+    # DWARF 2 knows no namespaces.
+    if own in names and (not scope or ANONYMOUS in scope or "ops::micro" in scope):
+        return own
+    return plain if plain in names else None
 
 
 def _enum_size(found: DebugInformation) -> int | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from tflm_sim.firmware.elf import ABSOLUTE, FUNCTION, OBJECT, Elf, Symbol
+from tflm_sim.firmware.elf import ABSOLUTE, DATA, FUNCTION, Elf, Symbol
 
 _ARENA = re.compile(r"arena|tensor_?(pool|memory|buffer|heap)", re.IGNORECASE)
 _ARENA_LEAST = 256
@@ -20,6 +20,7 @@ _KERNEL_FUNCTIONS = {
 }  # fmt: skip
 _ESP_VARIANTS = ("esp32s3", "esp32p4", "opt", "ansi")
 """Suffixes of ESP-NN's functions, the most specific first."""
+_RECORDING = re.compile(r"Recording(?:MicroAllocator|MicroInterpreter)")
 _ALL_OPS = re.compile(r"AllOpsResolver")
 _CUSTOM_NAMES = {"DETECTION_POSTPROCESS": "TFLite_Detection_PostProcess", "ETHOSU": "ethos-u"}
 """Register functions of custom operators whose name in models is not the function's."""
@@ -65,7 +66,7 @@ def arenas(elf: Elf, wanted: str | None = None) -> tuple[ArenaSymbol, ...]:
     found = {}
     for symbol in elf.symbols:
         section = elf.sections[symbol.section] if symbol.section < len(elf.sections) else None
-        if symbol.type != OBJECT or section is None or not section.is_allocated:
+        if symbol.type not in DATA or section is None or not section.is_allocated:
             continue
         plain = plain_name(symbol.name)
         if wanted is not None:
@@ -82,7 +83,7 @@ def arena_pointers(elf: Elf) -> tuple[str, ...]:
     return tuple(
         plain_name(symbol.name)
         for symbol in elf.symbols
-        if symbol.type == OBJECT
+        if symbol.type in DATA
         and symbol.size == elf.bits // 8
         and symbol.section < len(elf.sections)
         and elf.sections[symbol.section].is_writable
@@ -103,6 +104,11 @@ def registered_operators(symbols: Iterable[Symbol]) -> frozenset[str] | None:
 def links_all_operators(symbols: Iterable[Symbol]) -> bool:
     """Whether the resolver with every operator is in the image."""
     return any(_ALL_OPS.search(symbol.name) for symbol in symbols)
+
+
+def is_recording(symbols: Collection[Symbol]) -> bool | None:
+    """Whether the recording interpreter or allocator is in the image; None for a stripped file."""
+    return any(symbol.type == FUNCTION and _RECORDING.search(symbol.name) for symbol in symbols) if symbols else None
 
 
 def kernel_functions(symbols: Iterable[Symbol]) -> dict[str, list[str]]:

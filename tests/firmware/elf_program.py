@@ -1,0 +1,121 @@
+"""Compiles small firmwares out of our own struct tables, so that what is read back has a known answer."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from tflm_sim.samples import sample_path
+from tflm_sim.targets.abi import CStruct, Field
+from tflm_sim.targets.runtime import Runtime
+from tflm_sim.targets.structs import declarations
+
+SCALARS = {
+    "ptr": "void*",
+    "size_t": "size_t",
+    "intptr": "intptr_t",
+    "enum": "TfLiteType",
+    "int": "int",
+    "bool": "bool",
+    "float": "float",
+    "double": "double",
+}
+"""What a scalar type of the tables is in C++; the others are the ``_t`` types of their names."""
+
+PRELUDE = """
+#include <stddef.h>
+#include <stdint.h>
+enum TfLiteType { kTfLiteNoType = 0, kTfLiteFloat32 = 1 };
+typedef enum TfLiteStatus { kTfLiteOk = 0, kTfLiteError = 1 } TfLiteStatus;
+"""
+
+
+def type_name(name: str) -> str:
+    """Return the C++ name of a field's type."""
+    if name in SCALARS:
+        return SCALARS[name]
+    if re.fullmatch(r"u?int\d+", name):
+        return f"{name}_t"
+    return cpp_name(name)
+
+
+def cpp_name(struct: str) -> str:
+    """Return a name that C++ can have: a file's own struct is called after both."""
+    return re.sub(r"\W", "_", struct.replace("::", "__")) if "." in struct else struct.replace("::", "_")
+
+
+def member(field: Field) -> str:
+    """Return a member's declaration."""
+    array = f"[{field.count}]" if field.count > 1 else ""
+    return f"{type_name(field.type)} {field.name}{array};"
+
+
+def in_order(rows: dict[str, CStruct], names: Iterable[str]) -> list[CStruct]:
+    """Return the structs with what they are made of before them."""
+    done: dict[str, CStruct] = {}
+
+    def place(name: str) -> None:
+        for field in rows[name].fields:
+            if field.type in rows and field.type not in done:
+                place(field.type)
+        done[name] = rows[name]
+
+    for name in names:
+        place(name)
+    return list(done.values())
+
+
+def source_of(structs: Iterable[CStruct], flags: frozenset[str] = frozenset()) -> str:
+    """Return declarations in namespace tflite; names that C++ cannot have are replaced by ones that it can."""
+    lines = [PRELUDE, "namespace tflite {"]
+    for struct in structs:
+        name = cpp_name(struct.name)
+        members = " ".join(member(field) for field in struct.fields if not field.flag or field.flag in flags)
+        lines += [f"struct {name} {{ {members} }};", f"{name} g_{name};"]
+    return "\n".join([*lines, "}", ""])
+
+
+def own_struct(struct: CStruct, rows: dict[str, CStruct]) -> str:
+    """Return the source file of a kernel with a struct of its own in an unnamed namespace."""
+    parts = [row for row in in_order(rows, [struct.name]) if row is not struct]
+    last = struct.name.rpartition(".")[2]
+    members = " ".join(member(field) for field in struct.fields if not field.flag)
+    shared = source_of(parts).replace("g_", "g_" + re.sub(r"\W", "_", struct.name) + "_")
+    used = f"__attribute__((used)) {last} *user; __attribute__((used)) TfLiteStatus status;"
+    body = f"struct {last} {{ {members} }};\n{used}"
+    return f"{shared}\nnamespace tflite {{ namespace {{\n{body}\n}} }}\n"
+
+
+def model_source(symbol: str, sample: str) -> str:
+    """Return C++ that holds a sample model."""
+    data = ",".join(str(byte) for byte in sample_path(sample).read_bytes())
+    return f'extern "C" {{ alignas(16) extern const unsigned char {symbol}[] = {{{data}}}; }}\n'
+
+
+def build(folder: Path, compiler: str, sources: dict[str, str], *flags: str) -> Path:
+    """Compile and link ``sources`` (path below ``folder`` -> text) without a library; return the ELF file."""
+    for name, text in sources.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    program, *options = compiler.split()
+    result = folder / "app.elf"
+    command = [program, *options, "-std=c++17", "-fno-exceptions", "-fno-rtti", "-ffreestanding", "-nostdlib", *flags]
+    done = subprocess.run(
+        [*command, *sources, "-Wl,-e,main", "-o", result.name], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return result
+
+
+def all_structs() -> dict[str, CStruct]:
+    """Return the tables of the reference snapshot."""
+    return declarations(Runtime())
+
+
+def is_there(compiler: str) -> bool:
+    """Whether a compiler is installed."""
+    return shutil.which(compiler.split()[0]) is not None

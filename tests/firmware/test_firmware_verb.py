@@ -1,0 +1,168 @@
+"""``tflm-sim firmware`` on programs that are compiled here: what it finds, what it says, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.cli import main
+from tflm_sim.model.load import load
+from tflm_sim.samples import sample_path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import elf_program
+
+ARM = "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb"
+RISCV = "riscv64-unknown-elf-g++ -march=rv32imc -mabi=ilp32"
+SAMPLE = "sine"
+MESSAGE = 'extern "C" const char *const text = "Failed to resize buffer. Requested: %u, available %u, missing: %u";'
+
+
+def needed(preset: str, kernels: str = "reference") -> int:
+    """Return the smallest arena for the sample, a multiple of 16."""
+    smallest = simulate(load(sample_path(SAMPLE)), preset, kernels=kernels).smallest
+    assert smallest is not None
+    return smallest.multiple_of_16
+
+
+def program(
+    tmp_path: Path, compiler: str, arena_size: int, *flags: str, extra: str = "", message: str = MESSAGE
+) -> Path:
+    """Return a linked program with the structs of TFLM, the sample, an arena and the operators that it needs."""
+    if not elf_program.is_there(compiler):
+        pytest.skip(f"{compiler.split()[0]} not installed")
+    rows = elf_program.all_structs()
+    named = [name for name in rows if "." not in name and "::" not in name]
+    source = elf_program.source_of(elf_program.in_order(rows, named))
+    source += elf_program.model_source("g_model", SAMPLE) + message + extra
+    source += f"namespace {{ alignas(16) __attribute__((used)) unsigned char tensor_arena[{arena_size}]; }}\n"
+    source += "namespace tflite { void Register_FULLY_CONNECTED() {} }\nint main() { return 0; }\n"
+    conv = elf_program.own_struct(rows["concatenation.OpData"], rows)
+    kernel = "tensorflow/lite/micro/kernels/concatenation.cc"
+    return elf_program.build(tmp_path, compiler, {"main.cc": source, kernel: conv}, *flags)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = main(["firmware", *arguments])
+    out = capsys.readouterr()
+    return code, out.out or out.err
+
+
+def answer(text: str) -> str:
+    return text.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(("compiler", "preset"), [(ARM, "cortex-m4"), (RISCV, "riscv32")])
+def test_an_arena_with_room_to_spare_can_be_given_back(
+    compiler: str, preset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = needed(preset)
+    elf = program(tmp_path, compiler, size + 4096, "-g")
+    code, text = run(capsys, str(elf))
+    assert code == 0
+    assert answer(text).startswith("yes: model g_model (")
+    assert answer(text).endswith(f"in tensor_arena ({size + 4096:,} B): needs {size:,} B; you can give back 4,096 B")
+    assert "all " in text
+    assert "structs have the sizes of this snapshot" in text
+
+
+def test_an_arena_that_is_too_small_is_told_with_what_the_device_prints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = needed("cortex-m4")
+    elf = program(tmp_path, ARM, size - 160, "-g", "-Wl,--defsym=_estack=0x80000", "-Wl,--defsym=_Min_Stack_Size=1024")
+    code, text = run(capsys, str(elf))
+    assert code == 1
+    assert f"in tensor_arena ({size - 160:,} B): too small by " in answer(text)
+    assert "AllocateTensors() will fail and print `" in answer(text)
+    assert answer(text).endswith(f"set {size:,} B")
+    assert "B of RAM are free" in answer(text)
+
+
+def test_stripped_messages_are_not_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elf = program(tmp_path, ARM, needed("cortex-m4") - 160, "-g", message="")
+    code, text = run(capsys, str(elf))
+    assert code == 1
+    assert "AllocateTensors() will fail without a message" in answer(text)
+
+
+def test_an_operator_that_is_not_registered_is_a_no(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elf = program(tmp_path, ARM, 65536, "-g")
+    code, text = run(capsys, str(elf), "sample:mobilenet_v1_025")
+    assert code == 1
+    assert "not registered: AVERAGE_POOL_2D, CONV_2D, DEPTHWISE_CONV_2D, RESHAPE, SOFTMAX" in answer(text)
+
+
+def test_the_document_holds_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    size = needed("cortex-m4")
+    code, text = run(capsys, str(program(tmp_path, ARM, size, "-g")), "--json")
+    document = json.loads(text)
+    assert code == 0
+    assert document["models"][0]["symbol"] == "g_model"
+    assert document["models"][0]["size"] == len(sample_path(SAMPLE).read_bytes())
+    assert document["arenas"][0]["size"] == size
+    assert document["verdicts"][0]["smallest_arena_multiple_of_16"] == size
+    assert document["mismatches"] == []
+    assert document["operators"] == ["FULLY_CONNECTED"]
+
+
+def test_a_struct_of_another_size_is_used_as_measured_and_its_rules_are_called_assumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = elf_program.all_structs()
+    elf = program(tmp_path, ARM, 65536, "-g")
+    before = json.loads(run(capsys, str(elf), "--json")[1])["verdicts"][0]["smallest_arena"]
+    source = (
+        (tmp_path / "main.cc").read_text().replace("struct MicroAllocator {", "struct MicroAllocator { int more[4];")
+    )
+    kernel = "tensorflow/lite/micro/kernels/concatenation.cc"
+    changed = elf_program.build(
+        tmp_path, ARM, {"main.cc": source, kernel: elf_program.own_struct(rows["concatenation.OpData"], rows)}, "-g"
+    )
+    document = json.loads(run(capsys, str(changed), "--json")[1])
+    assert [row["struct"] for row in document["mismatches"]] == [
+        "MicroAllocator",
+        "RecordingMicroAllocator",
+    ]
+    assert document["verdicts"][0]["smallest_arena"] == before + 16
+    tflm = next(ground for ground in document["grounds"] if ground["part"] == "TFLM")
+    assert not tflm["proved"]
+
+
+def test_without_debug_information_and_symbols_the_kernels_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = needed("cortex-m4")
+    elf = program(tmp_path, ARM, size, "-s")
+    code, text = run(capsys, str(elf))
+    assert (code, "name them with --kernels" in text) == (2, True)
+    code, text = run(capsys, str(elf), "--kernels", "reference")
+    assert code == 3
+    assert f"needs {size:,} B; which arena it gets is not said" in answer(text)
+    code, text = run(capsys, str(elf), "--kernels", "reference", "--limit", str(size))
+    assert code == 0
+    assert "TFLM        assumed: " in text
+
+
+@pytest.mark.parametrize("form", ["binary", "ihex"])
+def test_what_is_flashed_holds_the_model_too(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    size = needed("cortex-m4")
+    elf = program(tmp_path, ARM, size, "-g")
+    flashed = tmp_path / "app.out"
+    subprocess.run(["arm-none-eabi-objcopy", "-O", form, "-j", ".rodata", str(elf), str(flashed)], check=True)
+    code, text = run(capsys, str(flashed))
+    assert (code, "name the machine with --target" in text) == (2, True)
+    code, text = run(capsys, str(flashed), "--target", "cortex-m4", "--kernels", "reference", "--limit", str(size))
+    assert code == 0
+    assert f"in an arena ({size:,} B): needs {size:,} B, all of it" in answer(text)
+
+
+def test_a_target_that_contradicts_the_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = run(capsys, str(program(tmp_path, ARM, 65536, "-g")), "--target", "esp32")
+    assert code == 2
+    assert "has aapcs" in text

@@ -1,0 +1,129 @@
+"""``tflm-sim firmware``: the user's own build. Exit code 0: all models fit, 1: one does not, 3: cannot be told."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from tflm_sim.checks.firmware import ArenaRoom, FirmwareVerdict, judge, missing_operators, region_of
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.errors import FirmwareError, UsageError
+from tflm_sim.firmware.embedded_models import EmbeddedModel
+from tflm_sim.firmware.firmware import Firmware, read_firmware
+from tflm_sim.firmware.symbol_names import ArenaSymbol
+from tflm_sim.firmware.target import firmware_target
+from tflm_sim.model.types import Model
+from tflm_sim.report.firmware import firmware_document, firmware_lines
+from tflm_sim.units import parse_size
+
+EXAMPLES = """
+tflm-sim firmware build/app.elf
+tflm-sim firmware build/app.elf next_model.tflite
+tflm-sim firmware build/app.elf --arena-symbol g_buffer --ram 256KiB --json
+tflm-sim firmware app.bin --target esp32-s3 --limit 80KiB
+"""
+EXITS = {1: "a model does not work in its arena", 3: "the file cannot be used, or does not say enough"}
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(
+        subparsers,
+        "firmware",
+        "tell from a firmware's ELF file whether its models fit their arena",
+        EXAMPLES,
+        exits=EXITS,
+    )
+    parser.add_argument("elf", metavar="APP.elf", help="the linked program; or .bin, .hex, .uf2, which say less")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        nargs="?",
+        help="a .tflite file, sample:NAME, or the symbol of a model in the firmware (default: all models in it)",
+    )
+    parser.add_argument("--arena-symbol", metavar="NAME", help="the object that is the arena")
+    parser.add_argument("--limit", metavar="N", help="bytes of the arena, for one that is allocated at run time")
+    parser.add_argument("--ram", metavar="N", help="bytes of the RAM that holds .data and .bss")
+    add_configuration(parser, with_firmware=False)
+    parser.add_argument("--json", action="store_true", help="facts and verdicts as one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    ram = parse_size(args.ram) if args.ram else None
+    firmware = read_firmware(args.elf, arena_symbol=args.arena_symbol, ram=ram)
+    if args.arena_symbol and not firmware.arenas:
+        raise FirmwareError(f"no object is called {args.arena_symbol}", path=args.elf)
+    subjects = _subjects(firmware, args.model)
+    found = firmware_target(firmware, named=args.target, kernels=args.kernels, interpreter=args.interpreter)
+    config = configuration(args, chosen=found.target)
+    room = _room(firmware, args)
+    verdicts = [
+        replace(
+            judge(model, config, room=room, missing=missing_operators(model, firmware)),
+            model=name,
+            model_size=size,
+            place=place,
+        )
+        for name, size, place, model in subjects
+    ]
+    if args.json:
+        say_json(firmware_document(firmware, found, verdicts))
+    else:
+        say(*firmware_lines(firmware, found, verdicts))
+    return _exit_code(verdicts)
+
+
+def _exit_code(verdicts: list[FirmwareVerdict]) -> int:
+    codes = {verdict.exit_code for verdict in verdicts}
+    return 1 if 1 in codes else 3 if 3 in codes else 0
+
+
+def _subjects(firmware: Firmware, wanted: str | None) -> list[tuple[str, int, str, Model]]:
+    """Return (name, bytes, place, model) of the models to judge.
+
+    Raises:
+        FirmwareError: There is no model in the firmware, and none was named.
+        ModelError: The named file is no model.
+    """
+    inside = {_name(model): model for model in firmware.models}
+    if wanted is None:
+        if not inside:
+            raise FirmwareError(
+                "no model in it (no TFL3 flatbuffer can be read); name the .tflite file behind the firmware's",
+                path=firmware.image.path,
+            )
+        return [_subject(model) for model in firmware.models]
+    if wanted in inside:
+        return [_subject(inside[wanted])]
+    model = load_model(wanted)
+    return [(wanted, len(model.source), "from its file", model)]
+
+
+def _subject(model: EmbeddedModel) -> tuple[str, int, str, Model]:
+    return (
+        _name(model),
+        model.extent,
+        f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else ""),
+        model.model,
+    )
+
+
+def _name(model: EmbeddedModel) -> str:
+    return model.symbol or f"at {model.address:#x}"
+
+
+def _room(firmware: Firmware, args: argparse.Namespace) -> ArenaRoom | None:
+    """Return the arena: the one that the user sized, or the only one that there is."""
+    arena: ArenaSymbol | None = firmware.arenas[0] if len(firmware.arenas) == 1 else None
+    if args.limit is not None:
+        size = parse_size(args.limit)
+        return ArenaRoom("an arena" if arena is None else arena.name, size, args.arena_address)
+    if arena is None:
+        return None
+    if args.arena_address is not None and args.arena_address != arena.address % 16:
+        raise UsageError(f"--arena-address {args.arena_address}: {arena.name} lies at {arena.address:#x}")
+    region = region_of(firmware, arena.address)
+    return ArenaRoom(arena.name, arena.size, arena.address, region.free if region else None)

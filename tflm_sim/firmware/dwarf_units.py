@@ -1,0 +1,387 @@
+"""Units of debug information (DWARF 2 to 5) and how their entries are encoded.
+
+    .debug_abbrev   shapes: code -> tag, attributes and their encodings (forms)
+    .debug_info     units, each a tree of entries:  [code][attribute values] children... [0]
+
+Invariant: what is read lies in its section, or a :class:`FirmwareError` says where it does not; shapes are bounded by
+``MOST_SHAPES`` over all units, however many share or overlap the same bytes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tflm_sim.errors import FirmwareError
+
+MOST_SHAPES = 400_000
+
+
+class Tag:
+    """``DW_TAG_*`` that are looked at."""
+
+    ARRAY, CLASS, ENUMERATION, MEMBER, POINTER, COMPILE_UNIT = 0x01, 0x02, 0x04, 0x0D, 0x0F, 0x11
+    REFERENCE, STRUCTURE, SUBROUTINE, TYPEDEF, UNION, INHERITANCE = 0x10, 0x13, 0x15, 0x16, 0x17, 0x1C
+    POINTER_TO_MEMBER, BASE, CONST, NAMESPACE, VOLATILE = 0x1F, 0x24, 0x26, 0x39, 0x35
+    PARTIAL_UNIT, TYPE_UNIT, RVALUE_REFERENCE, SKELETON_UNIT, ATOMIC, SUBRANGE = 0x3C, 0x41, 0x42, 0x4A, 0x47, 0x21
+
+
+class At:
+    """``DW_AT_*`` that are looked at."""
+
+    SIBLING, NAME, BYTE_SIZE, PRODUCER, COMP_DIR, DECLARATION, TYPE, OFFSET = (
+        0x01,
+        0x03,
+        0x0B,
+        0x25,
+        0x1B,
+        0x3C,
+        0x49,
+        0x38,
+    )
+    EXTERNAL, STR_OFFSETS_BASE, SIGNATURE, ALIGNMENT, DATA_BIT_OFFSET, BIT_SIZE = 0x3F, 0x72, 0x69, 0x88, 0x6B, 0x0D
+
+
+UNIT_TAGS = frozenset({Tag.COMPILE_UNIT, Tag.PARTIAL_UNIT, Tag.TYPE_UNIT, Tag.SKELETON_UNIT})
+_FIXED_FORMS: dict[int, int] = {
+    0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x11: 1, 0x12: 2, 0x13: 4, 0x14: 8, 0x19: 0, 0x1C: 4, 0x1E: 16,
+    0x20: 8, 0x21: 0, 0x24: 8, 0x25: 1, 0x26: 2, 0x27: 3, 0x28: 4, 0x29: 1, 0x2A: 2, 0x2B: 3, 0x2C: 4,
+}  # fmt: skip
+"""Bytes of the forms whose size does not depend on the unit."""
+_SECTION_OFFSETS = frozenset({0x0E, 0x17, 0x1D, 0x1F, 0x1F20, 0x1F21})
+_STRP, _LINE_STRP, _STRING, _ADDRESS, _REF_ADDRESS, _INDIRECT, _IMPLICIT = 0x0E, 0x1F, 0x08, 0x01, 0x10, 0x16, 0x21
+_UNSIGNED, _SIGNED = frozenset({0x0F, 0x15, 0x1A, 0x1B, 0x22, 0x23, 0x1F01, 0x1F02}), 0x0D
+_BLOCKS = {0x0A: 1, 0x03: 2, 0x04: 4, 0x09: 0, 0x18: 0}
+_STRING_INDEX = frozenset({0x1A, 0x25, 0x26, 0x27, 0x28})
+_SIGNATURE = 0x20
+_TYPE_UNIT, _SPLIT_TYPE_UNIT, _SPLIT = 2, 6, frozenset({4, 5})
+"""``DW_UT_*``: what kind of unit it is; skeleton and split compile units have an identifier in the header."""
+_UNIT_REFERENCES = frozenset({0x11, 0x12, 0x13, 0x14, 0x15})
+
+
+class Sections(NamedTuple):
+    """The bytes of the sections that are needed; empty where the file has none."""
+
+    info: bytes
+    abbreviations: bytes
+    strings: bytes
+    line_strings: bytes
+    string_offsets: bytes
+    types: bytes
+
+
+@dataclass(slots=True)
+class Shape:
+    """An abbreviation: what an entry with its code looks like.
+
+    Attributes:
+        tag: What it is.
+        has_children: Whether entries follow that lie inside of it.
+        attributes: (attribute, form, implicit value).
+        size: Bytes of all values where that is the same for every entry, else -1.
+        sibling: Where the sibling reference is, in bytes from the first value, and its size; None without one there.
+    """
+
+    tag: int
+    has_children: bool
+    attributes: list[tuple[int, int, int]]
+    size: int = -1
+    sibling: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class Unit:
+    """One unit: what a compiler made of one source file.
+
+    Attributes:
+        start: Where it starts in its section.
+        end: Where the next one starts.
+        first: Where its first entry is.
+        version: DWARF version.
+        address_size: Bytes of an address.
+        offset_size: 4, or 8 in the 64-bit format.
+        shapes: By code.
+        in_types: Whether it lies in ``.debug_types``.
+        name: The source file, "" for none.
+        producer: The compiler and its options, "" where they are not said.
+        string_base: Where the unit's string offsets start.
+    """
+
+    start: int
+    end: int
+    first: int
+    version: int
+    address_size: int
+    offset_size: int
+    shapes: Mapping[int, Shape]
+    in_types: bool = False
+    name: str = ""
+    producer: str = ""
+    string_base: int = 0
+
+
+Values = dict[int, tuple[int, int]]
+"""An entry's attributes: (form, number); of a string the number is where it is."""
+
+
+class Units:
+    """The units of a file (mutable: it remembers shapes and strings).
+
+    Attributes:
+        sections: Where they are.
+    """
+
+    def __init__(self, sections: Sections) -> None:
+        self.sections = sections
+        self._shapes: dict[tuple[int, int, int], dict[int, Shape]] = {}
+        self._shape_count = 0
+        self._texts: dict[int, str] = {}
+        self._signatures: dict[int, tuple[Unit, int]] = {}
+        self._seen: list[Unit] = []
+        self._starts: list[int] = []
+
+    def data(self, unit: Unit) -> bytes:
+        """Return the section that a unit lies in."""
+        return self.sections.types if unit.in_types else self.sections.info
+
+    def all(self) -> Iterator[Unit]:
+        """Yield every unit; padding between them is passed."""
+        for in_types, data in ((False, self.sections.info), (True, self.sections.types)):
+            at = 0
+            while at + 11 < len(data):
+                if fixed(data, at, 4) == 0:
+                    at += 4
+                    continue
+                unit = self._unit_at(data, at, in_types)
+                if not in_types:
+                    self._seen.append(unit)
+                    self._starts.append(unit.start)
+                yield unit
+                at = unit.end
+
+    def _unit_at(self, data: bytes, start: int, in_types: bool) -> Unit:
+        """Return the unit at ``start``.
+
+        [length][version: u16] 5: [kind][address size][shapes] 2 to 4: [shapes][address size] [signature][offset]
+        """
+        length, at, offset_size = fixed(data, start, 4), start + 4, 4
+        if length == 0xFFFFFFFF:
+            length, at, offset_size = fixed(data, start + 4, 8), start + 12, 8
+        end = at + length
+        if end > len(data) or length < 4 + offset_size:
+            raise FirmwareError(f"unit at {start:#x} of the debug information would end at {end:#x} of {len(data):#x}")
+        version = fixed(data, at, 2)
+        if version == 5:
+            kind, address_size, abbreviations = data[at + 2], data[at + 3], fixed(data, at + 4, offset_size)
+            at += 4 + offset_size
+        elif 2 <= version <= 4:
+            kind = _TYPE_UNIT if in_types else 0
+            abbreviations, address_size = fixed(data, at + 2, offset_size), data[at + 2 + offset_size]
+            at += 3 + offset_size
+        else:
+            raise FirmwareError(f"debug information of version {version} at {start:#x}; 2 to 5 can be read")
+        signature, type_offset = fixed(data, at, 8), fixed(data, at + 8, offset_size)
+        at += {_TYPE_UNIT: 8 + offset_size, _SPLIT_TYPE_UNIT: 8 + offset_size}.get(kind, 8 if kind in _SPLIT else 0)
+        shapes = self._shapes_at(abbreviations, address_size, offset_size, version)
+        unit = Unit(start, end, at, version, address_size, offset_size, shapes, in_types)
+        if kind == _TYPE_UNIT:
+            self._signatures[signature] = unit, start + type_offset
+        self._name_unit(unit, data)
+        return unit
+
+    def _name_unit(self, unit: Unit, data: bytes) -> None:
+        """Read name and producer off the unit's first entry."""
+        unit.string_base = 2 * unit.offset_size if unit.version == 5 else 0
+        code, at = uleb(data, unit.first, unit.end)
+        shape = unit.shapes.get(code)
+        if shape is None or shape.tag not in UNIT_TAGS:
+            return
+        values, _ = self.values_of(unit, data, at, shape)
+        base = values.get(At.STR_OFFSETS_BASE)
+        if base is not None:
+            unit.string_base = base[1]
+            values, _ = self.values_of(unit, data, at, shape)
+        unit.name = self.text(unit, values.get(At.NAME))
+        unit.producer = self.text(unit, values.get(At.PRODUCER))
+
+    def _shapes_at(self, start: int, address_size: int, offset_size: int, version: int) -> dict[int, Shape]:
+        """Return the abbreviations of a unit by code."""
+        key = (start, address_size | version << 8, offset_size)
+        if key in self._shapes:
+            return self._shapes[key]
+        data, at, shapes = self.sections.abbreviations, start, dict[int, Shape]()
+        if start >= len(data):
+            raise FirmwareError(f"abbreviations at {start:#x} of {len(data):#x}")
+        while at < len(data):
+            code, at = uleb(data, at, len(data))
+            if code == 0:
+                break
+            tag, at = uleb(data, at, len(data))
+            has_children = at < len(data) and data[at] == 1
+            at += 1
+            attributes: list[tuple[int, int, int]] = []
+            while at < len(data):
+                attribute, at = uleb(data, at, len(data))
+                form, at = uleb(data, at, len(data))
+                implicit = 0
+                if form == _IMPLICIT:
+                    implicit, at = sleb(data, at, len(data))
+                if attribute == form == 0:
+                    break
+                attributes.append((attribute, form, implicit))
+                self._shape_count += 1
+            shape = Shape(tag, has_children, attributes)
+            _measure(shape, address_size, offset_size, version)
+            shapes[code] = shape
+            if self._shape_count > MOST_SHAPES:
+                raise FirmwareError("the abbreviations of the debug information overlap")
+        self._shapes[key] = shapes
+        return shapes
+
+    def sibling(self, unit: Unit, data: bytes, at: int, shape: Shape) -> int:
+        """Return where the entry after this one's children is, 0 where the shape does not say."""
+        if shape.sibling is None:
+            return 0
+        offset, size = shape.sibling
+        return unit.start + fixed(data, at + offset, size)
+
+    def reference(self, unit: Unit, value: tuple[int, int]) -> int:
+        """Return the position in its section that a reference inside of a unit means; -1 for one to elsewhere."""
+        form, number = value
+        return unit.start + number if form in _UNIT_REFERENCES else -1
+
+    def resolve(self, unit: Unit, value: tuple[int, int]) -> tuple[Unit, int] | None:
+        """Return the unit and the position that any reference means, None for one that leads nowhere."""
+        form, number = value
+        if form in _UNIT_REFERENCES:
+            return unit, unit.start + number
+        if form == _SIGNATURE:
+            return self._signatures.get(number)
+        if form == _REF_ADDRESS:
+            index = bisect_right(self._starts, number) - 1
+            return (self._seen[index], number) if index >= 0 else None
+        return None
+
+    def skip(self, unit: Unit, data: bytes, at: int, shape: Shape) -> int:
+        """Return where an entry's values end."""
+        for _, form, _ in shape.attributes:
+            at = self._value(unit, data, at, form, 0)[1]
+        return at
+
+    def values_of(self, unit: Unit, data: bytes, at: int, shape: Shape) -> tuple[Values, int]:
+        """Return an entry's values, attribute -> (form, number), and where they end; strings are their position."""
+        values = {}
+        for attribute, form, implicit in shape.attributes:
+            number, at = self._value(unit, data, at, form, implicit)
+            values[attribute] = form, number
+        return values, at
+
+    def _value(self, unit: Unit, data: bytes, at: int, form: int, implicit: int) -> tuple[int, int]:
+        """Return (number, end) of one value."""
+        size = _FIXED_FORMS.get(form)
+        if size is None and form in _SECTION_OFFSETS:
+            size = unit.offset_size
+        elif form == _ADDRESS:
+            size = unit.address_size
+        elif form == _REF_ADDRESS:
+            size = unit.address_size if unit.version == 2 else unit.offset_size
+        if size is not None:
+            if form == _IMPLICIT:
+                return implicit, at
+            return (fixed(data, at, size) if size else 1), at + size
+        if form in _UNSIGNED:
+            return uleb(data, at, unit.end)
+        if form == _SIGNED:
+            return sleb(data, at, unit.end)
+        if form == _STRING:
+            end = data.find(b"\0", at, unit.end)
+            if end < 0:
+                raise FirmwareError(f"a string at {at:#x} of the debug information has no end")
+            return at, end + 1
+        if form in _BLOCKS:
+            width = _BLOCKS[form]
+            length, start = (fixed(data, at, width), at + width) if width else uleb(data, at, unit.end)
+            return start, start + length
+        if form == _INDIRECT:
+            actual, at = uleb(data, at, unit.end)
+            if actual in (_INDIRECT, _IMPLICIT):
+                raise FirmwareError(f"an encoding at {at:#x} of the debug information names itself")
+            return self._value(unit, data, at, actual, 0)
+        raise FirmwareError(f"unknown encoding {form:#x} at {at:#x} of the debug information")
+
+    def text(self, unit: Unit, value: tuple[int, int] | None) -> str:
+        """Return the string that a value means, "" for none."""
+        if value is None:
+            return ""
+        form, number = value
+        if form == _STRP:
+            text = self._texts.get(number)
+            if text is None:
+                text = self._texts[number] = string_at(self.sections.strings, number)
+            return text
+        if form == _LINE_STRP:
+            return string_at(self.sections.line_strings, number)
+        if form == _STRING:
+            return string_at(self.sections.types if unit.in_types else self.sections.info, number)
+        if form in _STRING_INDEX:
+            at = unit.string_base + number * unit.offset_size
+            offsets = self.sections.string_offsets
+            if at + unit.offset_size > len(offsets):
+                return ""
+            return string_at(self.sections.strings, fixed(offsets, at, unit.offset_size))
+        return ""
+
+
+def _measure(shape: Shape, address_size: int, offset_size: int, version: int) -> None:
+    """Note the size of a shape's values where it is fixed, and where the sibling reference lies."""
+    total = 0
+    for attribute, form, _ in shape.attributes:
+        size = _FIXED_FORMS.get(form)
+        if size is None:
+            if form in _SECTION_OFFSETS:
+                size = offset_size
+            elif form == _ADDRESS or (form == _REF_ADDRESS and version == 2):
+                size = address_size
+            elif form == _REF_ADDRESS:
+                size = offset_size
+            else:
+                return
+        if attribute == At.SIBLING and form in (0x11, 0x12, 0x13, 0x14):
+            shape.sibling = total, size
+        total += size
+    shape.size = total
+
+
+def fixed(data: bytes, at: int, size: int) -> int:
+    """Return an unsigned little-endian number; what lies behind the end is 0, the caller's position tells."""
+    return int.from_bytes(data[at : at + size], "little")
+
+
+def uleb(data: bytes, at: int, end: int) -> tuple[int, int]:
+    """Return (number, end) of an unsigned LEB128."""
+    result = shift = 0
+    while at < end:
+        byte = data[at]
+        at += 1
+        result |= (byte & 0x7F) << shift
+        if byte < 128:
+            return result, at
+        shift += 7
+        if shift > 70:
+            break
+    raise FirmwareError(f"a number at {at:#x} has no end")
+
+
+def sleb(data: bytes, at: int, end: int) -> tuple[int, int]:
+    """Return (number, end) of a signed LEB128."""
+    number, after = uleb(data, at, end)
+    bits = 7 * (after - at)
+    return number - (1 << bits) if number >> (bits - 1) & 1 else number, after
+
+
+def string_at(table: bytes, at: int) -> str:
+    """Return the string at ``at`` of a string section, cut after 1,000 bytes."""
+    end = table.find(b"\0", at, at + 1000)
+    return table[at : end if end >= 0 else at + 1000].decode("utf-8", "replace")

@@ -1,0 +1,141 @@
+"""``Firmware``: everything that a firmware's file says, before anything is concluded from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from tflm_sim.errors import FirmwareError
+from tflm_sim.firmware.attributes import Processor, processor
+from tflm_sim.firmware.embedded_models import EmbeddedModel, find_models
+from tflm_sim.firmware.image import AddressIndex, Image, load_image
+from tflm_sim.firmware.measured_structs import DebugFacts, debug_facts
+from tflm_sim.firmware.memory import Region, regions
+from tflm_sim.firmware.symbol_names import (
+    ArenaSymbol,
+    arena_pointers,
+    arenas,
+    is_recording,
+    kernel_functions,
+    links_all_operators,
+    plain_name,
+    registered_operators,
+)
+from tflm_sim.targets.runtime import Runtime
+from tflm_sim.targets.structs import declarations
+
+_MESSAGES = (b"Failed to resize buffer", b"Failed to allocate tail memory", b"Failed starting model allocation")
+"""What the allocator and the interpreter print, in every TFLM since 2021, unless TF_LITE_STRIP_ERROR_STRINGS is set."""
+_LINK_TIME = "-flto"
+
+
+@dataclass(frozen=True, slots=True)
+class Firmware:
+    """A firmware's file.
+
+    Attributes:
+        image: The file's bytes, by address.
+        models: The models inside.
+        arenas: Static objects that look like tensor arenas.
+        arena_pointers: Pointers that look like they point to one on the heap.
+        processor: What header and attributes say; None where the format has neither.
+        debug: What the debug information of TFLM says; None without it.
+        symbol_count: Symbols; 0 for a stripped file.
+        operators: Operators whose Register function is in the image; None where that proves nothing.
+        has_all_operators: Whether it links the resolver with every operator.
+        kernel_functions: Functions by kernel library.
+        prints_messages: Whether TFLM's messages are in the image.
+        is_recording: Whether the recording interpreter is in the image; None without symbols.
+        is_link_time_optimised: Whether functions may have been inlined across files, so that a missing name proves
+            nothing.
+        regions: RAM by region.
+    """
+
+    image: Image
+    models: tuple[EmbeddedModel, ...]
+    arenas: tuple[ArenaSymbol, ...] = ()
+    arena_pointers: tuple[str, ...] = ()
+    processor: Processor | None = None
+    debug: DebugFacts | None = None
+    symbol_count: int = 0
+    operators: frozenset[str] | None = None
+    has_all_operators: bool = False
+    kernel_functions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    prints_messages: bool = False
+    is_recording: bool | None = None
+    is_link_time_optimised: bool = False
+    regions: tuple[Region, ...] = ()
+
+
+def read_firmware(path: str | os.PathLike[str], *, arena_symbol: str | None = None, ram: int | None = None) -> Firmware:
+    """Read a firmware's file.
+
+    Args:
+        path: An ELF file, or what is flashed (.bin, .hex, .uf2), which says less.
+        arena_symbol: The name of the arena, where its own does not say that it is one.
+        ram: Bytes of the RAM region that holds most, where no symbol says them.
+
+    Raises:
+        FirmwareError: The file cannot be read, or contradicts itself.
+    """
+    return examine(load_image(path), arena_symbol=arena_symbol, ram=ram)
+
+
+def examine(image: Image, *, arena_symbol: str | None = None, ram: int | None = None) -> Firmware:
+    """Return what an image says; see :func:`read_firmware`.
+
+    Raises:
+        FirmwareError: The file contradicts itself.
+    """
+    try:
+        return _examine(image, arena_symbol, ram)
+    except FirmwareError as problem:
+        problem.path = problem.path or image.path
+        raise
+
+
+def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmware:
+    elf = image.elf
+    models = find_models(image.pieces)
+    prints = any(text in bytes(piece.data) for piece in image.pieces for text in _MESSAGES)
+    if elf is None:
+        return Firmware(image, models, prints_messages=prints)
+    symbols = elf.symbols
+    known = processor(elf)
+    int64_alignment = known.abi.int64_alignment if known.abi else 8
+    debug = debug_facts(elf, declarations(Runtime()), int64_alignment=int64_alignment)
+    return Firmware(
+        image,
+        _named(models, ((symbol.value, symbol.size, plain_name(symbol.name)) for symbol in symbols if symbol.size)),
+        arenas=arenas(elf, arena_symbol),
+        arena_pointers=arena_pointers(elf),
+        processor=known,
+        debug=debug,
+        symbol_count=len(symbols),
+        operators=registered_operators(symbols),
+        has_all_operators=links_all_operators(symbols),
+        kernel_functions=tuple((library, tuple(names)) for library, names in kernel_functions(symbols).items()),
+        prints_messages=prints,
+        is_recording=is_recording(symbols),
+        is_link_time_optimised=_is_link_time_optimised(debug, (symbol.name for symbol in symbols)),
+        regions=regions(elf, ram=ram),
+    )
+
+
+def _named(models: Iterable[EmbeddedModel], objects: Iterable[tuple[int, int, str]]) -> tuple[EmbeddedModel, ...]:
+    """Return the models with the names of the objects that they lie in; an object's size is the model's extent."""
+    index, named = AddressIndex(objects), []
+    for model in models:
+        row = index.at(model.address)
+        if row is not None:
+            start, size, name = row
+            extent = max(model.extent, size) if start == model.address else model.extent
+            model = replace(model, symbol=name, extent=extent)
+        named.append(model)
+    return tuple(named)
+
+
+def _is_link_time_optimised(debug: DebugFacts | None, names: Iterable[str]) -> bool:
+    options = any(_LINK_TIME in producer for producer in (debug.producers if debug else ()))
+    return options or any(".lto_priv" in name for name in names)

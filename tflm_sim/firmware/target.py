@@ -1,0 +1,233 @@
+"""A :class:`Target` out of what a firmware says: what proves each part of it, and what had to be assumed.
+
+    part       proved by                                          else
+    ---------  -------------------------------------------------  --------------------------------------------
+    ABI        header and attributes, the size of enums           --target
+    structs    debug information                                  the tables of the snapshot
+    snapshot   sizes and flags that fit one row of our tables     --target, or the reference snapshot's rules
+    kernels    TFLM's source files in the debug information, or   --kernels
+               functions among the symbols
+
+What is proved goes before what is named; a name that contradicts a proof is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tflm_sim.errors import UsageError
+from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.symbol_names import esp_variant
+from tflm_sim.targets.abi import AAPCS, ILP32, Abi
+from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
+from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.runtime import Runtime
+from tflm_sim.targets.structs import MeasuredStruct, layouts
+from tflm_sim.targets.target import Target
+
+_SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
+"""Sources in ``kernels/`` that belong to no library."""
+_LIBRARIES = {"cmsis_nn": "CMSIS-NN", "esp_nn": "ESP-NN", "xtensa": "Cadence's NN library"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Something that was concluded.
+
+    Attributes:
+        part: "ABI", "structs", "TFLM", "kernels" or "interpreter".
+        value: What it is.
+        grounds: What proves it, or what is missing for a proof.
+        is_proved: Whether the file proves it; if not, it is assumed or was named by the user.
+    """
+
+    part: str
+    value: str
+    grounds: str
+    is_proved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareTarget:
+    """What to simulate on.
+
+    Attributes:
+        target: The target.
+        grounds: Why it is that one, part by part.
+        mismatches: Structs whose measured size no table has: (name, measured bytes, bytes in the nearest snapshot).
+    """
+
+    target: Target
+    grounds: tuple[Ground, ...]
+    mismatches: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def assumptions(self) -> tuple[Ground, ...]:
+        """What the file does not prove."""
+        return tuple(ground for ground in self.grounds if not ground.is_proved)
+
+
+def firmware_target(
+    firmware: Firmware, *, named: str | None = None, kernels: str | None = None, interpreter: str | None = None
+) -> FirmwareTarget:
+    """Return the target that a firmware was built for.
+
+    Args:
+        firmware: What its file says.
+        named: A preset, for what the file does not say.
+        kernels: ``--kernels``, likewise.
+        interpreter: "plain" or "recording", likewise.
+
+    Raises:
+        UsageError: Something has to be named, or what is named contradicts the file.
+    """
+    base = preset(named) if named is not None else None
+    abi = _abi(firmware, base)
+    runtime, structs, rules, mismatches = _runtime(firmware, abi[0], base)
+    library = _kernels(firmware, base, kernels)
+    recording = _interpreter(firmware, interpreter)
+    measured = tuple(firmware.debug.structs.values()) if firmware.debug else ()
+    target = Target(
+        name=_name(firmware),
+        abi=abi[0],
+        runtime=runtime,
+        kernel_library=library[0],
+        interpreter=recording[0],
+        verified_against="the firmware's own debug information" if measured and not mismatches else "",
+        description=firmware.processor.description if firmware.processor else "",
+        measured=measured,
+    )
+    return FirmwareTarget(target, (abi[1], structs, rules, library[1], recording[1]), mismatches)
+
+
+def _name(firmware: Firmware) -> str:
+    path = firmware.image.path or "firmware"
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def _abi(firmware: Firmware, base: Target | None) -> tuple[Abi, Ground]:
+    known = firmware.processor
+    abi, grounds = (known.abi, known.grounds) if known else (None, f"a file of the format '{firmware.image.format}'")
+    enum_size = firmware.debug.enum_size if firmware.debug else None
+    if enum_size is not None and known is not None and known.description.startswith("ARM"):
+        abi = AAPCS if enum_size == 1 else ILP32
+        grounds = f"TfLiteType takes {enum_size} B in the debug information"
+    if abi is None:
+        if base is None:
+            raise UsageError(f"{_name(firmware)}: {grounds}; name the machine with --target")
+        return base.abi, Ground("ABI", base.abi.name, f"as named; {grounds}", False)
+    if base is not None and base.abi != abi:
+        raise UsageError(
+            f"--target {base.name} has the ABI {base.abi.name}, {_name(firmware)} has {abi.name} ({grounds}); "
+            "leave --target out"
+        )
+    enums = "short enums" if abi.short_enums else "int enums"
+    return abi, Ground("ABI", f"{abi.name}, {abi.pointer_size * 8}-bit, {enums}", grounds, True)
+
+
+def _runtime(
+    firmware: Firmware, abi: Abi, base: Target | None
+) -> tuple[Runtime, Ground, Ground, tuple[tuple[str, int, int], ...]]:
+    """Return the runtime whose tables fit best, what is known of structs and rules, and what does not fit."""
+    if firmware.debug is None:
+        runtime = base.runtime if base else Runtime()
+        missing = "no debug information of TFLM in the file"
+        structs = Ground("structs", f"as in TFLM {runtime.snapshot}", missing, False)
+        return runtime, structs, Ground("TFLM", runtime.snapshot, f"{missing}; assumed", False), ()
+    measured = tuple(firmware.debug.structs.values())
+    candidates = [base.runtime] if base else [Runtime(), Runtime(compression=True)]
+    fits = [(_mismatches(measured, abi, runtime), runtime) for runtime in candidates]
+    mismatches, runtime = min(fits, key=lambda fit: len(fit[0]))
+    structs = Ground("structs", f"{len(measured)} measured", "debug information", True)
+    name = runtime.snapshot + (" with compression" if runtime.compression else "")
+    if not mismatches:
+        rules = Ground("TFLM", name, f"all {len(measured)} structs have the sizes of this snapshot", True)
+    else:
+        wrong = ", ".join(f"{struct} {size} B and not {ours}" for struct, size, ours in mismatches[:4])
+        more = f" and {len(mismatches) - 4} more" if len(mismatches) > 4 else ""
+        rules = Ground(
+            "TFLM", f"another snapshot than {name}", f"{wrong}{more}; its order of allocations is assumed", False
+        )
+    return runtime, structs, rules, mismatches
+
+
+def _mismatches(measured: tuple[MeasuredStruct, ...], abi: Abi, runtime: Runtime) -> tuple[tuple[str, int, int], ...]:
+    table = layouts(abi, runtime)
+    return tuple(
+        (struct.name, struct.size, table[struct.name].size)
+        for struct in measured
+        if struct.name in table and table[struct.name].size != struct.size
+    )
+
+
+def _kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tuple[KernelLibrary, Ground]:
+    proof = _linked_library(firmware)
+    if proof is None:
+        if kernels is not None:
+            library = parse_kernels(kernels, variants=_variants(firmware, base))
+            return library, Ground("kernels", str(library), "as named", False)
+        if base is not None:
+            return base.kernel_library, Ground("kernels", str(base.kernel_library), "the target's usual ones", False)
+        raise UsageError(
+            f"{_name(firmware)} has neither symbols nor debug information that tell the kernels; "
+            "name them with --kernels reference, cmsis_nn or esp_nn"
+        )
+    name, grounds = proof
+    if name not in ("reference", *VERSIONS):
+        raise UsageError(
+            f"{_name(firmware)} links {_LIBRARIES.get(name, name)} ({grounds}), whose scratch buffers are not modelled"
+        )
+    if kernels is not None and kernels.partition("@")[0].removesuffix("_ansi") != name:
+        raise UsageError(f"--kernels {kernels}: {_name(firmware)} links {name} ({grounds})")
+    if name == "reference":
+        return REFERENCE, Ground("kernels", "reference", grounds, True)
+    variants = _variants(firmware, base)
+    if name not in variants:
+        raise UsageError(f"{_name(firmware)} links {name} ({grounds}) for a processor that is not said; name --target")
+    library = parse_kernels(kernels or name, variants=variants)
+    version = "as named" if kernels and "@" in kernels else "its version is assumed"
+    return library, Ground("kernels", str(library), f"{grounds}; {version}", True)
+
+
+def _variants(firmware: Firmware, base: Target | None) -> dict[str, str]:
+    """Return the kernel libraries that the processor can run, with the variant for it."""
+    variants = {}
+    if base is not None and base.kernel_library != REFERENCE:
+        variants[base.kernel_library.name] = base.kernel_library.variant
+    if firmware.processor is not None and firmware.processor.isa:
+        variants["cmsis_nn"] = firmware.processor.isa
+    functions = dict(firmware.kernel_functions).get("esp_nn")
+    if functions:
+        variants["esp_nn"] = esp_variant(functions)
+    return variants
+
+
+def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
+    """Return the kernel library that the image holds, with what proves it; None where nothing tells."""
+    sources = firmware.debug.kernels if firmware.debug else frozenset()
+    for name in _LIBRARIES:
+        own = sorted(source for source in sources if source.startswith(f"{name}/"))
+        if own:
+            return name, f"debug information of kernels/{own[0]}" + (f" and {len(own) - 1} more" if own[1:] else "")
+    for name, functions in firmware.kernel_functions:
+        return name, f"{functions[0]} and {len(functions) - 1} more functions"
+    if sources - _SHARED_SOURCES:
+        return "reference", f"debug information of kernels/{min(sources - _SHARED_SOURCES)}, and of no library's"
+    if firmware.operators and not firmware.is_link_time_optimised:
+        return "reference", f"no other library's functions among {firmware.symbol_count:,} symbols"
+    return None
+
+
+def _interpreter(firmware: Firmware, named: str | None) -> tuple[str, Ground]:
+    if named is not None:
+        return named, Ground("interpreter", named, "as named", False)
+    if firmware.is_recording is None:
+        return "plain", Ground("interpreter", "plain", "no symbols tell", False)
+    if firmware.is_recording:
+        return "recording", Ground("interpreter", "recording", "RecordingMicroAllocator is in the image", True)
+    return "plain", Ground("interpreter", "plain", "no RecordingMicroAllocator in the image", True)
+
+
+def with_arena_address(target: Target, address: int) -> Target:
+    """Return the target for an arena at ``address``."""
+    return replace(target, arena_address=address % 16)
