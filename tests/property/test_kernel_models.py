@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tflm_sim.answers.simulation import simulate
-from tflm_sim.errors import PrepareError
+from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.errors import PrepareError, SimulatedFailure
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.build import ModelBuilder
@@ -177,6 +178,11 @@ def test_any_operator_is_simulated_in_any_arena_and_alone(op: str, data: st.Data
     for machine in TARGETS:
         arena_size = data.draw(st.just(1 << 16) | st.integers(0, 4096))
         assert simulate(model, machine, arena_size=arena_size).status in ("ok", "error", "abort")
+        roomy = simulate(model, machine)
+        try:
+            assert smallest_arena(model, machine) == roomy.smallest
+        except SimulatedFailure as error:
+            assert (type(error), str(error)) == (type(roomy.failure), str(roomy.failure))
     machine = data.draw(st.sampled_from(TARGETS))
     node = Node(
         model=model,

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, OpEvent
+from tflm_sim.arena.stages import Stage
 from tflm_sim.checks.sanitizer import Sanitizer
 from tflm_sim.invocation.findings import FindingCode
 from tflm_sim.invocation.invoke import invoke
@@ -22,7 +23,7 @@ steps = st.lists(st.tuples(st.sampled_from(["persist", "temp"]), st.integers(0, 
 
 def prepare(arena: SingleArenaBufferAllocator, rows: list[tuple[str, int, int]], *, forget: int = 0) -> None:
     """Carry out a Prepare: its persistent buffers, then its temps, of which ``forget`` are not given back."""
-    arena.emit(OpEvent("op_prepare", 0, 0, "MINE", has=True))
+    arena.emit(OpEvent(Stage.OP_PREPARE, 0, 0, "MINE", has=True))
     for kind, size, alignment in sorted(rows):
         if kind == "persist":
             arena.allocate_persistent_buffer(size, alignment)

@@ -1,4 +1,4 @@
-"""The smallest arena succeeds, one byte less fails, and every larger multiple of 16 succeeds."""
+"""The smallest arena succeeds, one byte less fails, and every larger multiple of 16 succeeds; its events say the same."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def hold_the_invariant(models: list[Model], preset: str, planner: str) -> None:
         return simulate(models, machine, arena_size=arena_size, planner=planner, interpreter=interpreter)
 
     smallest = smallest_arena(models, machine, planner=planner, interpreter=interpreter)
+    assert simulate(models, machine, planner=planner, interpreter=interpreter).smallest == smallest
     assert works(run(smallest.size))
     assert run(smallest.size).arena_used_bytes == smallest.arena_used_bytes
     assert not any(works(run(smallest.size - below)) for below in range(1, 17))

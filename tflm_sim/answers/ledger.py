@@ -7,30 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tflm_sim.answers.place import PlaceTracker
-from tflm_sim.arena.dispatcher import Dispatcher
-from tflm_sim.arena.events import LogLine, OpEvent, Persist, Phase, ScratchRequest
-
-# What a persistent allocation is, by the phase or operator step in which it is made.
-GROUPS = {
-    "create": "allocator objects",
-    "resource_variables": "resource variable table",
-    "builtin_data_allocator": "allocator objects",
-    "init_scratch": "allocator objects",
-    "subgraph_allocations": "subgraph structs",
-    "eval_tensors": "eval tensors",
-    "node_regs": "nodes and registrations",
-    "op_parse": "builtin data",
-    "op_init": "kernel data",
-    "op_prepare": "kernel data",
-    "op_prepared": "kernel data",
-    "scratch_handles": "scratch buffer handles",
-    "variables": "variable tensors",
-    "input_tensors": "input and output tensors",
-    "input_tensor": "input and output tensors",
-    "output_tensors": "input and output tensors",
-    "output_tensor": "input and output tensors",
-}
+from tflm_sim.arena.events import LogLine, OpEvent, Persist, ScratchRequest
+from tflm_sim.arena.state import ArenaState
 
 
 @dataclass(slots=True)
@@ -48,7 +26,7 @@ class Holding:
         self.count += 1
 
 
-class TailLedger(Dispatcher):
+class TailLedger(ArenaState):
     """Adds up persistent allocations and keeps the log and the scratch labels; an observer.
 
     Attributes:
@@ -65,20 +43,17 @@ class TailLedger(Dispatcher):
         self.ops: dict[tuple[int, int, str], Holding] = {}
         self.log: list[str] = []
         self.scratch_labels: list[str] = []
-        self._place = PlaceTracker()
         super().__init__(
             {
-                Persist: self._persist,
+                Persist: self._persisted,
                 LogLine: lambda event: self.log.append(event.text),
                 ScratchRequest: lambda event: self.scratch_labels.append(event.label),
-                OpEvent: self._place,
-                Phase: self._place,
             }
         )
 
-    def _persist(self, event: Persist) -> None:
-        group = GROUPS[self._place.phase]
+    def _persisted(self, event: Persist) -> None:
+        group = self.stage.group
         self.groups.setdefault(group, Holding()).add(event)
         self.labels.setdefault((group, event.label), Holding()).add(event)
-        if isinstance(op := self._place.event, OpEvent):
+        if isinstance(op := self.place, OpEvent):
             self.ops.setdefault((op.subgraph, op.op, op.name), Holding()).add(event)

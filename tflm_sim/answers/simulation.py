@@ -15,17 +15,19 @@ from typing import Unpack
 from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.peak import Peak, find_peak
 from tflm_sim.answers.smallest_arena import (
-    ConstraintObserver,
+    NeedsObserver,
     SmallestArena,
     SplitArenaSizes,
     smallest_of,
     smallest_pair,
+    table_bytes,
 )
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer
+from tflm_sim.arena.needs import Needs
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import AllocationRecorder, RecordedAllocation
-from tflm_sim.device.run import Device, PlannedBuffer, roomy_arena, run
+from tflm_sim.device.run import Device, PlannedBuffer, make_arena, roomy_arena, run
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
 
@@ -116,10 +118,7 @@ class Simulation:
     @cached_property
     def ledger(self) -> TailLedger:
         """Who holds the tail: every persistent byte by what it is and by operator, those without a category too."""
-        ledger = TailLedger()
-        for event in self.events:
-            ledger(event)
-        return ledger
+        return TailLedger().fold(self.events)
 
     # -- the plan ---------------------------------------------------------------------------------------------------
 
@@ -152,13 +151,13 @@ class Simulation:
         roomy = self.roomy
         if self.configuration.is_split or roomy.failure is not None:
             return None
-        return smallest_of(roomy.constraints, self.configuration, roomy.device)
+        return smallest_of(roomy.needs, self.configuration)
 
     @cached_property
     def split(self) -> SplitArenaSizes | None:
         """The smallest pair of arenas; None where none works, and for one arena."""
         roomy = self.roomy
-        return smallest_pair(roomy.constraints) if self.configuration.is_split and roomy.failure is None else None
+        return smallest_pair(roomy.needs) if self.configuration.is_split and roomy.failure is None else None
 
     @cached_property
     def roomy(self) -> Simulation:
@@ -168,12 +167,9 @@ class Simulation:
         return self if is_roomy else simulate(self.models, self.configuration)
 
     @cached_property
-    def constraints(self) -> ConstraintObserver:
+    def needs(self) -> Needs:
         """What must fit into an arena, from the events of a roomy one."""
-        constraints = ConstraintObserver(self.configuration.planner)
-        for event in self.events:
-            constraints(event)
-        return constraints
+        return NeedsObserver(table_bytes(self.configuration)).fold(self.events).needs
 
 
 def simulate(
@@ -209,11 +205,11 @@ def simulate(
         non_persistent_arena_size = room
     size = room if arena_size is None else arena_size
     events: list[Event] = []
-    device = run(
-        models,
+    arena = make_arena(
         configuration,
         arena_size=size,
         non_persistent_arena_size=non_persistent_arena_size or 0,
         observers=(events.append, *observers),
     )
+    device = run(models, configuration, arena)
     return Simulation(models, configuration, size, non_persistent_arena_size, tuple(events), device)

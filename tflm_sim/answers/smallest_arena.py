@@ -1,68 +1,26 @@
-"""The smallest arena that works, derived from one roomy run instead of searched.
+"""The smallest arena that works, derived from one roomy run instead of searched (``arena.needs`` says how).
 
-Nothing that a model asks for depends on the arena's size; only where the tail stands does, because it hangs from the
-end. With ``used(r, k)`` the tail bytes taken after the k-th persistent allocation in an arena whose size is r modulo
-16, every check that TFLM makes reads
-
-    size - used(r, k) >= floor          floor: bytes that must be free from the arena's start at that moment
-
-From the first allocation that is aligned to 16 on, the tail stands at a multiple of 16 whatever r was, so that all
-``used(r, k)`` differ by a constant of r. One running maximum of ``floor + used(0, k)`` is then enough, and a few kept
-rows for the allocations before. The smallest size is found for each r; the smallest of the sixteen is the answer.
-
-Not every larger arena works: a size with another remainder may need up to 15 bytes more. ``smallest_multiple_of_16`` is
-the size to put in a firmware; from there on every multiple of 16 works.
+Not every larger arena works: a size with another remainder modulo 16 may need up to 15 bytes more. ``multiple_of_16``
+is the size to put in a firmware; from there on every multiple of 16 works.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
-from tflm_sim.answers.place import PlaceTracker
-from tflm_sim.arena.dispatcher import Dispatcher
-from tflm_sim.arena.events import (
-    Observer,
-    OpEvent,
-    Persist,
-    Phase,
-    PlanAdd,
-    PlanDone,
-    Resize,
-    Temp,
-    TempFree,
-)
+from tflm_sim.arena.events import Observer, Persist, PlanDone, Resize, Temp
+from tflm_sim.arena.measuring_arena import MeasuringArena
+from tflm_sim.arena.needs import PERIOD, Constraint, Needs, Place
+from tflm_sim.arena.stages import Stage
+from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
-from tflm_sim.device.run import Device, roomy_arena, run
+from tflm_sim.device.run import lost_bytes, make_arena, roomy_arena, run
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
-from tflm_sim.units import align_down, align_up
-
-PERIOD = MICRO_ARENA_BUFFER_ALIGNMENT
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """Something that must fit: ``floor`` bytes from the arena's start below the tail.
-
-    Attributes:
-        floor: Bytes.
-        tail_used: Bytes of persistent memory at that moment, in an arena that ends at a multiple of 16.
-        persist_count: How many persistent allocations those are.
-        kind: "tail", "temp", "head" or "planner".
-        detail: What is placed there, for people.
-        place: The phase or operator.
-    """
-
-    floor: int
-    tail_used: int
-    persist_count: int
-    kind: str
-    detail: str
-    place: str
+from tflm_sim.units import align_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,111 +48,41 @@ class SplitArenaSizes:
     non_persistent: int
 
 
-class ConstraintObserver(Dispatcher):
-    """Collects every constraint of a roomy run that can bind (mutable); an observer.
+class NeedsObserver(ArenaState):
+    """Collects what must fit from the events of a roomy run (mutable); an observer.
 
     Args:
-        planner: "greedy" or "linear": the first needs 40 bytes of temp for each buffer.
+        table_bytes: Bytes of the planner's tables for one buffer.
 
     Attributes:
-        head: Bytes of the head now.
-        tail_used: Persistent bytes now.
-        non_persistent_need: Bytes from the arena's start that head, temp and planner need at most.
-        prefix: The persistent allocations up to the first that is aligned to 16.
-        early: Every constraint before it.
-        late: The constraint since then that needs most.
+        needs: What must fit.
     """
 
-    def __init__(self, planner: str) -> None:
-        self._per_buffer_size = PER_BUFFER_SIZE if planner == "greedy" else 0
-        self._place = PlaceTracker()
-        self._live_temps: dict[int, int] = {}
-        self._planned_count = 0
-        self._planner_start = 0
-        self._persist_count = 0
-        self._is_settled = False
-        self._late_need = -1
-        self.head = 0
-        self.tail_used = 0
-        self.non_persistent_need = 0
-        self.prefix: list[Persist] = []
-        self.early: list[Constraint] = []
-        self.late: Constraint | None = None
+    def __init__(self, table_bytes: int) -> None:
+        self.needs = Needs()
+        self._table_bytes = table_bytes
         super().__init__(
-            {
-                Persist: self._persist,
-                Temp: self._temp,
-                TempFree: self._temp_free,
-                Resize: self._resize,
-                PlanAdd: self._plan_add,
-                PlanDone: self._plan_done,
-                OpEvent: self._place,
-                Phase: self._place,
-            }
+            {Persist: self._persisted, Temp: self._temp_taken, Resize: self._resized, PlanDone: self._plan_done}
         )
 
-    def _persist(self, event: Persist) -> None:
-        if not self._is_settled:
-            self.prefix.append(event)
-            self._is_settled = event.alignment % PERIOD == 0
-        self._persist_count += 1
-        self.tail_used = event.tail_used
-        floor = max(self.head, max(self._live_temps.values(), default=0))
-        self._add(floor, "tail", lambda: f"{event.size} bytes (align {event.alignment}) for {event.label}")
+    def _here(self) -> Place:
+        return type(self.place), tuple(self.place)
 
-    def _temp(self, event: Temp) -> None:
-        if self._place.phase == "planner_arena":
-            self._planner_start = event.offset
-            return
-        self._live_temps[event.offset] = event.temp_end
-        self._add(event.temp_end, "temp", lambda: f"{event.size} bytes (align {event.alignment})")
+    def _persisted(self, event: Persist) -> None:
+        self.needs.persist(self.floor, event.size, event.alignment, event.tail_used, event.label, self._here())
 
-    def _temp_free(self, event: TempFree) -> None:
-        self._live_temps.pop(event.offset, None)
+    def _temp_taken(self, event: Temp) -> None:
+        if self.stage is not Stage.PLANNER_ARENA:
+            self.needs.below(event.temp_end, "temp", event.size, event.alignment, "", self._here())
 
-    def _resize(self, event: Resize) -> None:
-        self.head = event.head
-        self._add(event.head, "head", lambda: f"{event.size} bytes")
-
-    def _plan_add(self, event: PlanAdd) -> None:
-        self._planned_count += 1
+    def _resized(self, event: Resize) -> None:
+        self.needs.head = event.head
+        self.needs.below(event.head, "head", event.size, event.alignment, "", self._here())
 
     def _plan_done(self, event: PlanDone) -> None:
-        tables = self._planned_count * self._per_buffer_size
-        floor = align_up(self._planner_start + tables, PERIOD)
-        detail = f"{tables} bytes of planner tables for {self._planned_count} buffers"
-        self._add(floor, "planner", lambda: detail)
-        self._planned_count = 0
-
-    def _add(self, floor: int, kind: str, detail: Callable[[], str]) -> None:
-        if kind != "tail" and floor > self.non_persistent_need:
-            self.non_persistent_need = floor
-        need = floor + self.tail_used
-        if self._is_settled and need <= self._late_need:
-            return
-        constraint = Constraint(floor, self.tail_used, self._persist_count, kind, detail(), str(self._place))
-        if self._is_settled:
-            self.late, self._late_need = constraint, need
-        else:
-            self.early.append(constraint)
-
-    def smallest(self, remainder: int) -> tuple[int, int, Constraint]:
-        """Solve for arenas that end at an address of ``remainder`` modulo 16.
-
-        Returns:
-            The smallest arena size in bytes (of any remainder), the tail bytes in the end, and what binds.
-        """
-        used = [0]
-        tail = end = align_up(sum(event.size + event.alignment for event in self.prefix), PERIOD) + remainder
-        for event in self.prefix:
-            tail = align_down(tail - event.size, event.alignment)
-            used.append(end - tail)
-        shift = used[-1] - self.prefix[-1].tail_used if self.prefix else 0
-        needs = [(row.floor + used[row.persist_count], row) for row in self.early]
-        if self.late is not None:
-            needs.append((self._late_need + shift, self.late))
-        size, binding = max(needs, key=lambda need: need[0])
-        return size, self.tail_used + shift, binding
+        tables = event.buffer_count * self._table_bytes
+        floor = align_up(self.planner_tables + tables, PERIOD)
+        self.needs.below(floor, "planner", tables, 0, str(event.buffer_count), self._here())
 
 
 def smallest_arena(
@@ -216,43 +104,43 @@ def smallest_arena(
     configuration = configure(target, **settings)
     if configuration.is_split:
         raise UsageError("two arenas have a smallest pair: simulate(...).split")
-    constraints = ConstraintObserver(configuration.planner)
-    device = run(
-        [model] if isinstance(model, Model) else list(model),
-        configuration,
-        arena_size=roomy_arena(configuration.target),
-        observers=(constraints, *observers),
-    )
+    models = (model,) if isinstance(model, Model) else tuple(model)
+    watching = tuple(observers)
+    if watching:
+        observer = NeedsObserver(table_bytes(configuration))
+        room = roomy_arena(configuration.target)
+        device = run(models, configuration, make_arena(configuration, arena_size=room, observers=(observer, *watching)))
+        needs = observer.needs
+    else:
+        arena = _measuring_arena(configuration)
+        device = run(models, configuration, arena)
+        needs = arena.needs
     if device.failure is not None:
         raise device.failure
-    return smallest_of(constraints, configuration, device)
+    return smallest_of(needs, configuration)
 
 
-def smallest_of(constraints: ConstraintObserver, configuration: Configuration, device: Device) -> SmallestArena:
-    """Return the smallest arena, given what must fit and the device after a roomy run that succeeded."""
-    lost = roomy_arena(configuration.target) - device.arena.size
-    return solve(constraints, configuration.target.arena_address, lost=lost)
+def table_bytes(configuration: Configuration) -> int:
+    """Return the bytes of temp that the memory planner needs for each buffer."""
+    return PER_BUFFER_SIZE if configuration.planner == "greedy" else 0
 
 
-def smallest_pair(constraints: ConstraintObserver) -> SplitArenaSizes:
-    """Return the smallest pair of arenas, both aligned to 16, that meets the constraints of a run on two arenas."""
-    return SplitArenaSizes(align_up(constraints.tail_used, PERIOD), constraints.non_persistent_need)
+def _measuring_arena(configuration: Configuration) -> MeasuringArena:
+    target, lost = configuration.target, lost_bytes(configuration)
+    return MeasuringArena(
+        roomy_arena(target) - lost,
+        address=target.arena_address + lost,
+        pointer_size=target.abi.pointer_size,
+        table_bytes=table_bytes(configuration),
+    )
 
 
-def solve(constraints: ConstraintObserver, address: int, *, lost: int = 0) -> SmallestArena:
-    """Return the smallest arena that meets the constraints.
+def smallest_of(needs: Needs, configuration: Configuration) -> SmallestArena:
+    """Return the smallest arena, given what must fit in a roomy one that succeeded."""
+    size, aligned, tail, binding = needs.smallest_of_all(configuration.target.arena_address, lost_bytes(configuration))
+    return SmallestArena(size, aligned, needs.head + tail, binding)
 
-    Args:
-        constraints: Of a finished roomy run.
-        address: Where the arena starts, modulo 16.
-        lost: Bytes at the start that the allocator skips to align itself.
-    """
-    candidates = []
-    for remainder in range(PERIOD):
-        need, tail, binding = constraints.smallest(remainder)
-        end = address + lost + need
-        size = need + (remainder - end) % PERIOD
-        candidates.append((size + lost, constraints.head + tail, binding))
-    size, used, binding = min(candidates, key=lambda candidate: candidate[0])
-    aligned = candidates[address % PERIOD][0]
-    return SmallestArena(size, aligned, used, binding)
+
+def smallest_pair(needs: Needs) -> SplitArenaSizes:
+    """Return the smallest pair of arenas, both aligned to 16, given what must fit in two roomy ones."""
+    return SplitArenaSizes(align_up(needs.tail_used, PERIOD), needs.non_persistent)

@@ -13,8 +13,8 @@ Source: tensorflow/lite/micro/arena_allocator/*.cc @ 90b983c.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, Persist, Resize, Temp, TempFree, TempReset
 from tflm_sim.errors import ArenaOverflowError
@@ -33,13 +33,18 @@ class ArenaAllocator(Protocol):
     def size(self) -> int: ...
     @property
     def head(self) -> int: ...
+    @property
+    def is_heard(self) -> bool: ...
     def log(self, message: str) -> None: ...
+    def tell(self, kind: Callable[..., Event], *facts: Any) -> None: ...
     def emit(self, event: Event) -> None: ...
     def allocate_persistent_buffer(
         self, size: int, alignment: int, *, category: str = "", label: str = ""
     ) -> int | None: ...
     def allocate_temp(self, size: int, alignment: int) -> int | None: ...
+    def allocate_temps(self, wanted: Sequence[tuple[int, int]]) -> tuple[int, ...]: ...
     def deallocate_temp(self, offset: int) -> None: ...
+    def deallocate_temps(self, offsets: Sequence[int]) -> None: ...
     def reset_temp_allocations(self) -> bool: ...
     def allocate_resizable_buffer(self, size: int, alignment: int) -> int | None: ...
     def resize_buffer(self, size: int, alignment: int) -> bool: ...
@@ -60,12 +65,22 @@ class Talker:
         """Emit the lines of one device message; an empty line is no line."""
         for line in message.split("\n"):
             if line:
-                self.emit(LogLine(line))
+                self.tell(LogLine, line)
+
+    def tell(self, kind: Callable[..., Event], *facts: Any) -> None:
+        """Make an event and send it to every observer; where there is none, nothing is made."""
+        if self.observers:
+            self.emit(kind(*facts))
 
     def emit(self, event: Event) -> None:
         """Send an event to every observer."""
         for observer in self.observers:
             observer(event)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self.observers)
 
 
 class SingleArenaBufferAllocator(Talker):
@@ -138,10 +153,10 @@ class SingleArenaBufferAllocator(Talker):
             )
             return None
         if offset < self.temp and (end := self.live_temp_end) > offset:
-            self.emit(Corruption(f"tail: {size} bytes at {offset} overwrite temps that end at {end}"))
+            self.tell(Corruption, f"tail: {size} bytes at {offset} overwrite temps that end at {end}")
         used = self.tail - offset
         self.tail = offset
-        self.emit(Persist(size, alignment, offset, used, self.size - offset, category, label))
+        self.tell(Persist, size, alignment, offset, used, self.size - offset, category, label)
         return offset
 
     def allocate_temp(self, size: int, alignment: int) -> int | None:
@@ -155,20 +170,35 @@ class SingleArenaBufferAllocator(Talker):
             )
             return None
         if self.tail < offset + size:
-            self.emit(Corruption(f"temp: {size} bytes at {offset} overwrite the tail at {self.tail}"))
+            self.tell(Corruption, f"temp: {size} bytes at {offset} overwrite the tail at {self.tail}")
         self.temp = offset + size
         self._live_temps[offset] = self.temp
         self._temp_count += 1
         self._checksum ^= self.address + offset
-        self.emit(Temp(size, alignment, offset, self.temp, self.tail))
+        self.tell(Temp, size, alignment, offset, self.temp, self.tail)
         return offset
+
+    def allocate_temps(self, wanted: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+        """Take one temp after the other, each (size, alignment); the offsets of those before one that does not fit."""
+        offsets = []
+        for size, alignment in wanted:
+            offset = self.allocate_temp(size, alignment)
+            if offset is None:
+                break
+            offsets.append(offset)
+        return tuple(offsets)
+
+    def deallocate_temps(self, offsets: Sequence[int]) -> None:
+        """Give temps back, in the order of ``offsets``."""
+        for offset in offsets:
+            self.deallocate_temp(offset)
 
     def deallocate_temp(self, offset: int) -> None:
         """Give a temp back; ``temp`` stays where it is."""
         self._live_temps.pop(offset, None)
         self._temp_count -= 1
         self._checksum ^= self.address + offset
-        self.emit(TempFree(offset))
+        self.tell(TempFree, offset)
 
     @property
     def live_temp_end(self) -> int:
@@ -188,7 +218,7 @@ class SingleArenaBufferAllocator(Talker):
     def reset_temp_allocations(self) -> bool:
         """Empty the temp section; refused, with two log lines, while temps are out."""
         ok = self.is_all_temp_deallocated()
-        self.emit(TempReset(ok, self.temp, self.head))
+        self.tell(TempReset, ok, self.temp, self.head)
         if not ok:
             self.log("All temp buffers must be freed before calling ResetTempAllocations()")
             return False
@@ -213,7 +243,7 @@ class SingleArenaBufferAllocator(Talker):
             )
         else:
             self.head = self.temp = start + size
-        self.emit(Resize(size, alignment, ok, self.head, self.tail))
+        self.tell(Resize, size, alignment, ok, self.head, self.tail)
         return ok
 
     def deallocate_resizable_buffer(self) -> bool:

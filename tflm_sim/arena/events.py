@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tflm_sim.arena.stages import Stage
+
 
 class Run(NamedTuple):
     """A new interpreter starts on an arena."""
@@ -20,8 +22,11 @@ class Run(NamedTuple):
 class Phase(NamedTuple):
     """The allocator enters a phase; ``facts`` are the numbers that belong to it."""
 
-    name: str
+    stage: Stage
     facts: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        return self.stage.words
 
 
 class Persist(NamedTuple):
@@ -94,15 +99,17 @@ class ScratchUse(NamedTuple):
 class OpEvent(NamedTuple):
     """An operator is parsed, initialised, about to be prepared, prepared, or invoked; what follows belongs to it.
 
-    ``step`` is "op_parse", "op_init", "op_prepare", "op_prepared" or "op_invoke"; ``has`` says whether the registration
-    has the function.
+    ``stage`` is one of ``OP_PARSE`` to ``OP_INVOKE``; ``has`` says whether the registration has the function.
     """
 
-    step: str
+    stage: Stage
     subgraph: int
     op: int
     name: str
     has: bool
+
+    def __str__(self) -> str:
+        return f"{self.stage.words} of {self.name} #{self.op} in subgraph {self.subgraph}"
 
 
 class Variable(NamedTuple):
@@ -150,11 +157,12 @@ class PlanOffset(NamedTuple):
 
 
 class PlanDone(NamedTuple):
-    """The plan is final."""
+    """The plan is final; the planner had ``planner_arena`` bytes for its tables of ``buffer_count`` buffers."""
 
     head_usage: int
     previous_max_head: int
     planner_arena: int
+    buffer_count: int
 
 
 class LogLine(NamedTuple):

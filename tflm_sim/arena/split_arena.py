@@ -87,7 +87,9 @@ class SplitArena(Talker):
         )
         self.allocate_persistent_buffer = self.persistent.allocate_persistent_buffer
         self.allocate_temp = self.non_persistent.allocate_temp
+        self.allocate_temps = self.non_persistent.allocate_temps
         self.deallocate_temp = self.non_persistent.deallocate_temp
+        self.deallocate_temps = self.non_persistent.deallocate_temps
         self.reset_temp_allocations = self.non_persistent.reset_temp_allocations
         self.allocate_resizable_buffer = self.non_persistent.allocate_resizable_buffer
         self.resize_buffer = self.non_persistent.resize_buffer

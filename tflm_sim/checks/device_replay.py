@@ -6,14 +6,9 @@ device. Predicted are all offsets, the head, the tail, and the high-water mark.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.arena.events import (
-    Event,
     Persist,
-    Phase,
     PlanAdd,
     PlanDone,
     PlanOffset,
@@ -23,6 +18,8 @@ from tflm_sim.arena.events import (
     TempFree,
     TempReset,
 )
+from tflm_sim.arena.stages import Stage
+from tflm_sim.arena.state import ArenaState
 from tflm_sim.board.framing import SCHEMA, FieldValue
 from tflm_sim.board.replay import ReplayScript, ReplayStep
 from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
@@ -44,12 +41,10 @@ def replay_script(simulation: Simulation) -> ReplayScript:
     if simulation.corruptions:
         raise UsageError(f"TFLM would damage its own arena here, so there is no replay: {simulation.corruptions[0]}")
     builder = _ScriptBuilder(simulation)
-    for event in simulation.events:
-        builder.take(event)
-    return builder.finish()
+    return builder.fold(simulation.events).finish()
 
 
-class _ScriptBuilder:
+class _ScriptBuilder(ArenaState):
     """Turns events into steps, and keeps what their predictions need (mutable)."""
 
     def __init__(self, simulation: Simulation) -> None:
@@ -57,30 +52,24 @@ class _ScriptBuilder:
         lost = simulation.arena_size - self._size
         self._skew = (simulation.configuration.target.arena_address + lost) % MICRO_ARENA_BUFFER_ALIGNMENT
         self._steps: list[ReplayStep] = []
-        self._phase = ""
-        self._head = self._tail_used = self._mark = self._seed = 0
-        self._temps: dict[int, tuple[int, int, int]] = {}  # offset: painted size, seed, end
+        self._mark = self._seed = 0
+        self._painted: dict[int, tuple[int, int]] = {}  # offset: painted size, seed
         self._persistent: list[tuple[int, int, int]] = []  # offset, size, seed
-        self._planner_start = self._planned = self._most_planned = self._asked = 0
+        self._planned = self._most_planned = self._asked = 0
         self._peaks = [event.head_usage for event in simulation.events if isinstance(event, PlanDone)]
-        self._handlers: dict[type, Callable[[Any], None]] = {
-            Run: self._run,
-            Phase: self._enter,
-            Persist: self._persist,
-            Temp: self._temp,
-            TempFree: self._temp_free,
-            TempReset: self._temp_reset,
-            Resize: self._resize,
-            PlanAdd: self._plan_add,
-            PlanOffset: self._plan_offset,
-            PlanDone: self._plan_done,
-        }
-
-    def take(self, event: Event) -> None:
-        """Add the steps for an event; most kinds ask nothing of the arena."""
-        handler = self._handlers.get(type(event))
-        if handler is not None:
-            handler(event)
+        super().__init__(
+            {
+                Run: self._opened,
+                Persist: self._persisted,
+                Temp: self._temp_taken,
+                TempFree: self._temp_freed,
+                TempReset: self._temps_reset,
+                Resize: self._resized,
+                PlanAdd: self._plan_add,
+                PlanOffset: self._plan_offset,
+                PlanDone: self._plan_done,
+            }
+        )
 
     def finish(self) -> ReplayScript:
         """Add the final memory check and return the script."""
@@ -88,7 +77,7 @@ class _ScriptBuilder:
         for offset, size, seed in self._persistent:
             fields: dict[str, FieldValue] = {"o": offset, "s": size, "i": seed}
             self._step("check", fields, 0, f"persistent bytes at {offset} are whole")
-        return ReplayScript(tuple(self._steps), self._head, self._tail_used, self._mark, self._size, self._most_planned)
+        return ReplayScript(tuple(self._steps), self.head, self.tail_used, self._mark, self._size, self._most_planned)
 
     def _step(
         self, command: str, fields: dict[str, FieldValue], value: int | None, about: str, *, ok: bool = True
@@ -96,49 +85,44 @@ class _ScriptBuilder:
         self._steps.append(ReplayStep(command, tuple(fields.items()), "ok" if ok else "no", value, about))
 
     def _need(self, floor: int) -> None:
-        self._mark = max(self._mark, floor + self._tail_used)
+        self._mark = max(self._mark, floor + self.tail_used)
 
     def _next_seed(self) -> int:
         self._seed += 1
         return self._seed
 
-    def _run(self, event: Run) -> None:
+    def _opened(self, event: Run) -> None:
         fields: dict[str, FieldValue] = {"v": SCHEMA, "size": self._size, "skew": self._skew}
         self._step("open", fields, 0, f"an arena of {self._size} bytes")
 
-    def _enter(self, event: Phase) -> None:
-        self._phase = event.name
-
-    def _persist(self, event: Persist) -> None:
+    def _persisted(self, event: Persist) -> None:
         seed = self._next_seed()
-        self._tail_used = event.tail_used
-        self._need(max(self._head, max((end for _, _, end in self._temps.values()), default=0)))
+        self._need(self.floor)
         self._persistent.append((event.offset, event.size, seed))
         fields: dict[str, FieldValue] = {"s": event.size, "a": event.alignment, "i": seed}
         self._step("tail", fields, event.offset, f"{event.size} persistent bytes for {event.label}")
 
-    def _temp(self, event: Temp) -> None:
+    def _temp_taken(self, event: Temp) -> None:
         fields: dict[str, FieldValue] = {"s": event.size, "a": event.alignment}
-        if self._phase == "planner_arena":
-            self._planner_start, self._planned, self._asked = event.offset, 0, 0
-            self._temps[event.offset] = 0, 0, event.temp_end
+        if self.stage is Stage.PLANNER_ARENA:
+            self._planned = self._asked = 0
+            self._painted[event.offset] = 0, 0
             self._step("plan", fields, event.offset, f"{event.size} bytes for the planner")
             return
         seed = self._next_seed()
-        self._temps[event.offset] = event.size, seed, event.temp_end
+        self._painted[event.offset] = event.size, seed
         self._need(event.temp_end)
         self._step("temp", fields | {"i": seed}, event.offset, f"{event.size} temporary bytes")
 
-    def _temp_free(self, event: TempFree) -> None:
-        size, seed, _ = self._temps.pop(event.offset)
+    def _temp_freed(self, event: TempFree) -> None:
+        size, seed = self._painted.pop(event.offset)
         fields: dict[str, FieldValue] = {"o": event.offset, "s": size, "i": seed}
         self._step("free", fields, 0, f"temporary bytes at {event.offset} are whole")
 
-    def _temp_reset(self, event: TempReset) -> None:
+    def _temps_reset(self, event: TempReset) -> None:
         self._step("reset", {}, event.head if event.ok else None, "temps are reset", ok=event.ok)
 
-    def _resize(self, event: Resize) -> None:
-        self._head = event.head
+    def _resized(self, event: Resize) -> None:
         if event.ok:
             self._need(event.head)
         fields: dict[str, FieldValue] = {"s": event.size, "a": event.alignment}
@@ -164,7 +148,7 @@ class _ScriptBuilder:
 
     def _solve(self) -> None:
         self._step("solve", {}, self._peaks[0], "the plan's size")
-        tables = self._planner_start + self._planned * PER_BUFFER_SIZE
+        tables = self.planner_tables + self._planned * PER_BUFFER_SIZE
         self._need(align_up(self._skew + tables, MICRO_ARENA_BUFFER_ALIGNMENT) - self._skew)
 
     def _plan_done(self, event: PlanDone) -> None:

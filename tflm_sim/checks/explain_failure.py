@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tflm_sim.answers.place import PlaceTracker
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.events import LogLine, Persist, Resize, Temp
+from tflm_sim.arena.state import ArenaState
 from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
 from tflm_sim.board.dialects.messages import BY_KIND, Role
 from tflm_sim.board.dialects.parser import parse_log
@@ -142,11 +142,11 @@ def _contains(whole: Sequence[object], part: Sequence[object]) -> bool:
 
 
 def _place_of_last_refusal(simulation: Simulation) -> str:
-    tracker, place = PlaceTracker(), ""
+    state, place = ArenaState(), ""
     for event in simulation.events:
-        tracker(event)
+        state(event)
         if isinstance(event, LogLine) and "equested: " in event.text:
-            place = str(tracker)
+            place = str(state.place)
     return place
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Event, LogLine, OpEvent, Persist, ScratchRequest, Temp
+from tflm_sim.arena.stages import Stage
 from tflm_sim.checks.sanitizer import Sanitizer
 from tflm_sim.device.interpreter import MicroInterpreter
 from tflm_sim.device.kernel_driver import KernelDriver
@@ -186,7 +187,7 @@ class KernelProbe:
 
     def _invoke(self) -> None:
         if self._op_model.invoke is not None:
-            self.arena.emit(OpEvent("op_invoke", 0, 0, self.node.op, has=True))
+            self.arena.tell(OpEvent, Stage.OP_INVOKE, 0, 0, self.node.op, True)
             self._driver.run(self.node, self._op_model.invoke(self.node), state="invoke")
 
 

@@ -9,12 +9,9 @@ temps) are both findings, with the operator or phase at fault. Offsets count fro
 
 from __future__ import annotations
 
-from tflm_sim.answers.place import PlaceTracker
-from tflm_sim.arena.dispatcher import Dispatcher
 from tflm_sim.arena.events import (
     AllocInfo,
     Event,
-    OpEvent,
     Persist,
     Phase,
     PlanAdd,
@@ -29,6 +26,8 @@ from tflm_sim.arena.events import (
     TempReset,
     Variable,
 )
+from tflm_sim.arena.stages import BEGINNINGS, KERNEL_STEPS, Stage
+from tflm_sim.arena.state import ArenaState
 from tflm_sim.checks.npu import NpuTensors
 from tflm_sim.checks.shadow import Owner, ShadowMemory
 from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
@@ -36,12 +35,8 @@ from tflm_sim.invocation.findings import BufferId, Finding, FindingCode
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.validate import Fault, validate
 
-# Phases that begin another model on the same arena.
-_BEGINNINGS = frozenset({"create", "resource_variables", "builtin_data_allocator"})
-_KERNEL_STEPS = frozenset({"op_init", "op_prepare", "op_prepared", "op_invoke"})
 
-
-class Sanitizer(Dispatcher):
+class Sanitizer(ArenaState):
     """Judges every event (mutable); an :data:`~tflm_sim.arena.events.Observer`.
 
     Args:
@@ -61,13 +56,12 @@ class Sanitizer(Dispatcher):
         super().__init__(
             {
                 Run: lambda event: self._start(),
-                Phase: self._phase,
-                OpEvent: self._op_event,
-                Persist: self._persist,
-                Temp: self._temp,
-                TempFree: self._temp_free,
-                TempReset: self._temp_reset,
-                Resize: self._resize,
+                Phase: self._entered,
+                Persist: self._persisted,
+                Temp: self._temp_taken,
+                TempFree: self._temp_freed,
+                TempReset: self._temps_reset,
+                Resize: self._resized,
                 ScratchRequest: self._scratch_request,
                 ScratchUse: self._scratch_use,
                 Variable: self._variable,
@@ -87,9 +81,8 @@ class Sanitizer(Dispatcher):
     def _start(self) -> None:
         self.memory = ShadowMemory()
         self.persistent_memory = ShadowMemory() if self._is_split else self.memory
-        self._place = PlaceTracker()
         self._time = 0
-        self._head = 0
+        self._painted_head = 0
         self._live: dict[int, Temp] = {}
         self._freed: set[int] = set()
         self._leaked: set[int] = set()
@@ -110,20 +103,15 @@ class Sanitizer(Dispatcher):
         victim: BufferId | None = None,
         offender: BufferId | None = None,
     ) -> None:
-        event = self._place.event
-        noticed = (event.subgraph, event.op) if isinstance(event, OpEvent) else None
+        place, noticed = str(self.place), self.operator
         self.findings.append(
-            Finding(code, str(self._place), message, start, end, victim=victim, offender=offender, noticed=noticed)
+            Finding(code, place, message, start, end, victim=victim, offender=offender, noticed=noticed)
         )
 
-    def _phase(self, event: Phase) -> None:
-        self._place(event)
-        if event.name in _BEGINNINGS:
+    def _entered(self, event: Phase) -> None:
+        if event.stage in BEGINNINGS:
             self._is_planned = self._is_final = False
-        self._is_final |= event.name == "done"
-
-    def _op_event(self, event: OpEvent) -> None:
-        self._place(event)
+        self._is_final |= event.stage is Stage.DONE
 
     # -- sections ---------------------------------------------------------------------------------------------------
 
@@ -139,28 +127,28 @@ class Sanitizer(Dispatcher):
             message = f"{what} at {offset:,} is not aligned to {alignment}"
             self._note(FindingCode.MISALIGNED, message, offset, offset + size)
 
-    def _persist(self, event: Persist) -> None:
+    def _persisted(self, event: Persist) -> None:
         label = event.label or "a persistent buffer"
         start, end = event.offset, event.offset + event.size
-        if self._is_final or (self._is_planned and self._place.phase in _KERNEL_STEPS):
+        if self._is_final or (self._is_planned and self.stage in KERNEL_STEPS):
             message = f"{event.size:,} bytes for {label} are taken from the tail after the plan is final"
             self._note(FindingCode.ALLOCATION_AFTER_PLAN, message, start, end)
         self._check_alignment(label, event.offset, event.size, event.alignment)
         is_variable, self._next_variable = self._next_variable is not None, None
-        owner = Owner("tail", label, self._time, str(self._place), is_variable)
+        owner = Owner("tail", label, self._time, str(self.place), is_variable)
         self._take(self.persistent_memory, start, end, owner)
 
     def _variable(self, event: Variable) -> None:
         self._next_variable = event.tensor
 
-    def _temp(self, event: Temp) -> None:
+    def _temp_taken(self, event: Temp) -> None:
         end = event.offset + event.size
         self._check_alignment("a temp", event.offset, event.size, event.alignment)
-        self._take(self.memory, event.offset, end, Owner("temp", "a temp", self._time, str(self._place)))
+        self._take(self.memory, event.offset, end, Owner("temp", "a temp", self._time, str(self.place)))
         self._live[event.offset] = event
         self._freed.discard(event.offset)
 
-    def _temp_free(self, event: TempFree) -> None:
+    def _temp_freed(self, event: TempFree) -> None:
         temp = self._live.pop(event.offset, None)
         if temp is not None:
             self.memory.paint(temp.offset, temp.offset + temp.size, None)
@@ -172,7 +160,7 @@ class Sanitizer(Dispatcher):
             message = f"the temp at {event.offset:,} is given back, and the temps were reset since it was taken"
             self._note(FindingCode.TEMP_USED_AFTER_RESET, message, event.offset)
 
-    def _temp_reset(self, event: TempReset) -> None:
+    def _temps_reset(self, event: TempReset) -> None:
         for temp in self._live.values():
             if temp.offset not in self._leaked:
                 self._leaked.add(temp.offset)
@@ -185,14 +173,14 @@ class Sanitizer(Dispatcher):
             self._freed.clear()
             self._leaked.clear()
 
-    def _resize(self, event: Resize) -> None:
+    def _resized(self, event: Resize) -> None:
         if self._live:
             message = f"the head is resized to {event.size:,} bytes while {len(self._live)} temps are out"
             self._note(FindingCode.HEAD_RESIZED_OVER_TEMPS, message, 0, event.size)
         if event.ok:
-            self.memory.paint(0, self._head, None)
-            self._head = event.head
-            self._take(self.memory, 0, event.head, Owner("head", "the head", self._time, str(self._place)))
+            self.memory.paint(0, self._painted_head, None)
+            self._painted_head = event.head
+            self._take(self.memory, 0, event.head, Owner("head", "the head", self._time, str(self.place)))
 
     # -- scratch buffers and the plan -------------------------------------------------------------------------------
 
@@ -200,14 +188,12 @@ class Sanitizer(Dispatcher):
         what = f"scratch buffer {event.request} of {event.size:,} bytes"
         if self._is_planned:
             self._note(FindingCode.ALLOCATION_AFTER_PLAN, f"{what} is asked for after the plan is final")
-        place = self._place.event
-        if not isinstance(place, OpEvent) or place.step != "op_prepare" or place.subgraph != event.subgraph:
+        if self.stage is not Stage.OP_PREPARE or self.operator is None or self.operator[0] != event.subgraph:
             message = f"{what} of subgraph {event.subgraph} is asked for outside of its operator's Prepare"
             self._note(FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, message)
 
     def _scratch_use(self, event: ScratchUse) -> None:
-        place = self._place.event
-        if isinstance(place, OpEvent) and (place.subgraph, place.op) == (event.subgraph, event.op):
+        if self.operator == (event.subgraph, event.op):
             return
         whose = "nobody" if event.op < 0 else f"operator {event.op} of subgraph {event.subgraph}"
         message = f"scratch buffer {event.request} is used, and {whose} asked for it"

@@ -9,6 +9,7 @@ import time
 from typing import Any, TextIO
 
 from tflm_sim.arena.events import Event, OpEvent
+from tflm_sim.arena.stages import Stage
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
 
@@ -80,7 +81,7 @@ class ProgressLine:
 
     def __call__(self, event: Event) -> None:
         """Count an operator that was parsed, initialised or prepared."""
-        if self._is_on and isinstance(event, OpEvent) and event.step != "op_prepared":
+        if self._is_on and isinstance(event, OpEvent) and event.stage is not Stage.OP_PREPARED:
             self._done += 1
             if time.monotonic() >= self._next:
                 self.show(f"{min(100 * self._done // self._total, 99)} %")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.arena.stages import Stage
 from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.kernel_driver import KernelDriver
 from tflm_sim.device.micro_allocator import MicroAllocator
@@ -86,15 +87,15 @@ class MicroInterpreter:
         self.allocator.finish_model_allocation(allocation)
         self._allocate_io(allocation, "input", self.model.subgraphs[0].inputs)
         self._allocate_io(allocation, "output", self.model.subgraphs[0].outputs)
-        self._emit(Phase("reset"))
+        self.allocator.arena.tell(Phase, Stage.RESET)
         self._reset_variables(allocation)
-        self._emit(Phase("done"))
+        self.allocator.arena.tell(Phase, Stage.DONE)
 
     def _log(self, message: str) -> None:
         self.allocator.arena.log(message)
 
-    def _emit(self, event: OpEvent | Phase) -> None:
-        self.allocator.arena.emit(event)
+    def _enter(self, stage: Stage, node: Node, has: bool) -> None:
+        self.allocator.arena.tell(OpEvent, stage, node.subgraph_index, node.index, node.op, has)
 
     def _refuse(self, message: str, *, reason: str = "", where: str = "") -> PrepareError:
         self._log(message)
@@ -147,7 +148,7 @@ class MicroInterpreter:
     def _parse_builtin(self, node: Node, op_model: OpModel) -> None:
         if node.operator.custom_options is not None:
             raise self._refuse(f"Unsupported behavior: found builtin operator {node.op} with custom options.\n")
-        self._emit(OpEvent("op_parse", node.subgraph_index, node.index, node.op, has=True))
+        self._enter(Stage.OP_PARSE, node, True)
         if op_model.builtin_data is not None:
             self.allocator.allocate_builtin_data(op_model.builtin_data)
         if op_model.parse is not None:
@@ -162,7 +163,7 @@ class MicroInterpreter:
     def init(self, driver: KernelDriver) -> None:
         """Run Init of every operator."""
         for node, op_model in self.nodes:
-            self._emit(OpEvent("op_init", node.subgraph_index, node.index, node.op, has=op_model.init is not None))
+            self._enter(Stage.OP_INIT, node, op_model.init is not None)
             if op_model.init is not None:
                 node.user_data = driver.run(node, op_model.init(node), state="init")
 
@@ -170,14 +171,14 @@ class MicroInterpreter:
         """Run Prepare of every operator, each followed by the reset of the temps."""
         for node, op_model in self.nodes:
             has = op_model.prepare is not None
-            self._emit(OpEvent("op_prepare", node.subgraph_index, node.index, node.op, has=has))
+            self._enter(Stage.OP_PREPARE, node, has)
             if op_model.prepare is not None:
                 try:
                     driver.run(node, op_model.prepare(node), state="prepare")
                 except PrepareError as error:
                     self._log_failed_prepare(node, error)
                     raise
-            self._emit(OpEvent("op_prepared", node.subgraph_index, node.index, node.op, has=has))
+            self._enter(Stage.OP_PREPARED, node, has)
             self._check_dynamic_outputs(node)
             self.allocator.finish_prepare_node_allocations(self._started(), node.index)
 
@@ -201,7 +202,7 @@ class MicroInterpreter:
         if tensors is None:
             raise PrepareError(f"subgraph 0 has no {role}s vector: the device reads wild", status="abort")
         size = self.allocator.target.abi.pointer_size * len(tensors)
-        self._emit(Phase(f"{role}_tensors", (("n", len(tensors)),)))
+        self.allocator.arena.tell(Phase, Stage(f"{role}_tensors"), (("n", len(tensors)),))
         label = f"{role} tensor pointers"
         take_persistent(
             self.allocator.arena,
@@ -212,7 +213,7 @@ class MicroInterpreter:
             category=RecordedAllocationType.PERSISTENT_BUFFER_DATA,
         )
         for position, index in enumerate(tensors):
-            self._emit(Phase(f"{role}_tensor", (("idx", position), ("t", index))))
+            self.allocator.arena.tell(Phase, Stage(f"{role}_tensor"), (("idx", position), ("t", index)))
             if not self.allocator.allocate_persistent_tensor(allocation.subgraph_tensors[0][index]):
                 self._log(f"Failed to initialize {role} tensor {position}")
                 raise ArenaOverflowError(f"tail: {role} tensor {position} does not fit")

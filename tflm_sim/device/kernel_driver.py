@@ -43,6 +43,7 @@ _STATES: dict[type, tuple[tuple[str, ...], int, str]] = {
     TempBuffer: (("prepare",), 88, _PREPARE),
     FreeTempBuffer: (("prepare",), 93, _PREPARE),
 }
+_ALL_STATES = ("init", "prepare", "invoke")
 
 
 class KernelDriver:
@@ -57,7 +58,7 @@ class KernelDriver:
         self._allocator = allocator
         self._allocation = allocation
         self._node: Node | None = None
-        self._handlers: dict[type, Callable[[Any], object]] = {
+        handlers: dict[type, Callable[[Any], object]] = {
             Persistent: self._persistent,
             Scratch: self._scratch,
             ScratchBuffer: self._scratch_buffer,
@@ -67,6 +68,10 @@ class KernelDriver:
             FreeTempBuffer: self._free_temp_buffer,
             SetShape: self._set_shape,
             Log: self._log,
+        }
+        self._handlers = {
+            state: {kind: handler if _may(kind, state) else _refuse for kind, handler in handlers.items()}
+            for state in _ALL_STATES
         }
 
     @property
@@ -87,21 +92,14 @@ class KernelDriver:
             ArenaOverflowError: The kernel would write through the null pointer that it got.
         """
         self._node = node
-        handlers = self._handlers
+        handlers = self._handlers[state]
         try:
             request: Request = next(steps)
             while True:
-                self._check_state(request, state)
                 request = steps.send(handlers[type(request)](request))
         except StopIteration as stop:
             result: T = stop.value
             return result
-
-    def _check_state(self, request: Request, state: str) -> None:
-        """TFLITE_DCHECK of the interpreter's state."""
-        states, line, expression = _STATES.get(type(request), ((state,), 0, ""))
-        if state not in states:
-            raise abort(f"{_CONTEXT}:{line}", expression)
 
     def _current(self) -> Node:
         assert self._node is not None, "a request outside of run()"
@@ -131,7 +129,7 @@ class KernelDriver:
         infos = enumerate(self._allocation.infos)
         index, info = next((row for row in infos if row[1].scratch == request.index >= 0), (-1, None))
         owner = (info.subgraph, info.node) if info is not None else (-1, -1)
-        self.arena.emit(ScratchUse(request.index, *owner))
+        self.arena.tell(ScratchUse, request.index, *owner)
         return self._allocation.offsets.get(index)
 
     def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
@@ -152,3 +150,14 @@ class KernelDriver:
 
     def _log(self, request: Log) -> None:
         self._allocator.arena.log(request.text)
+
+
+def _may(kind: type, state: str) -> bool:
+    """Return whether a request may be made in the interpreter's state."""
+    return kind not in _STATES or state in _STATES[kind][0]
+
+
+def _refuse(request: Request) -> object:
+    """TFLITE_DCHECK of the interpreter's state."""
+    _, line, expression = _STATES[type(request)]
+    raise abort(f"{_CONTEXT}:{line}", expression)

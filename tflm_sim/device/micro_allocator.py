@@ -17,13 +17,14 @@ from collections.abc import Callable, Collection
 
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import Corruption, Phase, ScratchRequest
+from tflm_sim.arena.stages import Stage
 from tflm_sim.device.compression import CompressedTensorsAllocator
 from tflm_sim.device.constants import MAX_SCRATCH_BUFFERS_PER_OP, MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocationType
 from tflm_sim.device.static_memory_plan import StaticMemoryPlan
 from tflm_sim.device.tail import take_persistent
-from tflm_sim.device.tensors import is_convertible, populate_tensor
+from tflm_sim.device.tensors import FAILURES, STRUCTS, TensorStructs, has_size, is_convertible
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PrepareError
 from tflm_sim.graph import lifetimes
 from tflm_sim.graph.eval_tensor import EvalTensor
@@ -44,6 +45,11 @@ ALLOCATOR_STRUCTS = {
 }
 
 _SCRATCH_REQUEST = "internal::ScratchBufferRequest"
+_PERSISTENT_TENSOR_CATEGORIES = (
+    RecordedAllocationType.PERSISTENT_TFLITE_TENSOR_DATA,
+    RecordedAllocationType.PERSISTENT_TFLITE_TENSOR_QUANTIZATION_DATA,
+    RecordedAllocationType.PERSISTENT_TFLITE_TENSOR_QUANTIZATION_DATA,
+)
 
 
 class MicroAllocator:
@@ -76,8 +82,9 @@ class MicroAllocator:
         memory_planner = PLANNERS[planner]()
         self._plan = StaticMemoryPlan(arena, target, memory_planner, preserved)
         self._allocating: ModelAllocation | None = None
+        self._tensor_structs = TensorStructs(target)
         arena_structs, allocator_struct = ALLOCATOR_STRUCTS[kind]
-        arena.emit(Phase("create", (("aligned_size", arena.size),)))
+        arena.tell(Phase, Stage.CREATE, (("aligned_size", arena.size),))
         for struct in (*arena_structs, type(memory_planner).__name__, allocator_struct):
             self._object(struct)
 
@@ -126,19 +133,19 @@ class MicroAllocator:
             self.arena.log(message)
             raise AllocatorSequenceError(message, device_message=message)
         allocation = self._allocating = ModelAllocation(model)
-        self.arena.emit(Phase("builtin_data_allocator"))
+        self.arena.tell(Phase, Stage.BUILTIN_DATA_ALLOCATOR)
         self._object("micro_allocator.MicroBuiltinDataAllocator")
-        self.arena.emit(Phase("init_scratch"))
+        self.arena.tell(Phase, Stage.INIT_SCRATCH)
         if self.arena.allocate_resizable_buffer(*self._room_for_scratch_requests(0)) is None:
             raise ArenaOverflowError("head: no room for the scratch buffer requests of the first operator")
         count = len(model.subgraphs)
-        self.arena.emit(Phase("subgraph_allocations", (("n", count),)))
+        self.arena.tell(Phase, Stage.SUBGRAPH_ALLOCATIONS, (("n", count),))
         self._array("SubgraphAllocations", count, "Failed to allocate memory for model metadata.")
         if self.target.runtime.compression:
             allocation.compressed_tensors = CompressedTensorsAllocator(model, self.target, self.arena).allocate()
         self._allocate_eval_tensors(allocation)
         for index, subgraph in enumerate(model.subgraphs):
-            self.arena.emit(Phase("node_regs", (("sg", index), ("n", len(subgraph.operators)))))
+            self.arena.tell(Phase, Stage.NODE_REGS, (("sg", index), ("n", len(subgraph.operators))))
             self._array(
                 "NodeAndRegistration",
                 len(subgraph.operators),
@@ -149,7 +156,7 @@ class MicroAllocator:
 
     def _allocate_eval_tensors(self, allocation: ModelAllocation) -> None:
         for index, subgraph in enumerate(allocation.model.subgraphs):
-            self.arena.emit(Phase("eval_tensors", (("sg", index), ("n", len(subgraph.tensors)))))
+            self.arena.tell(Phase, Stage.EVAL_TENSORS, (("sg", index), ("n", len(subgraph.tensors))))
             self._array(
                 "TfLiteEvalTensor",
                 len(subgraph.tensors),
@@ -182,9 +189,9 @@ class MicroAllocator:
         index = len(allocation.scratch_requests) + len(allocation.unassigned_scratch)
         table_end = self.target.sizeof(_SCRATCH_REQUEST) * (index + 1)
         if table_end > self.arena.head:
-            self.arena.emit(Corruption(f"scratch request {index} is written past the head ({self.arena.head})"))
+            self.arena.tell(Corruption, f"scratch request {index} is written past the head ({self.arena.head})")
         allocation.unassigned_scratch.append((subgraph, size))
-        self.arena.emit(ScratchRequest(size, subgraph, index, label))
+        self.arena.tell(ScratchRequest, size, subgraph, index, label)
         return index
 
     def finish_prepare_node_allocations(self, allocation: ModelAllocation, node: int) -> None:
@@ -201,25 +208,23 @@ class MicroAllocator:
 
     def allocate_temp_tensor(self, tensor: EvalTensor, subgraph: int) -> KernelTensor | None:
         """``AllocateTempTfLiteTensor``: None, with the device's log lines, when it does not fit or has a bad type."""
-
-        def take(size: int, alignment: int, label: str) -> int | None:
-            return self.arena.allocate_temp(size, alignment)
-
-        struct = "TfLiteTensor"
-        offset = self.arena.allocate_temp(self.target.sizeof(struct), self.target.alignof(struct))
-        if offset is None:
+        structs = self._tensor_structs.of(tensor)
+        if not has_size(tensor):
+            structs = structs[:1]
+        offsets = self.arena.allocate_temps(structs)
+        if len(offsets) == len(structs) and has_size(tensor):
+            return KernelTensor(tensor, offsets)
+        if not offsets:
             self.arena.log(f"Failed to allocate temp. memory for tensor {tensor.index}, subgraph {subgraph}")
             return None
-        quantization = populate_tensor(tensor, self.target, take, self.arena.log)
-        if quantization is None:
-            self.arena.log("Failed to populate a temp TfLiteTensor struct from flatbuffer data!")
-            return None
-        return KernelTensor(tensor, (offset, *quantization))
+        if len(offsets) < len(structs):
+            self.arena.log(FAILURES[len(offsets)])
+        self.arena.log("Failed to populate a temp TfLiteTensor struct from flatbuffer data!")
+        return None
 
     def deallocate_temp_tensor(self, tensor: KernelTensor) -> None:
         """``DeallocateTempTfLiteTensor``: zero points, quantization, tensor."""
-        for offset in reversed(tensor.offsets):
-            self.arena.deallocate_temp(offset)
+        self.arena.deallocate_temps(tensor.offsets[::-1])
 
     # -- finish -----------------------------------------------------------------------------------------------------
 
@@ -235,7 +240,7 @@ class MicroAllocator:
             self.arena.log(message)
             raise AllocatorSequenceError(message, device_message=message)
         count = len(allocation.scratch_requests)
-        self.arena.emit(Phase("scratch_handles", (("n", count),)))
+        self.arena.tell(Phase, Stage.SCRATCH_HANDLES, (("n", count),))
         handles_fit = count == 0 or self._scratch_handles(count)
         self._plan.commit(allocation, handles_fit=handles_fit)
         self._allocating = None
@@ -249,18 +254,18 @@ class MicroAllocator:
 
     def allocate_persistent_tensor(self, tensor: EvalTensor) -> bool:
         """``AllocatePersistentTfLiteTensor``: False, with the device's log lines, when it does not fit."""
-
-        def take(size: int, alignment: int, label: str) -> int | None:
-            category = RecordedAllocationType.PERSISTENT_TFLITE_TENSOR_QUANTIZATION_DATA
-            return self.arena.allocate_persistent_buffer(size, alignment, category=category, label=label)
-
-        struct = "TfLiteTensor"
-        size, alignment = self.target.sizeof(struct), self.target.alignof(struct)
-        category = RecordedAllocationType.PERSISTENT_TFLITE_TENSOR_DATA
-        if self.arena.allocate_persistent_buffer(size, alignment, category=category, label=struct) is None:
-            self.arena.log("Failed to allocate memory for persistent TfLiteTensor")
-            return False
-        if populate_tensor(tensor, self.target, take, self.arena.log) is None:
-            self.arena.log("Failed to populate a persistent TfLiteTensor struct from flatbuffer data!")
-            return False
-        return True
+        structs = self._tensor_structs.of(tensor) if has_size(tensor) else self._tensor_structs.of(tensor)[:1]
+        for position, (size, alignment) in enumerate(structs):
+            category = _PERSISTENT_TENSOR_CATEGORIES[position]
+            label = STRUCTS[position]
+            if self.arena.allocate_persistent_buffer(size, alignment, category=category, label=label) is None:
+                if position == 0:
+                    self.arena.log("Failed to allocate memory for persistent TfLiteTensor")
+                    return False
+                self.arena.log(FAILURES[position])
+                break
+        else:
+            if has_size(tensor):
+                return True
+        self.arena.log("Failed to populate a persistent TfLiteTensor struct from flatbuffer data!")
+        return False

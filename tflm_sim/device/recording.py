@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tflm_sim.arena.events import Event, Persist, Phase
+from tflm_sim.arena.stages import Stage
 
 
 class RecordedAllocationType(StrEnum):
@@ -29,8 +30,8 @@ class RecordedAllocationType(StrEnum):
 
 # Upstream replaces "one allocation" by the number of elements for these two arrays, phase by phase.
 _COUNTED_BY_ELEMENT = {
-    "eval_tensors": RecordedAllocationType.TFLITE_EVAL_TENSOR_DATA,
-    "node_regs": RecordedAllocationType.NODE_AND_REGISTRATION_ARRAY,
+    Stage.EVAL_TENSORS: RecordedAllocationType.TFLITE_EVAL_TENSOR_DATA,
+    Stage.NODE_REGS: RecordedAllocationType.NODE_AND_REGISTRATION_ARRAY,
 }
 
 
@@ -65,5 +66,5 @@ class AllocationRecorder:
                 row.requested += event.size
                 row.used += event.used
                 row.count += 1
-        elif isinstance(event, Phase) and (kind := _COUNTED_BY_ELEMENT.get(event.name)):
+        elif isinstance(event, Phase) and (kind := _COUNTED_BY_ELEMENT.get(event.stage)):
             self.recorded[kind].count += dict(event.facts)["n"] - 1

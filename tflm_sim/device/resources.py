@@ -6,6 +6,7 @@ Source: tensorflow/lite/micro/micro_resource_variable.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.arena.events import Corruption, Phase
+from tflm_sim.arena.stages import Stage
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.errors import ArenaOverflowError
 from tflm_sim.graph.resource_variables import ResourceVariables
@@ -41,12 +42,12 @@ def create_resource_variables(model: Model, allocator: MicroAllocator, count: in
     if count == 0:
         return None
     target = allocator.target
-    allocator.arena.emit(Phase("resource_variables", (("n", count),)))
+    allocator.arena.tell(Phase, Stage.RESOURCE_VARIABLES, (("n", count),))
     table = allocator.allocate_persistent_buffer(target.sizeof("MicroResourceVariables"), "MicroResourceVariables")
     row = "MicroResourceVariables::MicroResourceVariable"
     rows = allocator.allocate_persistent_buffer(target.sizeof(row) * count, f"{row}[{count}]")
     if table is None:
         raise ArenaOverflowError("tail: no room for MicroResourceVariables: a null pointer is used", status="abort")
     if rows is None:
-        allocator.arena.emit(Corruption(f"no room for {count} resource variables: their table is at a null pointer"))
+        allocator.arena.tell(Corruption, f"no room for {count} resource variables: their table is at a null pointer")
     return ResourceVariables(count, has_rows=rows is not None)

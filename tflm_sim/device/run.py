@@ -1,4 +1,4 @@
-"""``run()``: AllocateTensors() of one or several models on a fresh arena, with observers; what it leaves behind."""
+"""``run()``: AllocateTensors() of one or several models on a fresh arena; ``Device`` is what it leaves behind."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up
+
+Arena = SingleArenaBufferAllocator | SplitArena
 
 ROOMY_ARENA = 1 << 30
 """An arena, in bytes, that is larger than any microcontroller's and still a positive C ``int``."""
@@ -53,7 +55,7 @@ class PlannedBuffer:
 class Device:
     """The device after AllocateTensors(): the arena, the models that came as far as an allocation, why it stopped."""
 
-    arena: SingleArenaBufferAllocator | SplitArena
+    arena: Arena
     interpreters: tuple[MicroInterpreter, ...]
     failure: SimulatedFailure | None
 
@@ -99,29 +101,14 @@ class Device:
 
 
 def run(
-    models: Sequence[Model],
-    configuration: Configuration,
-    *,
-    arena_size: int,
-    non_persistent_arena_size: int = 0,
-    observers: Sequence[Observer],
+    models: Sequence[Model], configuration: Configuration, arena: SingleArenaBufferAllocator | SplitArena
 ) -> Device:
-    """Run the models on a fresh arena.
-
-    Args:
-        models: They share one allocator, in order.
-        configuration: How TFLM is set up.
-        arena_size: Bytes; of persistent memory alone, where there are two arenas.
-        non_persistent_arena_size: Bytes of the second arena.
-        observers: Who is told of each event, as it happens.
+    """Run the models, which share one allocator, on a fresh arena, in order.
 
     Raises:
-        UsageError: A size is not one.
         UnsupportedOpError: TFLM has an operator that we have no model of.
     """
     target = configuration.target
-    arena = _make_arena(configuration, arena_size, non_persistent_arena_size, observers)
-    arena.emit(Run(configuration.interpreter, arena_size))
     kind = "split" if configuration.is_split else configuration.interpreter
     interpreters: list[MicroInterpreter] = []
     failure: SimulatedFailure | None = None
@@ -138,7 +125,7 @@ def run(
     except SimulatedFailure as error:
         failure = error
     device = Device(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
-    arena.emit(End(configuration.interpreter, device.status, 0 if device.status == "abort" else arena.used_bytes))
+    arena.tell(End, configuration.interpreter, device.status, 0 if device.status == "abort" else arena.used_bytes)
     return device
 
 
@@ -165,28 +152,67 @@ def _variable_allocator(allocator: MicroAllocator, configuration: Configuration,
             allocator.arena.emit(event)
 
     apart = replace(configuration, interpreter="plain", is_split=False)
-    arena = _make_arena(apart, size, 0, (tell,))
-    return MicroAllocator(arena, configuration.target)
+    return MicroAllocator(_arena(apart, size, (tell,)), configuration.target)
 
 
-def _make_arena(
-    configuration: Configuration, arena_size: int, non_persistent_arena_size: int, observers: Sequence[Observer]
-) -> SingleArenaBufferAllocator | SplitArena:
+def make_arena(
+    configuration: Configuration,
+    *,
+    arena_size: int,
+    non_persistent_arena_size: int = 0,
+    observers: Sequence[Observer] = (),
+) -> Arena:
+    """Return a fresh arena.
+
+    Args:
+        configuration: Whose.
+        arena_size: Bytes; of persistent memory alone, where there are two arenas.
+        non_persistent_arena_size: Bytes of the second arena.
+        observers: Who is told of each event, as it happens.
+
+    Raises:
+        UsageError: A size is not one.
+    """
     for size in (arena_size, non_persistent_arena_size):
         if not 0 <= size < 1 << 31:
             raise UsageError(f"an arena of {size} bytes is not between 0 and 2 GiB")
-    address, pointer_size = configuration.target.arena_address, configuration.target.abi.pointer_size
-    if configuration.is_split:
-        return SplitArena(
-            arena_size,
-            non_persistent_arena_size,
-            persistent_address=address,
-            non_persistent_address=address,
-            pointer_size=pointer_size,
-            observers=observers,
-        )
-    # MicroAllocator::Create skips to an aligned start; RecordingMicroAllocator::Create does not.
-    lost = -address % MICRO_ARENA_BUFFER_ALIGNMENT if configuration.interpreter == "plain" else 0
+    arena = (
+        _split_arena(configuration, arena_size, non_persistent_arena_size, observers)
+        if configuration.is_split
+        else _arena(configuration, arena_size, observers)
+    )
+    arena.tell(Run, configuration.interpreter, arena_size)
+    return arena
+
+
+def lost_bytes(configuration: Configuration) -> int:
+    """Return the bytes at the start of one arena that are lost.
+
+    ``MicroAllocator::Create`` skips to an aligned start; ``RecordingMicroAllocator::Create`` does not.
+    """
+    address = configuration.target.arena_address
+    return -address % MICRO_ARENA_BUFFER_ALIGNMENT if configuration.interpreter == "plain" else 0
+
+
+def _arena(configuration: Configuration, size: int, observers: Sequence[Observer]) -> SingleArenaBufferAllocator:
+    target, lost = configuration.target, lost_bytes(configuration)
     return SingleArenaBufferAllocator(
-        arena_size - lost, address=address + lost, pointer_size=pointer_size, observers=observers
+        size - lost,
+        address=target.arena_address + lost,
+        pointer_size=target.abi.pointer_size,
+        observers=observers,
+    )
+
+
+def _split_arena(
+    configuration: Configuration, size: int, non_persistent_size: int, observers: Sequence[Observer]
+) -> SplitArena:
+    target = configuration.target
+    return SplitArena(
+        size,
+        non_persistent_size,
+        persistent_address=target.arena_address,
+        non_persistent_address=target.arena_address,
+        pointer_size=target.abi.pointer_size,
+        observers=observers,
     )

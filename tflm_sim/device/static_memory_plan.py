@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import AllocInfo, Phase, PlanAdd, PlanDone, PlanOffset, Variable
+from tflm_sim.arena.stages import Stage
 from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocationType
@@ -51,7 +52,7 @@ class StaticMemoryPlan:
             ArenaOverflowError: The arena is full.
             PlanningError: The planner, or the lifetime walk, refuses the model.
         """
-        self._arena.emit(Phase("plan"))
+        self._arena.tell(Phase, Stage.PLAN)
         try:
             self._commit(allocation, handles_fit=handles_fit)
         except PlanningError as error:
@@ -72,7 +73,7 @@ class StaticMemoryPlan:
         if not arena.reset_temp_allocations() or not arena.deallocate_resizable_buffer():
             raise AllocatorSequenceError("the head cannot be resized for the plan while temps are out")
         usage = self._planner.maximum_memory_size()
-        arena.emit(PlanDone(usage, self._max_head_usage, remaining))
+        arena.tell(PlanDone, usage, self._max_head_usage, remaining, len(allocation.offsets))
         self._max_head_usage = max(self._max_head_usage, usage)
         if not arena.reserve_non_persistent_overlay_memory(self._max_head_usage, MICRO_ARENA_BUFFER_ALIGNMENT):
             raise ArenaOverflowError(f"head: the plan of {self._max_head_usage} bytes does not fit below the tail")
@@ -93,17 +94,18 @@ class StaticMemoryPlan:
         allocation.scopes = builder.scopes
         if self._preserved:
             _draw_out(allocation, self._preserved)
-        for index, info in enumerate(allocation.infos):
-            self._arena.emit(_info_event(index, info))
+        if self._arena.is_heard:
+            for index, info in enumerate(allocation.infos):
+                self._arena.emit(_info_event(index, info))
 
     def _allocate_variables(self, allocation: ModelAllocation, subgraph: int, offline: Sequence[int] | None) -> None:
-        self._arena.emit(Phase("variables", (("sg", subgraph),)))
+        self._arena.tell(Phase, Stage.VARIABLES, (("sg", subgraph),))
         for tensor in allocation.subgraph_tensors[subgraph]:
             # Upstream indexes the offsets by the tensor's index in its own subgraph here.
             if not tensor.tensor.is_variable or (offline and offline[tensor.index] != ONLINE_PLANNED_BUFFER):
                 continue
             size = lifetimes.byte_length(tensor)
-            self._arena.emit(Variable(tensor.index, size))
+            self._arena.tell(Variable, tensor.index, size)
             allocation.variable_offsets[subgraph, tensor.index] = take_persistent(
                 self._arena,
                 size,
@@ -116,7 +118,7 @@ class StaticMemoryPlan:
     def _plan(self, allocation: ModelAllocation, *, handles_fit: bool) -> tuple[int, int]:
         """Run the planner on what is left; return where its tables are and how many bytes they may take."""
         arena, planner = self._arena, self._planner
-        arena.emit(Phase("planner_arena"))
+        arena.tell(Phase, Stage.PLANNER_ARENA)
         remaining = arena.available_memory(MICRO_ARENA_BUFFER_ALIGNMENT)
         planner_arena = arena.allocate_temp(remaining, MICRO_ARENA_BUFFER_ALIGNMENT)
         if planner_arena is None:
@@ -127,13 +129,13 @@ class StaticMemoryPlan:
             info = allocation.infos[index]
             size = int32(align_up(info.size, MICRO_ARENA_BUFFER_ALIGNMENT))
             first, last, offline = info.first_created, info.last_used, info.offline_offset
-            arena.emit(PlanAdd(index, info.size, size, first, last, offline))
+            arena.tell(PlanAdd, index, info.size, size, first, last, offline)
             planner.add_buffer(size, first, last, offline_offset=None if offline == ONLINE_PLANNED_BUFFER else offline)
         for position, index in enumerate(planned):
             if allocation.infos[index].scratch >= 0 and not handles_fit:
                 raise ArenaOverflowError("the scratch handles did not fit: a null pointer is used", status="abort")
             allocation.offsets[index] = offset = planner.offset_for_buffer(position)
-            arena.emit(PlanOffset(index, position, offset))
+            arena.tell(PlanOffset, index, position, offset)
         return planner_arena, remaining
 
 

@@ -15,31 +15,40 @@ from tflm_sim.model.types import TensorType
 from tflm_sim.ops.roles import INT_ARRAY_ALIGNMENT, int_array_size
 from tflm_sim.targets.target import Target
 
+STRUCTS = ("TfLiteTensor", "TfLiteAffineQuantization", "quantization zero_point")
+"""What one tensor takes, in order; the last two only with scales and zero points."""
+FAILURES = ("", "Unable to allocate TfLiteAffineQuantization.\n", "Unable to allocate quantization->zero_point.\n")
+"""What the device prints where each of them does not fit; the first is up to the caller."""
+
 _CONVERTIBLE = frozenset(TensorType)
 
-Take = Callable[[int, int, str], int | None]
-"""Takes (size, alignment, label) from a section; the offset, or None when it is full."""
+
+class TensorStructs:
+    """The (size, alignment) of the structs of tensors on one target, in bytes (mutable: it remembers them).
+
+    Args:
+        target: Struct sizes.
+    """
+
+    def __init__(self, target: Target) -> None:
+        tensor, quantization = STRUCTS[:2]
+        self._tensor = (target.sizeof(tensor), target.alignof(tensor))
+        self._quantization = (target.sizeof(quantization), target.alignof(quantization))
+        self._by_channels: dict[int, tuple[tuple[int, int], ...]] = {-1: (self._tensor,)}
+
+    def of(self, tensor: EvalTensor) -> tuple[tuple[int, int], ...]:
+        """Return what a tensor takes."""
+        channels = -1 if tensor.affine is None else len(tensor.affine.scale)
+        found = self._by_channels.get(channels)
+        if found is None:
+            zero_point = (int_array_size(channels), INT_ARRAY_ALIGNMENT)
+            found = self._by_channels[channels] = (self._tensor, self._quantization, zero_point)
+        return found
 
 
-def populate_tensor(
-    tensor: EvalTensor, target: Target, take: Take, log: Callable[[str], None]
-) -> tuple[int, ...] | None:
-    """Take the quantization structs of ``tensor``; return their offsets, or None where upstream returns an error."""
-    if not is_convertible(tensor.type, log) or tensor.type not in TYPE_SIZES:
-        return None
-    if tensor.affine is None:
-        return ()
-    struct = "TfLiteAffineQuantization"
-    quantization = take(target.sizeof(struct), target.alignof(struct), struct)
-    if quantization is None:
-        log("Unable to allocate TfLiteAffineQuantization.\n")
-        return None
-    channels = len(tensor.affine.scale)
-    zero_point = take(int_array_size(channels), INT_ARRAY_ALIGNMENT, "quantization zero_point")
-    if zero_point is None:
-        log("Unable to allocate quantization->zero_point.\n")
-        return None
-    return quantization, zero_point
+def has_size(tensor: EvalTensor) -> bool:
+    """Return whether ``TfLiteTypeSizeOf`` knows the tensor's type: else it cannot be populated."""
+    return tensor.type in TYPE_SIZES
 
 
 def is_convertible(type_number: int, log: Callable[[str], None]) -> bool:

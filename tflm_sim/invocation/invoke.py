@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.arena.events import OpEvent
+from tflm_sim.arena.stages import Stage
 from tflm_sim.device.interpreter import MicroInterpreter
 from tflm_sim.device.kernel_driver import KernelDriver
 from tflm_sim.device.model_allocation import ModelAllocation
@@ -229,7 +230,7 @@ class Invoker:
         """Carry out what the kernel's model asks for in Invoke; few have one."""
         node, op_model = self._nodes[place.subgraph, place.operator]
         if op_model.invoke is not None:
-            self._driver.arena.emit(OpEvent("op_invoke", place.subgraph, place.operator, place.name, has=True))
+            self._driver.arena.tell(OpEvent, Stage.OP_INVOKE, place.subgraph, place.operator, place.name, True)
             self._driver.run(node, op_model.invoke(node), state="invoke")
             self._driver.arena.reset_temp_allocations()
 

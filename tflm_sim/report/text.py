@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-from tflm_sim.answers.place import PlaceTracker
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.events import Event
+from tflm_sim.arena.state import ArenaState
 from tflm_sim.escape import printable
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.report.trace import trace_row
@@ -183,10 +183,7 @@ def failed_step(simulation: Simulation) -> str:
     """Return the phase or operator in which AllocateTensors() ended."""
     if simulation.failure is not None and simulation.failure.where:
         return simulation.failure.where
-    place = PlaceTracker()
-    for event in simulation.events:
-        place(event)
-    return str(place)
+    return str(ArenaState().fold(simulation.events).place)
 
 
 def trace_line(event: Event) -> str:

@@ -30,15 +30,16 @@ from tflm_sim.arena.events import (
     TempReset,
     Variable,
 )
+from tflm_sim.arena.stages import Stage
 
 Row = dict[str, Any]
 
 
 def _op(event: OpEvent) -> Row:
-    row: Row = {"e": event.step, "sg": event.subgraph, "op": event.op}
-    if event.step != "op_prepared":
+    row: Row = {"e": event.stage.value, "sg": event.subgraph, "op": event.op}
+    if event.stage is not Stage.OP_PREPARED:
         row["name"] = event.name
-    if event.step in ("op_init", "op_prepare"):
+    if event.stage in (Stage.OP_INIT, Stage.OP_PREPARE):
         row["has"] = int(event.has)
     return row
 
@@ -60,7 +61,7 @@ def _alloc_info(event: AllocInfo) -> Row:
 
 _ROWS: dict[type, Callable[[Any], Row]] = {
     Run: lambda e: {"e": "run", "kind": e.kind, "arena_size": e.arena_size},
-    Phase: lambda e: {"e": "phase", "p": e.name, **dict(e.facts)},
+    Phase: lambda e: {"e": "phase", "p": e.stage.value, **dict(e.facts)},
     Persist: lambda e: {
         "e": "persist",
         "size": e.size,

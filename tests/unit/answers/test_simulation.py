@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from tflm_sim.answers.ledger import GROUPS
 from tflm_sim.answers.peak import find_peak, live_bytes
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.arena.events import Persist, Phase
+from tflm_sim.arena.stages import GROUPS, Stage
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.recording import AllocationRecorder
 from tflm_sim.model.build import ModelBuilder
@@ -31,7 +31,7 @@ def measured(model: Model, **settings: object) -> Simulation:
 
 def test_two_arrays_are_counted_by_element() -> None:
     recorder = AllocationRecorder(compression=False)
-    recorder(Phase("eval_tensors", (("sg", 0), ("n", 5))))
+    recorder(Phase(Stage.EVAL_TENSORS, (("sg", 0), ("n", 5))))
     recorder(Persist(60, 4, 0, 64, 64, "kTfLiteEvalTensorData", ""))
     row = recorder.recorded["kTfLiteEvalTensorData"]
     assert (row.requested, row.used, row.count) == (60, 64, 5)
@@ -39,7 +39,7 @@ def test_two_arrays_are_counted_by_element() -> None:
 
 def test_an_array_without_elements_takes_its_one_allocation_back() -> None:
     recorder = AllocationRecorder(compression=False)
-    recorder(Phase("node_regs", (("sg", 0), ("n", 0))))
+    recorder(Phase(Stage.NODE_REGS, (("sg", 0), ("n", 0))))
     recorder(Persist(0, 4, 0, 0, 0, "kNodeAndRegistrationArray", ""))
     assert recorder.recorded["kNodeAndRegistrationArray"].count == 0
 
@@ -61,7 +61,7 @@ def test_the_groups_add_up_to_the_tail_and_their_parts_to_them(sample: str) -> N
     assert sum(row.used for row in ledger.groups.values()) == measurement.tail_bytes
     for group, row in ledger.groups.items():
         assert sum(part.used for (what, _), part in ledger.labels.items() if what == group) == row.used
-    assert ledger.groups.keys() <= set(GROUPS.values())
+    assert ledger.groups.keys() <= GROUPS
 
 
 def test_an_operator_holds_its_builtin_data_and_its_kernel_data(chain: Callable[..., Model]) -> None:

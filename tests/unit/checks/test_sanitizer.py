@@ -23,6 +23,7 @@ from tflm_sim.arena.events import (
     TempReset,
     Variable,
 )
+from tflm_sim.arena.stages import Stage
 from tflm_sim.checks.npu import NpuTensors
 from tflm_sim.checks.sanitizer import Sanitizer
 from tflm_sim.invocation.findings import BufferId, Finding, FindingCode
@@ -31,7 +32,7 @@ from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import target as preset
 
 RUN = Run("plain", 1024)
-PREPARE = OpEvent("op_prepare", 0, 3, "CONV_2D", has=True)
+PREPARE = OpEvent(Stage.OP_PREPARE, 0, 3, "CONV_2D", has=True)
 TEMP = Temp(size=32, alignment=4, offset=64, temp_end=96, tail_offset=900)
 AT = "prepare of CONV_2D #3 in subgraph 0"
 
@@ -54,11 +55,18 @@ def info(index: int, first: int, last: int, *, size: int = 64, scratch: bool = F
 
 def plan(*rows: tuple[AllocInfo, int]) -> list[Event]:
     """Return the events of a plan of buffers at offsets."""
-    placed = [Phase("planner_arena")]
+    placed = [Phase(Stage.PLANNER_ARENA)]
     added = [PlanAdd(row.info, row.size, row.size, row.first, row.last, -1) for row, _ in rows]
     offsets = [PlanOffset(row.info, index, offset) for index, (row, offset) in enumerate(rows)]
     usage = max(row.size + offset for row, offset in rows)
-    return [Phase("plan"), *(row for row, _ in rows), *placed, *added, *offsets, PlanDone(usage, 0, 512)]
+    return [
+        Phase(Stage.PLAN),
+        *(row for row, _ in rows),
+        *placed,
+        *added,
+        *offsets,
+        PlanDone(usage, 0, 512, len(offsets)),
+    ]
 
 
 def test_a_temp_that_is_not_given_back_before_the_reset() -> None:
@@ -105,7 +113,7 @@ def test_a_temp_over_a_persistent_buffer() -> None:
 
 
 def test_the_head_over_the_tail() -> None:
-    (found,) = findings(persist(80, 32), Phase("plan"), Resize(96, 16, True, 96, 80))
+    (found,) = findings(persist(80, 32), Phase(Stage.PLAN), Resize(96, 16, True, 96, 80))
     assert (found.code, found.start, found.end) == (FindingCode.PERSISTENT_OVERLAPPED, 80, 96)
 
 
@@ -115,7 +123,12 @@ def test_a_temp_over_another_temp() -> None:
 
 
 def test_planning_touches_a_variable() -> None:
-    events = (Phase("variables"), Variable(5, 32), persist(512, 32, "variable tensor 5"), Phase("planner_arena"))
+    events = (
+        Phase(Stage.VARIABLES),
+        Variable(5, 32),
+        persist(512, 32, "variable tensor 5"),
+        Phase(Stage.PLANNER_ARENA),
+    )
     (found,) = findings(*events, Temp(512, 16, 16, 528, 512))
     assert (found.code, found.place, found.start, found.end) == (
         FindingCode.VARIABLE_TOUCHED,
@@ -126,14 +139,14 @@ def test_planning_touches_a_variable() -> None:
 
 
 def test_the_plan_lies_on_a_variable() -> None:
-    events = (Phase("variables"), Variable(5, 32), persist(64, 32, "variable tensor 5"))
+    events = (Phase(Stage.VARIABLES), Variable(5, 32), persist(64, 32, "variable tensor 5"))
     (found,) = findings(*events, *plan((info(0, 0, 1), 32)))
     assert (found.code, found.start, found.end) == (FindingCode.VARIABLE_TOUCHED, 64, 96)
 
 
 @pytest.mark.parametrize(
     ("place", "request_subgraph"),
-    [(OpEvent("op_init", 0, 3, "CONV_2D", has=True), 0), (PREPARE, 1), (Phase("scratch_handles"), 0)],
+    [(OpEvent(Stage.OP_INIT, 0, 3, "CONV_2D", has=True), 0), (PREPARE, 1), (Phase(Stage.SCRATCH_HANDLES), 0)],
 )
 def test_a_scratch_buffer_outside_of_its_operator(place: Event, request_subgraph: int) -> None:
     (found,) = findings(place, ScratchRequest(64, request_subgraph, 0, ""))
@@ -190,9 +203,9 @@ def test_a_planned_buffer_that_is_not_aligned() -> None:
 @pytest.mark.parametrize(
     "events",
     [
-        (Phase("done"), persist(512, 16)),
-        (OpEvent("op_invoke", 0, 0, "MINE", has=True), persist(512, 16)),
-        (OpEvent("op_prepare", 0, 0, "MINE", has=True), ScratchRequest(16, 0, 0, "")),
+        (Phase(Stage.DONE), persist(512, 16)),
+        (OpEvent(Stage.OP_INVOKE, 0, 0, "MINE", has=True), persist(512, 16)),
+        (OpEvent(Stage.OP_PREPARE, 0, 0, "MINE", has=True), ScratchRequest(16, 0, 0, "")),
     ],
 )
 def test_an_allocation_after_the_plan_is_final(events: tuple[Event, ...]) -> None:
@@ -200,7 +213,13 @@ def test_an_allocation_after_the_plan_is_final(events: tuple[Event, ...]) -> Non
 
 
 def test_input_tensors_and_a_second_model_come_after_the_plan() -> None:
-    again = (Phase("input_tensors"), persist(512, 16), Phase("done"), Phase("builtin_data_allocator"), persist(496, 16))
+    again = (
+        Phase(Stage.INPUT_TENSORS),
+        persist(512, 16),
+        Phase(Stage.DONE),
+        Phase(Stage.BUILTIN_DATA_ALLOCATOR),
+        persist(496, 16),
+    )
     assert findings(*plan((info(0, 0, 1), 0)), *again) == []
 
 
@@ -227,7 +246,7 @@ def test_samples_are_clean_on_every_target(name: str, target: str) -> None:
 
 
 def test_a_scratch_buffer_of_another_operator() -> None:
-    invoked = OpEvent("op_invoke", 0, 3, "MINE", has=True)
+    invoked = OpEvent(Stage.OP_INVOKE, 0, 3, "MINE", has=True)
     assert findings(invoked, ScratchUse(0, 0, 3)) == []
     (found,) = findings(invoked, ScratchUse(0, 0, 2))
     assert (found.code, found.victim) == (FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, BufferId("scratch", 0, 0))

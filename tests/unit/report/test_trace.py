@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from tflm_sim.arena.events import AllocInfo, Event, LogLine, OpEvent, Persist, Phase
+from tflm_sim.arena.stages import Stage
 from tflm_sim.report.text import trace_line
 from tflm_sim.report.trace import trace_row
 
@@ -19,7 +20,7 @@ def test_every_event_is_a_json_object_and_a_line(kind: type[Event]) -> None:
         "text": "x",
         "kind": "plain",
         "name": "RELU",
-        "step": "op_init",
+        "stage": Stage.OP_INIT,
         "status": "ok",
         "label": "y",
     }
@@ -30,7 +31,7 @@ def test_every_event_is_a_json_object_and_a_line(kind: type[Event]) -> None:
 
 
 def test_the_facts_of_a_phase_are_keys_of_its_row() -> None:
-    assert trace_row(Phase("node_regs", (("sg", 0), ("n", 3)))) == {"e": "phase", "p": "node_regs", "sg": 0, "n": 3}
+    assert trace_row(Phase(Stage.NODE_REGS, (("sg", 0), ("n", 3)))) == {"e": "phase", "p": "node_regs", "sg": 0, "n": 3}
 
 
 def test_our_own_facts_stay_out_of_the_row_and_come_last_in_the_line() -> None:
@@ -40,7 +41,8 @@ def test_our_own_facts_stay_out_of_the_row_and_come_last_in_the_line() -> None:
 
 
 def test_operators_say_their_name_before_and_not_after() -> None:
-    rows = [trace_row(OpEvent(step, 0, 2, "RELU", has=True)) for step in ("op_parse", "op_prepare", "op_prepared")]
+    stages = (Stage.OP_PARSE, Stage.OP_PREPARE, Stage.OP_PREPARED)
+    rows = [trace_row(OpEvent(stage, 0, 2, "RELU", has=True)) for stage in stages]
     assert [row.keys() - {"e", "sg", "op"} for row in rows] == [{"name"}, {"name", "has"}, set()]
 
 

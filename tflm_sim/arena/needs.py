@@ -1,0 +1,189 @@
+"""What must fit into an arena: every check of a roomy run that can bind in a smaller one.
+
+Nothing that a model asks for depends on the arena's size; only where the tail stands does, because it hangs from the
+end. With ``used(r, k)`` the tail bytes taken after the k-th persistent allocation in an arena whose size is r modulo
+16, every check that TFLM makes reads
+
+    size - used(r, k) >= floor          floor: bytes that must be free from the arena's start at that moment
+
+From the first allocation that is aligned to 16 on, the tail stands at a multiple of 16 whatever r was, so that all
+``used(r, k)`` differ by a constant of r. One running maximum of ``floor + used(0, k)`` is then enough, and a few kept
+rows for the allocations before. The smallest size is found for each r; the smallest of the sixteen is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.units import align_down, align_up
+
+PERIOD = 16
+"""``MicroArenaBufferAlignment()``, bytes: sizes of one remainder modulo this behave alike."""
+
+_DETAILS: dict[str, Callable[[Constraint], str]] = {
+    "tail": lambda row: f"{row.size} bytes (align {row.alignment}) for {row.label}",
+    "temp": lambda row: f"{row.size} bytes (align {row.alignment})",
+    "head": lambda row: f"{row.size} bytes",
+    "planner": lambda row: f"{row.size} bytes of planner tables for {row.label} buffers",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """Something that must fit: ``floor`` bytes from the arena's start below the tail.
+
+    Attributes:
+        floor: Bytes.
+        tail_used: Bytes of persistent memory at that moment, in an arena that ends at a multiple of 16.
+        persist_count: How many persistent allocations those are.
+        kind: "tail", "temp", "head" or "planner".
+        size: Bytes that are placed there.
+        alignment: Of them, in bytes.
+        label: What they are for.
+        place: The phase or operator.
+    """
+
+    floor: int
+    tail_used: int
+    persist_count: int
+    kind: str
+    size: int
+    alignment: int
+    label: str
+    place: str
+
+    @property
+    def detail(self) -> str:
+        """What is placed there, for people."""
+        return _DETAILS[self.kind](self)
+
+
+Place = tuple[Callable[..., OpEvent | Phase], tuple[object, ...]]
+"""A phase or operator as its kind of event and the facts, from which the event is made only where somebody reads it."""
+
+
+class _Row(NamedTuple):
+    """A constraint as it is noted; ``need`` is its floor and the tail of that moment."""
+
+    need: int
+    persist_count: int
+    floor: int
+    tail_used: int
+    kind: str
+    size: int
+    alignment: int
+    label: str
+    place: Place
+
+
+class Needs:
+    """Collects every constraint of a roomy run that can bind (mutable).
+
+    Attributes:
+        head: Bytes of the head now.
+        tail_used: Persistent bytes now.
+        non_persistent: Bytes from the arena's start that head, temp and planner need at most.
+        is_settled: Whether the tail stands at a multiple of 16 from now on.
+        late_need: The most that a constraint since then needs, bytes.
+    """
+
+    __slots__ = (
+        "_early",
+        "_late",
+        "_persist_count",
+        "_prefix",
+        "head",
+        "is_settled",
+        "late_need",
+        "non_persistent",
+        "tail_used",
+    )
+
+    def __init__(self) -> None:
+        self.head = 0
+        self.tail_used = 0
+        self.non_persistent = 0
+        self.is_settled = False
+        self.late_need = -1
+        self._persist_count = 0
+        self._prefix: list[tuple[int, int, int]] = []  # size, alignment, tail_used: up to the first aligned to 16
+        self._early: list[_Row] = []
+        self._late: _Row | None = None
+
+    def persist(self, floor: int, size: int, alignment: int, tail_used: int, label: str, place: Place) -> None:
+        """Note a persistent allocation, which leaves ``floor`` bytes in use below the tail."""
+        if not self.is_settled:
+            self._prefix.append((size, alignment, tail_used))
+            self.is_settled = alignment % PERIOD == 0
+        self._persist_count += 1
+        self.tail_used = tail_used
+        self._add(floor, "tail", size, alignment, label, place)
+
+    def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Place) -> None:
+        """Note that ``floor`` bytes from the arena's start are in use by head, temp or planner."""
+        if floor > self.non_persistent:
+            self.non_persistent = floor
+        self._add(floor, kind, size, alignment, label, place)
+
+    def _add(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Place) -> None:
+        need = floor + self.tail_used
+        if self.is_settled and need <= self.late_need:
+            return
+        row = _Row(need, self._persist_count, floor, self.tail_used, kind, size, alignment, label, place)
+        if self.is_settled:
+            self._late, self.late_need = row, need
+        else:
+            self._early.append(row)
+
+    def smallest_of_all(self, address: int, lost: int) -> tuple[int, int, int, Constraint]:
+        """Solve for every remainder.
+
+        Args:
+            address: Where the arena starts, modulo 16.
+            lost: Bytes at the start that the allocator skips to align itself.
+
+        Returns:
+            The smallest arena in bytes, the smallest one that is a multiple of 16, the tail bytes in the former, and
+            what binds in it.
+        """
+        candidates = []
+        for remainder in range(PERIOD):
+            need, tail, row = self._solve(remainder)
+            end = address + lost + need
+            candidates.append((need + (remainder - end) % PERIOD + lost, tail, row))
+        size, tail, binding = min(candidates, key=lambda candidate: candidate[0])
+        return size, candidates[address % PERIOD][0], tail, _constraint(binding)
+
+    def _solve(self, remainder: int) -> tuple[int, int, _Row]:
+        used = [0]
+        tail = end = align_up(sum(size + alignment for size, alignment, _ in self._prefix), PERIOD) + remainder
+        for size, alignment, _ in self._prefix:
+            tail = align_down(tail - size, alignment)
+            used.append(end - tail)
+        shift = used[-1] - self._prefix[-1][2] if self._prefix else 0
+        most, binding = -1, self._late
+        for row in self._early:
+            need = row.floor + used[row.persist_count]
+            if need > most:
+                most, binding = need, row
+        if self._late is not None and self.late_need + shift > most:
+            most, binding = self.late_need + shift, self._late
+        assert binding is not None, "a run that succeeded asked for something"
+        return most, self.tail_used + shift, binding
+
+
+def _constraint(row: _Row) -> Constraint:
+    kind, facts = row.place
+    return Constraint(
+        row.floor,
+        row.tail_used,
+        row.persist_count,
+        row.kind,
+        row.size,
+        row.alignment,
+        row.label,
+        str(kind(*facts)),
+    )
