@@ -1,4 +1,4 @@
-"""The smallest arena succeeds, one byte less fails, and every larger multiple of 16 succeeds; its events say the same."""
+"""The smallest arena succeeds, one byte less fails, and every larger multiple of 16 succeeds; events say it too."""
 
 from __future__ import annotations
 
