@@ -10,6 +10,7 @@ VERBS = {
     "trace": "trace",
     "lifetimes": "lifetimes",
     "plan": "plan",
+    "lite": "lite",
     "report": "report",
     "shrink": "shrink",
     "explain": "explain",

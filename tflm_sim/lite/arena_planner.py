@@ -15,7 +15,7 @@ others from the largest to the smallest::
 Invariant: a tensor in ``shared_with`` has no allocation of its own.
 
 Upstream sorts with std::sort what it took from an unordered_set, so that the C++ library decides about tensors of equal
-size and alloc node; here the tensor's index does.
+size and alloc node; ``libstdcxx`` knows how.
 
 Source: tflite/arena_planner.h, arena_planner.cc @ google-ai-edge/LiteRT f67457790
 """
@@ -27,6 +27,7 @@ from itertools import chain
 from tflm_sim.errors import PlanningError, UsageError
 from tflm_sim.lite.graph_info import AllocationType, Graph, present
 from tflm_sim.lite.in_place import in_place_tensors
+from tflm_sim.lite.libstdcxx import IntSet, std_sort
 from tflm_sim.lite.simple_memory_arena import NO_ALLOC, NODE_NOT_ASSIGNED, SimpleMemoryArena, ensure_failed
 
 DEFAULT_TENSOR_ALIGNMENT = 64
@@ -70,7 +71,7 @@ class ArenaPlanner:
         self.shared_with: dict[int, int] = {}
         self.allocs = [NO_ALLOC] * len(graph.tensors)
         self.tensor_alignment = tensor_alignment
-        self._node_tensors: list[set[int]] = []
+        self._node_tensors: list[IntSet] = []
         self._last_active_node = NODE_NOT_ASSIGNED
 
     def reset_allocations(self) -> None:
@@ -103,7 +104,7 @@ class ArenaPlanner:
         count = len(self.graph.tensors)
         self.alloc_node = [NODE_NOT_ASSIGNED] * count
         self.dealloc_node = [NODE_NOT_ASSIGNED] * count
-        self._node_tensors = [set() for _ in range(max(len(self.graph.execution_plan), 1))]
+        self._node_tensors = [IntSet() for _ in range(max(len(self.graph.execution_plan), 1))]
         if any(index < 0 for index in self.graph.variables):
             condition = "arena_planner.cc:256 tensor_index != kTfLiteOptionalTensor"
             raise ensure_failed("a variable tensor is optional", condition)
@@ -182,7 +183,7 @@ class ArenaPlanner:
                 self.arena.reset_allocs()
             else:
                 self.arena.purge_active_allocs(first_node)
-            indices.sort(key=self._placement_order)
+            std_sort(indices, self._is_placed_before)
             for index in indices:
                 if not self._shares(index):
                     self._place(index)
@@ -199,10 +200,15 @@ class ArenaPlanner:
             return self.allocs[index].size < tensor.size
         return tensor.allocation_type is AllocationType.ARENA_RW_PERSISTENT
 
-    def _placement_order(self, index: int) -> tuple[int, int, int, int]:
-        if self.alloc_node[index] == 0 and self.dealloc_node[index] == NODE_NOT_ASSIGNED:
-            return (0, 0, 0, index)
-        return (1, -self.graph.tensors[index].size, self.alloc_node[index], index)
+    def _is_placed_before(self, one: int, other: int) -> bool:
+        lives_throughout = [self._lives_throughout(index) for index in (one, other)]
+        if any(lives_throughout):
+            return one < other if all(lives_throughout) else lives_throughout[0]
+        sizes = [self.graph.tensors[index].size for index in (one, other)]
+        return sizes[0] > sizes[1] if sizes[0] != sizes[1] else self.alloc_node[one] < self.alloc_node[other]
+
+    def _lives_throughout(self, index: int) -> bool:
+        return self.alloc_node[index] == 0 and self.dealloc_node[index] == NODE_NOT_ASSIGNED
 
     def _shares(self, index: int) -> bool:
         """Return whether another tensor's bytes are used; a sharing that sizes or types no longer allow is dropped."""

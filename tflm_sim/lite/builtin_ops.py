@@ -1,11 +1,15 @@
-"""The builtin operators of the mobile runtime: versions, what may be computed in place, what Prepare does to memory.
+"""The builtin operators of the mobile runtime: versions, kernels, and what may be computed in place.
 
-Source: tflite/core/kernels/register.cc and the kernels in tflite/kernels @ google-ai-edge/LiteRT f67457790
+Source: tflite/core/kernels/register.cc, tflite/kernels/register_ref.cc and the kernels in tflite/kernels
+@ google-ai-edge/LiteRT f67457790
 """
 
 from __future__ import annotations
 
-from tflm_sim.lite.graph_info import InplaceOperator, Registration
+from tflm_sim.errors import PrepareError
+from tflm_sim.lite.graph_info import InplaceOperator, Node, Registration, Runtime
+from tflm_sim.lite.kernels.call import OPTIMIZED, REFERENCE
+from tflm_sim.lite.kernels.table import BUILTINS, CUSTOMS
 from tflm_sim.lite.op_resolver import MutableOpResolver
 
 # (first version, last version), both inclusive, and the operators.
@@ -13,15 +17,14 @@ _VERSIONS = {
     (1, 1): """
         ADD_N ASSIGN_VARIABLE ATAN2 BITCAST BITWISE_XOR BROADCAST_ARGS BUCKETIZE CALL_ONCE CEIL COMPLEX_ABS CONV_3D
         CONV_3D_TRANSPOSE CUMSUM DENSIFY DILATE ELU EMBEDDING_LOOKUP_SPARSE EXPAND_DIMS FLOOR HARD_SWISH HASHTABLE
-        HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_LOOKUP HASHTABLE_SIZE IF IMAG L2_POOL_2D
-        LOCAL_RESPONSE_NORMALIZATION LOGICAL_AND LOGICAL_NOT LOGICAL_OR LSH_PROJECTION MATRIX_DIAG MATRIX_SET_DIAG
-        MULTINOMIAL NEG NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5 ONE_HOT POW PRELU RANDOM_STANDARD_NORMAL
-        RANDOM_UNIFORM RANK READ_VARIABLE REAL REDUCE_ALL REDUCE_ANY REDUCE_WINDOW RELU_0_TO_1 RELU_N1_TO_1 RESHAPE
-        REVERSE_SEQUENCE RFFT2D RIGHT_SHIFT ROUND SCATTER_ND SEGMENT_SUM SHAPE SKIP_GRAM SQUARE STABLEHLO_ADD
-        STABLEHLO_AND STABLEHLO_CASE STABLEHLO_COMPOSITE STABLEHLO_GATHER STABLEHLO_MAXIMUM STABLEHLO_MINIMUM
-        STABLEHLO_MULTIPLY STABLEHLO_PAD STABLEHLO_REDUCE_WINDOW STABLEHLO_RNG_BIT_GENERATOR STABLEHLO_SCATTER
-        STABLEHLO_SHIFT_LEFT UNIQUE UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD
-        UNSORTED_SEGMENT_SUM VAR_HANDLE WHILE ZEROS_LIKE
+        HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_LOOKUP HASHTABLE_SIZE IF IMAG L2_POOL_2D LOCAL_RESPONSE_NORMALIZATION
+        LOGICAL_AND LOGICAL_NOT LOGICAL_OR LSH_PROJECTION MATRIX_DIAG MATRIX_SET_DIAG MULTINOMIAL NEG
+        NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5 ONE_HOT POW PRELU RANDOM_STANDARD_NORMAL RANDOM_UNIFORM RANK
+        READ_VARIABLE REAL REDUCE_ALL REDUCE_ANY REDUCE_WINDOW RELU_0_TO_1 RELU_N1_TO_1 RESHAPE REVERSE_SEQUENCE RFFT2D
+        RIGHT_SHIFT ROUND SCATTER_ND SEGMENT_SUM SHAPE SKIP_GRAM SQUARE STABLEHLO_ADD STABLEHLO_AND STABLEHLO_CASE
+        STABLEHLO_COMPOSITE STABLEHLO_GATHER STABLEHLO_MAXIMUM STABLEHLO_MINIMUM STABLEHLO_MULTIPLY STABLEHLO_PAD
+        STABLEHLO_REDUCE_WINDOW STABLEHLO_RNG_BIT_GENERATOR STABLEHLO_SCATTER STABLEHLO_SHIFT_LEFT UNIQUE
+        UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_SUM VAR_HANDLE WHILE ZEROS_LIKE
     """,
     (1, 2): """
         COS DEPTH_TO_SPACE DIV EXP FAKE_QUANT FLOOR_MOD GREATER L2_NORMALIZATION LEAKY_RELU LESS_EQUAL LOG LOG_SOFTMAX
@@ -44,6 +47,21 @@ _VERSIONS = {
     (1, 9): "CAST DEQUANTIZE TRANSPOSE",
     (1, 14): "FULLY_CONNECTED",
 }
+# Where the reference kernels are registered for other versions, and which operators they lack.
+_REFERENCE_VERSIONS = {
+    (1, 1): "COS DEPTH_TO_SPACE RANGE SIN SQUEEZE",
+    (1, 2): "ARG_MAX ARG_MIN GELU TILE",
+    (1, 3): "ABS SOFTMAX UNIDIRECTIONAL_SEQUENCE_LSTM",
+    (1, 4): "STRIDED_SLICE",
+    (1, 5): "ADD",
+    (1, 6): "DEPTHWISE_CONV_2D",
+    (1, 7): "MUL",
+    (1, 8): "TRANSPOSE",
+}
+_NOT_IN_REFERENCE = """
+    CEIL ELU HASHTABLE HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_SIZE ROUND SEGMENT_SUM STABLEHLO_AND STABLEHLO_CASE
+    STABLEHLO_SHIFT_LEFT
+"""
 _UNMODIFIED = InplaceOperator.DATA_UNMODIFIED | InplaceOperator.INPUT0_SHARED
 _EITHER_INPUT = InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED
 _INPLACE = {
@@ -59,35 +77,40 @@ _INPLACE = {
     "DYNAMIC_UPDATE_SLICE": InplaceOperator.INPUT0_SHARED,
 }
 
-# Prepare may add temporaries, make an output dynamic, or compute a constant output once and for all.
-_CHANGES_MEMORY = """
-    ADD_N ARG_MAX ARG_MIN BATCH_MATMUL BATCH_TO_SPACE_ND BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN
-    BROADCAST_ARGS BROADCAST_TO CONCATENATION CONV_2D CONV_3D CONV_3D_TRANSPOSE DEPTHWISE_CONV_2D DILATE
-    EMBEDDING_LOOKUP_SPARSE EXPAND_DIMS FILL FULLY_CONNECTED GATHER IF LSTM MEAN MIRROR_PAD MUL MULTINOMIAL
-    NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5 ONE_HOT PAD PADV2 RANDOM_STANDARD_NORMAL RANDOM_UNIFORM RANGE RANK
-    READ_VARIABLE REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD REDUCE_WINDOW RESHAPE RESIZE_BILINEAR
-    RESIZE_NEAREST_NEIGHBOR RFFT2D RNN SCATTER_ND SEGMENT_SUM SHAPE SLICE SPACE_TO_BATCH_ND SPARSE_TO_DENSE SPLIT
-    SPLIT_V STABLEHLO_CASE STABLEHLO_COMPOSITE STABLEHLO_REDUCE_WINDOW STRIDED_SLICE SUM SVDF TILE TOPK_V2 TRANSPOSE
-    TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM UNIDIRECTIONAL_SEQUENCE_RNN UNIQUE UNSORTED_SEGMENT_MAX
-    UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_SUM WHERE WHILE
-"""
-_CUSTOM_OPS = ("NumericVerify", "Mfcc", "AudioSpectrogram", "TFLite_Detection_PostProcess", "aeq.hadamard_rotation")
 
+def builtin_op_resolver(kernels: str = OPTIMIZED) -> MutableOpResolver:
+    """Return upstream's BuiltinOpResolver, or BuiltinRefOpResolver; more may be added.
 
-def builtin_op_resolver() -> MutableOpResolver:
-    """Return upstream's BuiltinOpResolver, to which more may be added.
+    The registrations prepare nodes but do not run them.
 
-    The registrations have no kernels: they resolve a model and plan its memory as the file declares it.
-    ``Subgraph.nodes_with_unknown_memory`` names the nodes whose Prepare may change that on a phone.
+    Args:
+        kernels: "optimized" or "reference".
     """
     resolver = MutableOpResolver()
-    changes_memory = frozenset(_CHANGES_MEMORY.split())
-    for (first, last), ops in _VERSIONS.items():
-        for op in ops.split():
-            registration = Registration(
-                inplace_operator=_INPLACE.get(op, InplaceOperator.NONE), changes_memory=op in changes_memory
-            )
-            resolver.add_builtin(op, registration, min_version=first, max_version=last)
-    for name in _CUSTOM_OPS:
-        resolver.add_custom(name, Registration(changes_memory=True))
+    for op, (first, last) in _versions(kernels).items():
+        row = BUILTINS[op]
+        registration = Registration(
+            inplace_operator=_INPLACE.get(op, InplaceOperator.NONE), init=row.init, prepare=row.bound(kernels)
+        )
+        resolver.add_builtin(op, registration, min_version=first, max_version=last)
+    if kernels == REFERENCE:
+        resolver.flex_registration = Registration("CUSTOM", "Flex", prepare=_refuse_flex)
+    for name, row in CUSTOMS.items():
+        resolver.add_custom(name, Registration(init=row.init, prepare=row.bound(kernels)))
     return resolver
+
+
+def _refuse_flex(_subgraph: Runtime, _node: Node) -> None:
+    message = (
+        "Regular TensorFlow ops are not supported by this interpreter. Make sure you invoke the Flex delegate before "
+        "inference."
+    )
+    raise PrepareError(message, device_message=message)
+
+
+def _versions(kernels: str) -> dict[str, tuple[int, int]]:
+    table = {op: versions for versions, ops in _VERSIONS.items() for op in ops.split()}
+    if kernels == OPTIMIZED:
+        return table
+    table.update({op: versions for versions, ops in _REFERENCE_VERSIONS.items() for op in ops.split()})
+    return {op: versions for op, versions in table.items() if op not in _NOT_IN_REFERENCE.split()}

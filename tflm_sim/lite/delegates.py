@@ -8,17 +8,31 @@ Source: tflite/core/c/common.h, tflite/delegates/utils/simple_delegate.cc @ goog
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from tflm_sim.lite.graph_info import Node, Registration
 from tflm_sim.lite.op_resolver import is_flex_op
 
-if TYPE_CHECKING:
-    from tflm_sim.lite.subgraph import Subgraph
+Kernel = Callable[[Any, Node], None]
 
-Kernel = Callable[["Subgraph", Node], None]
+
+class Delegable(Protocol):
+    """What a delegate needs from a subgraph."""
+
+    @property
+    def nodes(self) -> list[Node]:
+        """By node index."""
+
+    @property
+    def execution_plan(self) -> list[int]:
+        """The indices of the nodes that run, in their order."""
+
+    def replace_node_subsets_with_delegate_kernels(
+        self, registration: Registration, delegated: Collection[int], delegate: Any
+    ) -> None:
+        """Put one node in the place of each subset of delegated nodes."""
 
 
 class Delegate(Protocol):
@@ -32,7 +46,7 @@ class Delegate(Protocol):
     def allows_dynamic_tensors(self) -> bool:
         """Whether it can be applied to a graph with dynamic tensors."""
 
-    def prepare(self, subgraph: Subgraph) -> None:
+    def prepare(self, subgraph: Delegable) -> None:
         """Have the nodes that it takes replaced."""
 
 
@@ -70,7 +84,7 @@ class SimpleDelegate:
     prepare_kernel: Kernel | None = None
     allows_dynamic_tensors: bool = False
 
-    def prepare(self, subgraph: Subgraph) -> None:
+    def prepare(self, subgraph: Delegable) -> None:
         """Have every supported node of the execution plan replaced."""
         registration = Registration(
             "DELEGATE", self.name, init=_keep_params, prepare=self.prepare_kernel, invoke=self.invoke
@@ -90,5 +104,5 @@ def flex_delegate(invoke: Kernel | None = None, prepare_kernel: Kernel | None = 
     )
 
 
-def _keep_params(_subgraph: Subgraph, params: DelegateParams) -> DelegateParams:
+def _keep_params(_subgraph: object, params: DelegateParams) -> DelegateParams:
     return params

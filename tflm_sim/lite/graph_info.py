@@ -8,13 +8,13 @@ Source: tflite/graph_info.h, tflite/core/c/common.h @ google-ai-edge/LiteRT f674
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntFlag
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.model.types import Quantization
 
 OPTIONAL_TENSOR = -1
 """The index of an optional tensor that is absent (kTfLiteOptionalTensor); it is never allocated."""
@@ -40,8 +40,26 @@ RESIZABLE = (
     AllocationType.DYNAMIC,
     AllocationType.PERSISTENT_RO,
     AllocationType.CUSTOM,
+    AllocationType.NON_CPU,
 )
 """The types of the tensors whose shape a kernel may set."""
+
+
+MACHINE_NAMES = {
+    AllocationType.MEM_NONE: "none",
+    AllocationType.MMAP_RO: "mmap_ro",
+    AllocationType.ARENA_RW: "arena_rw",
+    AllocationType.ARENA_RW_PERSISTENT: "arena_rw_persistent",
+    AllocationType.DYNAMIC: "dynamic",
+    AllocationType.PERSISTENT_RO: "persistent_ro",
+    AllocationType.CUSTOM: "custom",
+    AllocationType.VARIANT_OBJECT: "variant_object",
+    AllocationType.NON_CPU: "non_cpu",
+}
+"""The allocation types in documents for machines."""
+
+NO_TYPE = -1
+"""The type of a tensor that a kernel added and did not use yet (kTfLiteNoType)."""
 
 
 class InplaceOperator(IntFlag):
@@ -67,7 +85,11 @@ class Tensor:
         size: Bytes.
         allocation_type: Which arena, if any, the planner places it in.
         offset: Bytes from the base of its arena; None while it has no place there.
-        type: The raw ``TensorType`` number.
+        type: The raw ``TensorType`` number, NO_TYPE for none.
+        quantization: What the interpreter kept of the file's: None unless there are scales.
+        is_sparse: Whether the file has a sparsity table for it.
+        ledger_size: How many bytes say where the blocks of a sparse matrix are.
+        signature: The file's shape signature, -1 for unknown dimensions, or None.
         reset_value: The byte that a variable is filled with.
         data: The bytes of a constant or of a dynamic tensor, else None.
         delegate: The delegate that writes it, or None.
@@ -83,6 +105,71 @@ class Tensor:
     reset_value: int = 0
     data: memoryview | bytearray | None = None
     delegate: object | None = None
+    quantization: Quantization | None = None
+    is_sparse: bool = False
+    ledger_size: int = 0
+    signature: tuple[int, ...] | None = None
+
+    @property
+    def has_data(self) -> bool:
+        """Whether its data pointer is not null."""
+        return self.data is not None or self.offset is not None
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def elements(self) -> int:
+        """The number of elements, 1 for a scalar."""
+        return prod(self.shape)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether its values are in the file (IsConstantTensor)."""
+        return self.allocation_type is AllocationType.MMAP_RO
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its values are known while nodes are prepared (IsConstantOrPersistentTensor)."""
+        return self.allocation_type in (AllocationType.MMAP_RO, AllocationType.PERSISTENT_RO)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether only the running model gives it bytes."""
+        return self.allocation_type is AllocationType.DYNAMIC
+
+    @property
+    def scale(self) -> float:
+        """The scale of a tensor that is quantized as a whole, else 0 (params.scale)."""
+        whole = self._whole
+        return whole.scale[0] if whole is not None else 0.0
+
+    @property
+    def zero_point(self) -> int:
+        """The zero point of a tensor that is quantized as a whole, else 0 (params.zero_point)."""
+        whole = self._whole
+        return whole.zero_point[0] if whole is not None else 0
+
+    @property
+    def scales(self) -> Sequence[float]:
+        """The scales, of the whole tensor or of each channel; empty for a tensor that is not quantized."""
+        return self.quantization.scale if self.quantization is not None else ()
+
+    @property
+    def _whole(self) -> Quantization | None:
+        """The parameters of a tensor that is quantized as a whole."""
+        parameters = self.quantization
+        if parameters is None or len(parameters.scale) != 1 or len(parameters.zero_point) != 1:
+            return None
+        return parameters
+
+    def free(self, allocation_type: AllocationType) -> None:
+        """Give its bytes back and let it be of another type from now on."""
+        if self.allocation_type is not allocation_type:
+            self.data = self.offset = None
+            self.allocation_type = allocation_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +181,8 @@ class Registration:
         version: The operator version that it was registered for.
         inplace_operator: Which inputs the first output may share its bytes with.
         init: Returns the node's ``user_data`` when the node is added.
-        prepare: May size tensors, make them dynamic, and add temporaries.
+        prepare: May size tensors, make them dynamic, and add temporaries; returns True when it does not know its
+            output's shape (kTfLiteOutputShapeNotKnown). All three are given the ``Runtime`` around the node.
         invoke: Computes.
         changes_memory: Whether upstream's Prepare, which ``prepare`` lacks, may do one of these things.
         is_unresolved: Whether it stands for a custom operator that nobody registered.
@@ -104,9 +192,9 @@ class Registration:
     custom_name: str | None = None
     version: int = 1
     inplace_operator: InplaceOperator = InplaceOperator.NONE
-    init: Callable[[Subgraph, Any], Any] | None = None
-    prepare: Callable[[Subgraph, Node], None] | None = None
-    invoke: Callable[[Subgraph, Node], None] | None = None
+    init: Callable[[Any, Any], Any] | None = None
+    prepare: Callable[[Any, Node], bool | None] | None = None
+    invoke: Callable[[Any, Node], None] | None = None
     changes_memory: bool = False
     is_unresolved: bool = False
 
@@ -156,6 +244,50 @@ class Graph:
     def execution_nodes(self) -> list[Node]:
         """The nodes that run, in their order."""
         return [self.nodes[index] for index in self.execution_plan]
+
+
+class Runtime(Protocol):
+    """A subgraph as kernels see it (TfLiteContext)."""
+
+    tensors: list[Tensor]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    reports: list[str]
+
+    @property
+    def index(self) -> int:
+        """Its number in the model."""
+
+    @property
+    def threads(self) -> int:
+        """The number of threads that kernels may use."""
+
+    @property
+    def siblings(self) -> Sequence[Runtime]:
+        """All subgraphs of the model, itself included."""
+
+    @property
+    def has_dynamic_tensors(self) -> bool:
+        """Whether the last preparation met an output that only the running model sizes."""
+
+    @property
+    def execution_nodes(self) -> list[Node]:
+        """The nodes that run, in their order."""
+
+    def add_tensors(self, count: int) -> int:
+        """Append tensors that are nothing yet and return the first one's index."""
+
+    def resize(self, tensor: Tensor, shape: tuple[int, ...]) -> None:
+        """Set a tensor's shape."""
+
+    def resize_input(self, index: int, shape: tuple[int, ...]) -> None:
+        """Set the shape of an input of the graph."""
+
+    def remove_unused_inputs(self) -> None:
+        """Forget the inputs that nobody reads."""
+
+    def allocate_tensors(self) -> None:
+        """Prepare the nodes and give the tensors their bytes."""
 
 
 def present(indices: tuple[int, ...]) -> list[int]:

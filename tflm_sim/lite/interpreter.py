@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tflm_sim.errors import PrepareError
+from tflm_sim.errors import PrepareError, SimulatedFailure
+from tflm_sim.lite import quantization
 from tflm_sim.lite.delegates import Delegate
+from tflm_sim.lite.delegation import refused
 from tflm_sim.lite.graph_info import AllocationType, Registration, Tensor
 from tflm_sim.lite.op_resolver import MutableOpResolver, is_flex_op, registration_for
+from tflm_sim.lite.sparsity import ledger_size
 from tflm_sim.lite.subgraph import Subgraph
 from tflm_sim.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required
+from tflm_sim.model.schema import option_fields, options_of_operator
 from tflm_sim.model.types import Model, Operator, TensorType
 from tflm_sim.model.types import Subgraph as FileSubgraph
 from tflm_sim.model.types import Tensor as FileTensor
@@ -27,10 +31,14 @@ class Interpreter:
 
     Attributes:
         subgraphs: In the model's order.
+        reports: What the runtime told its error reporter, in order; a failure's exception has the same text.
     """
 
-    def __init__(self, subgraphs: Sequence[Subgraph]) -> None:
+    def __init__(self, subgraphs: Sequence[Subgraph], reports: list[str] | None = None) -> None:
         self.subgraphs = tuple(subgraphs)
+        self.reports = [] if reports is None else reports
+        for subgraph in self.subgraphs:
+            subgraph.siblings, subgraph.reports = self.subgraphs, self.reports
 
     @property
     def primary(self) -> Subgraph:
@@ -39,7 +47,19 @@ class Interpreter:
 
     def allocate_tensors(self) -> None:
         """Plan and allocate the memory of the first subgraph; the errors are those of ``Subgraph.allocate_tensors``."""
-        self.primary.allocate_tensors()
+        try:
+            self.primary.allocate_tensors()
+        except SimulatedFailure as failure:
+            self.reports.append(failure.device_message)
+            raise
+
+    def resize_input(self, index: int, shape: Sequence[int]) -> None:
+        """Set the shape of a tensor of the first subgraph; the errors are those of ``Subgraph.resize_input``."""
+        try:
+            self.primary.resize_input(index, tuple(shape))
+        except SimulatedFailure as failure:
+            self.reports.append(failure.device_message)
+            raise
 
     def invoke(self) -> None:
         """Run the first subgraph; the errors are those of ``Subgraph.invoke``."""
@@ -58,6 +78,7 @@ def build_interpreter(
     delegates: Sequence[Delegate] = (),
     flex_delegate: Delegate | None = None,
     preserves_all_tensors: bool = False,
+    threads: int = 1,
 ) -> Interpreter:
     """Return an interpreter for ``model``.
 
@@ -67,24 +88,24 @@ def build_interpreter(
         delegates: Applied in their order.
         flex_delegate: Applied before them, where the model has an operator that begins with "Flex".
         preserves_all_tensors: Whether every tensor keeps its bytes until the end of an invocation.
+        threads: How many threads kernels may use.
 
     Raises:
-        PrepareError: TFLite refuses the model.
+        PrepareError: TFLite refuses the model; ``device_message`` is all that it says, of every tensor.
     """
     if model.version != SCHEMA_VERSION:
-        raise _refused(
+        raise refused(
             f"Model provided is schema version {model.version} not equal to supported version {SCHEMA_VERSION}.\n"
         )
+    registrations = _registrations(model, resolver)
     if not model.subgraphs:
-        raise _refused("No subgraph in the model.\n")
-    registrations = [registration_for(code, resolver) for code in model.operator_codes]
-    subgraphs = [
-        _build_subgraph(
-            model, subgraph, registrations, Subgraph(index=index, preserves_all_tensors=preserves_all_tensors)
-        )
-        for index, subgraph in enumerate(model.subgraphs)
-    ]
-    interpreter = Interpreter(subgraphs)
+        raise refused("No subgraph in the model.\n")
+    subgraphs, reports = [], list[str]()
+    for index, source in enumerate(model.subgraphs):
+        subgraph = Subgraph(index=index, preserves_all_tensors=preserves_all_tensors, threads=threads)
+        _fill_subgraph(model, source, registrations, subgraph, reports)
+        subgraphs.append(subgraph)
+    interpreter = Interpreter(subgraphs, reports)
     has_flex_op = any(registration.is_unresolved and is_flex_op(registration) for registration in registrations)
     flex_delegates = [flex_delegate] if has_flex_op and flex_delegate is not None else []
     for delegate in [*flex_delegates, *delegates]:
@@ -92,55 +113,83 @@ def build_interpreter(
     return interpreter
 
 
-def _build_subgraph(
-    model: Model, source: FileSubgraph, registrations: Sequence[Registration], subgraph: Subgraph
-) -> Subgraph:
-    """Fill ``subgraph`` from the file's ``source`` and return it."""
+def _registrations(model: Model, resolver: MutableOpResolver) -> list[Registration]:
+    try:
+        return [registration_for(code, resolver) for code in model.operator_codes]
+    except PrepareError as failure:
+        raise PrepareError(str(failure), device_message=f"{failure.device_message}Registration failed.\n") from failure
+
+
+def _fill_subgraph(
+    model: Model, source: FileSubgraph, registrations: Sequence[Registration], subgraph: Subgraph, reports: list[str]
+) -> None:
+    """Fill ``subgraph`` from the file's ``source``; what the runtime tells of it without refusing it is reported."""
+    messages: list[str] = []
     for index, tensor in enumerate(source.tensors):
-        subgraph.add_tensor(_build_tensor(model, tensor, index))
+        subgraph.add_tensor(_build_tensor(model, tensor, index, messages))
+    if messages:
+        raise refused("".join([*reports, *messages]))
     subgraph.inputs = source.inputs or ()
     subgraph.outputs = source.outputs or ()
     for operator in source.operators:
-        _add_operator(subgraph, operator, registrations)
+        try:
+            _add_operator(subgraph, operator, registrations)
+        except PrepareError as failure:
+            if operator.opcode_index >= len(registrations):
+                messages.append(failure.device_message)
+            else:
+                reports.append(failure.device_message)  # the graph is inconsistent from now on
+    if messages:
+        raise refused("".join([*reports, *messages]))
     subgraph.variables = tuple(index for index, tensor in enumerate(subgraph.tensors) if tensor.is_variable)
-    return subgraph
 
 
-def _build_tensor(model: Model, tensor: FileTensor, index: int) -> Tensor:
+def _build_tensor(model: Model, tensor: FileTensor, index: int, messages: list[str]) -> Tensor:
     """Return the runtime's tensor: a constant in the file, in an arena, or dynamic."""
     shape = tensor.shape or ()
-    has_size = tensor.type not in SIZE_UNKNOWN
-    size = bytes_required(tensor.type, shape) if has_size else 0
+    result = Tensor(0, name=tensor.name, type=tensor.type, shape=shape, is_variable=tensor.is_variable)
+    result.signature = tensor.shape_signature
     data = _constant(model, tensor, index)
-    if data is None:
-        allocation_type = _allocation_type(tensor, has_size)
-    elif tensor.is_variable:
-        raise _refused(f"Tensor {index} is a variable tensor with buffer or external buffer. It's not supported now.\n")
-    elif has_size and not tensor.has_sparsity and size > len(data):
-        raise _refused(f"Tensor {index} is invalidly specified in schema.\n")
-    else:
-        allocation_type, size = AllocationType.MMAP_RO, len(data)
-    result = Tensor(size, allocation_type, name=tensor.name, type=tensor.type, shape=shape, data=data)
-    result.is_variable = tensor.is_variable
+    objection = quantization.refusal(tensor.quantization, shape)
+    if objection is not None:
+        messages += [objection, f"Tensor {index} has invalid quantization parameters."]
+    result.quantization = quantization.kept(tensor.quantization)
     result.reset_value = _reset_value(tensor)
+    if data is not None and tensor.is_variable:
+        messages.append(
+            f"Tensor {index} is a variable tensor with buffer or external buffer. It's not supported now.\n"
+        )
+    result.is_sparse = tensor.has_sparsity and data is not None
+    result.ledger_size = ledger_size(model, tensor) if result.is_sparse else 0
+    try:
+        _give_bytes(result, data)
+    except PrepareError as failure:
+        messages += [failure.device_message, f"Tensor {index} is invalidly specified in schema.\n"]
     return result
 
 
-def _allocation_type(tensor: FileTensor, has_size: bool) -> AllocationType:
-    """Return who owns the bytes of a tensor that is no constant."""
-    if has_size:
-        return AllocationType.ARENA_RW_PERSISTENT if tensor.is_variable else AllocationType.ARENA_RW
-    if tensor.is_variable:
-        raise _refused("String variable tensor isn't supported.")
-    return AllocationType.DYNAMIC
+def _give_bytes(tensor: Tensor, data: memoryview | None) -> None:
+    has_size = tensor.type not in SIZE_UNKNOWN
+    if data is not None:
+        if has_size and not tensor.is_sparse and bytes_required(tensor.type, tensor.shape) > len(data):
+            raise refused("tflite/core/subgraph.cc:1965 required_bytes <= bytes was not true.")
+        tensor.allocation_type, tensor.size, tensor.data = AllocationType.MMAP_RO, len(data), data
+    elif has_size:
+        tensor.size = bytes_required(tensor.type, tensor.shape)
+        is_kept = tensor.is_variable
+        tensor.allocation_type = AllocationType.ARENA_RW_PERSISTENT if is_kept else AllocationType.ARENA_RW
+    elif tensor.is_variable:
+        raise refused("String variable tensor isn't supported.")
+    else:
+        tensor.allocation_type = AllocationType.DYNAMIC
 
 
 def _reset_value(tensor: FileTensor) -> int:
     """Return the byte that a variable is filled with: an int8 tensor's zero point, else 0."""
-    quantization = tensor.quantization
-    if tensor.type != TensorType.INT8 or quantization is None or len(quantization.scale) != 1:
+    parameters = tensor.quantization
+    if tensor.type != TensorType.INT8 or parameters is None or len(parameters.scale) != 1:
         return 0
-    return quantization.zero_point[0] % 256 if len(quantization.zero_point) else 0
+    return parameters.zero_point[0] % 256 if len(parameters.zero_point) else 0
 
 
 def _constant(model: Model, tensor: FileTensor, index: int) -> memoryview | None:
@@ -149,24 +198,28 @@ def _constant(model: Model, tensor: FileTensor, index: int) -> memoryview | None
         return None
     if tensor.buffer >= len(model.buffers):
         count = len(model.buffers)
-        raise _refused(f"Tensor {index} specifies out of range buffer {tensor.buffer} (only {count} buffers).\n")
+        raise refused(f"Tensor {index} specifies out of range buffer {tensor.buffer} (only {count} buffers).\n")
     buffer = model.buffers[tensor.buffer]
     return buffer.data if buffer.data is not None else buffer.external
 
 
 def _add_operator(subgraph: Subgraph, operator: Operator, registrations: Sequence[Registration]) -> None:
     if not 0 <= operator.opcode_index < len(registrations):
-        raise _refused(f"Missing registration for opcode_index {operator.opcode_index}\n")
+        raise refused(f"Missing registration for opcode_index {operator.opcode_index}\n")
     registration = registrations[operator.opcode_index]
+    is_custom = registration.op == "CUSTOM"
+    if not is_custom and operator.custom_options is not None:
+        subgraph.reports.append(f"Found builtin operator {registration.op} with custom options.\n")
     subgraph.add_node(
         registration,
         operator.inputs or (),
         operator.outputs or (),
         intermediates=operator.intermediates or (),
-        options=operator.options if registration.op != "CUSTOM" else None,
-        init_data=operator.custom_options if registration.op == "CUSTOM" else None,
+        options=None if is_custom or not _has_parameters(registration.op) else operator.options,
+        init_data=operator.custom_options if is_custom else None,
     )
 
 
-def _refused(message: str) -> PrepareError:
-    return PrepareError(message.strip(), device_message=message)
+def _has_parameters(op: str) -> bool:
+    """Return whether the runtime keeps parameters for a builtin operator, options in the file or not."""
+    return bool(option_fields(options_of_operator(op)))

@@ -17,9 +17,14 @@ FLEX_PREFIX = "Flex"
 
 
 class MutableOpResolver:
-    """Registrations by operator and version (mutable); a later one replaces an earlier one."""
+    """Registrations by operator and version (mutable); a later one replaces an earlier one.
+
+    Attributes:
+        flex_registration: What stands for every operator of TensorFlow, None for nothing.
+    """
 
     def __init__(self) -> None:
+        self.flex_registration: Registration | None = None
         self._builtins: dict[tuple[str, int], Registration] = {}
         self._customs: dict[tuple[str, int], Registration] = {}
 
@@ -43,6 +48,8 @@ class MutableOpResolver:
 
     def find_custom(self, name: str, version: int) -> Registration | None:
         """Return the registration of a custom operator, or None."""
+        if self.flex_registration is not None and name.startswith(FLEX_PREFIX):
+            return self.flex_registration
         return self._customs.get((name, version))
 
 
@@ -79,21 +86,19 @@ def is_flex_op(registration: Registration) -> bool:
     return (registration.custom_name or "").startswith(FLEX_PREFIX)
 
 
-def unresolved_op_error(registration: Registration) -> PrepareError:
-    """Return the error of preparing a custom operator that nobody registered and no delegate took."""
+def unresolved_op_message(registration: Registration) -> str:
+    """Return what the runtime says of a custom operator that nobody registered and no delegate took."""
     if is_flex_op(registration):
-        message = (
+        return (
             "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make "
             "sure you apply/link the Flex delegate before inference. For the Android, it can be resolved by adding "
             '"org.tensorflow:tensorflow-lite-select-tf-ops" dependency. See instructions: '
             "https://www.tensorflow.org/lite/guide/ops_select"
         )
-    else:
-        message = (
-            f"Encountered unresolved custom op: {registration.custom_name}.\nSee instructions: "
-            "https://www.tensorflow.org/lite/guide/ops_custom "
-        )
-    return PrepareError(f"{registration.name} is not registered and no delegate took it", device_message=message)
+    return (
+        f"Encountered unresolved custom op: {registration.custom_name}.\nSee instructions: "
+        "https://www.tensorflow.org/lite/guide/ops_custom "
+    )
 
 
 def _refused(message: str) -> PrepareError:

@@ -12,19 +12,38 @@ Source: tflite/core/subgraph.cc @ google-ai-edge/LiteRT f67457790
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tflm_sim.errors import PrepareError, SimulatedFailure, UnsupportedOpError
 from tflm_sim.lite.arena_planner import ArenaPlanner
 from tflm_sim.lite.delegates import Delegate, DelegateParams
-from tflm_sim.lite.graph_info import RESIZABLE, AllocationType, Graph, Node, Registration, Tensor, present
-from tflm_sim.lite.op_resolver import unresolved_op_error
+from tflm_sim.lite.delegation import Delegation, State, refused
+from tflm_sim.lite.graph_info import (
+    NO_TYPE,
+    OPTIONAL_TENSOR,
+    RESIZABLE,
+    AllocationType,
+    Graph,
+    Node,
+    Registration,
+    Tensor,
+    present,
+)
+from tflm_sim.lite.op_resolver import unresolved_op_message
 from tflm_sim.lite.partition import partition
-from tflm_sim.lite.tensor_bytes import bytes_required
+from tflm_sim.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required
 from tflm_sim.model.types import TensorType
 
 _CONTROL_FLOW = ("IF", "WHILE", "CALL_ONCE")
+
+
+_LENDABLE = (
+    AllocationType.ARENA_RW,
+    AllocationType.ARENA_RW_PERSISTENT,
+    AllocationType.CUSTOM,
+    AllocationType.NON_CPU,
+)
 
 
 class Subgraph(Graph):
@@ -33,24 +52,43 @@ class Subgraph(Graph):
     Attributes:
         index: Its number in the model.
         preserves_all_tensors: Whether every tensor keeps its bytes until the end of an invocation.
+        threads: The number of threads that kernels may use; some size their temporaries by it.
+        siblings: All subgraphs of the model, itself included; control flow prepares them.
+        reports: What was told without a failure, since somebody looked.
         planner: Where tensors are; None until they are allocated.
+        state: What may be done now.
+        is_consistent: Whether all nodes of the file could be added.
+        has_dynamic_tensors: Whether the last preparation met an output that only the running model sizes.
     """
 
-    def __init__(self, *, index: int = 0, preserves_all_tensors: bool = False) -> None:
+    def __init__(self, *, index: int = 0, preserves_all_tensors: bool = False, threads: int = 1) -> None:
         super().__init__()
         self.index = index
         self.preserves_all_tensors = preserves_all_tensors
+        self.threads = threads
+        self.siblings: Sequence[Subgraph] = (self,)
+        self.reports: list[str] = []
         self.planner: ArenaPlanner | None = None
-        self._is_invokable = False
+        self.state = State.UNINVOKABLE
+        self.is_consistent = True
+        self.has_dynamic_tensors = False
         self._next_to_prepare = 0
         self._next_to_plan = 0
         self._was_resized = False
-        self._original_plan: list[int] | None = None
+        self._delegation = Delegation()
+        self._custom_sizes: dict[int, int] = {}
+        self._is_cancelled: Callable[[], bool] | None = None
 
     def add_tensor(self, tensor: Tensor) -> int:
-        """Append a tensor and return its index; a kernel's Prepare adds its temporaries this way."""
+        """Append a tensor and return its index."""
         self.tensors.append(tensor)
         return len(self.tensors) - 1
+
+    def add_tensors(self, count: int) -> int:
+        """Append tensors that are nothing yet, for a kernel's temporaries, and return the first one's index."""
+        first = len(self.tensors)
+        self.tensors += [Tensor(0, AllocationType.MEM_NONE, type=NO_TYPE) for _ in range(count)]
+        return first
 
     def add_node(
         self,
@@ -74,16 +112,16 @@ class Subgraph(Graph):
         Raises:
             PrepareError: A tensor does not exist, or is both input and output.
         """
-        self._is_invokable = False
+        self.state = State.UNINVOKABLE
         self._check_indices("node inputs", inputs)
         self._check_indices("node outputs", outputs)
-        if options:
-            _check_overlap(inputs, outputs)
+        if options is not None:
+            self._check_overlap(inputs, outputs)
         node = Node(inputs, outputs, intermediates=intermediates, registration=registration, options=options or {})
         if registration.op == "CUSTOM":
             node.custom_options = init_data
         if registration.init is not None:
-            node.user_data = registration.init(self, init_data)
+            node.user_data = registration.init(self, options if init_data is None else init_data)
         node.might_have_side_effect = registration.op in _CONTROL_FLOW or any(
             self.tensors[index].type == TensorType.RESOURCE for index in present(inputs + outputs)
         )
@@ -95,6 +133,14 @@ class Subgraph(Graph):
         for index in present(indices):
             if not 0 <= index < len(self.tensors):
                 message = f"Invalid tensor index {index} in {label}. The subgraph has {len(self.tensors)} tensors\n"
+                self.is_consistent = False
+                raise PrepareError(message.strip(), device_message=message)
+
+    def _check_overlap(self, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
+        for place, index in enumerate(inputs):
+            if index in outputs:
+                message = f"Tensor {index} is both input {place} and output {outputs.index(index)}\n"
+                self.is_consistent = False
                 raise PrepareError(message.strip(), device_message=message)
 
     @property
@@ -110,63 +156,159 @@ class Subgraph(Graph):
         """Prepare the nodes and give the tensors their bytes; variables become zero.
 
         Raises:
-            PrepareError: A custom operator that nobody registered, or a kernel refuses its node.
+            PrepareError: The graph is inconsistent, or a kernel refuses its node.
             PlanningError: The arena refuses a tensor.
         """
-        if self._is_invokable and not self._has_dynamic(self.inputs):
+        if not self.is_consistent:
+            raise refused("AllocateTensors() called on inconsistent model.")
+        self._delegation.redo(self)
+        if self.state is not State.UNINVOKABLE and not self._has_dynamic(self.inputs):
             if self.planner is not None and not self.planner.has_nonpersistent_memory:
                 self.planner.acquire_nonpersistent_memory()
+            for index in self._custom_sizes:
+                self._check_custom_allocation(index)
             return
         self._next_to_prepare = self._next_to_plan = 0
         if self.planner is not None:
             self.planner.reset_allocations()
         self._prepare_ops_and_tensors()
-        self._is_invokable = True
+        self.state = State.INVOKABLE
         self.reset_variable_tensors()
 
     def _prepare_ops_and_tensors(self) -> None:
-        last = self._prepare_ops(self._next_to_prepare)
+        last = self.prepare_ops(self._next_to_prepare)
         self._next_to_prepare = last + 1
         if self.planner is None:
             self.planner = ArenaPlanner(self, preserves_all_tensors=self.preserves_all_tensors)
             self.planner.plan_allocations()
         self.planner.execute_allocations(self._next_to_plan, last)
+        if self._custom_sizes:
+            planned = self.execution_nodes[self._next_to_plan : last + 1]
+            for index in present(tuple(index for node in planned for index in node.outputs)):
+                self._check_custom_allocation(index)
+            for index in present(self.inputs) if self._next_to_plan == 0 else ():
+                self._check_custom_allocation(index)
         self._next_to_plan = last + 1
 
-    def _prepare_ops(self, first: int) -> int:
+    def prepare_ops(self, first: int) -> int:
         """Prepare nodes until one makes a dynamic output; return the last one's place in the execution plan, or 0."""
+        if first == 0:
+            self.has_dynamic_tensors = self._has_dynamic(self.outputs)
         last = 0
         for last in range(first, len(self.execution_plan)):
-            node = self.nodes[self.execution_plan[last]]
-            if node.registration.is_unresolved:
-                raise unresolved_op_error(node.registration)
-            if node.registration.prepare is not None:
-                node.registration.prepare(self, node)
-            if self._has_dynamic(node.outputs):
+            is_unknown = self._prepare_node(self.execution_plan[last])
+            if is_unknown or self._has_dynamic(self.nodes[self.execution_plan[last]].outputs):
+                self.has_dynamic_tensors = True
                 break
         return last
+
+    def _prepare_node(self, index: int) -> bool:
+        """Prepare one node; return whether its kernel says that it does not know its output's shape."""
+        node = self.nodes[index]
+        try:
+            if node.registration.is_unresolved:
+                raise refused(unresolved_op_message(node.registration))
+            return node.registration.prepare is not None and bool(node.registration.prepare(self, node))
+        except SimulatedFailure as failure:
+            name = node.registration.custom_name or node.registration.op
+            told = f"Node number {index} ({name}) failed to prepare."
+            where = f"subgraph {self.index}, node {index}, {node.registration.name}"
+            raise PrepareError(f"{where}: {failure}", device_message=failure.device_message + told) from failure
 
     def _has_dynamic(self, indices: tuple[int, ...]) -> bool:
         return any(self.tensors[index].allocation_type is AllocationType.DYNAMIC for index in present(indices))
 
     def resize_tensor(self, index: int, shape: tuple[int, ...]) -> None:
+        """Set a tensor's shape by its index; see ``resize``."""
+        self.resize(self.tensors[index], shape)
+
+    def resize(self, tensor: Tensor, shape: tuple[int, ...]) -> None:
         """Set a tensor's shape, as kernels do; a dynamic tensor gets new bytes, an arena tensor loses its place.
 
         Raises:
             PrepareError: It is a constant, or no size follows from its type.
         """
-        tensor = self.tensors[index]
-        if tensor.shape == shape and (tensor.data is not None or tensor.offset is not None):
+        is_same = tensor.has_data and tensor.shape == shape
+        if is_same and (tensor.type in SIZE_UNKNOWN or bytes_required(tensor.type, shape) == tensor.size):
             return
+        self._resize(tensor, shape)
+
+    def _resize(self, tensor: Tensor, shape: tuple[int, ...]) -> None:
         if tensor.allocation_type not in RESIZABLE:
-            message = "Attempting to resize a fixed-size tensor."
-            raise PrepareError(f"tensor {index}: {message}", device_message=message)
-        self._was_resized = True
-        tensor.size = bytes_required(tensor.type, shape)
+            raise refused("Attempting to resize a fixed-size tensor.")
+        self._was_resized |= tensor.shape != shape
+        if tensor.type not in SIZE_UNKNOWN:
+            tensor.size = bytes_required(tensor.type, shape)
+            if tensor.allocation_type in (AllocationType.DYNAMIC, AllocationType.PERSISTENT_RO):
+                tensor.data = bytearray(tensor.size) if tensor.size else None
         tensor.shape = shape
-        tensor.offset = None
-        if tensor.allocation_type in (AllocationType.DYNAMIC, AllocationType.PERSISTENT_RO):
-            tensor.data = bytearray(tensor.size)
+        if tensor.allocation_type in (AllocationType.ARENA_RW, AllocationType.ARENA_RW_PERSISTENT):
+            tensor.offset = None
+
+    def resize_input(self, index: int, shape: tuple[int, ...]) -> None:
+        """Set the shape of an input of the graph (ResizeInputTensor); tensors have to be allocated again.
+
+        Raises:
+            PrepareError: The graph is immutable, there is no such tensor, or it is a constant.
+        """
+        if self.state is State.IMMUTABLE and not self.has_delegates:
+            raise refused("ResizeInputTensor is disallowed when graph is immutable.")
+        if not 0 <= index < len(self.tensors):
+            raise refused(
+                "tflite/core/subgraph.cc:1232 tensor_index < context_.tensors_size && tensor_index >= 0 was not true."
+            )
+        tensor = self.tensors[index]
+        if tensor.has_data and tensor.shape == shape:
+            return
+        if self.state is State.IMMUTABLE:
+            self.undo_all_delegates()
+        self.state = State.UNINVOKABLE
+        self._resize(tensor, shape)
+
+    def set_custom_allocation(self, index: int, data: bytearray) -> None:
+        """Lend a tensor bytes of the caller's (SetCustomAllocationForTensor); the planner no longer places it.
+
+        Raises:
+            PrepareError: A constant or a dynamic tensor.
+        """
+        tensor = self.tensors[index]
+        kinds = ("ArenaRw", "ArenaRwPersistent", "Custom", "NonCpu")
+        if tensor.allocation_type not in _LENDABLE:
+            text = " || ".join(f"tensor->allocation_type == kTfLite{kind}" for kind in kinds)
+            raise refused(f"tflite/core/subgraph.cc:2631 ({text}) was not true.")
+        self._custom_sizes[index] = len(data)
+        tensor.allocation_type, tensor.data, tensor.offset = AllocationType.CUSTOM, data, None
+
+    def _check_custom_allocation(self, index: int) -> None:
+        size = self._custom_sizes.get(index)
+        tensor = self.tensors[index]
+        if size is not None and tensor.allocation_type is AllocationType.CUSTOM and size < tensor.size:
+            raise refused(f"Custom allocation is too small for tensor idx: {index}")
+
+    def release_nonpersistent_memory(self) -> None:
+        """Give the arena's buffer back; tensors are to be allocated again."""
+        self.state = State.UNINVOKABLE
+        if self.planner is not None:
+            self.planner.release_nonpersistent_memory()
+
+    def release_memory(self) -> None:
+        """Give the arena's buffer and the bytes of dynamic inputs and outputs back."""
+        self.release_nonpersistent_memory()
+        for index in present((*self.inputs, *self.outputs)):
+            if self.tensors[index].is_dynamic:
+                self.tensors[index].data = None
+
+    def set_cancellation(self, is_cancelled: Callable[[], bool] | None) -> None:
+        """Ask before every node whether the caller wants the invocation to end."""
+        self._is_cancelled = is_cancelled
+
+    def remove_unused_inputs(self) -> None:
+        """Forget the inputs that no node reads and that are no output; control flow does so with its subgraphs."""
+        used = set(self.outputs).union(*(node.inputs for node in self.execution_nodes))
+        for index in present(self.inputs):
+            if index not in used:
+                self.tensors[index].size = 0
+        self.inputs = tuple(index if index in used else OPTIONAL_TENSOR for index in self.inputs)
 
     def reset_variable_tensors(self) -> None:
         """Fill the variables with zeros, those of type INT8 with their zero point."""
@@ -193,12 +335,12 @@ class Subgraph(Graph):
             PrepareError: Tensors are not allocated, or an input of a node has no bytes.
             UnsupportedOpError: A registration without a kernel.
         """
-        if not self._is_invokable or self.planner is None:
-            message = "Invoke called on model that is not ready."
-            raise PrepareError(message, device_message=message)
+        if not self.is_consistent:
+            raise refused("Invoke called on model that is not consistent.")
+        if self.state is State.UNINVOKABLE or self.planner is None:
+            raise refused("Invoke called on model that is not ready.")
         if not self.planner.has_nonpersistent_memory:
-            message = "Non-persistent memory is not available."
-            raise PrepareError(message, device_message=message)
+            raise refused("Non-persistent memory is not available.")
         for place in range(len(self.execution_plan)):
             if place == self._next_to_prepare:
                 self._prepare_ops_and_tensors()
@@ -209,11 +351,12 @@ class Subgraph(Graph):
         node = self.nodes[index]
         for tensor in present(node.inputs):
             if self.tensors[tensor].size and self.data(tensor) is None:
-                message = f"Input tensor {tensor} lacks data"
-                raise PrepareError(message, device_message=message)
+                raise refused(f"Input tensor {tensor} lacks data")
         if node.registration.invoke is None:
             name = node.registration.name
             raise UnsupportedOpError(f"{name} has no kernel to run", op=name, subgraph=self.index, node=index)
+        if self._is_cancelled is not None and self._is_cancelled():
+            raise refused("Client requested cancel during Invoke()")
         self._was_resized = False
         node.registration.invoke(self, node)
         if self._was_resized and self._has_dynamic(node.outputs):
@@ -227,45 +370,30 @@ class Subgraph(Graph):
             self._next_to_plan = self._next_to_prepare
             self.planner.reset_allocations_after(place)
 
+    @property
+    def has_delegates(self) -> bool:
+        """Whether delegates were applied, even if they are undone for the moment."""
+        return bool(self._delegation.applied)
+
     def modify_graph_with_delegate(self, delegate: Delegate) -> None:
-        """Let a delegate take the nodes that it supports; tensors are then allocated, where they can be.
+        """Let a delegate take the nodes that it supports.
 
         Raises:
-            PrepareError: The graph has dynamic tensors and the delegate does not know them.
+            PrepareError: The graph has dynamic tensors and the delegate, or an earlier one, does not know them.
             SimulatedFailure: The delegate fails; the execution plan is then the one without any delegate.
         """
-        if not delegate.allows_dynamic_tensors:
-            self._refuse_dynamic_tensors(delegate)
-        if self._original_plan is None:
-            self._original_plan = list(self.execution_plan)
-        was_invokable, self._is_invokable = self._is_invokable, False
-        try:
-            delegate.prepare(self)
-            self.planner = None
-            if was_invokable or not delegate.allows_dynamic_tensors:
-                self.allocate_tensors()
-        except SimulatedFailure:
-            self._remove_all_delegates()
-            raise
+        self._delegation.apply(self, delegate)
 
-    def _refuse_dynamic_tensors(self, delegate: Delegate) -> None:
-        last = self._prepare_ops(0)
-        dynamic = [self.outputs, *(self.nodes[index].outputs for index in self.execution_plan[: last + 1])]
-        if any(map(self._has_dynamic, dynamic)):
-            message = (
-                "Attempting to use a delegate that only supports static-sized tensors with a graph that has "
-                "dynamic-sized tensors"
-            )
-            raise PrepareError(f"{delegate.name}: {message}", device_message=message)
+    def undo_all_delegates(self) -> None:
+        """Run the original execution plan again; the next allocation applies the delegates once more."""
+        self._delegation.undo(self)
 
-    def _remove_all_delegates(self) -> None:
-        assert self._original_plan is not None, "a delegate was applied"
-        self.execution_plan = self._original_plan
-        self._original_plan = None
-        self.planner = None
-        self._is_invokable = False
-        for tensor in self.tensors:
-            tensor.delegate = None
+    def ensure_memory_allocations(self) -> None:
+        """Plan again, for the execution plan of the moment, and allocate."""
+        self.state = State.UNINVOKABLE
+        if self.planner is not None:
+            self.planner.plan_allocations()
+        self.allocate_tensors()
 
     def replace_node_subsets_with_delegate_kernels(
         self, registration: Registration, delegated: Collection[int], delegate: Delegate
@@ -291,10 +419,3 @@ class Subgraph(Graph):
                     raise PrepareError(f"tensor {output} belongs to another delegate")
                 self.tensors[output].delegate = delegate
             self.nodes[index].delegate = delegate
-
-
-def _check_overlap(inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
-    for place, index in enumerate(inputs):
-        if index in outputs:
-            message = f"Tensor {index} is both input {place} and output {outputs.index(index)}\n"
-            raise PrepareError(message.strip(), device_message=message)

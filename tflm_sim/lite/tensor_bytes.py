@@ -44,7 +44,7 @@ def bytes_required(tensor_type: int, shape: tuple[int, ...]) -> int:
     """
     elements = prod(shape)
     if any(dimension < 0 for dimension in shape) or elements >= 2**64:
-        message = "BytesRequired number of elements overflowed.\n"
+        message = "tflite/util.cc BytesRequired number of elements overflowed.\n"
         raise PrepareError(f"a tensor of shape {shape}: {message.strip()}", device_message=message)
     bits = {int(known): size for known, size in _BITS.items()}.get(tensor_type)
     if bits is None:

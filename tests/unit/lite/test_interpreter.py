@@ -175,8 +175,10 @@ def test_constants_stay_in_the_file_and_variables_go_to_the_persistent_arena():
     weights = builder.tensor((4,), TensorType.INT8, data=b"\1\2\3\4")
     text = builder.tensor((1,), TensorType.STRING)
     y = builder.tensor((8,), TensorType.INT8)
-    builder.operator("FULLY_CONNECTED", [x, weights, state, text], [y])
-    interpreter = build_interpreter(parse(builder.build(inputs=[x], outputs=[y])), builtin_op_resolver())
+    builder.custom("Mine", [x, weights, state, text], [y])
+    resolver = MutableOpResolver()
+    resolver.add_custom("Mine", Registration(changes_memory=True))
+    interpreter = build_interpreter(parse(builder.build(inputs=[x], outputs=[y])), resolver)
     interpreter.allocate_tensors()
     primary = interpreter.primary
     assert [tensor.allocation_type for tensor in primary.tensors] == [
@@ -189,7 +191,7 @@ def test_constants_stay_in_the_file_and_variables_go_to_the_persistent_arena():
     assert primary.variables == (1,)
     assert primary.data(1) == b"\xfd" * 10  # the zero point
     assert primary.data(2) == b"\1\2\3\4"
-    assert primary.nodes_with_unknown_memory == (0,)  # FULLY_CONNECTED's Prepare may add temporaries
+    assert primary.nodes_with_unknown_memory == (0,)  # its Prepare may add temporaries
 
 
 def test_temporaries_of_a_kernel_are_in_the_arena_while_it_runs():
@@ -318,9 +320,11 @@ def one_node(*, version=3, inputs=(0,), outputs=(1,), op="ADD", **tensor):
     ("model", "message"),
     [
         (one_node(version=2), "Model provided is schema version 2 not equal to supported version 3.\n"),
-        (one_node(inputs=(-2,)), "Invalid tensor index -2 in node inputs. The subgraph has 2 tensors\n"),
-        (one_node(inputs=(0, 1)), "Tensor 1 is both input 1 and output 0\n"),
-        (one_node(data=b"\1"), "Tensor 1 is invalidly specified in schema.\n"),
+        (
+            one_node(data=b"\1"),
+            "tflite/core/subgraph.cc:1965 required_bytes <= bytes was not true."
+            "Tensor 1 is invalidly specified in schema.\n",
+        ),
         (
             one_node(data=b"\1\2\3\4", is_variable=True),
             "Tensor 1 is a variable tensor with buffer or external buffer. It's not supported now.\n",
@@ -332,3 +336,18 @@ def test_models_that_tflite_refuses(model, message):
     with pytest.raises(PrepareError) as error:
         build_interpreter(model, builtin_op_resolver())
     assert error.value.device_message == message
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (one_node(inputs=(-2,)), "Invalid tensor index -2 in node inputs. The subgraph has 2 tensors\n"),
+        (one_node(inputs=(0, 1)), "Tensor 1 is both input 1 and output 0\n"),
+    ],
+)
+def test_a_node_that_cannot_be_added_makes_the_graph_inconsistent(model, message):
+    interpreter = build_interpreter(model, builtin_op_resolver())
+    assert interpreter.reports == [message]
+    with pytest.raises(PrepareError, match="inconsistent"):
+        interpreter.allocate_tensors()
+    assert interpreter.reports == [message, "AllocateTensors() called on inconsistent model."]

@@ -1,0 +1,163 @@
+"""One model on the mobile runtime, in the form that machines compare: spans, tensors, temporaries, messages.
+
+Source: tflite/python/interpreter_wrapper/interpreter_wrapper.cc @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tflm_sim.errors import SimulatedFailure
+from tflm_sim.lite.builtin_ops import builtin_op_resolver
+from tflm_sim.lite.graph_info import MACHINE_NAMES, AllocationType, present
+from tflm_sim.lite.interpreter import Interpreter, build_interpreter
+from tflm_sim.lite.kernels.call import OPTIMIZED
+from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.model.types import Model
+
+RUNTIME = "ai-edge-litert 2.3.0"
+"""The release that answers are compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the interpreter is made.
+
+    Attributes:
+        kernels: "optimized" or "reference".
+        preserves_all_tensors: Whether every tensor keeps its bytes (experimental_preserve_all_tensors).
+        threads: How many threads kernels may use.
+    """
+
+    kernels: str = OPTIMIZED
+    preserves_all_tensors: bool = False
+    threads: int = 1
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the runtime made of a model (mutable while steps are taken).
+
+    Attributes:
+        interpreter: The runtime's state; None when it refuses the model.
+        status: "ok", or "error" once the last step failed.
+        reports: All that the runtime told until now.
+    """
+
+    interpreter: Interpreter | None
+    status: str = "ok"
+    reports: list[str] = field(default_factory=list)
+
+    @property
+    def subgraphs(self) -> tuple[Subgraph, ...]:
+        """The subgraphs, none when the model was refused."""
+        return () if self.interpreter is None else self.interpreter.subgraphs
+
+
+def allocated(
+    model: Model, settings: Settings, *, shapes: Sequence[tuple[int, tuple[int, ...]]] | None = None
+) -> Answer:
+    """Return a model after AllocateTensors; with ``shapes``, even none, resized by them and allocated again.
+
+    Args:
+        model: The file.
+        settings: How the interpreter is made.
+        shapes: Tensor index and shape of the inputs that ResizeInputTensor is called for, in this order.
+    """
+    answer = _built(model, settings)
+    if answer.interpreter is None:
+        return answer
+    _allocate(answer)
+    if shapes is not None:
+        _resize(answer, shapes)
+    return answer
+
+
+def double_batch(model: Model) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the graph's inputs that have a dimension 0, with that one doubled."""
+    subgraph = model.subgraphs[0]
+    rows = [(index, subgraph.tensors[index].shape or ()) for index in subgraph.inputs or ()]
+    return [(index, (2 * shape[0], *shape[1:])) for index, shape in rows if shape]
+
+
+def _built(model: Model, settings: Settings) -> Answer:
+    try:
+        interpreter = build_interpreter(
+            model,
+            builtin_op_resolver(settings.kernels),
+            preserves_all_tensors=settings.preserves_all_tensors,
+            threads=settings.threads,
+        )
+    except SimulatedFailure as failure:
+        return Answer(None, "error", [failure.device_message])
+    return Answer(interpreter, "ok", interpreter.reports)
+
+
+def _allocate(answer: Answer) -> None:
+    assert answer.interpreter is not None, "only a model that was accepted is allocated"
+    try:
+        answer.interpreter.allocate_tensors()
+        answer.status = "ok"
+    except SimulatedFailure:
+        answer.status = "error"
+
+
+def _resize(answer: Answer, shapes: Sequence[tuple[int, tuple[int, ...]]]) -> None:
+    assert answer.interpreter is not None, "only a model that was accepted is resized"
+    is_refused = False
+    for index, shape in shapes:
+        try:
+            answer.interpreter.resize_input(index, shape)
+        except SimulatedFailure:
+            is_refused = True
+            break
+    _allocate(answer)
+    if is_refused:
+        answer.status = "error"
+
+
+def machine_document(path: str, answer: Answer) -> dict[str, Any]:
+    """Return one line of ``tflm-sim lite --jsonl``: the contract for machines."""
+    return {
+        "model": {"path": path},
+        "runtime": RUNTIME,
+        "status": answer.status,
+        "errors": list(answer.reports) if answer.status == "error" else [],
+        "subgraphs": [subgraph_document(subgraph) for subgraph in answer.subgraphs],
+        "not_modelled": unmodelled(answer),
+    }
+
+
+def unmodelled(answer: Answer) -> list[str]:
+    """Return the operators whose Prepare may change memory and is not modelled."""
+    nodes = [subgraph.nodes[index] for subgraph in answer.subgraphs for index in subgraph.nodes_with_unknown_memory]
+    return sorted({node.registration.name for node in nodes})
+
+
+def subgraph_document(subgraph: Subgraph) -> dict[str, Any]:
+    """Return one subgraph: the spans of its arenas, its tensors, and the temporaries of its nodes.
+
+    Offsets count from the lowest tensor of an arena, as one reads them off addresses; a span ends with the highest.
+    """
+    lowest, spans = {}, {}
+    for kind in (AllocationType.ARENA_RW, AllocationType.ARENA_RW_PERSISTENT):
+        placed = [
+            (tensor.offset, tensor.offset + tensor.size)
+            for tensor in subgraph.tensors
+            if tensor.allocation_type is kind and tensor.offset is not None
+        ]
+        lowest[kind] = min((start for start, _ in placed), default=0)
+        spans[kind] = max((end for _, end in placed), default=0) - lowest[kind]
+    tensors = []
+    for tensor in subgraph.tensors:
+        base = lowest.get(tensor.allocation_type)
+        offset = None if base is None or tensor.offset is None else tensor.offset - base
+        tensors.append([MACHINE_NAMES[tensor.allocation_type], offset, tensor.size, list(tensor.shape)])
+    return {
+        "arena_rw_span": spans[AllocationType.ARENA_RW],
+        "persistent_span": spans[AllocationType.ARENA_RW_PERSISTENT],
+        "tensors": tensors,
+        "temporaries": [present(node.temporaries) for node in subgraph.execution_nodes],
+    }

@@ -1,0 +1,224 @@
+"""One kernel's Prepare of one node, in the terms of the runtime's C interface.
+
+A kernel checks its node (``ensure...``), sizes outputs (``resize``), and takes temporaries. A check that fails raises
+what the runtime says: the place in its source and the condition's text. The places are one table for the release that
+they were read from; see ``conditions``.
+
+Source: tflite/kernels/kernel_util.h, tflite/core/c/common.h @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tflm_sim.errors import PrepareError
+from tflm_sim.lite.graph_info import AllocationType, Node, Runtime, Tensor
+from tflm_sim.lite.kernels.conditions import line_of
+from tflm_sim.lite.kernels.types import CONSTANT_NAMES, type_name, type_number
+from tflm_sim.model.types import TensorType
+
+Shape = tuple[int, ...]
+Prepare = Callable[["Call"], "bool | None"]
+"""Prepares a node; returns True for kTfLiteOutputShapeNotKnown."""
+
+OPTIMIZED = "optimized"
+REFERENCE = "reference"
+VALUE_FORMATS = {
+    TensorType.BOOL: "?",
+    TensorType.INT8: "b",
+    TensorType.UINT8: "B",
+    TensorType.INT16: "h",
+    TensorType.UINT16: "H",
+    TensorType.INT32: "i",
+    TensorType.UINT32: "I",
+    TensorType.INT64: "q",
+    TensorType.UINT64: "Q",
+    TensorType.FLOAT16: "e",
+    TensorType.FLOAT32: "f",
+    TensorType.FLOAT64: "d",
+}
+
+
+class Call:
+    """The Prepare of a node (mutable: it changes the subgraph).
+
+    Attributes:
+        subgraph: Where the node is.
+        node: The node.
+        source: The kernel's file below tflite/kernels, which its messages name.
+        kernels: Which set of kernels is registered: "optimized" or "reference".
+    """
+
+    __slots__ = ("kernels", "node", "source", "subgraph")
+
+    def __init__(self, subgraph: Runtime, node: Node, source: str, kernels: str) -> None:
+        self.subgraph = subgraph
+        self.node = node
+        self.source = source
+        self.kernels = kernels
+
+    @property
+    def options(self) -> Any:
+        """The builtin options, schema defaults filled in."""
+        return self.node.options
+
+    @property
+    def is_optimized(self) -> bool:
+        """Whether the optimized kernels are registered."""
+        return self.kernels == OPTIMIZED
+
+    def option(self, name: str, default: Any = 0) -> Any:
+        """Return a builtin option; ``default`` when the model has no options table."""
+        value = self.node.options.get(name, default)
+        return default if value is None else value
+
+    # What the node is connected to.
+
+    def input(self, place: int) -> Tensor:
+        """Return an input; refuse the node when it is absent (GetInputSafe)."""
+        return self._tensor(self.node.inputs, place)
+
+    def output(self, place: int = 0) -> Tensor:
+        """Return an output; refuse the node when it is absent (GetOutputSafe)."""
+        return self._tensor(self.node.outputs, place)
+
+    def _tensor(self, indices: Shape, place: int) -> Tensor:
+        if place >= len(indices):
+            raise self.failure(f"Invalid tensor index {place} (not in [0, {len(indices)}))\n")
+        if indices[place] == -1:
+            raise self.failure(f"Tensor at index {place} was optional but was expected\n")
+        return self.subgraph.tensors[indices[place]]
+
+    def optional_input(self, place: int) -> Tensor | None:
+        """Return an input, None when it is absent (GetOptionalInputTensor)."""
+        inputs = self.node.inputs
+        return self.subgraph.tensors[inputs[place]] if place < len(inputs) and inputs[place] >= 0 else None
+
+    def variable_input(self, place: int) -> Tensor | None:
+        """Return an input that is a variable, else None (GetVariableInput)."""
+        tensor = self.optional_input(place)
+        return tensor if tensor is not None and tensor.is_variable else None
+
+    @property
+    def input_count(self) -> int:
+        """The number of inputs, absent ones included."""
+        return len(self.node.inputs)
+
+    @property
+    def output_count(self) -> int:
+        """The number of outputs, absent ones included."""
+        return len(self.node.outputs)
+
+    # Checks.
+
+    def failure(self, message: str) -> PrepareError:
+        """Return the error of a kernel that says ``message``."""
+        return PrepareError(message.strip(), device_message=message)
+
+    def ensure(self, condition: bool, text: str, *, at: int = 0) -> None:
+        """Refuse the node unless a condition is true; ``at`` counts earlier conditions of the same text."""
+        if not condition:
+            raise self.failure(f"{self._place(text, '', at)} {text} was not true.")
+
+    def ensure_equal(self, text: str, value: int, other: int, other_text: str = "", *, at: int = 0) -> None:
+        """Refuse the node unless two numbers are equal."""
+        if value != other:
+            right = other_text or str(other)
+            raise self.failure(f"{self._place(text, right, at)} {text} != {right} ({int(value)} != {int(other)})")
+
+    def ensure_types(self, text: str, one: int, other: int, other_text: str = "", *, at: int = 0) -> None:
+        """Refuse the node unless two types are equal (TF_LITE_ENSURE_TYPES_EQ)."""
+        if one != other:
+            right = other_text or CONSTANT_NAMES[other]
+            names = f"({type_name(one)} != {type_name(other)})"
+            raise self.failure(f"{self._place(text, right, at)} {text} != {right} {names}")
+
+    def ensure_type_numbers(self, text: str, one: int, other: int, other_text: str = "", *, at: int = 0) -> None:
+        """Refuse the node unless two types are equal, where the kernel compares them as numbers."""
+        self.ensure_equal(text, type_number(one), type_number(other), other_text or CONSTANT_NAMES[other], at=at)
+
+    def ensure_message(self, condition: bool, message: str, file: str = "") -> None:
+        """Refuse the node with a message of its own (TF_LITE_ENSURE_MSG)."""
+        if not condition:
+            raise self.failure(f"{file or 'tflite/kernels/' + self.source} {message}")
+
+    def counts(self, inputs: int, outputs: int = 1, *, at: int = 0) -> None:
+        """Refuse the node unless it has these numbers of inputs and outputs."""
+        self.ensure_equal("NumInputs(node)", self.input_count, inputs, at=at)
+        self.ensure_equal("NumOutputs(node)", self.output_count, outputs, at=at)
+
+    def _place(self, text: str, other: str, at: int) -> str:
+        return f"tflite/kernels/{self.source}:{line_of(self.source, text, other, at)}"
+
+    # What the node asks for.
+
+    def resize(self, tensor: Tensor, shape: Sequence[int]) -> None:
+        """Set a tensor's shape (ResizeTensor)."""
+        self.subgraph.resize(tensor, tuple(shape))
+
+    def dynamic(self, *tensors: Tensor) -> None:
+        """Leave it to the running model to give tensors their bytes (SetTensorToDynamic)."""
+        for tensor in tensors:
+            tensor.free(AllocationType.DYNAMIC)
+
+    def store(self, tensor: Tensor, shape: Sequence[int], values: Sequence[int | float]) -> None:
+        """Make an output a constant that is computed once and for all (SetTensorToPersistentRo)."""
+        tensor.free(AllocationType.PERSISTENT_RO)
+        self.resize(tensor, shape)
+        if tensor.type in VALUE_FORMATS:
+            code = VALUE_FORMATS[TensorType(tensor.type)]
+            tensor.data = bytearray(struct.pack(f"<{len(values)}{code}", *values))
+
+    def reserve(self, count: int, key: str = "temporaries") -> int:
+        """Return the index of the first of ``count`` tensors of this node's own, which are added only once."""
+        if self.node.user_data is None:
+            self.node.user_data = {}
+        data: dict[str, int] = self.node.user_data
+        if key not in data:
+            data[key] = self.subgraph.add_tensors(count)
+        return data[key]
+
+    def temporary(
+        self,
+        index: int,
+        tensor_type: int,
+        shape: Sequence[int] | None,
+        allocation_type: AllocationType = AllocationType.ARENA_RW,
+    ) -> Tensor:
+        """Give one of the node's own tensors a type and a shape; None leaves its shape."""
+        tensor = self.subgraph.tensors[index]
+        tensor.type = tensor_type
+        tensor.allocation_type = allocation_type
+        if shape is not None:
+            self.resize(tensor, shape)
+        return tensor
+
+    def take(self, *indices: int) -> None:
+        """Make tensors the temporaries of the node."""
+        self.node.temporaries = indices
+
+    def broadcast(self, *tensors: Tensor) -> Shape:
+        """Return the shape that two or three shapes broadcast to (CalculateShapeForBroadcast)."""
+        rank = max(tensor.rank for tensor in tensors)
+        rows = [(1,) * (rank - tensor.rank) + tensor.shape for tensor in tensors]
+        shape = []
+        for sizes in reversed(list(zip(*rows, strict=True))):
+            largest = 0 if 0 in sizes else max(sizes)
+            if any(size not in (1, largest) for size in sizes):
+                texts = [f"[{','.join(map(str, tensor.shape))}]" for tensor in tensors]
+                joined = f"{', '.join(texts[:-1])} and {texts[-1]}"
+                raise self.failure(f"Given shapes, {joined}, are not broadcastable.")
+            shape.append(largest)
+        return tuple(reversed(shape))
+
+
+def values_of(tensor: Tensor) -> tuple[Any, ...]:
+    """Return the values of a tensor whose data is known; () when its type has none or its data is too short."""
+    code = VALUE_FORMATS.get(TensorType(tensor.type)) if tensor.type >= 0 else None
+    if code is None or tensor.data is None:
+        return ()
+    size = struct.calcsize(code)
+    count = min(tensor.elements, len(tensor.data) // size)
+    return struct.unpack(f"<{count}{code}", bytes(tensor.data[: count * size]))

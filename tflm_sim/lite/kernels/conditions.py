@@ -1,0 +1,28 @@
+"""Where the conditions stand that kernels check, by the release of the runtime: its messages name the line.
+
+The lines were read out of the machine code of the released wheel, which passes them to its error reporter; the
+table next to this module has a row for each: file below tflite/kernels, line, left side, right side ("" for a condition
+that is no comparison).
+
+Source: ai-edge-litert 2.3.0, libpywrap_litert_common.so
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+
+@cache
+def _lines() -> dict[tuple[str, str, str], list[int]]:
+    table: dict[tuple[str, str, str], list[int]] = {}
+    for row in files(__package__).joinpath("conditions.txt").read_text("utf-8").splitlines():
+        file, line, left, right = row.split("\t")
+        table.setdefault((file, left, right), []).append(int(line))
+    return table
+
+
+def line_of(file: str, left: str, right: str, at: int = 0) -> int:
+    """Return the line of a condition in a file; 0 when the release has no such condition."""
+    lines = _lines().get((file, left, right), [])
+    return lines[min(at, len(lines) - 1)] if lines else 0

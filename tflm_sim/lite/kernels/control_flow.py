@@ -1,0 +1,258 @@
+"""Kernels that prepare other subgraphs, which have arenas of their own, and resource variables.
+
+A child's inputs are sized as the node's and belong to nobody (``CUSTOM``): the parent lends its bytes when it runs.
+
+Source: tflite/kernels/{if,while,call_once,stablehlo_composite,stablehlo_case,var_handle,read_variable,...}.cc,
+control_flow_common.h @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tflm_sim.errors import SimulatedFailure
+from tflm_sim.lite.graph_info import OPTIONAL_TENSOR, AllocationType, Runtime, Tensor
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call
+
+_HANDLE_BYTES = 4
+_HANDLES = (t.RESOURCE, t.VARIANT)
+
+
+def _sibling(call: Call, index: int, text: str) -> Runtime:
+    call.ensure(index < len(call.subgraph.siblings), text)
+    return call.subgraph.siblings[index]
+
+
+def _copy_inputs(call: Call, inputs: tuple[int, ...], child: Runtime) -> None:
+    """Give a child's inputs the shapes and types of the node's; a refusal is told but does not stop it."""
+    for index, target in zip(inputs, child.inputs, strict=True):
+        if target == OPTIONAL_TENSOR:
+            continue
+        source, tensor = call.subgraph.tensors[index], child.tensors[target]
+        try:
+            child.resize_input(target, source.shape)
+        except SimulatedFailure as failure:
+            call.subgraph.reports.append(failure.device_message)
+        tensor.type = source.type
+
+
+def _lend_inputs(child: Runtime) -> None:
+    for index in child.inputs:
+        if index != OPTIONAL_TENSOR and child.tensors[index].type not in _HANDLES:
+            child.tensors[index].allocation_type = AllocationType.CUSTOM
+
+
+def _size_outputs(call: Call, sources: list[Tensor], *, are_dynamic: bool) -> None:
+    for index, source in zip(call.node.outputs, sources, strict=True):
+        if index == OPTIONAL_TENSOR:
+            continue
+        output = call.subgraph.tensors[index]
+        if are_dynamic:
+            call.dynamic(output)
+        else:
+            call.resize(output, source.shape)
+
+
+def _outputs(child: Runtime) -> list[Tensor]:
+    return [child.tensors[index] for index in child.outputs]
+
+
+def if_else(call: Call) -> None:
+    """IF: both branches are prepared; outputs that differ in shape are dynamic."""
+    call.ensure(call.input_count > 0, "node->inputs->size > 0")
+    condition = call.input(0)
+    call.ensure_type_numbers("cond->type", condition.type, t.BOOL)
+    call.ensure_equal("NumElements(cond)", condition.elements, 1)
+    count = "subgraphs->size()"
+    branches = [
+        _sibling(call, call.option(f"{name}_subgraph_index"), f"op_data->{name}_subgraph_index < {count}")
+        for name in ("then", "else")
+    ]
+    _branches(call, branches)
+
+
+def _branches(call: Call, branches: list[Runtime]) -> None:
+    inputs = call.node.inputs[1:]
+    for child in branches:
+        call.ensure_equal("num_inputs", len(inputs), len(child.inputs), "subgraph->inputs().size()")
+        call.ensure_equal("num_outputs", call.output_count, len(child.outputs), "subgraph->outputs().size()")
+    for child in branches:
+        child.remove_unused_inputs()
+    for child in branches:
+        _copy_inputs(call, inputs, child)
+    for child in branches:
+        _lend_inputs(child)
+        child.allocate_tensors()
+    are_dynamic = _remembered(call, any(child.has_dynamic_tensors for child in branches))
+    if not are_dynamic:
+        rows = [[tensor.shape for tensor in _outputs(child)] for child in branches]
+        are_dynamic = _remembered(call, any(one != other for one, other in pairwise(rows)))
+    _size_outputs(call, _outputs(branches[0]), are_dynamic=are_dynamic)
+
+
+def _remembered(call: Call, is_true: bool) -> bool:
+    """Return whether something was true in this Prepare or in an earlier one: the kernels never forget."""
+    if call.node.user_data is None:
+        call.node.user_data = {}
+    call.node.user_data["has_dynamic_outputs"] = call.node.user_data.get("has_dynamic_outputs", False) or is_true
+    return bool(call.node.user_data["has_dynamic_outputs"])
+
+
+def case(call: Call) -> None:
+    """STABLEHLO_CASE: every subgraph but the first is taken for a branch."""
+    index = call.input(0)
+    call.ensure_type_numbers("index->type", index.type, t.INT32)
+    call.ensure_equal("NumElements(index)", index.elements, 1)
+    _branches(call, list(call.subgraph.siblings[1:]))
+
+
+def while_loop(call: Call) -> None:
+    """WHILE: an output of the node that nobody reads and that the body only hands on gets no bytes."""
+    count = call.input_count
+    call.ensure_equal("node->outputs->size", call.output_count, count, "num_inputs")
+    condition, body = (
+        _sibling(call, call.option(f"{name}_subgraph_index"), f"op_data->{name}_subgraph_index < subgraphs->size()")
+        for name in ("cond", "body")
+    )
+    call.ensure(condition is not body, "op_data->cond_subgraph_index != op_data->body_subgraph_index")
+    call.ensure_equal("cond_subgraph->inputs().size()", len(condition.inputs), count, "num_inputs")
+    call.ensure_equal("cond_subgraph->outputs().size()", len(condition.outputs), 1)
+    call.ensure_equal("body_subgraph->inputs().size()", len(body.inputs), count, "num_inputs")
+    call.ensure_equal("body_subgraph->outputs().size()", len(body.outputs), count, "num_inputs")
+    condition.remove_unused_inputs()
+    _copy_inputs(call, call.node.inputs, condition)
+    condition.allocate_tensors()
+    answer = condition.tensors[condition.outputs[0]]
+    if not answer.is_dynamic:
+        call.ensure_types("cond_output->type", answer.type, t.BOOL)
+        if answer.rank:
+            call.ensure_equal("cond_output->dims->size", answer.rank, 1)
+            call.ensure_equal("cond_output->dims->data[0]", answer.shape[0], 1)
+    _copy_inputs(call, call.node.inputs, body)
+    _forward_unread_outputs(call, body)
+    _lend_inputs(body)
+    body.allocate_tensors()
+    pairs = [(body.tensors[a], body.tensors[b]) for a, b in zip(body.inputs, body.outputs, strict=True)]
+    are_dynamic = body.has_dynamic_tensors or any(_changes(call, *pair) for pair in pairs)
+    if call.node.user_data is None:
+        call.node.user_data = {}
+    are_dynamic = _remembered(call, are_dynamic)
+    _size_outputs(call, _outputs(body), are_dynamic=are_dynamic)
+
+
+def _changes(call: Call, before: Tensor, after: Tensor) -> bool:
+    call.ensure_types("body_input->type", before.type, after.type, "body_output->type")
+    call.ensure(not after.is_dynamic, "!IsDynamicTensor(body_output)")
+    if before.shape == after.shape:
+        return False
+    return sum(tensor.shape[0] for tensor in (before, after) if tensor.rank) != 1  # () and (1,) count as equal
+
+
+def _forward_unread_outputs(call: Call, body: Runtime) -> None:
+    nodes = call.subgraph.execution_nodes
+    read = set(call.subgraph.outputs).union(*(node.inputs for node in nodes))
+    outputs = list(call.node.outputs)
+    for place, (source, target) in enumerate(zip(body.inputs, body.outputs, strict=True)):
+        index, tensor = outputs[place], body.tensors[source]
+        if source != target or index == OPTIONAL_TENSOR or index in read or tensor.type in (t.STRING, *_HANDLES):
+            continue
+        call.subgraph.tensors[index].data = call.subgraph.tensors[index].offset = None
+        outputs[place] = OPTIONAL_TENSOR
+        tensor.allocation_type = AllocationType.CUSTOM
+    call.node.outputs = tuple(outputs)
+
+
+def call_once(call: Call) -> None:
+    """CALL_ONCE: its subgraph is allocated when it runs."""
+    index = call.option("init_subgraph_index")
+    text = "op_data->init_subgraph_index != this_subgraph->GetSubgraphIndex()"
+    call.ensure(index != call.subgraph.index, text)
+    call.ensure_equal("node->inputs->size", call.input_count, 0)
+    call.ensure_equal("node->outputs->size", call.output_count, 0)
+    child = _sibling(call, index, "op_data->init_subgraph_index < subgraphs->size()")
+    call.ensure_equal("init_subgraph->inputs().size()", len(child.inputs), 0)
+    call.ensure_equal("init_subgraph->outputs().size()", len(child.outputs), 0)
+
+
+def composite(call: Call) -> None:
+    """STABLEHLO_COMPOSITE: its decomposition is a subgraph."""
+    call.ensure(call.input_count > 0, "node->inputs->size > 0")
+    index = call.option("decomposition_subgraph_index")
+    child = _sibling(call, index, "op_state->subgraph_index < subgraphs->size()")
+    right = "decomposition_subgraph->{}().size()"
+    call.ensure_equal("num_inputs", call.input_count, len(child.inputs), right.format("inputs"))
+    call.ensure_equal("num_outputs", call.output_count, len(child.outputs), right.format("outputs"))
+    child.remove_unused_inputs()
+    _copy_inputs(call, call.node.inputs, child)
+    _lend_inputs(child)
+    child.allocate_tensors()
+    _size_outputs(call, _outputs(child), are_dynamic=_remembered(call, child.has_dynamic_tensors))
+
+
+def var_handle(call: Call) -> None:
+    """VAR_HANDLE: the handle is four bytes in the persistent arena."""
+    output = call.output()
+    output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
+    output.data = None
+    output.size = _HANDLE_BYTES
+
+
+def read_variable(call: Call) -> None:
+    """READ_VARIABLE: a scalar output is taken for one whose shape is not known."""
+    call.ensure_equal("node->inputs->size", call.input_count, 1)
+    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    _check_handle(call, call.input(0))
+    output = call.output()
+    if output.rank == 0:
+        call.dynamic(output)
+
+
+def assign_variable(call: Call) -> None:
+    """ASSIGN_VARIABLE."""
+    call.counts(2, 0)
+    _check_handle(call, call.input(0))
+
+
+def _check_handle(call: Call, handle: Tensor) -> None:
+    names = ("Resource", "Int32")
+    text = " || ".join(f"input_resource_id_tensor->type == kTfLite{name}" for name in names)
+    call.ensure(handle.type in (t.RESOURCE, t.INT32), f"({text})")
+    call.ensure_equal("NumElements(input_resource_id_tensor)", handle.elements, 1)
+
+
+def hashtable(call: Call) -> None:
+    """HASHTABLE: its handle is a dynamic tensor of four bytes."""
+    call.counts(0)
+    handle = call.output()
+    call.ensure_type_numbers("resource_handle_tensor->type", handle.type, t.RESOURCE)
+    handle.data, handle.size, handle.shape = bytearray(_HANDLE_BYTES), _HANDLE_BYTES, (1,)
+
+
+def hashtable_find(call: Call) -> None:
+    """HASHTABLE_FIND."""
+    call.counts(3)
+    _check_table(call)
+    call.resize(call.output(), call.input(1).shape)
+
+
+def hashtable_import(call: Call) -> None:
+    """HASHTABLE_IMPORT."""
+    call.counts(3, 0)
+    _check_table(call)
+    keys, values = call.input(1), call.input(2)
+    call.ensure(keys.shape == values.shape, "HaveSameShapes(key_tensor, value_tensor)")
+
+
+def hashtable_size(call: Call) -> None:
+    """HASHTABLE_SIZE."""
+    call.counts(1)
+    _check_table(call)
+    call.resize(call.output(), (1,))
+
+
+def _check_table(call: Call) -> None:
+    handle = call.input(0)
+    call.ensure_type_numbers("input_resource_id_tensor->type", handle.type, t.RESOURCE)
+    call.ensure_equal("NumDimensions(input_resource_id_tensor)", handle.rank, 1)
+    call.ensure_equal("SizeOfDimension(input_resource_id_tensor, 0)", handle.shape[0], 1)

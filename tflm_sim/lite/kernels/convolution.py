@@ -1,0 +1,330 @@
+"""Convolutions, pools, and what they need beside their output: im2col and col2im buffers, quantized inputs.
+
+A float input with 8-bit or 4-bit weights is *hybrid*: the kernel quantizes its input while it runs.
+
+Source: tflite/kernels/{conv,depthwise_conv,transpose_conv,conv3d,conv3d_transpose,pooling}.cc, padding.h
+@ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call, Shape, values_of
+
+_SAME = 0
+_AFFINE = "kTfLiteAffineQuantization"
+
+
+def output_size(padding: int, size: int, window: int, stride: int, dilation: int = 1) -> int:
+    """Return the output's size along one axis (ComputeOutSize)."""
+    if padding == _SAME:
+        return (size + stride - 1) // stride
+    return max((size + stride - ((window - 1) * dilation + 1)) // stride, 0)
+
+
+def _spatial(call: Call, value: Tensor, window: Shape) -> tuple[int, int]:
+    padding = call.option("padding")
+    height = output_size(
+        padding, value.shape[1], window[0], call.option("stride_h"), call.option("dilation_h_factor", 1)
+    )
+    width = output_size(
+        padding, value.shape[2], window[1], call.option("stride_w"), call.option("dilation_w_factor", 1)
+    )
+    return height, width
+
+
+def _ensure_positive(call: Call, *names: tuple[str, int]) -> None:
+    for name, value in names:
+        call.ensure(value > 0, f"{name} > 0")
+
+
+def convolution(call: Call) -> None:
+    """CONV_2D."""
+    has_bias = call.input_count == 3
+    call.ensure(has_bias or call.input_count == 2, "has_bias || node->inputs->size == 2")
+    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    output, value, weights = call.output(), call.input(0), call.input(1)
+    call.ensure_equal("input->dims->size", value.rank, 4)
+    call.ensure_equal("filter->dims->size", weights.rank, 4)
+    _ensure_positive(
+        call,
+        ("input->dims->data[1]", value.shape[1]),
+        ("input->dims->data[2]", value.shape[2]),
+        ("input_channel", value.shape[3]),
+        ("filter->dims->data[1]", weights.shape[1]),
+        ("filter->dims->data[2]", weights.shape[2]),
+        ("filter->dims->data[0]", weights.shape[0]),
+        ("filter_input_channel", weights.shape[3]),
+    )
+    call.ensure_equal("input_channel % filter_input_channel", value.shape[3] % weights.shape[3], 0)
+    groups = value.shape[3] // weights.shape[3]
+    call.ensure_equal("filter->dims->data[0] % data->groups", weights.shape[0] % groups, 0)
+    names = ("Float32", "UInt8", "Int8", "Int16")
+    text = " || ".join(f"input_type == kTfLite{name}" for name in names)
+    call.ensure(value.type in (t.FLOAT32, t.UINT8, t.INT8, t.INT16), text)
+    call.ensure_types("output->type", output.type, value.type, "input_type")
+    if value.type in (t.INT16, t.INT8):
+        call.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, _AFFINE)
+        for zero_point in weights.quantization.zero_point if weights.quantization else ():
+            call.ensure_equal("affine_quantization->zero_point->data[i]", zero_point, 0)
+    _ensure_positive(
+        call,
+        ("params->stride_height", call.option("stride_h")),
+        ("params->stride_width", call.option("stride_w")),
+        ("params->dilation_height_factor", call.option("dilation_h_factor", 1)),
+        ("params->dilation_width_factor", call.option("dilation_w_factor", 1)),
+    )
+    if has_bias:
+        _check_bias(call, call.input(2), value, weights, weights.shape[0])
+    if value.type == t.INT16:
+        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
+        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+    _place_convolution(call, value, weights, output, groups)
+
+
+def _check_bias(call: Call, bias: Tensor, value: Tensor, weights: Tensor, channels: int) -> None:
+    if value.type in (t.UINT8, t.INT8):
+        call.ensure_types("bias->type", bias.type, t.INT32)
+        call.ensure_equal("bias->params.zero_point", bias.zero_point, 0)
+    elif value.type == t.INT16:
+        text = "(bias->type == kTfLiteInt32) || (bias->type == kTfLiteInt64)"
+        call.ensure(bias.type in (t.INT32, t.INT64), text)
+    else:
+        call.ensure_types("bias->type", bias.type, value.type, "input_type")
+    call.ensure_equal("NumElements(bias)", bias.elements, channels, "SizeOfDimension(filter, 0)")
+
+
+def _place_convolution(call: Call, value: Tensor, weights: Tensor, output: Tensor, groups: int) -> None:
+    is_hybrid = value.type == t.FLOAT32 and weights.type in (t.UINT8, t.INT8, t.INT4)
+    is_per_channel = is_hybrid and len(set(weights.scales)) > 1
+    is_dilated = call.option("dilation_h_factor", 1) != 1 or call.option("dilation_w_factor", 1) != 1
+    is_threaded = (
+        call.is_optimized
+        and call.subgraph.threads != 1
+        and not (is_hybrid or is_dilated)
+        and weights.allocation_type is not AllocationType.ARENA_RW
+        and not weights.is_dynamic
+    )
+    needs_hwcn = value.type == t.FLOAT32 and is_threaded
+    is_windowed = weights.shape[1:3] != (1, 1) or call.option("stride_h") != 1 or call.option("stride_w") != 1
+    needs_im2col = (is_dilated or is_windowed) and (call.is_optimized or is_hybrid) and not needs_hwcn
+    channels, height, width = (weights.shape[0], *_spatial(call, value, weights.shape[1:3]))
+    batches, pixels = value.shape[0], prod(value.shape[:3])
+    call.resize(output, (batches, height, width, channels))
+    taken, depth = [], prod(weights.shape[1:])
+    if needs_im2col:
+        taken.append(call.reserve(1, "im2col"))
+        quantized = t.INT8 if weights.type == t.INT4 else weights.type
+        im2col_type = quantized if is_hybrid else value.type
+        call.temporary(taken[-1], im2col_type, (batches, height, width, depth))
+    if needs_hwcn:
+        taken.append(call.reserve(1, "hwcn_weights"))
+        call.temporary(taken[-1], value.type, (depth, channels), AllocationType.ARENA_RW_PERSISTENT)
+    if is_hybrid:
+        taken += [call.reserve(1, key) for key in ("input_quantized", "scaling_factors", "accum_scratch")]
+        call.temporary(taken[-3], t.INT8, value.shape)
+        call.temporary(taken[-2], t.FLOAT32, (pixels * groups,))
+        call.temporary(taken[-1], t.INT32, (channels, batches * height * width))
+    if is_per_channel:
+        taken += [call.reserve(1, "input_offset"), call.reserve(1, "row_sums")]
+        call.temporary(taken[-2], t.INT32, (pixels * groups,))
+        call.temporary(taken[-1], t.INT32, (channels,), AllocationType.ARENA_RW_PERSISTENT)
+    call.take(*taken)
+
+
+def depthwise_convolution(call: Call) -> None:
+    """DEPTHWISE_CONV_2D."""
+    has_bias = call.input_count == 3
+    call.ensure(has_bias or call.input_count == 2, "has_bias || NumInputs(node) == 2")
+    value, weights = call.input(0), call.input(1)
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    output = call.output()
+    call.ensure_equal("NumDimensions(input)", value.rank, 4)
+    call.ensure_equal("NumDimensions(filter)", weights.rank, 4)
+    _ensure_positive(
+        call,
+        ("params->dilation_height_factor", call.option("dilation_h_factor", 1)),
+        ("params->dilation_width_factor", call.option("dilation_w_factor", 1)),
+        ("params->stride_width", call.option("stride_w")),
+        ("params->stride_height", call.option("stride_h")),
+        *((f"SizeOfDimension(input, {axis})", value.shape[axis]) for axis in (1, 2, 3)),
+        *((f"SizeOfDimension(filter, {axis})", weights.shape[axis]) for axis in (1, 2, 3)),
+    )
+    is_hybrid = value.type == t.FLOAT32 and weights.type == t.INT8
+    call.ensure_types("output->type", output.type, value.type, "data_type")
+    if not is_hybrid:
+        text = "filter->type == data_type || data_type == kTfLiteInt16 || filter->type == kTfLiteInt4"
+        call.ensure(weights.type in (value.type, t.INT4) or value.type == t.INT16, text)
+    if value.type == t.INT16:
+        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
+        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+    call.ensure_equal("SizeOfDimension(filter, 0)", weights.shape[0], 1)
+    channels = weights.shape[3]
+    call.ensure_equal("output_channels % input_channels", channels % value.shape[3], 0)
+    if has_bias:
+        bias = call.input(2)
+        kinds: dict[int, int] = {t.UINT8: t.INT32, t.INT8: t.INT32, t.INT16: t.INT64}
+        right = "" if value.type in kinds else "data_type"
+        call.ensure_types("bias->type", bias.type, kinds.get(value.type, value.type), right)
+        call.ensure_equal("NumDimensions(bias)", bias.rank, 1)
+        right = "SizeOfDimension(bias, 0)"
+        call.ensure_equal("SizeOfDimension(filter, 3)", channels, bias.shape[0], right)
+    if value.type != t.FLOAT32:
+        call.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, _AFFINE)
+    if is_hybrid:
+        call.ensure(weights.quantization is not None, "filter->quantization.type != kTfLiteNoQuantization", at=1)
+        axis = weights.quantization.quantized_dimension if weights.quantization else 0
+        right = "filter->dims->data[affine_quantization->quantized_dimension]"
+        count = len(weights.scales)
+        call.ensure_equal("affine_quantization->scale->size", count, weights.shape[axis], right)
+        taken = [call.reserve(1, key) for key in ("input_quantized", "scaling_factors", "input_offset")]
+        call.temporary(taken[0], t.INT8, value.shape)
+        call.temporary(taken[1], t.FLOAT32, value.shape[:1])
+        call.temporary(taken[2], t.INT32, value.shape[:1])
+        call.take(*taken)
+    height, width = _spatial(call, value, weights.shape[1:3])
+    call.resize(output, (value.shape[0], height, width, channels))
+
+
+def transpose_convolution(call: Call) -> None:
+    """TRANSPOSE_CONV: its buffers are dynamic tensors, sized here where the output's shape is a constant."""
+    has_bias = call.input_count == 4
+    call.ensure(has_bias or call.input_count == 3, "has_bias || NumInputs(node) == 3")
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    shape, weights, value, output = call.input(0), call.input(1), call.input(2), call.output()
+    call.ensure_equal("NumDimensions(output_shape)", shape.rank, 1)
+    call.ensure_equal("NumElements(output_shape)", shape.elements, 4, at=1)
+    call.ensure_equal("NumDimensions(input)", value.rank, 4)
+    call.ensure_equal("NumDimensions(weights)", weights.rank, 4)
+    if value.type == t.FLOAT32:
+        text = "weights->type == kTfLiteFloat32 || weights->type == kTfLiteInt8"
+        call.ensure(weights.type in (t.FLOAT32, t.INT8), text)
+    elif value.type in (t.UINT8, t.INT8):
+        call.ensure_types("weights->type", weights.type, value.type)
+    bias = call.optional_input(3)
+    if bias is not None:
+        right = "SizeOfDimension(weights, 0)"
+        call.ensure_equal("NumElements(bias)", bias.elements, weights.shape[0], right)
+    call.ensure_types("output->type", output.type, value.type, "input->type")
+    right = "SizeOfDimension(weights, 3)"
+    call.ensure_equal("SizeOfDimension(input, 3)", value.shape[3], weights.shape[3], right)
+    _place_transpose_convolution(call, shape, weights, value, output)
+
+
+def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, value: Tensor, output: Tensor) -> None:
+    is_integer = value.type in (t.UINT8, t.INT8, t.INT16)
+    is_hybrid = value.type == t.FLOAT32 and weights.type == t.INT8
+    keys = ["col2im", "transposed_weights"] if call.is_optimized else []
+    keys += ["scratch"] if is_integer else []
+    keys += ["input_quantized", "scaling_factors", "input_offset"] if is_hybrid else []
+    taken = {key: call.reserve(1, key) for key in keys}
+    call.take(*taken.values())
+    tensors = {key: call.subgraph.tensors[index] for key, index in taken.items()}
+    is_known, wanted = shape.is_constant, values_of(shape)
+    if is_known:
+        _check_geometry(call, value, weights, wanted)
+        call.resize(output, wanted)
+    else:
+        call.dynamic(output)
+    if call.is_optimized:
+        size = (prod(value.shape[1:3]), prod(weights.shape[:3]))
+        kind = t.FLOAT32 if value.type == t.FLOAT32 else t.INT32
+        _dynamic_temporary(call, tensors["col2im"], kind, size if is_known else None)
+        order = (weights.shape[1], weights.shape[2], weights.shape[0], weights.shape[3])
+        _dynamic_temporary(call, tensors["transposed_weights"], weights.type, order if weights.is_constant else None)
+    if is_integer:
+        stored = call.option("quantized_bias_type", t.FLOAT32)
+        usual = t.INT64 if value.type == t.INT16 else t.INT32
+        kind = stored if value.type == t.INT16 and stored != t.FLOAT32 else usual
+        tensors["scratch"].type = kind
+        _dynamic_temporary(call, tensors["scratch"], kind, wanted if is_known else None)
+    if is_hybrid:
+        pixels = (value.elements // weights.shape[3],)
+        call.temporary(taken["input_quantized"], t.INT8, value.shape)
+        call.temporary(taken["scaling_factors"], t.FLOAT32, pixels)
+        call.temporary(taken["input_offset"], t.INT32, pixels)
+
+
+def _check_geometry(call: Call, value: Tensor, weights: Tensor, wanted: Shape) -> None:
+    """Refuse an output that a convolution would not make into the input."""
+    axes = (("height", 1, "stride_h"), ("width", 2, "stride_w"))
+    for name, axis, stride in axes:
+        size = output_size(call.option("padding"), wanted[axis], weights.shape[axis], call.option(stride))
+        call.ensure_equal(f"computed_input_{name}", size, value.shape[axis], f"SizeOfDimension(input, {axis})")
+
+
+def _dynamic_temporary(call: Call, tensor: Tensor, kind: int, shape: Shape | None) -> None:
+    if shape is None:
+        call.dynamic(tensor)
+        return
+    tensor.type = kind
+    tensor.allocation_type = AllocationType.DYNAMIC
+    call.resize(tensor, shape)
+
+
+def pool(call: Call) -> None:
+    """AVERAGE_POOL_2D, MAX_POOL_2D, L2_POOL_2D."""
+    call.counts(1)
+    output, value = call.output(), call.input(0)
+    call.ensure_equal("NumDimensions(input)", value.rank, 4)
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    _ensure_positive(
+        call, ("params->stride_height", call.option("stride_h")), ("params->stride_width", call.option("stride_w"))
+    )
+    window = (call.option("filter_height"), call.option("filter_width"))
+    call.resize(output, (value.shape[0], *_spatial(call, value, window), value.shape[3]))
+
+
+_AXES = ("d", "h", "w")
+
+
+def convolution_3d(call: Call) -> None:
+    """CONV_3D."""
+    text = "node->inputs->size == 2 || node->inputs->size == 3"
+    call.ensure(call.input_count in (2, 3), text)
+    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    output, value, weights = call.output(), call.input(0), call.input(1)
+    call.ensure_equal("input->dims->size", value.rank, 5)
+    call.ensure_equal("filter->dims->size", weights.rank, 5)
+    call.ensure_equal("input->dims->data[4]", value.shape[4], weights.shape[3], "filter->dims->data[3]")
+    call.ensure_types("input_type", value.type, t.FLOAT32)
+    strides = [call.option(f"stride_{axis}") for axis in _AXES]
+    dilations = [call.option(f"dilation_{axis}_factor", 1) for axis in _AXES]
+    rows = zip(value.shape[1:4], weights.shape[:3], strides, dilations, strict=True)
+    sizes = [output_size(call.option("padding"), *row) for row in rows]
+    call.resize(output, (value.shape[0], *sizes, weights.shape[4]))
+    is_windowed = weights.shape[:3] != (1, 1, 1) or strides != [1, 1, 1] or dilations != [1, 1, 1]
+    if not (call.is_optimized and is_windowed):
+        call.take()
+        return
+    call.take(call.reserve(1, "im2col"))
+    call.temporary(call.node.temporaries[0], value.type, (value.shape[0], *sizes, prod(weights.shape[:4])))
+
+
+def transpose_convolution_3d(call: Call) -> None:
+    """CONV_3D_TRANSPOSE."""
+    text = "node->inputs->size == 3 || node->inputs->size == 4"
+    call.ensure(call.input_count in (3, 4), text)
+    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    output, shape, weights, value = call.output(), call.input(0), call.input(1), call.input(2)
+    call.ensure_equal("output_shape->dims->size", shape.rank, 1)
+    call.ensure_equal("NumElements(output_shape)", shape.elements, 5)
+    call.ensure_equal("input->dims->size", value.rank, 5)
+    call.ensure_equal("filter->dims->size", weights.rank, 5)
+    right = "SizeOfDimension(filter, 4)"
+    call.ensure_equal("SizeOfDimension(input, 4)", value.shape[4], weights.shape[4], right)
+    is_dilated = any(call.option(f"dilation_{axis}_factor", 1) > 1 for axis in _AXES)
+    taken = [call.reserve(1, "col2im")] if call.is_optimized and not is_dilated else []
+    call.take(*taken)
+    columns = [call.subgraph.tensors[index] for index in taken]
+    if not shape.is_known:
+        call.dynamic(output, *columns)
+        return
+    wanted = values_of(shape)
+    call.ensure_equal("shape_data[0]", wanted[0], value.shape[0], "SizeOfDimension(input, 0)")
+    call.resize(output, wanted)
+    for tensor in columns:
+        _dynamic_temporary(call, tensor, t.FLOAT32, (prod(value.shape[1:4]), prod(weights.shape[:4])))

@@ -1,0 +1,106 @@
+"""The custom operators that the runtime brings along, and NON_MAX_SUPPRESSION.
+
+Source: tflite/kernels/{detection_postprocess,mfcc,audio_spectrogram,numeric_verify,hadamard_rotation,
+non_max_suppression}.cc @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from tflm_sim.lite.graph_info import AllocationType
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call, values_of
+from tflm_sim.model.flexbuf import read_root
+
+_COORDINATES = 4
+
+
+def _custom_option(call: Call, name: str) -> int:
+    """Return a whole number of the FlexBuffer that custom options are, 0 when it is not there."""
+    value = read_root(call.node.custom_options or memoryview(b"")).as_map().get(name)
+    return value.as_int() if value is not None else 0
+
+
+def detection_postprocess(call: Call) -> None:
+    """TFLite_Detection_PostProcess: four outputs and two temporaries, sized by the options."""
+    first = call.reserve(2)
+    call.ensure_equal("NumInputs(node)", call.input_count, 3)
+    boxes, classes, anchors = (call.input(place) for place in range(3))
+    call.ensure_equal("NumDimensions(input_box_encodings)", boxes.rank, 3)
+    call.ensure_equal("NumDimensions(input_class_predictions)", classes.rank, 3)
+    call.ensure_equal("NumDimensions(input_anchors)", anchors.rank, 2)
+    count = _custom_option(call, "max_detections") * _custom_option(call, "max_classes_per_detection")
+    call.ensure_equal("NumOutputs(node)", call.output_count, 4)
+    for place, shape in enumerate(((1, count, _COORDINATES), (1, count), (1, count), (1,))):
+        output = call.output(place)
+        output.type = t.FLOAT32
+        call.resize(output, shape)
+    call.take(first, first + 1)
+    call.temporary(first, t.FLOAT32, (boxes.shape[1], _COORDINATES))
+    call.temporary(first + 1, t.FLOAT32, classes.shape[1:3])
+
+
+def mfcc(call: Call) -> None:
+    """Mfcc."""
+    call.counts(2)
+    wave, rate, output = call.input(0), call.input(1), call.output()
+    call.ensure_equal("NumDimensions(input_wav)", wave.rank, 3)
+    call.ensure_equal("NumElements(input_rate)", rate.elements, 1)
+    call.ensure_types("output->type", output.type, t.FLOAT32)
+    call.resize(output, (*wave.shape[:2], _custom_option(call, "dct_coefficient_count")))
+
+
+def audio_spectrogram(call: Call) -> None:
+    """AudioSpectrogram: frames by frequencies, half of the next power of two and one."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure_equal("NumDimensions(input)", value.rank, 2)
+    window, stride = _custom_option(call, "window_size"), _custom_option(call, "stride")
+    is_usable = window >= 2 and stride >= 1
+    call.ensure(is_usable, "params->spectrogram->Initialize(params->window_size, params->stride)")
+    rest = value.shape[0] - window
+    frames = 0 if rest < 0 else 1 + rest // stride
+    call.resize(output, (value.shape[1], frames, 1 + (1 << (window - 1).bit_length()) // 2))
+
+
+def numeric_verify(call: Call) -> None:
+    """NumericVerify: a dynamic copy and a persistent output."""
+    first = call.reserve(1)
+    call.counts(2)
+    value, reference, output = call.input(0), call.input(1), call.output()
+    call.ensure(reference.type == t.FLOAT32, "op_context.ref->type == kTfLiteFloat32")
+    call.take(first)
+    call.temporary(first, reference.type, value.shape, AllocationType.DYNAMIC)
+    output.type = t.FLOAT32
+    output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
+    call.resize(output, value.shape)
+
+
+def hadamard_rotation(call: Call) -> None:
+    """aeq.hadamard_rotation keeps the output's shape of the file."""
+    call.counts(1)
+
+
+def non_max_suppression(call: Call) -> None:
+    """NON_MAX_SUPPRESSION_V4 and V5: outputs of the size of the largest answer, where that is constant."""
+    if call.input_count not in (5, 6):
+        raise call.failure(f"Found NMS op with invalid num inputs: {call.input_count}")
+    is_soft = call.input_count == 6
+    boxes, scores, largest = (call.input(place) for place in range(3))
+    call.ensure_equal("NumDimensions(input_boxes)", boxes.rank, 2)
+    call.ensure_equal("SizeOfDimension(input_boxes, 1)", boxes.shape[1], _COORDINATES)
+    call.ensure_equal("NumDimensions(input_scores)", scores.rank, 1)
+    right = "SizeOfDimension(input_scores, 0)"
+    call.ensure_equal("num_boxes", boxes.shape[0], scores.shape[0], right)
+    call.ensure_equal("NumDimensions(input_max_output_size)", largest.rank, 0)
+    call.ensure_equal("NumOutputs(node)", call.output_count, 3 if is_soft else 2, at=0 if is_soft else 1)
+    outputs = [call.output(place) for place in range(call.output_count)]
+    for place, output in enumerate(outputs):
+        output.type = t.FLOAT32 if is_soft and place == 1 else t.INT32
+    call.resize(outputs[-1], ())
+    if not largest.is_known:
+        call.dynamic(*outputs[:-1])
+        return
+    count = values_of(largest)[0]
+    call.ensure(count >= 0, "(max_output_size_value >= 0)")
+    for output in outputs[:-1]:
+        call.resize(output, (count,))

@@ -1,0 +1,313 @@
+"""FULLY_CONNECTED, BATCH_MATMUL, SVDF, embeddings: matrices times vectors, hybrid or not.
+
+Source: tflite/kernels/{fully_connected,batch_matmul,svdf,embedding_lookup,...}.cc @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call, values_of
+
+_PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
+_NARROW = (t.UINT8, t.INT8, t.INT4, t.INT2)
+_FILTER_WIDTH, _FILTER_DEPTH, _LARGEST_ROWS = 4, 32, 4  # of the 4-bit kernel for SSE
+
+
+def fully_connected(call: Call) -> None:
+    """FULLY_CONNECTED."""
+    first = call.reserve(6)
+    weights, value = call.input(1), call.input(0)
+    is_hybrid = value.type == t.FLOAT32 and weights.type in _NARROW
+    if not is_hybrid:
+        names = ("None", "Relu", "ReluN1To1", "Relu6")
+        text = " || ".join(f"params->activation == kTfLiteAct{name}" for name in names)
+        call.ensure(call.option("fused_activation_function") <= 3, text)
+    if weights.type in (t.INT4, t.INT2):
+        is_symmetric = not any(weights.quantization.zero_point) if weights.quantization else True
+        call.ensure_message(is_symmetric, "Unsupported filter quantization zero-point value.")
+    call.ensure(call.input_count in (2, 3), "node->inputs->size == 2 || node->inputs->size == 3")
+    expected = 1 if call.option("weights_format") == 0 else 2
+    call.ensure_equal("node->outputs->size", call.output_count, expected, "expected_outputs_count")
+    bias, output = call.optional_input(2), call.output()
+    _check_types(call, value, weights, bias, output)
+    call.ensure_equal("NumDimensions(filter)", weights.rank, 2)
+    units, depth = weights.shape
+    if depth == 0:
+        call.resize(output, (*value.shape[:-1], units) if call.option("keep_num_dims") else (_rows(value), units))
+        return
+    batch = value.elements // depth
+    if bias is not None:
+        call.ensure_equal("NumElements(bias)", bias.elements, units, "SizeOfDimension(filter, 0)")
+    if value.type in (t.UINT8, t.INT8, t.INT16):
+        affine = "kTfLiteAffineQuantization"
+        call.ensure_equal("input->quantization.type", value.quantization is not None, 1, affine)
+        call.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, affine)
+    if value.type == output.type == t.INT16:
+        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
+        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+    if is_hybrid and _place_hybrid(call, first, value, weights, batch):
+        return
+    if call.option("keep_num_dims"):
+        call.ensure_equal("input->dims->data[input->dims->size - 1]", value.shape[-1], depth, "cols")
+        call.resize(output, (*value.shape[:-1], units))
+    else:
+        call.resize(output, (batch, units))
+
+
+def _rows(value: Tensor) -> int:
+    return prod(value.shape[:-1])
+
+
+def _check_types(call: Call, value: Tensor, weights: Tensor, bias: Tensor | None, output: Tensor) -> None:
+    is_float_bias = bias is None or bias.type == t.FLOAT32
+    is_integer_bias = bias is None or bias.type in (t.INT32, t.INT64)
+    is_quantized = weights.type in (*_NARROW, t.INT16)
+    if is_quantized and value.type == t.FLOAT32 and weights.type != t.INT16:
+        call.ensure_types("output->type", output.type, t.FLOAT32)
+        call.ensure_equal("is_optional_bias_float", is_float_bias, 1, "true")
+    elif is_quantized:
+        names = ("UInt8", "Int8", "Int16")
+        for tensor, name in ((value, "input"), (output, "output")):
+            text = " || ".join(f"{name}->type == kTfLite{kind}" for kind in names)
+            call.ensure(tensor.type in (t.UINT8, t.INT8, t.INT16), text)
+        call.ensure_equal("is_optional_bias_int", is_integer_bias, 1, "true")
+    else:
+        call.ensure_types("input->type", value.type, t.FLOAT32)
+        call.ensure_types("output->type", output.type, t.FLOAT32)
+        call.ensure_types("filter->type", weights.type, t.FLOAT32)
+        call.ensure_equal("is_optional_bias_float", is_float_bias, 1, "true")
+
+
+def _place_hybrid(call: Call, first: int, value: Tensor, weights: Tensor, batch: int) -> bool:
+    """Take the temporaries of a hybrid layer; return True when the node keeps what it had."""
+    units = weights.shape[0]
+    is_4bit = (
+        weights.type == t.INT4
+        and call.is_optimized
+        and weights.is_constant
+        and batch > 0
+        and value.elements // batch % 2 == 0
+        and units >= _FILTER_WIDTH
+        and value.elements // batch >= _FILTER_DEPTH
+    )
+    if is_4bit:
+        if call.node.user_data.get("batch") == batch:
+            return True
+        call.node.user_data["batch"] = batch
+        rows = next(rows for rows in (4, 2, 1) if batch >= rows and rows <= _LARGEST_ROWS)
+        padded, columns = _up(batch, rows), _up(value.elements // batch, _FILTER_DEPTH)
+        call.take(*range(first, first + 5))
+        call.temporary(first, t.INT8, (padded, columns))
+        call.temporary(first + 1, t.FLOAT32, (padded,))
+        call.temporary(first + 2, t.INT32, (padded, _up(units, _FILTER_WIDTH)))
+        call.temporary(first + 3, t.INT32, (padded,))
+        return False
+    call.take(*range(first, first + 5 + weights.is_sparse))
+    call.temporary(first, t.INT8, value.shape)
+    call.temporary(first + 1, t.FLOAT32, (batch,))
+    call.temporary(first + 2, t.INT32, (units, batch))
+    call.temporary(first + 3, t.INT32, (batch,))
+    call.temporary(first + 4, t.INT32, (units,), _PERSISTENT)
+    if weights.is_sparse:
+        call.temporary(first + 5, t.UINT8, (weights.ledger_size,), _PERSISTENT)
+    return False
+
+
+def _up(size: int, multiple: int) -> int:
+    return -(-size // multiple) * multiple
+
+
+def batch_matmul(call: Call) -> None:
+    """BATCH_MATMUL: both operands may be transposed into temporaries."""
+    first = call.reserve(7)
+    call.counts(2)
+    left, right, output = call.input(0), call.input(1), call.output()
+    adj_x, adj_y = call.option("adj_x"), call.option("adj_y")
+    is_hybrid = left.type == t.FLOAT32 and right.type == t.INT8
+    call.take(*range(first, first + (7 if is_hybrid else 2)))
+    call.temporary(first, left.type, (*left.shape[:-2], left.shape[-1], left.shape[-2]))
+    kept = _PERSISTENT if right.is_constant else AllocationType.ARENA_RW
+    call.temporary(first + 1, right.type, (*right.shape[:-2], right.shape[-1], right.shape[-2]), kept)
+    if is_hybrid:
+        rows = left.shape[-1 if adj_x else -2]
+        units = right.shape[-2 if adj_y else -1]
+        batches = prod(left.shape[:-2]) * rows
+        call.temporary(first + 2, right.type, left.shape)
+        call.temporary(first + 3, t.FLOAT32, (batches,))
+        call.temporary(first + 4, t.INT32, (units, rows))
+        call.temporary(first + 5, t.INT32, (batches,))
+        call.temporary(first + 6, t.INT32, (prod(right.shape[:-2]) * units,), _PERSISTENT)
+    if left.type == t.INT16:
+        for tensor, name in ((left, "lhs_data"), (right, "rhs_data"), (output, "output")):
+            call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0)
+    for tensor, name in ((left, "lhs_data"), (right, "rhs_data")):
+        text = " || ".join(f"{name}->type == kTfLite{kind}" for kind in ("Float32", "Int8", "Int16"))
+        call.ensure(tensor.type in (t.FLOAT32, t.INT8, t.INT16), text)
+    for tensor, name in ((left, "lhs_data"), (right, "rhs_data")):
+        call.ensure(tensor.rank >= 2, f"NumDimensions({name}) >= 2")
+        call.ensure(tensor.rank <= 5, f"NumDimensions({name}) <= 5")
+    rank = max(left.rank, right.rank)
+    one, other = ((1,) * (rank - tensor.rank) + tensor.shape for tensor in (left, right))
+    for size, opposite in zip(one[:-2], other[:-2], strict=True):
+        if size not in (opposite, 1):
+            call.ensure_equal("rhs_dim", opposite, 1)
+    inner, opposite = one[-2 if adj_x else -1], other[-1 if adj_y else -2]
+    call.ensure_equal("accum_dim_lhs", inner, opposite, "accum_dim_rhs")
+    sizes = [opposite if size == 1 else size for size, opposite in zip(one[:-2], other[:-2], strict=True)]
+    call.resize(output, (*sizes, one[-1 if adj_x else -2], other[-2 if adj_y else -1]))
+
+
+def svdf(call: Call) -> None:
+    """SVDF."""
+    first = call.reserve(6)
+    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    call.ensure_equal("node->inputs->size", call.input_count, 5)
+    value, feature, time = call.input(0), call.input(1), call.input(2)
+    text = "input->type == kTfLiteFloat32 || input->type == kTfLiteInt8"
+    call.ensure(value.type in (t.FLOAT32, t.INT8), text)
+    rank, batch, filters = call.option("rank"), value.shape[0], feature.shape[0]
+    call.ensure(rank != 0, "rank != 0")
+    call.ensure_equal("num_filters % rank", filters % rank, 0)
+    units, memory = filters // rank, time.shape[1]
+    right = "weights_feature->dims->data[1]"
+    call.ensure_equal("input->dims->data[1]", value.shape[1], feature.shape[1], right)
+    call.ensure_equal("weights_time->dims->data[0]", time.shape[0], filters, "num_filters")
+    bias = call.optional_input(3)
+    if bias is not None:
+        call.ensure_equal("bias->dims->data[0]", bias.shape[0], units, "num_units")
+    state, output = call.input(4), call.output()
+    call.ensure_equal("NumDimensions(state)", state.rank, 2)
+    call.ensure_equal("SizeOfDimension(state, 0)", state.shape[0], batch, "batch_size")
+    right = "memory_size * num_filters"
+    call.ensure_equal("SizeOfDimension(state, 1)", state.shape[1], memory * filters, right)
+    call.resize(output, (batch, units))
+    is_hybrid, is_integer = is_hybrid_op(value, feature), value.type == t.INT8
+    call.take(*range(first, first + (6 if is_hybrid else 2 if is_integer else 1)))
+    call.temporary(first, t.INT32 if is_integer else t.FLOAT32, (batch, filters))
+    if is_hybrid:
+        call.temporary(first + 1, feature.type, value.shape)
+        call.temporary(first + 2, t.FLOAT32, (batch,))
+        call.temporary(first + 3, t.FLOAT32, time.shape, _PERSISTENT)
+        call.temporary(first + 4, t.FLOAT32, (batch,))
+        call.temporary(first + 5, t.FLOAT32, (filters,), _PERSISTENT)
+    if is_integer:
+        call.temporary(first + 1, t.INT32, (units, batch))
+
+
+def is_hybrid_op(value: Tensor, weights: Tensor) -> bool:
+    """Return whether a kernel quantizes its float input itself, for 8-bit weights (IsHybridOp)."""
+    return value.type == t.FLOAT32 and weights.type in (t.UINT8, t.INT8)
+
+
+def embedding_lookup(call: Call) -> None:
+    """EMBEDDING_LOOKUP."""
+    call.counts(2)
+    lookup, value, output = call.input(0), call.input(1), call.output()
+    call.ensure_equal("NumDimensions(lookup)", lookup.rank, 1)
+    call.ensure_type_numbers("lookup->type", lookup.type, t.INT32)
+    call.ensure(value.rank >= 2, "NumDimensions(value) >= 2")
+    call.resize(output, (lookup.shape[0], *value.shape[1:]))
+
+
+def embedding_lookup_sparse(call: Call) -> None:
+    """EMBEDDING_LOOKUP_SPARSE: only the running model knows how many rows."""
+    call.counts(5)
+    ids, indices, shape, weights, value = (call.input(place) for place in range(5))
+    call.ensure_equal("NumDimensions(ids)", ids.rank, 1)
+    call.ensure_equal("NumDimensions(indices)", indices.rank, 2)
+    call.ensure_equal("NumDimensions(shape)", shape.rank, 1)
+    call.ensure_equal("NumDimensions(weights)", weights.rank, 1)
+    call.ensure(value.rank >= 2, "NumDimensions(value) >= 2")
+    output = call.output()
+    call.ensure_types("output->type", output.type, t.FLOAT32)
+    output.allocation_type = AllocationType.DYNAMIC
+    output.offset = None
+
+
+def hashtable_lookup(call: Call) -> None:
+    """HASHTABLE_LOOKUP."""
+    call.counts(3, 2)
+    lookup, key, value = call.input(0), call.input(1), call.input(2)
+    output, hits = call.output(0), call.output(1)
+    call.ensure_equal("NumDimensions(lookup)", lookup.rank, 1)
+    call.ensure_equal("NumDimensions(key)", key.rank, 1)
+    call.ensure(value.rank >= 1, "NumDimensions(value) >= 1")
+    right = "SizeOfDimension(value, 0)"
+    call.ensure_equal("SizeOfDimension(key, 0)", key.shape[0], value.shape[0], right)
+    if output.type != t.STRING:
+        call.resize(output, (lookup.shape[0], *value.shape[1:]))
+    call.resize(hits, lookup.shape[:1])
+
+
+def lsh_projection(call: Call) -> None:
+    """LSH_PROJECTION."""
+    call.ensure(call.input_count in (2, 3), "NumInputs(node) == 2 || NumInputs(node) == 3")
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    hashes, output = call.input(0), call.output()
+    call.ensure_equal("NumDimensions(hash)", hashes.rank, 2)
+    call.ensure(hashes.shape[1] <= 32, "SizeOfDimension(hash, 1) <= 32")
+    kind = call.option("type")
+    if kind not in (1, 2):
+        raise call.failure("")
+    call.resize(output, (hashes.shape[0] * (hashes.shape[1] if kind == 2 else 1),))
+
+
+def skip_gram(call: Call) -> None:
+    """SKIP_GRAM: strings in, strings out."""
+    call.counts(1)
+    call.ensure_types("input_tensor->type", call.input(0).type, t.STRING)
+    call.ensure_types("output_tensor->type", call.output().type, t.STRING)
+
+
+def random(call: Call) -> None:
+    """RANDOM_UNIFORM and RANDOM_STANDARD_NORMAL."""
+    call.counts(1)
+    shape, output = call.input(0), call.output()
+    call.ensure_type_numbers("shape->type", shape.type, t.INT32)
+    call.ensure_equal("NumDimensions(shape)", shape.rank, 1)
+    if shape.is_known:
+        call.resize(output, values_of(shape))
+    else:
+        call.dynamic(output)
+
+
+def multinomial(call: Call) -> None:
+    """MULTINOMIAL."""
+    call.counts(2, at=1)
+    logits, samples, output = call.input(0), call.input(1), call.output()
+    call.ensure(logits.type == t.FLOAT32, "logits->type == kTfLiteFloat32")
+    call.ensure_type_numbers("num_samples->type", samples.type, t.INT32)
+    if logits.is_known and samples.is_known:
+        call.resize(output, (logits.shape[0], values_of(samples)[0]))
+    else:
+        call.dynamic(output)
+
+
+def rfft2d(call: Call) -> None:
+    """RFFT2D: working areas for lengths that are constants."""
+    call.counts(2)
+    value, length, output = call.input(0), call.input(1), call.output()
+    call.ensure(value.rank >= 2, "NumDimensions(input) >= 2")
+    if value.type != t.FLOAT32:
+        raise call.failure(f"Type '{t.type_name(value.type)}' for input is not supported by rfft2d.")
+    call.ensure_equal("NumDimensions(fft_length)", length.rank, 1)
+    call.ensure_equal("fft_length_shape.Dims(0)", length.shape[0], 2)
+    first = call.reserve(4)
+    call.take(*range(first, first + 4))
+    tensors = [call.temporary(first + place, t.INT64 if place else t.INT32, None) for place in range(4)]
+    output.type = t.COMPLEX64
+    if not length.is_known:
+        call.dynamic(*tensors, output)
+        return
+    height, width = values_of(length)
+    for place, size in enumerate((height, width)):
+        call.ensure(size > 0 and size & (size - 1) == 0, f"IsPowerOfTwo(fft_length_data[{place}])")
+    working = max(height, width // 2)
+    call.resize(output, (*value.shape[:-2], height, width // 2 + 1))
+    call.resize(tensors[0], (2 + int(working**0.5),))
+    call.resize(tensors[1], (working // 2 + width // 4,))
+    call.resize(tensors[2], (height,))
+    call.resize(tensors[3], (height, width + 2))

@@ -1,0 +1,448 @@
+"""Kernels whose output has the shape of an input, or what two inputs broadcast to.
+
+Source: tflite/kernels/{activations,add,sub,mul,div,elementwise,comparisons,logical,...}.cc
+@ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+import math
+
+from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call, values_of
+
+_BYTES = (t.UINT8, t.INT8)
+_NAMES = ("input1", "input2")
+
+
+def same_shape(call: Call) -> None:
+    """Size the output as the input, of the same type, as activations do."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.resize(output, value.shape)
+
+
+def takes_type(call: Call) -> None:
+    """Size the output as the input and give it the input's type."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    output.type = value.type
+    call.resize(output, value.shape)
+
+
+def elu(call: Call) -> None:
+    """ELU and GELU fill a table first, which the plan does not see."""
+    same_shape(call)
+
+
+def relu(call: Call) -> None:
+    """RELU and its relatives; 16-bit values are symmetric."""
+    call.counts(1, at=1)
+    value, output = call.input(0), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type", at=1)
+    if value.type == t.INT16:
+        _symmetric(call, value, output)
+    call.resize(output, value.shape)
+
+
+def leaky_relu(call: Call) -> None:
+    """LEAKY_RELU."""
+    call.counts(1, at=2)
+    value, output = call.input(0), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type", at=2)
+    if value.type == t.INT16:
+        _symmetric(call, value, output, at=1)
+    call.resize(output, value.shape)
+
+
+def tanh(call: Call) -> None:
+    """TANH; 16-bit outputs have the scale 1/32768."""
+    call.counts(1, at=3)
+    value, output = call.input(0), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type", at=3)
+    if value.type == t.INT16:
+        _symmetric(call, value, output, at=2)
+        log2 = _checked_log2(output.scale)
+        call.ensure(log2 is not None, "CheckedLog2(output->params.scale, &output_scale_log2_rounded)")
+        call.ensure_equal("output_scale_log2_rounded", log2 or 0, -15, "-kOutputFractionalBits")
+    call.resize(output, value.shape)
+
+
+def logistic(call: Call) -> None:
+    """LOGISTIC; quantized outputs have one scale only."""
+    call.counts(1, at=4)
+    value, output = call.input(0), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type", at=4)
+    if value.type in _BYTES:
+        call.ensure(output.scale == 1 / 256, "output->params.scale == 1. / 256")
+    elif value.type == t.INT16:
+        call.ensure(output.scale == 1 / 32768, "output->params.scale == 1. / 32768")
+        call.ensure(output.zero_point == 0, "output->params.zero_point == 0")
+        _symmetric(call, value, output, at=3)
+    call.resize(output, value.shape)
+
+
+def softmax(call: Call) -> None:
+    """SOFTMAX."""
+    call.counts(1, at=5)
+    value, output = call.input(0), call.output()
+    call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
+    if value.type == output.type == t.INT8:
+        call.ensure_equal("output->params.zero_point", output.zero_point, -128)
+    elif value.type == output.type == t.INT16:
+        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+    call.resize(output, value.shape)
+
+
+def log_softmax(call: Call) -> None:
+    """LOG_SOFTMAX."""
+    call.counts(1, at=6)
+    value, output = call.input(0), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type", at=5)
+    if value.type in _BYTES:
+        call.ensure_equal("output->params.scale", output.scale == 16 / 256, 1, "16.0 / 256")
+        limit = 255 if value.type == t.UINT8 else 127
+        call.ensure_equal("output->params.zero_point", output.zero_point, limit)
+    call.resize(output, value.shape)
+
+
+def prelu(call: Call) -> None:
+    """PRELU: the slopes may broadcast, the output may not."""
+    call.counts(2, at=0)
+    value, output, alpha = call.input(0), call.output(), call.input(1)
+    output.type = value.type
+    call.resize(output, call.broadcast(value, alpha))
+    call.ensure(value.shape == output.shape, "HaveSameShapes(input, output)")
+
+
+def _symmetric(call: Call, *tensors: Tensor, at: int = 0) -> None:
+    for tensor, name in zip(tensors, ("input", "output"), strict=True):
+        call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=at)
+
+
+def _checked_log2(scale: float) -> int | None:
+    """Return the whole logarithm of a scale that is a power of two, within a thousandth."""
+    if scale <= 0:
+        return None
+    exact = math.log2(scale)
+    return round(exact) if abs(exact - round(exact)) < 1e-3 else None
+
+
+def _binary_shape(call: Call) -> tuple[int, ...]:
+    one, other = call.input(0), call.input(1)
+    return one.shape if one.shape == other.shape else call.broadcast(one, other)
+
+
+def add(call: Call) -> None:
+    """ADD and SUB: 16-bit values are symmetric, and may need scales that are powers of two."""
+    call.counts(2)
+    one, other, output = call.input(0), call.input(1), call.output()
+    call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    output.type = other.type
+    shape = _binary_shape(call)
+    is_quantized = one.quantization is not None or call.source == "sub.cc"
+    if one.type == t.INT16 and is_quantized:
+        for tensor, name in ((one, "input1"), (other, "input2"), (output, "output")):
+            call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0)
+    call.resize(output, shape)
+
+
+def multiply(call: Call) -> None:
+    """MUL: the product of two constants is a constant."""
+    call.counts(2)
+    one, other, output = call.input(0), call.input(1), call.output()
+    call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    if output.type == t.COMPLEX64 and call.option("fused_activation_function"):
+        raise call.failure("Activation is not allowed for COMPLEX64 input.")
+    shape = _binary_shape(call)
+    if one.is_known and other.is_known:
+        call.store(output, shape, _product(one, other, shape, call.option("fused_activation_function")))
+        return
+    call.resize(output, shape)
+
+
+def _product(one: Tensor, other: Tensor, shape: tuple[int, ...], activation: int) -> list[float]:
+    """Return the products of two constants; of quantized ones, whose values decide no shape, zeros."""
+    count = math.prod(shape)
+    left, right = values_of(one), values_of(other)
+    if one.quantization is not None or len(left) < one.elements or len(right) < other.elements:
+        return [0] * count
+    pairs = zip(spread(left, one.shape, shape), spread(right, other.shape, shape), strict=True)
+    low, high = {1: (0, math.inf), 2: (-1, 1), 3: (0, 6)}.get(activation, (-math.inf, math.inf))
+    return [min(max(x * y, low), high) for x, y in pairs]
+
+
+def spread(values: tuple[float, ...], own: tuple[int, ...], shape: tuple[int, ...]) -> list[float]:
+    """Return the values of a tensor of shape ``own``, broadcast to ``shape``."""
+    sizes = (1,) * (len(shape) - len(own)) + own
+    result = []
+    for place in range(math.prod(shape)):
+        index, step, rest = 0, 1, place
+        for size, whole in zip(reversed(sizes), reversed(shape), strict=True):
+            rest, at = divmod(rest, whole)
+            index += (at if size > 1 else 0) * step
+            step *= size
+        result.append(values[index])
+    return result
+
+
+def binary(call: Call) -> None:
+    """Two inputs of one type, whose type the output takes: DIV, MAXIMUM, BITWISE_XOR and their like."""
+    call.counts(2)
+    one, other, output = call.input(0), call.input(1), call.output()
+    if call.source == "maximum_minimum.cc":
+        call.ensure_types("op_context.input1->type", one.type, other.type, "op_context.input2->type")
+    else:
+        call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    allowed, message = _BINARY_TYPES.get(call.source, ((), ""))
+    if allowed and one.type not in allowed:
+        raise call.failure(message.format(t.type_name(one.type)))
+    output.type = one.type
+    call.resize(output, _binary_shape(call))
+
+
+# What some of these kernels accept, and what they say of other types.
+_BINARY_TYPES = {
+    "floor_div.cc": ((t.FLOAT32, t.INT32, t.INT16, t.INT8), "Type '{}' is not supported by floor_div."),
+    "floor_mod.cc": ((t.INT8, t.INT16, t.INT32, t.FLOAT32, t.INT64), "Type '{}' is not supported by floor_mod."),
+    "pow.cc": ((t.INT32, t.FLOAT32), "Unsupported data type {}."),
+    "logical.cc": ((t.BOOL,), "Logical ops only support bool type."),
+}
+
+
+def comparison(call: Call) -> None:
+    """LESS and its like; only EQUAL and NOT_EQUAL compare strings."""
+    call.counts(2)
+    one, other, output = call.input(0), call.input(1), call.output()
+    if call.node.registration.op not in ("EQUAL", "NOT_EQUAL"):
+        call.ensure(one.type != t.STRING, "input1->type != kTfLiteString")
+    call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    output.type = t.BOOL
+    call.resize(output, _binary_shape(call))
+
+
+_FLOAT, _FIXED = (t.FLOAT32,), (t.FLOAT32, t.INT8, t.INT16)
+_UNARY_TYPES = {
+    "ABS": (*_FIXED, t.INT32),
+    "SIN": (t.FLOAT32, t.FLOAT16),
+    "COS": (t.FLOAT32, t.FLOAT16),
+    "LOG": _FIXED,
+    "SQRT": _FIXED,
+    "RSQRT": _FIXED,
+    "SQUARE": _FLOAT,
+    "LOGICAL_NOT": (t.BOOL,),
+}
+_UNARY_NAMES = {"LOGICAL_NOT": "LogicalNot"}
+
+
+def unary(call: Call) -> None:
+    """ABS, SIN and their like: which types, and what quantized ones need."""
+    call.counts(1)
+    op = call.node.registration.op
+    value, output = call.input(0), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    if value.type not in _UNARY_TYPES[op]:
+        name = _UNARY_NAMES.get(op, op.capitalize())
+        raise call.failure(
+            f"tflite/kernels/elementwise.cc:147 Type {t.type_name(value.type)} is unsupported by op {name}."
+        )
+    if value.type == t.INT8 or (value.type == t.INT16 and value.quantization is not None):
+        affine = "kTfLiteAffineQuantization"
+        call.ensure_equal("input->quantization.type", value.quantization is not None, 1, affine)
+        call.ensure_equal("output->quantization.type", output.quantization is not None, 1, affine)
+        if value.type == t.INT16:
+            call.ensure_equal("op_data->input_offset", value.zero_point, 0)
+            call.ensure_equal("op_data->output_offset", output.zero_point, 0)
+    call.resize(output, value.shape)
+
+
+def floating(call: Call) -> None:
+    """FLOOR, CEIL, ROUND: floats only."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    if call.source == "ceil.cc":
+        call.ensure_types("input->type", value.type, t.FLOAT32)
+    elif call.source == "floor.cc":
+        text = "input->type == kTfLiteFloat32 || input->type == kTfLiteFloat16 || input->type == kTfLiteBFloat16"
+        call.ensure(value.type in (t.FLOAT32, t.FLOAT16, t.BFLOAT16), text)
+    elif value.type not in (t.FLOAT32, t.FLOAT16, t.BFLOAT16):
+        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by round.")
+    output.type = value.type
+    call.resize(output, value.shape)
+
+
+def cumsum(call: Call) -> None:
+    """CUMSUM."""
+    call.counts(2)
+    value, axis, output = call.input(0), call.input(1), call.output()
+    text = "input->type == kTfLiteInt32 || input->type == kTfLiteFloat32 || input->type == kTfLiteInt64"
+    call.ensure(value.type in (t.INT32, t.FLOAT32, t.INT64), text)
+    call.ensure_type_numbers("axis->type", axis.type, t.INT32)
+    call.ensure_equal("NumElements(axis)", axis.elements, 1)
+    call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
+    call.resize(output, value.shape)
+
+
+def cast(call: Call) -> None:
+    """CAST: where it may, it keeps the converted constant for ever."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.resize(output, value.shape)
+
+
+def dequantize(call: Call) -> None:
+    """DEQUANTIZE: a constant is converted once, into the persistent arena."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    if value.type == t.INT16:
+        call.ensure_equal("op_context.input->params.zero_point", value.zero_point, 0)
+    output.type = t.FLOAT32
+    if value.is_constant:
+        output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
+    call.resize(output, value.shape)
+
+
+def densify(call: Call) -> None:
+    """DENSIFY: a sparse constant becomes a dense one in the persistent arena."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure(value.type != t.STRING, "op_context.input->type != kTfLiteString")
+    call.ensure(value.is_constant, "IsConstantTensor(op_context.input)")
+    call.ensure(value.is_sparse, "op_context.input->sparsity != nullptr")
+    output.type = value.type
+    output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
+    call.resize(output, value.shape)
+
+
+def quantize(call: Call) -> None:
+    """QUANTIZE."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure_equal("output->quantization.type", output.quantization is not None, 1, "kTfLiteAffineQuantization")
+    if value.type == output.type == t.INT16:
+        _symmetric(call, value, output)
+    call.resize(output, value.shape)
+
+
+def fake_quant(call: Call) -> None:
+    """FAKE_QUANT."""
+    call.counts(1)
+    if call.option("narrow_range"):
+        raise call.failure(
+            "narrow_range FakeQuant is not currently supported at runtime. narrow_range is only meant to be applied "
+            "to weights, not activations"
+        )
+    value, output = call.input(0), call.output()
+    output.type = value.type
+    call.resize(output, value.shape)
+
+
+def l2_normalization(call: Call) -> None:
+    """L2_NORMALIZATION."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.ensure_equal("params->activation", call.option("fused_activation_function"), 0, "kTfLiteActNone")
+    call.resize(output, value.shape)
+
+
+def local_response_normalization(call: Call) -> None:
+    """LOCAL_RESPONSE_NORMALIZATION."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure_equal("NumDimensions(input)", value.rank, 4)
+    call.ensure_types("output->type", output.type, t.FLOAT32)
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.resize(output, value.shape)
+
+
+def atan2(call: Call) -> None:
+    """ATAN2: shapes are compared by their ranks alone."""
+    call.ensure_equal("tflite::NumInputs(node)", call.input_count, 2)
+    call.ensure_equal("tflite::NumOutputs(node)", call.output_count, 1)
+    y, x, output = call.input(0), call.input(1), call.output()
+    call.ensure_equal("tflite::NumDimensions(a)", y.rank, x.rank, "tflite::NumDimensions(b)")
+    call.ensure_types("input_y->type", y.type, x.type, "input_x->type")
+    call.ensure_types("input_y->type", y.type, output.type, "output->type")
+    call.resize(output, y.shape)
+
+
+def sign(call: Call) -> None:
+    """SIGN."""
+    call.ensure_equal("tflite::NumInputs(node)", call.input_count, 1)
+    value, output = call.input(0), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.resize(output, value.shape)
+
+
+def exponential(call: Call) -> None:
+    """EXP."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    output.type = value.type
+    if value.type == t.INT16:
+        _symmetric(call, value, output)
+    call.resize(output, value.shape)
+
+
+def complex_part(call: Call) -> None:
+    """REAL, IMAG and COMPLEX_ABS."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    text = "input->type == kTfLiteComplex64 || input->type == kTfLiteComplex128"
+    call.ensure(value.type in (t.COMPLEX64, t.COMPLEX128), text)
+    call.ensure_types("output->type", output.type, t.FLOAT32 if value.type == t.COMPLEX64 else t.FLOAT64)
+    call.resize(output, value.shape)
+
+
+def bucketize(call: Call) -> None:
+    """BUCKETIZE."""
+    call.counts(1)
+    boundaries = call.option("boundaries", ())
+    if list(boundaries) != sorted(boundaries):
+        raise call.failure("Expected sorted boundaries")
+    value, output = call.input(0), call.output()
+    if value.type not in (t.INT32, t.FLOAT32, t.INT64, t.FLOAT64):
+        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by bucketize.")
+    output.type = t.INT32
+    call.resize(output, value.shape)
+
+
+def add_n(call: Call) -> None:
+    """ADD_N: each thread adds in a tensor of its own."""
+    call.ensure(call.input_count >= 2, "num_inputs >= 2")
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    first, output = call.input(0), call.output()
+    output.type = first.type
+    scratch = call.reserve(1)
+    call.take(scratch)
+    threads = min(max(1, call.input_count // 2), max(call.subgraph.threads, 1))
+    call.temporary(scratch, first.type, (threads * first.elements,))
+    for place in range(1, call.input_count):
+        value = call.input(place)
+        call.ensure(first.shape == value.shape, "HaveSameShapes(input1, input)")
+        call.ensure_types("input1->type", first.type, value.type, "input->type")
+    call.resize(output, first.shape)
+
+
+def stablehlo_binary(call: Call) -> None:
+    """STABLEHLO_ADD and its like: equal shapes only."""
+    call.counts(2)
+    one, other, output = call.input(0), call.input(1), call.output()
+    call.ensure_types("input_tensor1->type", one.type, other.type, "input_tensor2->type")
+    call.ensure_equal("input_tensor1->dims->size", one.rank, other.rank, "input_tensor2->dims->size")
+    for left, right in zip(one.shape, other.shape, strict=True):
+        call.ensure_equal("input_tensor1->dims->data[idx]", left, right, "input_tensor2->dims->data[idx]")
+    call.resize(output, one.shape)
+
+
+def stablehlo_shift_left(call: Call) -> None:
+    """STABLEHLO_SHIFT_LEFT."""
+    call.counts(2)
+    one, other, output = call.input(0), call.input(1), call.output()
+    call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    output.type = one.type
+    call.resize(output, one.shape)

@@ -1,0 +1,192 @@
+"""Kernels that pad, mirror, reverse, and move between batch, depth and space.
+
+Source: tflite/kernels/{pad,mirror_pad,reverse,space_to_batch_nd,depth_to_space,resize_bilinear,...}.cc
+@ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call, Shape, values_of
+
+
+def pad(call: Call) -> None:
+    """PAD and PADV2."""
+    value, paddings, output = call.input(0), call.input(1), call.output()
+    call.ensure_equal("NumDimensions(&paddings)", paddings.rank, 2)
+    call.ensure_equal("SizeOfDimension(&paddings, 1)", paddings.shape[1], 2)
+    call.ensure_types("op_context.input->type", value.type, output.type, "op_context.output->type")
+    if value.rank == 0 or not paddings.is_known:
+        call.dynamic(output)
+        return
+    call.ensure_equal("SizeOfDimension(op_context.paddings, 0)", paddings.shape[0], value.rank, "op_context.dims")
+    pads = values_of(paddings)
+    if any(amount < 0 for amount in pads):
+        raise call.failure("Pad value has to be greater than equal to 0.")
+    call.resize(output, [size + before + after for size, before, after in _padded(value.shape, pads)])
+
+
+def _padded(shape: Shape, pads: Shape) -> list[tuple[int, int, int]]:
+    return list(zip(shape, pads[::2], pads[1::2], strict=True))
+
+
+def mirror_pad(call: Call) -> None:
+    """MIRROR_PAD: no more than there is to mirror."""
+    value, matrix, output = call.input(0), call.input(1), call.output()
+    call.ensure_types("input_tensor->type", value.type, output.type, "output_tensor->type")
+    offset = 1 if call.option("mode") == 0 else 0
+    text = "padding_matrix->type == kTfLiteInt32 || padding_matrix->type == kTfLiteInt64"
+    call.ensure(matrix.type in (t.INT32, t.INT64), text)
+    call.ensure_equal("NumDimensions(padding_matrix)", matrix.rank, 2)
+    rank = "NumDimensions(input)"
+    call.ensure_equal("SizeOfDimension(padding_matrix, 0)", matrix.shape[0], value.rank, rank)
+    call.ensure_equal("SizeOfDimension(padding_matrix, 1)", matrix.shape[1], 2)
+    if not matrix.is_known:
+        call.dynamic(output)
+        return
+    shape = []
+    for place, (size, before, after) in enumerate(_padded(value.shape, values_of(matrix))):
+        call.ensure_message(before >= 0 and after >= 0, "MirrorPad paddings must be non-negative.")
+        message = (
+            "MirrorPad paddings must be no greater than the input dimension size minus the mode offset. "
+            f"Dimension {place} has input size {size}, mode offset {offset}, max padding {size - offset}, "
+            f"left padding {before}, and right padding {after}."
+        )
+        call.ensure_message(max(before, after) <= size - offset, message)
+        shape.append(size + before + after)
+    call.resize(output, shape)
+
+
+def reverse(call: Call) -> None:
+    """REVERSE_V2."""
+    call.counts(2)
+    value, axis, output = call.input(0), call.input(1), call.output()
+    call.ensure_equal("NumDimensions(axis)", axis.rank, 1)
+    call.ensure(value.rank <= 8, "NumDimensions(input) <= 8")
+    call.ensure(value.rank >= axis.elements, "NumDimensions(input) >= NumElements(axis)")
+    if axis.type != t.INT32:
+        raise call.failure(f"Axis Type '{t.type_name(axis.type)}' is not supported by reverse.")
+    call.ensure_types("output->type", output.type, value.type, "input->type")
+    call.resize(output, value.shape)
+
+
+def reverse_sequence(call: Call) -> None:
+    """REVERSE_SEQUENCE."""
+    call.counts(2)
+    value, lengths, output = call.input(0), call.input(1), call.output()
+    call.ensure_equal("NumDimensions(seq_lengths)", lengths.rank, 1)
+    if value.type not in (t.INT32, t.FLOAT32, t.UINT8, t.INT16, t.INT64):
+        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by reverse_sequence.")
+    if lengths.type not in (t.INT32, t.INT64):
+        raise call.failure(f"Seq_lengths type '{t.type_name(lengths.type)}' is not supported by reverse_sequence.")
+    call.ensure_types("output->type", output.type, value.type, "input->type")
+    call.resize(output, value.shape)
+
+
+def space_to_batch(call: Call) -> None:
+    """SPACE_TO_BATCH_ND."""
+    value, block, paddings, output = _batch_operands(call, "paddings")
+    if not (block.is_known and paddings.is_known):
+        call.dynamic(output)
+        return
+    blocks, pads = _blocks(call, value, block, paddings, "paddings")
+    shape, batch = list(value.shape), value.shape[0]
+    for place, size in enumerate(blocks):
+        final = value.shape[place + 1] + pads[2 * place] + pads[2 * place + 1]
+        call.ensure(size != 0, "block_shape[dim] != 0")
+        call.ensure_equal("final_dim_size % block_shape[dim]", final % size, 0)
+        shape[place + 1] = final // size
+        batch *= size
+    call.resize(output, [batch, *shape[1:]])
+
+
+def batch_to_space(call: Call) -> None:
+    """BATCH_TO_SPACE_ND."""
+    value, block, crops, output = _batch_operands(call, "crops")
+    if not (block.is_known and crops.is_known):
+        call.dynamic(output)
+        return
+    blocks, cuts = _blocks(call, value, block, crops, "crops")
+    for cut in cuts:
+        call.ensure(cut >= 0, "crops[i] >= 0")
+    shape, batch = list(value.shape), value.shape[0]
+    for place, size in enumerate(blocks):
+        call.ensure(size != 0, "block_shape[dim] != 0")
+        call.ensure_equal("output_batch_size % block_shape[dim]", batch % size, 0)
+        batch //= size
+        shape[place + 1] = value.shape[place + 1] * size - cuts[2 * place] - cuts[2 * place + 1]
+    call.resize(output, [batch, *shape[1:]])
+
+
+def _batch_operands(call: Call, margins: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    call.counts(3)
+    value, block, margin, output = call.input(0), call.input(1), call.input(2), call.output()
+    call.ensure(value.rank >= 3, "NumDimensions(op_context.input) >= kInputMinDimensionNum")
+    call.ensure(value.rank <= 4, "NumDimensions(op_context.input) <= kInputMaxDimensionNum")
+    compare = call.ensure_types if margins == "paddings" else call.ensure_type_numbers
+    compare("op_context.input->type", value.type, output.type, "op_context.output->type")
+    return value, block, margin, output
+
+
+def _blocks(call: Call, value: Tensor, block: Tensor, margins: Tensor, name: str) -> tuple[Shape, Shape]:
+    spatial, count = value.rank - 2, "spatial_dims_num"
+    call.ensure_equal("NumDimensions(op_context->block_shape)", block.rank, 1)
+    call.ensure_equal("op_context->block_shape->dims->data[0]", block.shape[0], spatial, count)
+    call.ensure_equal(f"NumDimensions(op_context->{name})", margins.rank, 2)
+    call.ensure_equal(f"op_context->{name}->dims->data[0]", margins.shape[0], spatial, count)
+    call.ensure_equal(f"op_context->{name}->dims->data[1]", margins.shape[1], 2)
+    return values_of(block), values_of(margins)
+
+
+def space_to_depth(call: Call) -> None:
+    """SPACE_TO_DEPTH."""
+    call.counts(1)
+    value, output, size = call.input(0), call.output(), call.option("block_size")
+    call.ensure_equal("NumDimensions(input)", value.rank, 4)
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.ensure(size > 0, "block_size > 0")
+    batch, height, width, depth = value.shape
+    call.ensure_equal("input_height", height, height // size * size, "output_height * block_size")
+    call.ensure_equal("input_width", width, width // size * size, "output_width * block_size")
+    call.resize(output, (batch, height // size, width // size, depth * size * size))
+
+
+def depth_to_space(call: Call) -> None:
+    """DEPTH_TO_SPACE."""
+    call.counts(1)
+    value, output, size = call.input(0), call.output(), call.option("block_size")
+    call.ensure_equal("NumDimensions(input)", value.rank, 4)
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.ensure(size > 0, "block_size > 0")
+    batch, height, width, depth = value.shape
+    channels = depth // size // size
+    text = "output_channels * block_size * block_size"
+    call.ensure_equal("input_channels", depth, channels * size * size, text)
+    call.resize(output, (batch, height * size, width * size, channels))
+
+
+def resize_image(call: Call) -> None:
+    """RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR."""
+    call.counts(2)
+    value, size, output = call.input(0), call.input(1), call.output()
+    is_bilinear = call.source == "resize_bilinear.cc"
+    call.ensure_equal("NumDimensions(input)", value.rank, 4)
+    call.ensure_equal("NumDimensions(size)", size.rank, 1)
+    if is_bilinear:
+        call.ensure_equal("size->dims->data[0]", size.shape[0], 2)
+        call.ensure_type_numbers("size->type", size.type, t.INT32)
+    else:
+        call.ensure_types("size->type", size.type, t.INT32)
+        call.ensure_equal("size->dims->data[0]", size.shape[0], 2)
+    output.type = value.type
+    if not size.is_known:
+        call.dynamic(output)
+        return
+    if is_bilinear and call.option("half_pixel_centers") and call.option("align_corners"):
+        raise call.failure("If half_pixel_centers is True, align_corners must be False.")
+    height, width = values_of(size)
+    if is_bilinear:
+        call.ensure(height > 0, "size_data[0] > 0")
+        call.ensure(width > 0, "size_data[1] > 0")
+    call.resize(output, (value.shape[0], height, width, value.shape[3]))

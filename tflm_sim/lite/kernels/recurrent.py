@@ -1,0 +1,335 @@
+"""RNN, LSTM and their sequence forms: scratch for the gates, and for hybrid ones everything quantized on the way.
+
+Source: tflite/kernels/{lstm,unidirectional_sequence_lstm,bidirectional_sequence_lstm,basic_rnn,
+unidirectional_sequence_rnn,bidirectional_sequence_rnn}.cc @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Any
+
+from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call
+from tflm_sim.lite.kernels.dense import is_hybrid_op
+from tflm_sim.lite.kernels.lstm_inputs import LSTM, check_weights
+
+_PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
+_BASIC_KERNEL = 1
+
+
+def lstm(call: Call) -> None:
+    """LSTM: the full kernel, or the basic one whose state tensors become persistent."""
+    if call.option("kernel_type") == _BASIC_KERNEL:
+        _basic_lstm(call)
+    else:
+        _full_lstm(call, is_sequence=False)
+
+
+def sequence_lstm(call: Call) -> None:
+    """UNIDIRECTIONAL_SEQUENCE_LSTM."""
+    _full_lstm(call, is_sequence=True)
+
+
+def lstm_temporaries(options: Mapping[str, Any]) -> int:
+    """Return how many tensors LSTM's Init adds: 12 temporaries and 9 ledgers for the full kernel."""
+    return 0 if options.get("kernel_type") == _BASIC_KERNEL else 21
+
+
+def _full_lstm(call: Call, *, is_sequence: bool) -> None:
+    first = call.reserve(12 if is_sequence else 21)
+    if not is_sequence:
+        call.ensure_equal("node->outputs->size", call.output_count, 1)
+    if call.input_count not in (20, 24):
+        raise call.failure(f"The LSTM Full kernel expects 20 or 24 inputs. Got {call.input_count} inputs")
+    has_layer_norm = call.input_count == 24 and call.optional_input(LSTM["forget_layer_norm_coefficients"]) is not None
+    if is_sequence:
+        call.ensure_equal("node->outputs->size", call.output_count, 1)
+    value = call.input(0)
+    is_integer = value.type == t.INT8
+    call.ensure(value.rank > 1, "input->dims->size > 1")
+    batch = value.shape[1 if is_sequence and call.option("time_major") else 0]
+    depth = value.shape[2 if is_sequence else 1]
+    to_output, recurrent = call.input(LSTM["input_to_output_weights"]), call.input(LSTM["recurrent_to_output_weights"])
+    cells = to_output.shape[0]
+    call.ensure_equal("input_to_output_weights->dims->size", to_output.rank, 2)
+    call.ensure_equal("input_to_output_weights->dims->data[1]", to_output.shape[1], depth, "n_input")
+    is_diagonal = is_sequence and recurrent.rank == 1
+    if not is_diagonal:
+        call.ensure_equal("recurrent_to_output_weights->dims->size", recurrent.rank, 2)
+    call.ensure_equal("recurrent_to_output_weights->dims->data[0]", recurrent.shape[0], cells, "n_cell")
+    outputs = recurrent.shape[0 if is_diagonal else 1]
+    check_weights(call, depth, outputs, cells, has_layer_norm=has_layer_norm, is_integer=is_integer)
+    states = [call.variable_input(LSTM[name]) for name in ("output_state", "cell_state")]
+    for state, name in zip(states, ("output_state", "cell_state"), strict=True):
+        call.ensure(state is not None, f"{name} != nullptr", at=1 if not is_sequence else 0)
+    output_state, cell_state = (state for state in states if state is not None)
+    left = "static_cast<int64_t>(n_batch) * n_"
+    call.ensure_equal("NumElements(output_state)", output_state.elements, batch * outputs, f"{left}output")
+    call.ensure_equal("NumElements(cell_state)", cell_state.elements, batch * cells, f"{left}cell")
+    call.resize(call.output(), (*value.shape[:-1], outputs) if is_sequence else (batch, outputs))
+    count = len(call.node.intermediates)
+    if is_integer and is_sequence:
+        call.ensure(count == 5, "num_intermediate_tensors == 5")
+    elif is_integer:
+        call.ensure(count in (5, 12), "num_intermediate_tensors == 5 || num_intermediate_tensors == 12")
+    is_hybrid, is_cifg = is_hybrid_op(value, to_output), call.optional_input(LSTM["input_to_input_weights"]) is None
+    if not is_integer or is_sequence:
+        gates = (4 if is_cifg else 5) * cells + (16 if is_sequence else 0)
+        call.temporary(first, value.type, (batch, gates))
+    if is_integer:
+        _integer_scratch(call, first, count, (batch, cells))
+        return
+    if not is_hybrid:
+        call.take(first)
+        return
+    rows = (6 if is_cifg else 8) + _projection_rows(call, LSTM["projection_weights"], outputs, cells)
+    kept = (output_state, cell_state)
+    _hybrid_scratch(call, first, value, to_output, kept, batch, cells, rows)
+    is_sparse = to_output.is_sparse and not is_sequence
+    call.take(*range(first, first + (21 if is_sparse else 12)))
+    if is_sparse:
+        _ledgers(call, first + 12)
+
+
+_SPARSE_WEIGHTS = (
+    "input_to_input_weights",
+    "input_to_forget_weights",
+    "input_to_cell_weights",
+    "input_to_output_weights",
+    "recurrent_to_input_weights",
+    "recurrent_to_forget_weights",
+    "recurrent_to_cell_weights",
+    "recurrent_to_output_weights",
+    "projection_weights",
+)
+
+
+def _ledgers(call: Call, first: int) -> None:
+    """A ledger says where the blocks of a sparse matrix are; a dense one has none."""
+    for place, name in enumerate(_SPARSE_WEIGHTS):
+        weights = call.optional_input(LSTM[name])
+        size = (weights.ledger_size,) if weights is not None and weights.is_sparse else None
+        call.temporary(first + place, t.UINT8, size, _PERSISTENT)
+
+
+def _projection_rows(call: Call, place: int, outputs: int, cells: int) -> int:
+    return ceil(outputs / cells) if call.optional_input(place) is not None else 0
+
+
+def _integer_scratch(call: Call, first: int, intermediates: int, shape: Sequence[int]) -> None:
+    """The 8-bit kernels have six scratch tensors with 16-bit gates, eight with 8-bit gates."""
+    if intermediates == 5:
+        kinds: tuple[int, ...] = (t.INT16, t.INT16, t.INT16, t.INT16, t.INT8, t.INT32)
+    else:
+        kinds = (t.INT8, t.INT8, *(t.INT16,) * 6)
+    call.take(*range(first, first + len(kinds)))
+    for place, kind in enumerate(kinds):
+        call.temporary(first + place, kind, shape)
+
+
+def _hybrid_scratch(
+    call: Call,
+    first: int,
+    value: Tensor,
+    weights: Tensor,
+    states: tuple[Tensor, Tensor],
+    batch: int,
+    cells: int,
+    rows: int,
+) -> None:
+    """Place what a hybrid LSTM needs from its second temporary on."""
+    for place, source in ((1, value), (2, states[0]), (3, states[1])):
+        call.temporary(first + place, weights.type, source.shape)
+    for place in (4, 5, 6, 9, 10):  # scaling factors and zero points
+        call.temporary(first + place, t.FLOAT32, (batch,))
+    call.temporary(first + 7, t.FLOAT32, (cells,))
+    call.temporary(first + 8, t.INT32, (cells, batch))
+    call.temporary(first + 11, t.INT32, (rows, cells), _PERSISTENT)
+
+
+def _basic_lstm(call: Call) -> None:
+    call.ensure(call.input_count == 5, "node->inputs->size == kInputNum")
+    call.ensure(call.output_count == 4, "node->outputs->size == kOutputNum")
+    value, activation, weights, bias, state = (call.input(place) for place in range(5))
+    call.ensure_equal("input->dims->size", value.rank, 2)
+    batch, depth = value.shape
+    call.ensure_equal("prev_activation->dims->size", activation.rank, 2)
+    call.ensure_equal("prev_activation->dims->data[0]", activation.shape[0], batch, "num_batches")
+    width = activation.shape[1]
+    total = depth + width
+    call.ensure_equal("weights->dims->size", weights.rank, 2)
+    call.ensure_equal("weights->dims->data[0]", weights.shape[0], 4 * width, "4 * activation_depth")
+    call.ensure_equal("weights->dims->data[1]", weights.shape[1], total, "total_depth")
+    call.ensure_equal("bias->dims->size", bias.rank, 1)
+    call.ensure_equal("bias->dims->data[0]", bias.shape[0], 4 * width, "4 * activation_depth")
+    call.ensure_equal("prev_state->dims->size", state.rank, 2)
+    call.ensure_equal("prev_state->dims->data[0]", state.shape[0], batch, "num_batches")
+    call.ensure_equal("prev_state->dims->data[1]", state.shape[1], width, "activation_depth")
+    for place, shape in enumerate((activation.shape, state.shape, (batch, total), (batch, 4 * width))):
+        call.resize(call.output(place), shape)
+    for tensor in (activation, state):
+        tensor.allocation_type = _PERSISTENT
+
+
+def rnn(call: Call) -> None:
+    """RNN."""
+    first = call.reserve(6)
+    value, weights, hidden = _rnn_operands(call)
+    batch, units = value.shape[0], weights.shape[0]
+    right = "input_weights->dims->data[1]"
+    call.ensure_equal("input->dims->data[1]", value.shape[1], weights.shape[1], right)
+    _check_hidden(call, hidden, batch, units)
+    call.resize(call.output(), (batch, units))
+    _hybrid_rnn(call, first, value, weights, hidden, batch)
+
+
+def sequence_rnn(call: Call) -> None:
+    """UNIDIRECTIONAL_SEQUENCE_RNN."""
+    first = call.reserve(6)
+    value, weights, hidden = _rnn_operands(call)
+    call.ensure_equal("NumDimensions(input)", value.rank, 3)
+    batch, units = value.shape[1 if call.option("time_major") else 0], weights.shape[0]
+    right = "input_weights->dims->data[1]"
+    call.ensure_equal("rnn_dims.input_size", value.shape[2], weights.shape[1], right)
+    _check_hidden(call, hidden, batch, units)
+    call.resize(call.output(), (*value.shape[:2], units))
+    _hybrid_rnn(call, first, value, weights, hidden, batch)
+
+
+def _rnn_operands(call: Call) -> tuple[Tensor, Tensor, Tensor]:
+    call.ensure_equal("node->inputs->size", call.input_count, 5)
+    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    return call.input(0), call.input(1), call.input(4)
+
+
+def _check_hidden(call: Call, hidden: Tensor, batch: int, units: int) -> None:
+    call.ensure_equal("NumDimensions(hidden_state)", hidden.rank, 2)
+    call.ensure_equal("hidden_state->dims->data[0]", hidden.shape[0], batch, "batch_size")
+    call.ensure_equal("hidden_state->dims->data[1]", hidden.shape[1], units, "num_units")
+
+
+def _hybrid_rnn(call: Call, first: int, value: Tensor, weights: Tensor, hidden: Tensor, batch: int) -> None:
+    if not is_hybrid_op(value, weights):
+        return
+    call.take(*range(first, first + 6))
+    call.temporary(first, weights.type, value.shape)
+    call.temporary(first + 1, weights.type, hidden.shape)
+    call.temporary(first + 2, t.FLOAT32, (batch,))
+    call.temporary(first + 3, t.INT32, (weights.shape[0], batch))
+    call.temporary(first + 4, t.INT32, (batch,))
+    call.temporary(first + 5, t.INT32, (2, weights.shape[0]), _PERSISTENT)
+
+
+def bidirectional_rnn(call: Call) -> None:
+    """BIDIRECTIONAL_SEQUENCE_RNN."""
+    first = call.reserve(9)
+    merges = call.option("merge_outputs")
+    call.ensure_equal("node->inputs->size", call.input_count, 12)
+    right = "params->merge_outputs ? 1 : 2"
+    call.ensure_equal("node->outputs->size", call.output_count, 1 if merges else 2, right)
+    value, forward, backward = call.input(0), call.input(1), call.input(5)
+    hidden = [call.input(4), call.input(8)]
+    auxiliary = call.optional_input(9) if call.optional_input(10) is not None else None
+    call.ensure_types("input->type", value.type, t.FLOAT32)
+    call.ensure_equal("input->dims->size", value.rank, 3)
+    batch = value.shape[1 if call.option("time_major") else 0]
+    units = (forward.shape[0], backward.shape[0])
+    for state, count, name in zip(hidden, units, ("fw", "bw"), strict=True):
+        call.ensure_equal(f"NumDimensions({name}_hidden_state)", state.rank, 2)
+        call.ensure_equal(f"{name}_hidden_state->dims->data[0]", state.shape[0], batch, "batch_size")
+        call.ensure_equal(f"{name}_hidden_state->dims->data[1]", state.shape[1], count, f"{name}_num_units")
+    if is_hybrid_op(value, forward):
+        call.take(*range(first, first + (8 if auxiliary is None else 9)))
+        for place, source in enumerate((value, *hidden)):
+            call.temporary(first + place, forward.type, source.shape)
+        call.temporary(first + 3, t.FLOAT32, (batch,))
+        call.temporary(first + 4, t.INT32, (max(units), batch))
+        call.temporary(first + 5, t.INT32, (batch,))
+        rows = 2 if auxiliary is None else 3
+        call.temporary(first + 6, t.INT32, (rows, units[0]), _PERSISTENT)
+        call.temporary(first + 7, t.INT32, (rows, units[1]), _PERSISTENT)
+        if auxiliary is not None:
+            call.temporary(first + 8, forward.type, auxiliary.shape)
+    call.resize(call.output(0), (*value.shape[:2], sum(units) if merges else units[0]))
+    if not merges:
+        call.resize(call.output(1), (*value.shape[:2], units[1]))
+
+
+# Places of the inputs of BIDIRECTIONAL_SEQUENCE_LSTM: forward, backward.
+_TO_INPUT, _TO_OUTPUT, _RECURRENT_TO_OUTPUT, _PROJECTION = (1, 18), (4, 21), (8, 25), (16, 33)
+_ACTIVATION_STATES, _CELL_STATES, _AUXILIARY, _AUXILIARY_TO_OUTPUT = (35, 37), (36, 38), 39, (43, 47)
+
+
+def bidirectional_lstm(call: Call) -> None:
+    """BIDIRECTIONAL_SEQUENCE_LSTM: two scratch buffers, 17 more when it is hybrid."""
+    first = call.reserve(19)
+    merges = call.option("merge_outputs")
+    call.ensure_equal("node->inputs->size", call.input_count, 48)
+    right = "params->merge_outputs ? 1 : 2"
+    call.ensure_equal("node->outputs->size", call.output_count, 1 if merges else 2, right)
+    value = call.input(0)
+    call.ensure_types("input->type", value.type, t.FLOAT32)
+    call.ensure_equal("input->dims->size", value.rank, 3)
+    batch = value.shape[1 if call.option("time_major", True) else 0]
+    cells, outputs, states = [], [], []
+    for way, name in enumerate(("fw", "bw")):
+        weights, recurrent = call.input(_TO_OUTPUT[way]), call.input(_RECURRENT_TO_OUTPUT[way])
+        left = f"{name}_input_to_output_weights->dims->data[1]"
+        call.ensure_equal(left, weights.shape[1], value.shape[2], "n_input")
+        cells.append(weights.shape[0])
+        outputs.append(recurrent.shape[1])
+        pair = call.variable_input(_ACTIVATION_STATES[way]), call.variable_input(_CELL_STATES[way])
+        for state, kind, count in zip(pair, ("activation", "cell"), (outputs[-1], cells[-1]), strict=True):
+            label = f"{name}_{kind}_state"
+            if state is None:
+                call.ensure(False, f"{label} != nullptr")
+                return
+            size = "output" if kind == "activation" else "cell"
+            right = f"static_cast<int64_t>(n_batch) * n_{name}_{size}"
+            call.ensure_equal(f"NumElements({label})", state.elements, batch * count, right)
+            states.append(state)
+    call.resize(call.output(0), (*value.shape[:2], sum(outputs) if merges else outputs[0]))
+    if not merges:
+        call.resize(call.output(1), (*value.shape[:2], outputs[1]))
+    is_cifg = [call.optional_input(place) is None for place in _TO_INPUT]
+    gates = [(4 if cifg else 5) * count for cifg, count in zip(is_cifg, cells, strict=True)]
+    call.take(first, first + 1)
+    call.temporary(first, value.type, (batch, gates[0] + 16))
+    call.temporary(first + 1, value.type, (batch, gates[1]))
+    if is_hybrid_op(value, call.input(_TO_OUTPUT[0])):
+        _hybrid_bidirectional(call, first, value, batch, (cells, outputs), states, is_cifg)
+
+
+def _hybrid_bidirectional(
+    call: Call,
+    first: int,
+    value: Tensor,
+    batch: int,
+    sizes: tuple[list[int], list[int]],
+    states: list[Tensor],
+    is_cifg: list[bool],
+) -> None:
+    cells, outputs = sizes
+    has_auxiliary = call.optional_input(_AUXILIARY_TO_OUTPUT[0]) is not None
+    kind = call.input(_TO_OUTPUT[0]).type
+    call.take(*range(first, first + (19 if has_auxiliary else 18)))
+    forward_state, forward_cell, backward_state, backward_cell = states
+    sources = (value, forward_state, backward_state, forward_cell, backward_cell)
+    for place, source in enumerate(sources, 2):
+        call.temporary(first + place, kind, source.shape)
+    for place in (7, 8, 9, 10, 13, 14, 15):  # scaling factors and zero points
+        call.temporary(first + place, t.FLOAT32, (batch,))
+    call.temporary(first + 11, t.FLOAT32, (cells[0],))
+    widths = [call.input(place).shape[0] for place in _AUXILIARY_TO_OUTPUT] if has_auxiliary else []
+    call.temporary(first + 12, t.INT32, (max(*cells, *widths), batch))
+    for way in (0, 1):
+        rows = 6 if is_cifg[way] else 8
+        rows += (3 if is_cifg[way] else 4) if has_auxiliary else 0
+        rows += _projection_rows(call, _PROJECTION[way], outputs[way], cells[way])
+        call.temporary(first + 16 + way, t.INT32, (rows, cells[way]), _PERSISTENT)
+    auxiliary = call.optional_input(_AUXILIARY)
+    if has_auxiliary and auxiliary is not None:
+        call.temporary(first + 18, kind, auxiliary.shape)

@@ -1,0 +1,435 @@
+"""Kernels that pick elements: SLICE, GATHER, SPLIT, CONCATENATION, WHERE and their like.
+
+Source: tflite/kernels/{slice,strided_slice,gather,concatenation,pack,split,topk_v2,where,...}.cc
+@ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.kernels.strides import StridedSlice
+
+_INDICES = (t.INT32, t.INT64)
+
+
+def slice_of(call: Call) -> None:
+    """SLICE: an output whose shape the file knows keeps it."""
+    call.counts(3)
+    value, begin, size, output = call.input(0), call.input(1), call.input(2), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.ensure(begin.type in _INDICES, "begin->type == kTfLiteInt32 || begin->type == kTfLiteInt64")
+    call.ensure(size.type in _INDICES, "size->type == kTfLiteInt32 || size->type == kTfLiteInt64")
+    call.ensure_equal("NumDimensions(begin)", begin.rank, 1)
+    call.ensure_equal("NumDimensions(size)", size.rank, 1)
+    call.ensure_equal("NumElements(begin)", begin.elements, size.elements, "NumElements(size)")
+    is_known = begin.is_known and size.is_known and not _has_unknown_dimension(value)
+    if output.rank and not _has_unknown_dimension(output):
+        if is_known:
+            _check_slice(call, _sliced(call, value, begin, size), output)
+        return
+    if not is_known:
+        call.dynamic(output)
+        return
+    call.resize(output, _sliced(call, value, begin, size))
+
+
+def _sliced(call: Call, value: Tensor, begin: Tensor, size: Tensor) -> list[int]:
+    call.ensure_equal("NumElements(begin)", begin.elements, value.rank, "input_dims")
+    call.ensure_equal("NumElements(size)", size.elements, value.rank, "input_dims")
+    shape = []
+    for whole, first, count in zip(value.shape, values_of(begin), values_of(size), strict=True):
+        if count < -1:
+            raise call.failure("Invalid size.")
+        if count >= 0 and whole < first + count:
+            raise call.failure("Invalid begin and size.")
+        shape.append(whole - first if count == -1 else count)
+    return shape
+
+
+def _check_slice(call: Call, shape: list[int], output: Tensor) -> None:
+    left = "static_cast<int>(output_shape_vector.size())"
+    call.ensure_equal(left, len(shape), output.rank, "NumDimensions(output)")
+    for one, other in zip(shape, output.shape, strict=True):
+        call.ensure_equal("output_shape_vector[idx]", one, other, "SizeOfDimension(output, idx)")
+
+
+def _has_unknown_dimension(tensor: Tensor) -> bool:
+    return tensor.signature is not None and -1 in tensor.signature
+
+
+def strided_slice(call: Call) -> None:
+    """STRIDED_SLICE: of constants, a constant."""
+    call.counts(4)
+    value, begin, end, strides = (call.input(place) for place in range(4))
+    output = call.output()
+    for tensor, name in ((begin, "begin"), (end, "end"), (strides, "strides")):
+        call.ensure_equal(f"NumDimensions(op_context.{name})", tensor.rank, 1)
+    call.ensure_equal("NumElements(op_context.begin)", begin.elements, end.elements, "NumElements(op_context.end)")
+    call.ensure_type_numbers("op_context.input->type", value.type, output.type, "op_context.output->type")
+    for tensor, name in ((begin, "begin"), (end, "end"), (strides, "strides")):
+        call.ensure_types(f"op_context.{name}->type", tensor.type, t.INT32)
+    call.ensure_message(begin.elements <= 31, "StridedSlice op only supports up to 31 indices.")
+    if not (strides.is_known and (call.option("offset") or (begin.is_known and end.is_known))):
+        call.dynamic(output)
+        return
+    asked = StridedSlice(call.options, value.shape, values_of(begin), values_of(end), values_of(strides))
+    call.ensure_message(0 not in asked.strides, "stride value has to be non-zero")
+    if value.is_known and begin.is_known and end.is_known and value.type != t.STRING:
+        values = values_of(value)
+        call.store(output, asked.output_shape, [values[place] for place in asked.places()])
+        return
+    call.resize(output, asked.output_shape)
+
+
+def gather(call: Call) -> None:
+    """GATHER: of constants, a constant."""
+    call.counts(2)
+    value, positions, output = call.input(0), call.input(1), call.output()
+    if positions.type not in (*_INDICES, t.INT16):
+        raise call.failure(f"Positions of type '{t.type_name(positions.type)}' are not supported by gather.")
+    output.type = value.type
+    if value.type == t.STRING:
+        call.ensure_equal("NumDimensions(input)", value.rank, 1)
+    axis = call.option("axis")
+    axis += value.rank if axis < 0 else 0
+    call.ensure(0 <= axis < value.rank, "0 <= axis && axis < NumDimensions(input)")
+    batch = call.option("batch_dims")
+    batch += positions.rank if batch < 0 else 0
+    call.ensure(batch <= axis, "batch_dims <= axis")
+    call.ensure(0 <= batch < value.rank, "0 <= batch_dims && batch_dims < NumDimensions(input)")
+    call.ensure(batch <= positions.rank, "batch_dims <= NumDimensions(positions)")
+    for one, other in zip(value.shape[:batch], positions.shape, strict=False):
+        call.ensure_equal("input->dims->data[i]", one, other, "positions->dims->data[i]")
+    shape = (*value.shape[:axis], *positions.shape[batch:], *value.shape[axis + 1 :])
+    if not (value.is_known and positions.is_known):
+        call.resize(output, shape)
+        return
+    call.store(output, shape, _gathered(value, positions, axis, batch))
+
+
+def _gathered(value: Tensor, positions: Tensor, axis: int, batch: int) -> list[float]:
+    values, indices = values_of(value), values_of(positions)
+    shape = value.shape
+    batches, outer = prod(shape[:batch]), prod(shape[batch:axis])
+    inner, count = prod(shape[axis + 1 :]), prod(positions.shape[batch:])
+    if not values:
+        return [0] * (batches * outer * count * inner)
+    result: list[float] = []
+    for group, row, at in product(range(batches), range(outer), range(count)):
+        start = ((group * outer + row) * shape[axis] + indices[group * count + at]) * inner
+        result += values[start : start + inner]
+    return result
+
+
+def gather_nd(call: Call) -> None:
+    """GATHER_ND."""
+    call.counts(2)
+    value, indices, output = call.input(0), call.input(1), call.output()
+    if indices.type not in (*_INDICES, t.INT16):
+        raise call.failure(f"Indices of type '{t.type_name(indices.type)}' are not supported by gather_nd.")
+    if value.rank < 1:
+        raise call.failure("Params must be at least a vector.")
+    if indices.rank < 1:
+        raise call.failure("Indices must be at least a vector.")
+    depth = indices.shape[-1]
+    if not 0 <= depth <= value.rank:
+        raise call.failure("Index innermost dimension length must be in [0, params rank].")
+    output.type = value.type
+    call.resize(output, (*indices.shape[:-1], *value.shape[depth:]))
+
+
+def scatter_nd(call: Call) -> None:
+    """SCATTER_ND."""
+    call.counts(3)
+    indices, updates, shape = call.input(0), call.input(1), call.input(2)
+    if updates.type not in (t.FLOAT32, t.UINT8, t.BOOL, t.INT8, t.INT64, t.INT32):
+        raise call.failure(f"Updates of type '{t.type_name(updates.type)}' are not supported by scatter_nd.")
+    if indices.type != shape.type:
+        raise call.failure("Indices and shape must have the same type.")
+    output = call.output()
+    output.type = updates.type
+    if not shape.is_known:
+        call.dynamic(output)
+        return
+    if indices.type != t.INT32:
+        raise call.failure(f"Indices of type '{t.type_name(indices.type)}' are not supported by scatter_nd.")
+    sizes, outer = values_of(shape), indices.rank - 1
+    for one, other in zip(indices.shape[:outer], updates.shape, strict=False):
+        call.ensure_equal("indices.Dims(i)", one, other, "updates.Dims(i)")
+    depth = indices.shape[outer]
+    left, right = "updates.DimensionsCount() - outer_dims", "shape_shape.Dims(0) - ix"
+    call.ensure_equal(left, updates.rank - outer, len(sizes) - depth, right)
+    for one, other in zip(updates.shape[outer:], sizes[depth:], strict=False):
+        call.ensure_equal("updates.Dims(i + outer_dims)", one, other, "shape_data[ix + i]")
+    call.resize(output, sizes)
+
+
+def concatenation(call: Call) -> None:
+    """CONCATENATION: of constants, a constant."""
+    first = call.input(0)
+    axis = call.option("axis")
+    axis += first.rank if axis < 0 else 0
+    call.ensure(axis >= 0, "axis >= 0")
+    text = "axis < t0->dims->size || (t0->dims->size == 0 && axis == 0)"
+    call.ensure(axis < first.rank or (first.rank == 0 and axis == 0), text)
+    activation = call.option("fused_activation_function")
+    call.ensure_equal("params->activation", activation, 0, "kTfLiteActNone")
+    values = [call.input(place) for place in range(call.input_count)]
+    is_known, output = all(value.is_known for value in values), call.output()
+    if is_known and first.rank == 0 and axis == 0 and first.type != t.INT4:
+        for value in values[1:]:
+            call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size")
+        call.store(output, (len(values),), [values_of(value)[0] for value in values])
+        return
+    call.ensure(first.rank > 0, "t0->dims->size > 0")
+    for value in values[1:]:
+        call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size", at=1)
+        call.ensure_type_numbers("t->type", value.type, first.type, "input_type")
+        for place, (one, other) in enumerate(zip(value.shape, first.shape, strict=True)):
+            if place != axis:
+                call.ensure_equal("t->dims->data[d]", one, other, "t0->dims->data[d]")
+    shape = list(first.shape)
+    shape[axis] = sum(value.shape[axis] for value in values)
+    call.ensure_types("output->type", output.type, first.type, "input_type")
+    if first.type == t.INT8:
+        for value in values:
+            right = "output->params.zero_point"
+            call.ensure_equal("t->params.scale", value.scale != output.scale, 0, "output->params.scale")
+            call.ensure_equal("t->params.zero_point", value.zero_point, output.zero_point, right)
+    elif first.type == t.INT16:
+        for value in values:
+            call.ensure_equal("t->params.zero_point", value.zero_point, 0)
+        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+    if not is_known:
+        call.resize(output, shape)
+        return
+    if first.type not in t.STORABLE:
+        output.free(AllocationType.PERSISTENT_RO)
+        call.resize(output, shape)
+        return
+    call.store(output, shape, _concatenated(values, axis))
+
+
+def _concatenated(values: list[Tensor], axis: int) -> list[float]:
+    rows = [values_of(value) for value in values]
+    widths = [prod(value.shape[axis:]) for value in values]
+    result: list[float] = []
+    for place in range(prod(values[0].shape[:axis])):
+        for row, width in zip(rows, widths, strict=True):
+            result += row[place * width : (place + 1) * width]
+    return result
+
+
+def pack(call: Call) -> None:
+    """PACK."""
+    count = call.option("values_count")
+    call.ensure_equal("NumInputs(node)", call.input_count, count, "data->values_count")
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    first, axis = call.input(0), call.option("axis")
+    axis += first.rank + 1 if axis < 0 else 0
+    call.ensure(first.rank >= axis, "NumDimensions(input0) >= data->axis")
+    call.ensure(axis >= 0, "data->axis >= 0")
+    values = [call.input(place) for place in range(count)]
+    for value in values[1:]:
+        call.ensure(first.shape == value.shape, "HaveSameShapes(input0, input)")
+        call.ensure_types("input0->type", first.type, value.type, "input->type")
+    output = call.output()
+    call.ensure_types("output->type", output.type, first.type, "input0->type")
+    for value in values:
+        right = "output->params.zero_point"
+        call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, right)
+    call.resize(output, (*first.shape[:axis], count, *first.shape[axis:]))
+
+
+def unpack(call: Call) -> None:
+    """UNPACK."""
+    count = call.option("num")
+    call.ensure_equal("NumInputs(node)", call.input_count, 1)
+    call.ensure_equal("NumOutputs(node)", call.output_count, count, "data->num")
+    value = call.input(0)
+    call.ensure(value.elements > 0, "NumElements(input) > 0")
+    axis = call.option("axis")
+    axis += value.rank if axis < 0 else 0
+    call.ensure(0 <= axis < value.rank, "0 <= axis && axis < NumDimensions(input)")
+    accepted = (t.INT32, t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT8, t.INT16, t.BOOL)
+    if value.type not in accepted:
+        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by unpack.")
+    call.ensure_equal("data->num", count, value.shape[axis], "input_shape->data[axis]")
+    for place in range(count):
+        output = call.output(place)
+        call.ensure_types("output->type", output.type, value.type, "input->type")
+        right = "output->params.zero_point"
+        call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, right)
+        call.resize(output, (*value.shape[:axis], *value.shape[axis + 1 :]))
+
+
+def split(call: Call) -> None:
+    """SPLIT into equal parts."""
+    call.ensure_equal("NumInputs(node)", call.input_count, 2)
+    axis, value, count = call.input(0), call.input(1), call.option("num_splits")
+    right = "op_context.params->num_splits"
+    call.ensure_equal("NumOutputs(node)", call.output_count, count, right)
+    outputs = _split_outputs(call, value)
+    if not axis.is_known:
+        call.dynamic(*outputs)
+        return
+    at = _split_axis(call, axis, value)
+    call.ensure(count != 0, "num_splits != 0")
+    call.ensure_message(value.shape[at] % count == 0, "Not an even split")
+    for output in outputs:
+        call.resize(output, _replaced(value.shape, at, value.shape[at] // count))
+
+
+def split_v(call: Call) -> None:
+    """SPLIT_V into parts of given sizes, one of which may be what is left."""
+    call.ensure_equal("NumInputs(node)", call.input_count, 3)
+    value, sizes, axis = call.input(0), call.input(1), call.input(2)
+    right = "op_context.params->num_splits"
+    call.ensure_equal("NumOutputs(node)", call.output_count, call.option("num_splits"), right)
+    outputs = _split_outputs(call, value)
+    call.ensure_equal("NumDimensions(size_splits)", sizes.rank, 1)
+    call.ensure_equal("NumOutputs(node)", call.output_count, sizes.elements, "NumElements(size_splits)")
+    if not (sizes.is_known and axis.is_known):
+        call.dynamic(*outputs)
+        return
+    parts = list(values_of(sizes))
+    if parts.count(-1) > 1:
+        raise call.failure("The size_splits contains more than one -1.")
+    at, known = _split_axis(call, axis, value), sum(part for part in parts if part != -1)
+    if -1 in parts:
+        if known > value.shape[at]:
+            raise call.failure("The sum of size_splits must be less than the dimension of value.")
+        parts[parts.index(-1)] = value.shape[at] - known
+    elif known != value.shape[at]:
+        raise call.failure("The size_splits must sum to the dimension of value along axis.")
+    for output, part in zip(outputs, parts, strict=True):
+        call.resize(output, _replaced(value.shape, at, part))
+
+
+def _split_outputs(call: Call, value: Tensor) -> list[Tensor]:
+    outputs = [call.output(place) for place in range(call.output_count)]
+    for output in outputs:
+        output.type = value.type
+    return outputs
+
+
+def _split_axis(call: Call, axis: Tensor, value: Tensor) -> int:
+    at: int = values_of(axis)[0]
+    at += value.rank if at < 0 else 0
+    call.ensure(at >= 0, "axis_value >= 0")
+    call.ensure(at < value.rank, "axis_value < NumDimensions(input)")
+    return at
+
+
+def _replaced(shape: Shape, place: int, size: int) -> Shape:
+    return (*shape[:place], size, *shape[place + 1 :])
+
+
+def arg_min_max(call: Call) -> None:
+    """ARG_MAX and ARG_MIN."""
+    call.counts(2)
+    value, axis, output = call.input(0), call.input(1), call.output()
+    call.ensure_equal("NumElements(axis)", axis.elements, 1)
+    call.ensure(axis.type in _INDICES, "axis->type == kTfLiteInt32 || axis->type == kTfLiteInt64")
+    wanted = call.option("output_type")
+    if wanted not in _INDICES:
+        raise call.failure(f"Unknown index output data type: {t.type_number(wanted)}")
+    output.type = wanted
+    if value.type not in (t.FLOAT32, t.UINT8, t.INT8, t.INT32, t.BOOL):
+        number = t.type_number(value.type)
+        raise call.failure(f"Unknown input type: {number}, only float32, int types and bool are supported")
+    call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
+    if not axis.is_known:
+        call.dynamic(output)
+        return
+    at = values_of(axis)[0]
+    at += value.rank if at < 0 else 0
+    header = "./tflite/kernels/internal/kernel_utils.h"
+    call.ensure_message(0 <= at < value.rank, "Invalid axis value.", header)
+    call.resize(output, value.shape[:at] + value.shape[at + 1 :])
+
+
+def top_k(call: Call) -> None:
+    """TOPK_V2."""
+    call.counts(2, 2)
+    value, count, best, places = call.input(0), call.input(1), call.output(0), call.output(1)
+    call.ensure_types("input->type", value.type, best.type, "output_values->type")
+    text = "top_k->type == kTfLiteInt32 || top_k->type == kTfLiteInt16"
+    call.ensure(count.type in (t.INT32, t.INT16), text, at=1)
+    if not count.is_known or _has_unknown_dimension(value):
+        call.dynamic(places, best)
+        return
+    call.ensure_equal("NumElements(top_k)", count.elements, 1)
+    wanted = values_of(count)[0]
+    call.ensure_message(value.rank >= 1, "TopK k input must have 1 or more dimensions.")
+    call.ensure_message(wanted <= max(value.shape[-1], 0), "TopK k is higher than the internal dimension.")
+    for output in (places, best):
+        call.resize(output, (*value.shape[:-1], max(wanted, 0)))
+
+
+def one_hot(call: Call) -> None:
+    """ONE_HOT."""
+    call.counts(4)
+    indices, depth, on, off = (call.input(place) for place in range(4))
+    output, axis = call.output(), call.option("axis")
+    axis = indices.rank if axis == -1 else axis
+    if on.type not in (t.FLOAT32, t.INT16, t.INT32, t.INT64, t.INT8, t.UINT8, t.BOOL):
+        raise call.failure(f"Unknown output data type: {t.type_name(on.type)}")
+    output.type = on.type
+    text = "op_context.indices->type == kTfLiteInt32 || op_context.indices->type == kTfLiteInt64"
+    call.ensure(indices.type in _INDICES, text)
+    call.ensure(0 <= axis <= indices.rank, "op_context.axis >= 0 && op_context.axis < op_context.output_dims")
+    for tensor, name in ((depth, "depth"), (on, "on_value"), (off, "off_value")):
+        call.ensure_equal(f"NumElements(op_context.{name})", tensor.elements, 1)
+    call.ensure_types("op_context.off_value->type", off.type, on.type, "op_context.dtype")
+    if not depth.is_known:
+        call.dynamic(output)
+        return
+    size = values_of(depth)[0]
+    call.ensure(size >= 0, "*op_context.depth->data.i32 >= 0")
+    call.resize(output, (*indices.shape[:axis], size, *indices.shape[axis:]))
+
+
+def where(call: Call) -> None:
+    """WHERE: of a constant condition, the number of its true elements is known."""
+    call.counts(1)
+    condition, output = call.input(0), call.output()
+    if condition.type not in (t.BOOL, t.FLOAT32, t.INT64, t.INT32, t.INT8, t.UINT8, t.UINT32):
+        raise call.failure(f"Condition tensor has unsupported type: '{t.type_name(condition.type)}'.")
+    output.type = t.INT64
+    if not condition.is_known:
+        call.dynamic(output)
+        return
+    call.resize(output, (sum(value != 0 for value in values_of(condition)), condition.rank))
+
+
+def select(call: Call) -> None:
+    """SELECT, whose condition may be one value a row, and SELECT_V2, which broadcasts."""
+    call.counts(3)
+    condition, x, y, output = call.input(0), call.input(1), call.input(2), call.output()
+    call.ensure_types("input_condition->type", condition.type, t.BOOL)
+    call.ensure_types("input_x->type", x.type, y.type, "input_y->type")
+    output.type = x.type
+    if condition.elements == x.elements == y.elements == output.elements == 1:
+        call.resize(output, output.shape)
+        return
+    if condition.shape == x.shape == y.shape:
+        call.resize(output, x.shape)
+    elif call.node.registration.op == "SELECT_V2":
+        shape = call.broadcast(condition, x, y)
+        call.ensure(len(shape) <= 8, "output_size->size <= 8")
+        call.resize(output, shape)
+    else:
+        is_row = condition.rank == 0 or (condition.rank == 1 and condition.shape[0] == _first(x.shape))
+        call.ensure(is_row, "data->has_low_rank_input_condition")
+        call.ensure(x.shape == y.shape, "HaveSameShapes(input_x, input_y)")
+        call.resize(output, x.shape)
+
+
+def _first(shape: Shape) -> int:
+    return shape[0] if shape else -1

@@ -1,0 +1,313 @@
+"""Kernels that only look at shapes: RESHAPE, SHAPE, TRANSPOSE, PAD and their like.
+
+Source: tflite/kernels/{reshape,squeeze,expand_dims,shape,rank,fill,range,tile,transpose,pad,...}.cc
+@ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import ceil, prod
+
+from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call, Shape, values_of
+
+_RESHAPE_UTILS = "./tflite/kernels/internal/reshape_utils.h"
+
+
+def reshape(call: Call) -> bool | None:
+    """RESHAPE: the shape is an input, or an option; that of a constant is a constant."""
+    call.ensure(call.input_count in (1, 2), "NumInputs(node) == 1 || NumInputs(node) == 2")
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    output = call.output()
+    if output.type == t.STRING:
+        return None
+    value, shape = call.input(0), call.optional_input(1)
+    if call.input_count == 1 or (shape is not None and shape.is_known):
+        wanted = _resolved(call, value, _requested_shape(call, shape))
+        if not value.is_known:
+            call.resize(output, wanted)
+            return None
+        output.free(AllocationType.PERSISTENT_RO)
+        call.resize(output, wanted)
+        if output.data is not None and value.data is not None:
+            output.data = bytearray(value.data[: output.size])
+        return None
+    if output.allocation_type is AllocationType.ARENA_RW:
+        output.size = value.size
+    return True
+
+
+def _requested_shape(call: Call, shape: Tensor | None) -> list[int]:
+    if call.input_count == 2 and shape is not None and shape.rank == 1 and shape.type == t.INT32:
+        return list(values_of(shape))
+    wanted = list(call.option("new_shape", ()))
+    return [] if wanted == [0] else wanted  # an old converter wrote a scalar's shape so
+
+
+def _resolved(call: Call, value: Tensor, wanted: list[int]) -> list[int]:
+    """Return a shape whose one -1 became what is left."""
+    stretch = -1
+    for place, size in enumerate(wanted):
+        if size == -1:
+            if stretch != -1:
+                raise call.failure(f"{_RESHAPE_UTILS}:62 stretch_dim != -1 ({stretch} != -1)")
+            stretch = place
+        else:
+            call.ensure_message(size >= 0, "output shape contains negative dimension", _RESHAPE_UTILS)
+    elements = prod(size for size in wanted if size != -1)
+    if stretch != -1:
+        if value.elements == 0 and elements != 0:
+            wanted[stretch] = 0
+        else:
+            wanted[stretch] = prod(filter(None, value.shape)) // prod(size for size in wanted if size not in (0, -1))
+        elements *= wanted[stretch]
+    message = f"num_input_elements != num_output_elements ({value.elements} != {elements})"
+    call.ensure_message(value.elements == elements, message, _RESHAPE_UTILS)
+    return wanted
+
+
+def squeeze(call: Call) -> None:
+    """SQUEEZE: dimensions of size 1 disappear, all of them or those that the options name."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure(value.rank <= 8, "input_num_dims <= 8")
+    named = call.option("squeeze_dims", ())
+    gone = {place for place, size in enumerate(value.shape) if size == 1} if not len(named) else set()
+    for place in named:
+        current = place + value.rank if place < 0 else place
+        is_one = 0 <= current < value.rank and value.shape[current] == 1
+        call.ensure(is_one, "current >= 0 && current < input_num_dims && input_dims->data[current] == 1")
+        gone.add(current)
+    call.resize(output, [size for place, size in enumerate(value.shape) if place not in gone])
+
+
+def expand_dims(call: Call) -> None:
+    """EXPAND_DIMS."""
+    call.counts(2)
+    value, axis, output = call.input(0), call.input(1), call.output()
+    output.type = value.type
+    call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, "output->params.zero_point")
+    if not axis.is_known:
+        call.dynamic(output)
+        return
+    place = values_of(axis)[0]
+    place += value.rank + 1 if place < 0 else 0
+    call.ensure(place <= value.rank, "axis <= input_dims.size")
+    call.ensure(place >= 0, "axis >= 0")
+    call.resize(output, (*value.shape[:place], 1, *value.shape[place:]))
+
+
+def shape_of(call: Call) -> None:
+    """SHAPE: a constant as soon as the input's shape is known."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    wanted = call.option("out_type", t.FLOAT32)
+    if wanted not in (t.INT32, t.INT64):
+        raise call.failure(f"Unknown shape output data type: {t.type_number(wanted)}")
+    output.type = wanted
+    call.store(output, (value.rank,), value.shape)
+
+
+def rank_of(call: Call) -> None:
+    """RANK: a constant."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    output.type = t.INT32
+    call.store(output, (), (value.rank,))
+
+
+def fill(call: Call) -> None:
+    """FILL."""
+    call.counts(2)
+    dims, value, output = call.input(0), call.input(1), call.output()
+    call.ensure_equal("NumDimensions(dims)", dims.rank, 1)
+    call.ensure(dims.type in (t.INT32, t.INT64), "dtype == kTfLiteInt32 || dtype == kTfLiteInt64")
+    call.ensure_equal("NumDimensions(value)", value.rank, 0)
+    output.type = value.type
+    if not dims.is_known:
+        call.dynamic(output)
+        return
+    sizes = values_of(dims)
+    if any(size < 0 for size in sizes):
+        raise call.failure(f"Fill dimensions must be >= 0 got {t.type_number(dims.type)}")
+    call.resize(output, sizes)
+
+
+def range_of(call: Call) -> None:
+    """RANGE: of constants, a constant."""
+    call.counts(3)
+    ends = [call.input(place) for place in range(3)]
+    for end, name in zip(ends, ("start", "limit", "delta"), strict=True):
+        call.ensure_equal(f"NumDimensions({name})", end.rank, 0)
+    kind = ends[0].type
+    if kind not in (t.FLOAT32, t.INT32, t.INT64):
+        raise call.failure(f"Unknown index output data type: {t.type_name(kind)}")
+    call.ensure_types("limit->type", ends[1].type, kind, "dtype")
+    call.ensure_types("delta->type", ends[2].type, kind, "dtype")
+    output = call.output()
+    output.type = kind
+    if not all(end.is_known for end in ends):
+        call.dynamic(output)
+        return
+    start, limit, delta = (values_of(end)[0] for end in ends)
+    call.ensure(delta != 0, "!std::equal_to<T>()(delta, 0)")
+    is_finite = (start >= limit and delta < 0) or (start <= limit and delta > 0)
+    call.ensure(is_finite, "(start >= limit && delta < 0) || (start <= limit && delta > 0)")
+    count = ceil(abs((limit - start) / delta)) if kind == t.FLOAT32 else -(-abs(limit - start) // abs(delta))
+    call.store(output, (count,), [start + place * delta for place in range(count)])
+
+
+def tile(call: Call) -> None:
+    """TILE."""
+    call.counts(2)
+    value, output, multipliers = call.input(0), call.output(), call.input(1)
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    if multipliers.type not in (t.INT32, t.INT64):
+        raise call.failure(f"Multipliers of type '{t.type_name(multipliers.type)}' are not supported by tile.")
+    if not multipliers.is_known:
+        call.dynamic(output)
+        return
+    call.ensure_equal("num_dimensions", value.rank, multipliers.elements, "num_multipliers")
+    shape = [size * times for size, times in zip(value.shape, values_of(multipliers), strict=True)]
+    if not value.is_known or value.type == t.STRING:
+        call.resize(output, shape)
+        return
+    output.free(AllocationType.PERSISTENT_RO)
+    values, strides = values_of(value), _strides(value.shape)
+    places = product(*(range(size) for size in shape))
+    call.store(
+        output,
+        shape,
+        [
+            values[sum(at % size * step for at, size, step in zip(place, value.shape, strides, strict=True))]
+            for place in places
+        ],
+    )
+
+
+def _strides(shape: Shape) -> list[int]:
+    return [prod(shape[place + 1 :]) for place in range(len(shape))]
+
+
+def transpose(call: Call) -> None:
+    """TRANSPOSE."""
+    call.counts(2)
+    value, perm, output = call.input(0), call.input(1), call.output()
+    call.ensure_message(value.rank <= 8, "Transpose op only supports 1D-8D input arrays.")
+    call.ensure_types("op_context.input->type", value.type, output.type, "op_context.output->type")
+    if not perm.is_known:
+        call.dynamic(output)
+        return
+    call.ensure_equal("NumDimensions(op_context->perm)", perm.rank, 1)
+    call.ensure_equal("op_context->perm->dims->data[0]", perm.shape[0], value.rank, "dims")
+    order = values_of(perm)
+    is_inside = all(-value.rank <= place < value.rank for place in order)
+    call.ensure_message(is_inside, "Transpose op permutations array is out of bounds.")
+    call.resize(output, [value.shape[place] for place in order])
+
+
+def matrix_diag(call: Call) -> None:
+    """MATRIX_DIAG."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure(value.rank >= 1, "input_dims_size >= 1")
+    output.type = value.type
+    call.resize(output, (*value.shape, value.shape[-1]))
+
+
+def matrix_set_diag(call: Call) -> None:
+    """MATRIX_SET_DIAG."""
+    call.counts(2)
+    value, output = call.input(0), call.output()
+    call.ensure(value.rank >= 2, "input_dims_size >= 2")
+    output.type = value.type
+    call.resize(output, value.shape)
+
+
+def broadcast_to(call: Call) -> None:
+    """BROADCAST_TO."""
+    call.ensure(call.input_count == 2, "NumInputs(node) == 2")
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    value, shape, output = call.input(0), call.input(1), call.output()
+    text = "op_context.shape->type == kTfLiteInt32 || op_context.shape->type == kTfLiteInt64"
+    call.ensure(shape.type in (t.INT32, t.INT64), text)
+    call.ensure_type_numbers("op_context.input->type", value.type, output.type, "op_context.output->type")
+    call.ensure(value.type != t.STRING, "op_context.input->type != kTfLiteString")
+    if not shape.is_known:
+        call.dynamic(output)
+        return
+    message = "Output shape must be broadcastable from input shape."
+    call.ensure_equal("NumDimensions(op_context->shape)", shape.rank, 1)
+    wanted = values_of(shape)
+    call.ensure_message(value.rank <= len(wanted), message)
+    for size, other in zip(reversed(value.shape), reversed(wanted), strict=False):
+        call.ensure_message(size in (1, other), message)
+    call.resize(output, wanted)
+
+
+def broadcast_args(call: Call) -> None:
+    """BROADCAST_ARGS: of constants, a constant."""
+    call.ensure(call.input_count == 2, "NumInputs(node) == 2")
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    one, other, output = call.input(0), call.input(1), call.output()
+    text = "op_context.shape1->type == kTfLiteInt32 || op_context.shape1->type == kTfLiteInt64"
+    call.ensure(one.type in (t.INT32, t.INT64), text)
+    call.ensure_type_numbers("op_context.shape1->type", one.type, other.type, "op_context.shape2->type")
+    call.ensure_type_numbers("op_context.shape1->type", one.type, output.type, "op_context.output->type")
+    call.ensure_equal("NumDimensions(op_context.shape1)", one.rank, 1)
+    call.ensure_equal("NumDimensions(op_context.shape2)", other.rank, 1)
+    rank = max(one.shape[0], other.shape[0])
+    if not (one.is_known and other.is_known):
+        call.resize(output, (rank,))
+        return
+    rows = [(1,) * (rank - len(values)) + values for values in (values_of(one), values_of(other))]
+    call.store(output, (rank,), [max(pair) if 0 not in pair else 0 for pair in zip(*rows, strict=True)])
+
+
+def bitcast(call: Call) -> None:
+    """BITCAST: the last dimension grows or goes with the size of an element."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    size, other = ELEMENT_SIZES[value.type], ELEMENT_SIZES[output.type]
+    if size > other:
+        call.resize(output, (*value.shape, size // other))
+    elif size < other:
+        text = "output_type_size / input_type_size"
+        call.ensure_equal("input->dims->data[dims - 1]", value.shape[-1], other // size, text)
+        call.resize(output, value.shape[:-1])
+    else:
+        call.resize(output, value.shape)
+
+
+ELEMENT_SIZES: dict[int, int] = {
+    t.BOOL: 1,
+    t.INT8: 1,
+    t.UINT8: 1,
+    t.INT16: 2,
+    t.UINT16: 2,
+    t.FLOAT16: 2,
+    t.BFLOAT16: 2,
+    t.INT32: 4,
+    t.UINT32: 4,
+    t.FLOAT32: 4,
+    t.INT64: 8,
+    t.UINT64: 8,
+    t.FLOAT64: 8,
+    t.COMPLEX64: 8,
+    t.COMPLEX128: 16,
+}
+"""Bytes of an element, by type."""
+
+
+def rng_bit_generator(call: Call) -> None:
+    """STABLEHLO_RNG_BIT_GENERATOR."""
+    call.counts(1, 2)
+    state, key, output = call.input(0), call.output(0), call.output(1)
+    call.ensure_type_numbers("initial_state->type", state.type, t.UINT64)
+    call.ensure_equal("NumDimensions(initial_state)", state.rank, 1)
+    call.ensure_type_numbers("output_key->type", key.type, t.UINT64)
+    call.ensure(key.shape == state.shape, "HaveSameShapes(output_key, initial_state)")
+    call.resize(key, key.shape)
+    call.resize(output, output.shape)
