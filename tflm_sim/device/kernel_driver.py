@@ -17,6 +17,7 @@ from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import (
     FreeTempBuffer,
     FreeTempTensor,
+    FreeTempTensors,
     KernelTensor,
     Log,
     Persistent,
@@ -64,6 +65,7 @@ class KernelDriver:
             ScratchBuffer: self._scratch_buffer,
             TempTensor: self._temp_tensor,
             FreeTempTensor: self._free_temp_tensor,
+            FreeTempTensors: self._free_temp_tensors,
             TempBuffer: self._temp_buffer,
             FreeTempBuffer: self._free_temp_buffer,
             SetShape: self._set_shape,
@@ -138,6 +140,11 @@ class KernelDriver:
 
     def _free_temp_tensor(self, request: FreeTempTensor) -> None:
         self._allocator.deallocate_temp_tensor(request.tensor)
+
+    def _free_temp_tensors(self, request: FreeTempTensors) -> None:
+        for tensor in request.tensors:
+            if tensor is not None:
+                self._allocator.deallocate_temp_tensor(tensor)
 
     def _temp_buffer(self, request: TempBuffer) -> int | None:
         return self._allocator.arena.allocate_temp(request.size, request.alignment)

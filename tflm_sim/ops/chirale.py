@@ -16,18 +16,16 @@ from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn import add, conv, pool_softmax_svdf
 from tflm_sim.ops.cmsis_nn.dims import Dims
 from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, isa, optional_scratch
+from tflm_sim.ops.kernel import OP_DATA, Kernel, Prepare
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.options import fused_activation
 from tflm_sim.ops.reference import reshape
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_flat_size, runtime_shape
 from tflm_sim.ops.reference.conv import unpacked_filter
-from tflm_sim.ops.reference.node_checks import require_op_data
-from tflm_sim.ops.reference.quantization import (
-    check_activation_range,
-    check_convolution_multiplier,
-    fused_activation,
-)
+from tflm_sim.ops.reference.fully_connected import LAYER
+from tflm_sim.ops.reference.quantization import check_activation_range, check_convolution_multiplier
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import ensure_types_eq, free, input_tensor, op_data, optional_input, output_tensor, size_of
+from tflm_sim.ops.roles import op_data, size_of
 
 _FULLY_CONNECTED = "cmsis_nn/fully_connected.cc"
 _COMPARED_TYPES = (TensorType.FLOAT32, TensorType.INT8)
@@ -61,21 +59,18 @@ def _only_float_and_int8(model: OpModel) -> OpModel:
     return replace(model, prepare=prepare)
 
 
-def _prepare_fully_connected(node: Node) -> Steps[None]:
-    require_op_data(node, f"{_FULLY_CONNECTED}:55")
-    source = yield from input_tensor(node, 0, f"{_FULLY_CONNECTED}:65")
-    kernel = yield from input_tensor(node, 1, f"{_FULLY_CONNECTED}:68", "filter")
-    bias = yield from optional_input(node, 2)
-    output = yield from output_tensor(node, 0, f"{_FULLY_CONNECTED}:73")
-    ensure_types_eq(source.type, output.type, f"{_FULLY_CONNECTED}:75", "input->type", "output->type")
+def _fully_connected(
+    k: Kernel, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
+) -> Steps[None]:
+    node = k.node
+    k.same_type(source, output)
     accumulation_depth = runtime_dim(runtime_shape(kernel), len(kernel.shape) - 1)
     if source.type != TensorType.FLOAT32:
-        check_convolution_multiplier(source, kernel, bias, output.scale)
-        check_activation_range(fused_activation(node, "FullyConnectedOptions"), output)
+        check_convolution_multiplier(node, source, kernel, bias, output.scale)
+        check_activation_range(node, fused_activation(node, "FullyConnectedOptions"), output.type, output.scale)
     if source.type == TensorType.INT8:
         yield from _int8_buffers(node, output, accumulation_depth)
     yield from unpacked_filter(node, kernel)
-    yield from free(output, source, kernel, bias)
 
 
 def _int8_buffers(node: Node, output: KernelTensor, accumulation_depth: int) -> Steps[None]:
@@ -108,7 +103,6 @@ MODELS: tuple[OpModel, ...] = (
         "FULLY_CONNECTED",
         "TfLiteFullyConnectedParams",
         op_data("cmsis_nn/fully_connected.OpData"),
-        _prepare_fully_connected,
-        _FULLY_CONNECTED,
+        Prepare(_FULLY_CONNECTED, OP_DATA, takes=LAYER, body=_fully_connected, frees=(3, 0, 1, 2)),
     ),
 )

@@ -16,6 +16,9 @@ class OpTable(Mapping[str, OpModel]):
         families: Module name to the names of the operators that it models, separated by spaces.
         rows: The name of the tuple of rows in each module.
         base: The table below: an operator without a row here is looked up there.
+
+    Attributes:
+        package: As given.
     """
 
     def __init__(
@@ -26,24 +29,33 @@ class OpTable(Mapping[str, OpModel]):
         rows: str = "MODELS",
         base: Mapping[str, OpModel] | None = None,
     ) -> None:
-        self._package = package
+        self.package = package
         self._rows = rows
         self._base: Mapping[str, OpModel] = base if base is not None else {}
         self._family = {op: family for family, ops in families.items() for op in ops.split()}
         self._models: dict[str, OpModel] = {}
+        self._absent: frozenset[str] = frozenset()
+
+    def without(self, ops: frozenset[str]) -> OpTable:
+        """Return the table without some operators."""
+        table = OpTable(self.package, {}, base=self)
+        table._absent = ops
+        return table
 
     def __getitem__(self, op: str) -> OpModel:
         if op not in self._models:
             family = self._family.get(op)
+            if op in self._absent:
+                raise KeyError(op)
             if family is None:
                 return self._base[op]
-            module = import_module(f"{self._package}.{family}")
+            module = import_module(f"{self.package}.{family}")
             self._models |= {model.op: model for model in getattr(module, self._rows)}
         return self._models[op]
 
     def __iter__(self) -> Iterator[str]:
         yield from self._family
-        yield from (op for op in self._base if op not in self._family)
+        yield from (op for op in self._base if op not in self._family and op not in self._absent)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -1,22 +1,27 @@
-"""Which kernels a target links: the reference table, with a kernel library's rows on top."""
+"""Which kernels a target links: tables of operator models on top of each other, chosen by rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 
 from tflm_sim.ops import cmsis_nn, esp_nn
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.op_table import OpTable
-from tflm_sim.ops.reference import REFERENCE, REFERENCE_COMPRESSION
-from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT
+from tflm_sim.ops.reference import COMPRESSION_FAMILIES, ETHOS_U_FAMILIES, REFERENCE
+from tflm_sim.targets.changes import OPERATORS_SINCE
+from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, Runtime
 from tflm_sim.targets.target import Target
 
-_OVERLAYS = {
-    "cmsis_nn": (cmsis_nn.__name__, cmsis_nn.FAMILIES),
-    "esp_nn": (esp_nn.__name__, esp_nn.FAMILIES),
-}
+_REFERENCE = REFERENCE.package
+_LAYERS: tuple[tuple[Callable[[Target], bool], str, Mapping[str, str], str], ...] = (
+    (lambda target: target.runtime.compression, _REFERENCE, COMPRESSION_FAMILIES, "COMPRESSION_MODELS"),
+    (lambda target: target.ethos_u, _REFERENCE, ETHOS_U_FAMILIES, "ETHOS_U_MODELS"),
+    (lambda target: target.kernel_library.name == "cmsis_nn", cmsis_nn.__name__, cmsis_nn.FAMILIES, "MODELS"),
+    (lambda target: target.kernel_library.name == "esp_nn", esp_nn.__name__, esp_nn.FAMILIES, "MODELS"),
+)
+"""What lies on the reference table, lowest first: for which targets, package, families, the rows' name."""
 
 
 def registrations(target: Target, custom_ops: Iterable[OpModel] = ()) -> Mapping[str, OpModel]:
@@ -26,17 +31,12 @@ def registrations(target: Target, custom_ops: Iterable[OpModel] = ()) -> Mapping
         target: Whose kernel library.
         custom_ops: Kernels of one's own; they win over the library's of the same name.
     """
-    table, own = _library(target), {row.op: row for row in custom_ops}
-    return {**table, **own} if own else table
-
-
-def _library(target: Target) -> Mapping[str, OpModel]:
     if target.runtime.snapshot == CHIRALE_SNAPSHOT:
-        return _chirale()
-    table = _table(target.kernel_library.name, target.runtime.compression, target.ethos_u)
-    if target.runtime.snapshot == ESP_1_3_3_SNAPSHOT:
-        return OpTable(esp_nn.__name__, esp_nn.FAMILIES_1_3_3, base=table)
-    return table
+        table = _chirale()
+    else:
+        table = _table(target.runtime, tuple(applies(target) for applies, *_ in _LAYERS))
+    own = {row.op: row for row in custom_ops}
+    return {**table, **own} if own else table
 
 
 @cache
@@ -48,11 +48,10 @@ def _chirale() -> Mapping[str, OpModel]:
 
 
 @cache
-def _table(library: str, compression: bool, ethos_u: bool) -> Mapping[str, OpModel]:
-    table = REFERENCE_COMPRESSION if compression else REFERENCE
-    if ethos_u:
-        table = OpTable("tflm_sim.ops.reference", {"ethos_u": "ethos-u"}, rows="ETHOS_U_MODELS", base=table)
-    if library not in _OVERLAYS:
-        return table
-    package, families = _OVERLAYS[library]
-    return OpTable(package, families, base=table)
+def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
+    table = REFERENCE
+    for applies, (_, package, families, rows) in zip(layers, _LAYERS, strict=True):
+        if applies:
+            table = OpTable(package, families, rows=rows, base=table)
+    later = frozenset(op for op, change in OPERATORS_SINCE.items() if not runtime.has(change))
+    return table.without(later) if later else table

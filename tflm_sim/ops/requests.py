@@ -136,11 +136,28 @@ class TempTensor:
     tensor_index: int
 
 
+_TEMP_TENSORS: list[TempTensor] = []
+
+
+def temp_tensor(tensor_index: int) -> TempTensor:
+    """Return the request for a tensor; one object serves every kernel that asks for that index."""
+    while len(_TEMP_TENSORS) <= tensor_index:
+        _TEMP_TENSORS.append(TempTensor(len(_TEMP_TENSORS)))
+    return _TEMP_TENSORS[tensor_index]
+
+
 @dataclass(frozen=True, slots=True)
 class FreeTempTensor:
     """``DeallocateTempTfLiteTensor(tensor)``. Answer: None."""
 
     tensor: KernelTensor
+
+
+@dataclass(frozen=True, slots=True)
+class FreeTempTensors:
+    """``DeallocateTempTfLiteTensor`` of each tensor that is there, in order. Answer: None."""
+
+    tensors: tuple[KernelTensor | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +192,16 @@ class Log:
 
 
 Request = (
-    Persistent | Scratch | ScratchBuffer | TempTensor | FreeTempTensor | TempBuffer | FreeTempBuffer | SetShape | Log
+    Persistent
+    | Scratch
+    | ScratchBuffer
+    | TempTensor
+    | FreeTempTensor
+    | FreeTempTensors
+    | TempBuffer
+    | FreeTempBuffer
+    | SetShape
+    | Log
 )
 
 T = TypeVar("T")

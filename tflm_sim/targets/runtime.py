@@ -12,12 +12,23 @@ A snapshot is a column of ``struct_tables``: structs that are not listed for it 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from tflm_sim.targets.changes import CHANGES, ESP, NEWEST, UPSTREAM
 
 REFERENCE_SNAPSHOT = "90b983c2b"
 WHEEL_SNAPSHOT = "8f6596d"
 CHIRALE_SNAPSHOT = "chirale-2.0.0"
 ESP_1_3_3_SNAPSHOT = "esp-tflite-micro-1.3.3"
+
+_POSITIONS: dict[str, Mapping[str, int]] = {
+    REFERENCE_SNAPSHOT: {UPSTREAM: 1928},
+    WHEEL_SNAPSHOT: {},
+    CHIRALE_SNAPSHOT: {UPSTREAM: 981},
+    ESP_1_3_3_SNAPSHOT: {UPSTREAM: 1614, ESP: 147},
+}
+"""Where each snapshot stands in the history of its repositories; a repository that is not listed is at its newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,15 @@ class Runtime:
     def __post_init__(self) -> None:
         rows_exist = self.static_memory == (self.snapshot != CHIRALE_SNAPSHOT)
         assert rows_exist, "only chirale-2.0.0 has struct tables without TF_LITE_STATIC_MEMORY, and no others"
+
+    def position(self, tree: str) -> int:
+        """Return where the snapshot stands in the history of a repository, see :mod:`tflm_sim.targets.changes`."""
+        return _POSITIONS[self.snapshot].get(tree, NEWEST)
+
+    def has(self, change: str) -> bool:
+        """Return whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
+        row = CHANGES[change]
+        return row.position <= self.position(row.tree) < row.until
 
     @property
     def flags(self) -> frozenset[str]:

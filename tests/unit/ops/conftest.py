@@ -7,7 +7,7 @@ the inputs that are there, in order, then the outputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -18,12 +18,14 @@ from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import OptionValue
+from tflm_sim.ops.kernel import C_TYPES, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.ops.registry import registrations
 from tflm_sim.ops.requests import (
     FreeTempBuffer,
     FreeTempTensor,
+    FreeTempTensors,
     KernelTensor,
     Log,
     Persistent,
@@ -46,12 +48,14 @@ class KernelBench:
     Attributes:
         requests: What was asked so far, also when a step raises.
         refuse: A line's start ("temp 1", "persistent"): such requests are answered with None.
+        spared: How many of them are answered all the same, the first ones.
     """
 
     def __init__(self, model: OpModel, node: Node, refuse: str) -> None:
         self.model = model
         self.node = node
         self.refuse = refuse
+        self.spared = 0
         self.requests: list[str] = []
 
     def parse(self) -> None:
@@ -87,8 +91,14 @@ class KernelBench:
                 request = steps.send(answer)
             except StopIteration as stop:
                 return stop.value, self.requests[first:]
+            if isinstance(request, FreeTempTensors):
+                self.requests += [f"free {tensor.index}" for tensor in request.tensors if tensor is not None]
+                answer = None
+                continue
             self.requests.append(_line(request))
             refused = bool(self.refuse) and self.requests[-1].startswith(self.refuse)
+            if refused and self.spared:
+                self.spared, refused = self.spared - 1, False
             answer = None if refused else self._answer(request)
 
     def _answer(self, request: Request) -> object:
@@ -160,6 +170,57 @@ def _bench(
     )
     table = REFERENCE if kernels == "reference" else registrations(chosen)
     return KernelBench(table[op], node, refuse)
+
+
+def _equal(a: object, b: object, a_text: str, b_text: str, number: int = 1) -> list[str]:
+    return [f"{a_text} != {b_text}"]
+
+
+def _types(a: object, b: object, a_name: str = "input", b_name: str = "output") -> list[str]:
+    return [f"{a_name}->type != {b_name}->type"]
+
+
+_SAID: dict[str, Callable[..., list[str]]] = {
+    "ensure": lambda condition, text, number=1: [text],
+    "ensure_msg": lambda condition, message: [message],
+    "ensure_eq": _equal,
+    "ensure_types_eq": _equal,
+    "ensure_c_types_eq": _equal,
+    "ensure_count_eq": _equal,
+    "ensure_double_eq": _equal,
+    "same_type": _types,
+    "same_c_type": _types,
+    "is_type": lambda tensor, type_, name: [f"{name}->type != {C_TYPES[type_]}"],
+    "is_c_type": lambda tensor, type_, name: [f"{name}->type != {C_TYPES[type_]}"],
+    "one_of": lambda type_, types, name: [" || ".join(f"{name} == {C_TYPES[one]}" for one in types)],
+    "rank": lambda tensor, rank, name: [f"NumDimensions({name}) != {rank}"],
+    "present": lambda tensor, name, number=1: [f"{name} != nullptr"],
+    "counts": lambda inputs, outputs=1: [f"NumInputs(node) != {inputs}", f"NumOutputs(node) != {outputs}"],
+    "zero_points": lambda **tensors: [f"{name}->params.zero_point != 0" for name in tensors],
+    "affine": lambda tensor, name: [f"{name}->quantization.type != kTfLiteAffineQuantization"],
+    "not_quantized": lambda tensor, name: [f"{name}->quantization.type != kTfLiteNoQuantization"],
+}
+"""What each check says upstream, given its arguments."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_check_is_looked_up() -> Iterator[None]:
+    """Look the place of each check up, also when it holds: one that upstream does not have fails the test."""
+    patch = pytest.MonkeyPatch()
+    for name, said in _SAID.items():
+        patch.setattr(Kernel, name, _looked_up(getattr(Kernel, name), said))
+    yield
+    patch.undo()
+
+
+def _looked_up(check: Callable[..., Any], said: Callable[..., list[str]]) -> Callable[..., Any]:
+    def wrapper(k: Kernel, *args: Any, **kwargs: Any) -> Any:
+        numbered = len(args) == (5 if said is _equal else 3) and said in (_equal, _SAID["ensure"], _SAID["present"])
+        for text in said(*args, **kwargs):
+            k.line(text, args[-1] if numbered else 1)
+        return check(k, *args, **kwargs)
+
+    return wrapper
 
 
 @pytest.fixture(scope="session")

@@ -6,18 +6,19 @@ import pytest
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.model.types import TensorType as T
-from tflm_sim.ops.reference.arithmetic import c_div, runtime_dim, runtime_flat_size, runtime_shape, size_t
+from tflm_sim.ops.kernel import Kernel
+from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_flat_size, runtime_shape, size_t
 from tflm_sim.ops.requests import KernelTensor
 
 
 @pytest.mark.parametrize(("a", "b", "quotient"), [(7, 2, 3), (-7, 2, -3), (7, -2, -3), (-7, -2, 3), (0, 5, 0)])
-def test_c_division_rounds_towards_zero(a, b, quotient):
-    assert c_div(a, b, "x.cc:1") == quotient
+def test_c_division_rounds_towards_zero(kernel, a, b, quotient):
+    assert Kernel(kernel("NEG", [], []).node, "add_n.cc").divide(a, b) == quotient
 
 
-def test_division_by_zero_halts():
-    with pytest.raises(PrepareError, match=r"x\.cc:1") as caught:
-        c_div(1, 0, "x.cc:1")
+def test_division_by_zero_halts(kernel):
+    with pytest.raises(PrepareError, match=r"add_n\.cc") as caught:
+        Kernel(kernel("NEG", [], []).node, "add_n.cc").divide(1, 0)
     assert caught.value.status == "abort"
 
 

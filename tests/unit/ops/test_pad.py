@@ -94,9 +94,9 @@ def test_mirror_pad_wants_two_scratch_buffers_of_an_int_per_dimension(kernel):
      KERNELS + "mirror_pad.cc:181 NumDimensions(padding_matrix) != 2 (1 != 2)"),
     ([((3,), T.INT8), PADDINGS], [(PADDED, T.INT8)],
      KERNELS + "mirror_pad.cc:182 SizeOfDimension(padding_matrix, 0) != NumDimensions(input_tensor) (4 != 1)"),
-    ([(IMAGE, T.INT8)], [(PADDED, T.INT8)], f"halts: {KERNELS}mirror_pad.cc:181: padding_matrix != nullptr"),
-    ([None, PADDINGS], [(PADDED, T.INT8)], f"halts: {KERNELS}mirror_pad.cc:182: input_tensor != nullptr"),
-    ([(IMAGE, T.INT8), PADDINGS], [], f"halts: {KERNELS}mirror_pad.cc:194: output_tensor != nullptr"),
+    ([(IMAGE, T.INT8)], [(PADDED, T.INT8)], f"halts: {KERNELS}mirror_pad.cc: padding_matrix != nullptr"),
+    ([None, PADDINGS], [(PADDED, T.INT8)], f"halts: {KERNELS}mirror_pad.cc: input_tensor != nullptr"),
+    ([(IMAGE, T.INT8), PADDINGS], [], f"halts: {KERNELS}mirror_pad.cc: output_tensor != nullptr"),
 ])  # fmt: skip
 def test_mirror_pad_refusals(kernel, inputs, outputs, message):
     assert kernel("MIRROR_PAD", inputs, outputs, options=MIRROR_OPTIONS).refusal().startswith(message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import given
@@ -12,12 +13,12 @@ from hypothesis import strategies as st
 from tflm_sim.errors import PrepareError
 from tflm_sim.model.types import TensorType as T
 from tflm_sim.ops.reference.quantization import (
-    activation_range_error,
+    check_activation_range,
+    check_product_scale,
     check_smaller_than_one,
     checked_log2,
     divide,
     float32,
-    product_scale_error,
     quantize_multiplier,
     softmax_scaling,
     truncate_to_int32,
@@ -127,13 +128,19 @@ def test_checked_log2_takes_what_is_nearly_a_power_of_two(value, exponent):
     (2, T.INT8, 2.0**-29, None), (2, T.INT8, 2.0**-31, None),
     (2, T.INT8, 2.0**-32, ":349 no_integer_overflow_from_quantization was not true."),
 ])  # fmt: skip
-def test_activation_ranges(activation, type_, scale, error):
-    assert activation_range_error(activation, type_, scale) == (None if error is None else KERNEL_UTIL + error)
+def test_activation_ranges(node, activation, type_, scale, error):
+    if error is None:
+        check_activation_range(node(), activation, type_, scale)
+        return
+    with pytest.raises(PrepareError) as caught:
+        check_activation_range(node(), activation, type_, scale)
+    assert caught.value.device_message == KERNEL_UTIL + error
 
 
 @pytest.mark.parametrize(("scales", "is_valid"), [
     ((0.5, 0.5), True), ((0.0, -1.0), True), ((-0.5, -0.5), True), ((0.5, -0.5), False), ((NAN, 0.5), False),
     ((1e-30, -1e-30), True),
 ])  # fmt: skip
-def test_a_product_of_scales_must_not_be_negative(scales, is_valid):
-    assert (product_scale_error(*scales) is None) is is_valid
+def test_a_product_of_scales_must_not_be_negative(node, scales, is_valid):
+    with nullcontext() if is_valid else pytest.raises(PrepareError):
+        check_product_scale(node(), *scales)

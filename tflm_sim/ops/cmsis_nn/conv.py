@@ -17,223 +17,186 @@ from __future__ import annotations
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims, DwConvParams, Tile, TransposeConvParams
 from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, conv_params, isa, optional_scratch
-from tflm_sim.ops.cmsis_nn.tensor_checks import (
-    check_rank_4,
-    check_supported_input,
-    check_zero_zero_points,
-    matching_dim,
+from tflm_sim.ops.cmsis_nn.tensor_checks import check_rank_4, check_supported_input
+from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, result, source, unchecked
+from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.reference.arithmetic import flat_size, matching_dim
+from tflm_sim.ops.reference.conv import (
+    CONV,
+    CONV_PAIRS,
+    DEPTHWISE_CONV,
+    FILTER,
+    convolution_data,
+    parse_conv,
+    parse_transpose_conv,
+    per_channel_arrays,
+    read_height_and_width,
+    transpose_conv_data,
 )
-from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.arithmetic import runtime_flat_size, runtime_shape
-from tflm_sim.ops.reference.conv import convolution_data, per_channel_arrays
-from tflm_sim.ops.reference.node_checks import convertible_types, require_op_data
-from tflm_sim.ops.reference.quantization import check_convolution_quantization, ensure_affine
 from tflm_sim.ops.reference.window import strides
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
-from tflm_sim.ops.roles import (
-    abort,
-    dim,
-    ensure,
-    ensure_c_types_eq,
-    ensure_eq,
-    ensure_msg,
-    free,
-    input_tensor,
-    op_data,
-    optional_input,
-    optional_output,
-    output_tensor,
-    size_of,
-)
+from tflm_sim.ops.roles import op_data, size_of
 
-_CONV, _DEPTHWISE, _TRANSPOSE = "cmsis_nn/conv.cc", "cmsis_nn/depthwise_conv.cc", "cmsis_nn/transpose_conv.cc"
-_HYBRID = "Hybrid models are not supported on TFLite Micro."
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
 _QUANTIZED = (_INT8, _INT16)
-_PAIRS = ((_FLOAT32, _FLOAT32), (_INT16, _INT8), (_INT8, _INT4), (_INT8, _INT8))
+_TRANSPOSE_PAIRS = ((_FLOAT32, _FLOAT32), (_INT16, _INT8), (_INT8, _INT8))
 
 
-def _prepare_conv(node: Node) -> Steps[None]:
-    require_op_data(node, f"{_CONV}:46")
-    source = yield from input_tensor(node, 0, f"{_CONV}:58")
-    kernel = yield from input_tensor(node, 1, f"{_CONV}:61", "filter")
-    output = yield from output_tensor(node, 0, f"{_CONV}:64")
-    # Upstream looks for the bias among the outputs, where CONV_2D has none.
-    bias = yield from optional_output(node, 2)
-    ensure_c_types_eq(source.type, output.type, f"{_CONV}:69", "input->type", "output->type")
-    check_supported_input(source, _CONV)
-    ensure_msg((source.type, kernel.type) in _PAIRS, _CONV, _HYBRID)
-    _check_conv_dims(source, kernel, output)
+def _conv(
+    k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor, bias: KernelTensor | None
+) -> Steps[None]:
+    k.same_c_type(source, output)
+    check_supported_input(k, source)
+    k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
+    _check_conv_dims(k, source, kernel, output)
     image, window, result = Dims(*source.shape), Dims(1, *kernel.shape[1:]), Dims(*output.shape)
     arrays = False
     if source.type in _QUANTIZED:
-        arrays = yield from per_channel_arrays(node, kernel.shape[0])
-    yield from convolution_data(node, source.type, "conv_common.cc", axis=0, arrays_allocated=arrays)
-    params = conv_params(node, "Conv2DOptions", image, window)
-    sizes, build = buffer_sizes(node), isa(node)
+        arrays = yield from per_channel_arrays(k.node, kernel.shape[0])
+    yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
+    params = conv_params(k.node, CONV.table, image, window)
+    sizes, build = buffer_sizes(k.node), isa(k.node)
     if source.type == _INT8:
         size = sizes.arm_convolve_wrapper_s8_get_buffer_size(build, params, image, window, result)
         yield from optional_scratch(size, "convolve_wrapper_s8")
     if source.type == _INT16 and (bias is None or bias.type == TensorType.INT64):
-        check_zero_zero_points(f"{_CONV}:158", input=source, output=output)
+        k.zero_points(input=source, output=output)
         size = sizes.arm_convolve_wrapper_s16_get_buffer_size(build, params, image, window, result)
         yield from optional_scratch(size, "convolve_wrapper_s16")
-    yield from free(output, source, kernel, bias)
 
 
-def _check_conv_dims(source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
+def _check_conv_dims(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
     """Refuse other than four dimensions, another batch count, and input channels that are no multiple of a group's."""
-    for line, name, tensor in ((85, "input", source), (86, "filter", kernel), (87, "output", output)):
-        ensure_eq(len(tensor.shape), 4, f"{_CONV}:{line}", f"{name}->dims->size", "4")
-    batches = "input->dims->data[0]", "output->dims->data[0]"
-    ensure_eq(source.shape[0], output.shape[0], f"{_CONV}:89", *batches)
-    ensure(kernel.shape[3] > 0, f"{_CONV}:91", "filter->dims->data[3] > 0")
+    for name, tensor in (("input", source), ("filter", kernel), ("output", output)):
+        k.ensure_eq(len(tensor.shape), 4, f"{name}->dims->size", "4")
+    k.ensure_eq(source.shape[0], output.shape[0], "input->dims->data[0]", "output->dims->data[0]")
+    k.ensure(kernel.shape[3] > 0, "filter->dims->data[3] > 0")
     rest = source.shape[3] % kernel.shape[3]
-    ensure_eq(rest, 0, f"{_CONV}:92", "input->dims->data[3] % filter->dims->data[3]", "0")
+    k.ensure_eq(rest, 0, "input->dims->data[3] % filter->dims->data[3]", "0")
     groups = source.shape[3] // kernel.shape[3]
-    if groups == 0 or output.shape[3] % groups:
-        raise abort(f"{_CONV}:95", "output->dims->data[3] % groups == 0")
+    k.check(groups != 0 and output.shape[3] % groups == 0, "output->dims->data[3] % groups == 0")
 
 
-def _prepare_depthwise_conv(node: Node) -> Steps[None]:
-    require_op_data(node, f"{_DEPTHWISE}:59")
-    source = yield from input_tensor(node, 0, f"{_DEPTHWISE}:70")
-    kernel = yield from input_tensor(node, 1, f"{_DEPTHWISE}:73", "filter")
-    output = yield from output_tensor(node, 0, f"{_DEPTHWISE}:76")
-    ensure_c_types_eq(source.type, output.type, f"{_DEPTHWISE}:78", "input->type", "output->type")
-    check_supported_input(source, _DEPTHWISE)
-    ensure_msg((source.type, kernel.type) in _PAIRS, _DEPTHWISE, _HYBRID)
-    for tensor in (source, kernel, output):
-        dim(tensor, 2, f"{_DEPTHWISE}:92")
+def _depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> Steps[None]:
+    k.same_c_type(source, output)
+    check_supported_input(k, source)
+    k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
+    read_height_and_width(k, source, kernel, output)
     arrays = False
     if source.type in _QUANTIZED:
-        ensure_affine(kernel, f"{_DEPTHWISE}:101", "filter")
+        k.affine(kernel, "filter")
         if source.type == _INT16:
-            check_zero_zero_points(f"{_DEPTHWISE}:105", input=source, output=output)
-        channel_count = dim(kernel, 3, f"{_DEPTHWISE}:119")
-        _check_scales(kernel, f"{_DEPTHWISE}:116", channel_count, "kDepthwiseConvQuantizedDimension")
-        arrays = yield from per_channel_arrays(node, channel_count)
-    file = "depthwise_conv_common.cc"
-    yield from convolution_data(node, source.type, file, axis=3, arrays_allocated=arrays)
+            k.zero_points(input=source, output=output)
+        channel_count = k.dim(kernel, DEPTHWISE_CONV.axis)
+        _check_scales(k, kernel, channel_count, DEPTHWISE_CONV.axis_name)
+        arrays = yield from per_channel_arrays(k.node, channel_count)
+    yield from convolution_data(k.node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
     if source.type == _INT8:
-        yield from optional_scratch(_depthwise_size(node, source, kernel, output), "depthwise_conv_wrapper")
-    yield from free(output, source, kernel)
+        yield from optional_scratch(_depthwise_size(k, source, kernel, output), "depthwise_conv_wrapper")
 
 
-def _depthwise_size(node: Node, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> int:
+def _depthwise_size(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> int:
     """Return the bytes that an int8 depthwise convolution asks for."""
-    check_rank_4(f"{_DEPTHWISE}:144", input=source, filter=kernel, output=output)
+    check_rank_4(k, input=source, filter=kernel, output=output)
     batches = matching_dim((source.shape, 0), (output.shape, 0))
     depth = matching_dim((output.shape, 3), (kernel.shape, 3))
     image = Dims(batches, *source.shape[1:])
     window = Dims(1, kernel.shape[1], kernel.shape[2], depth)
     result = Dims(batches, output.shape[1], output.shape[2], depth)
-    params = DwConvParams(0, *conv_params(node, "DepthwiseConv2DOptions", image, window))
-    sizes = buffer_sizes(node)
-    four_bits = kernel.type == _INT4
+    params = DwConvParams(0, *conv_params(k.node, DEPTHWISE_CONV.table, image, window))
+    sizes = buffer_sizes(k.node)
     size_of_kernel = (
         sizes.arm_depthwise_conv_wrapper_s4_get_buffer_size
-        if four_bits
+        if kernel.type == _INT4
         else sizes.arm_depthwise_conv_wrapper_s8_get_buffer_size
     )
-    return size_of_kernel(isa(node), params, image, window, result)
+    return size_of_kernel(isa(k.node), params, image, window, result)
 
 
-def _prepare_transpose_conv(node: Node) -> Steps[None]:
-    require_op_data(node, f"{_TRANSPOSE}:158")
-    output = yield from output_tensor(node, 0, f"{_TRANSPOSE}:169")
-    source = yield from input_tensor(node, 2, f"{_TRANSPOSE}:172")
-    kernel = yield from input_tensor(node, 1, f"{_TRANSPOSE}:175", "filter")
-    ensure_c_types_eq(source.type, output.type, f"{_TRANSPOSE}:177", "input->type", "output->type")
-    check_supported_input(source, _TRANSPOSE)
-    pairs = ((_FLOAT32, _FLOAT32), (_INT16, _INT8), (_INT8, _INT8))
-    ensure_msg((source.type, kernel.type) in pairs, _TRANSPOSE, _HYBRID)
-    for tensor in (output, kernel):
-        dim(tensor, 2, f"{_TRANSPOSE}:191")
-    arrays = yield from per_channel_arrays(node, dim(kernel, 0, f"{_TRANSPOSE}:197"))
+def _transpose_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
+    k.same_c_type(source, output)
+    check_supported_input(k, source)
+    k.ensure_msg((source.type, kernel.type) in _TRANSPOSE_PAIRS, HYBRID)
+    read_height_and_width(k, output, kernel)
+    arrays = yield from per_channel_arrays(k.node, k.dim(kernel, 0))
     if source.type == _INT8:
-        yield from _transpose_scratch(node, source, kernel, output)
+        yield from _transpose_scratch(k, source, kernel, output)
     if source.type == _INT16:
-        yield Scratch(size_of(node, runtime_flat_size(runtime_shape(output)), 8), "accumulator")
+        yield Scratch(size_of(k.node, flat_size(output), 8), "accumulator")
     if source.type in _QUANTIZED:
-        ensure_affine(kernel, f"{_TRANSPOSE}:266", "filter")
-        _check_scales(kernel, f"{_TRANSPOSE}:275", kernel.shape[0], "kConvQuantizedDimension")
-    yield from _transpose_conv_data(node, source.type, arrays_allocated=arrays)
-    yield from free(output, source, kernel)
+        k.affine(kernel, "filter")
+        _check_scales(k, kernel, kernel.shape[0], CONV.axis_name)
+    inner = k.within("CalculateOpData")
+    yield from transpose_conv_data(
+        inner, source.type, activation=0, check_int16=_check_int16_bias, arrays_allocated=arrays
+    )
 
 
-def _transpose_scratch(node: Node, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> Steps[None]:
+def _transpose_scratch(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> Steps[None]:
     """Request the two buffers of the int8 kernel, also when they have 0 bytes."""
-    check_rank_4(f"{_TRANSPOSE}:212", input=source, filter=kernel, output=output)
+    check_rank_4(k, input=source, filter=kernel, output=output)
     batches = matching_dim((source.shape, 0), (output.shape, 0))
     output_depth = matching_dim((kernel.shape, 0), (output.shape, 3))
     input_depth = matching_dim((source.shape, 3), (kernel.shape, 3))
-    table = "TransposeConvOptions"
-    params = TransposeConvParams(Tile(*strides(node, table)))
+    params = TransposeConvParams(Tile(*strides(k.node, "TransposeConvOptions")))
     image = Dims(batches, source.shape[1], source.shape[2], input_depth)
     window = Dims(output_depth, kernel.shape[1], kernel.shape[2], input_depth)
     result = Dims(batches, output.shape[1], output.shape[2], output_depth)
-    sizes = buffer_sizes(node)
+    sizes = buffer_sizes(k.node)
     yield Scratch(
-        sizes.arm_transpose_conv_s8_get_buffer_size(isa(node), params, image, window, result), "transpose_conv_s8"
+        sizes.arm_transpose_conv_s8_get_buffer_size(isa(k.node), params, image, window, result), "transpose_conv_s8"
     )
     reverse = sizes.arm_transpose_conv_s8_get_reverse_conv_buffer_size(params, image, window)
     yield Scratch(reverse, "transpose_conv_s8_reverse_conv")
 
 
-def _transpose_conv_data(node: Node, type_: int, *, arrays_allocated: bool) -> Steps[None]:
-    """``CalculateOpData`` of TRANSPOSE_CONV."""
-    ensure(len(node.inputs) in (3, 4), f"{_TRANSPOSE}:81", "has_bias || node->inputs->size == 3")
-    ensure_eq(len(node.outputs), 1, f"{_TRANSPOSE}:82", "node->outputs->size", "1")
-    if type_ == _FLOAT32:
-        return
-    source = yield from input_tensor(node, 2, f"{_TRANSPOSE}:110")
-    kernel = yield from input_tensor(node, 1, f"{_TRANSPOSE}:113", "filter")
-    bias = yield from optional_input(node, 3)
-    output = yield from output_tensor(node, 0, f"{_TRANSPOSE}:118")
-    check_convolution_quantization(source, kernel, bias, output, activation=0, channel_count=kernel.shape[0])
-    if kernel.shape[0] > 0 and not arrays_allocated:
-        raise abort(f"{_TRANSPOSE}:121", "per_channel_output_multiplier != nullptr")
-    if source.type == _INT16:
-        if bias is None:
-            raise abort(f"{_TRANSPOSE}:134", "bias != nullptr")
-        if bias.type == _INT16:
-            yield Scratch(size_of(node, runtime_flat_size(runtime_shape(bias)), 8), "bias_converted")
-    yield from free(source, kernel, output, bias)
+def _check_int16_bias(k: Kernel, kernel: KernelTensor, output: KernelTensor, bias: KernelTensor | None) -> None:
+    k.require(bias, "bias")
 
 
-def _check_scales(kernel: KernelTensor, place: str, channel_count: int, axis: str) -> None:
+def _check_scales(k: Kernel, kernel: KernelTensor, channel_count: int, axis: str) -> None:
     """Refuse scales that are neither one nor one per channel, or that are not as many as the zero points."""
-    assert kernel.affine is not None, "ensure_affine raises without quantization"
+    assert kernel.affine is not None, "the caller checked that there are scales"
     scales, zero_points = len(kernel.affine.scale), len(kernel.affine.zero_point)
     size = "affine_quantization->scale->size"
-    ensure(scales in (1, channel_count), place, f"{size} == 1 || {size} == filter->dims->data[{axis}]")
-    file, _, line = place.rpartition(":")
-    ensure_eq(scales, zero_points, f"{file}:{int(line) + 4}", size, "affine_quantization->zero_point->size")
+    k.ensure(scales in (1, channel_count), f"{size} == 1 || {size} == filter->dims->data[{axis}]")
+    k.ensure_eq(scales, zero_points, size, "affine_quantization->zero_point->size")
 
+
+# Upstream looks for CONV_2D's bias among the outputs, where it has none.
+_NO_BIAS = unchecked(result(2, "bias"))
 
 MODELS: tuple[OpModel, ...] = (
     OpModel(
         "CONV_2D",
         "TfLiteConvParams",
         op_data("cmsis_nn/conv.OpData"),
-        _prepare_conv,
-        _CONV,
-        parse=convertible_types("Conv2DOptions", "quantized_bias_type"),
+        Prepare("cmsis_nn/conv.cc", OP_DATA, takes=(INPUT, FILTER, OUTPUT, _NO_BIAS), body=_conv, frees=(2, 0, 1, 3)),
+        parse=parse_conv,
     ),
     OpModel(
         "DEPTHWISE_CONV_2D",
         "TfLiteDepthwiseConvParams",
         op_data("cmsis_nn/depthwise_conv.OpData"),
-        _prepare_depthwise_conv,
-        _DEPTHWISE,
+        Prepare(
+            "cmsis_nn/depthwise_conv.cc",
+            OP_DATA,
+            takes=(INPUT, FILTER, OUTPUT),
+            body=_depthwise_conv,
+            frees=(2, 0, 1),
+        ),
     ),
     OpModel(
         "TRANSPOSE_CONV",
         "TfLiteTransposeConvParams",
         op_data("cmsis_nn/transpose_conv.OpData"),
-        _prepare_transpose_conv,
-        _TRANSPOSE,
-        parse=convertible_types("TransposeConvOptions", "quantized_bias_type"),
+        Prepare(
+            "cmsis_nn/transpose_conv.cc",
+            OP_DATA,
+            takes=(OUTPUT, source(2), FILTER),
+            body=_transpose_conv,
+            function="Prepare",
+        ),
+        parse=parse_transpose_conv,
     ),
 )

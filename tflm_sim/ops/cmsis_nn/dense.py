@@ -11,71 +11,44 @@ from __future__ import annotations
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims
 from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, isa, optional_scratch
-from tflm_sim.ops.cmsis_nn.tensor_checks import check_supported_input, check_zero_zero_points
+from tflm_sim.ops.cmsis_nn.tensor_checks import check_supported_input
+from tflm_sim.ops.kernel import HYBRID, OP_DATA, OUTPUT, Kernel, Prepare, source
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.options import int_option
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_flat_size, runtime_shape
-from tflm_sim.ops.reference.batch_matmul import product_shape, reshape_output, transposed_copy
-from tflm_sim.ops.reference.fully_connected import fully_connected_data, parse
-from tflm_sim.ops.reference.node_checks import int_option, require_op_data
-from tflm_sim.ops.reference.quantization import check_product_scale, fused_activation
+from tflm_sim.ops.reference.batch_matmul import check_ranks, product_shape, reshape_output, transposed_copy
+from tflm_sim.ops.reference.conv import CONV_PAIRS
+from tflm_sim.ops.reference.fully_connected import LAYER, layer_data, parse
+from tflm_sim.ops.reference.quantization import check_product_scale
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
-from tflm_sim.ops.roles import (
-    abort,
-    ensure,
-    ensure_c_types_eq,
-    ensure_msg,
-    ensure_types_eq,
-    free,
-    input_tensor,
-    op_data,
-    optional_input,
-    output_tensor,
-    size_of,
-)
+from tflm_sim.ops.roles import op_data, size_of
 
-_FULLY_CONNECTED, _BATCH_MATMUL = "cmsis_nn/fully_connected.cc", "cmsis_nn/batch_matmul.cc"
-_HYBRID = "Hybrid models are not supported on TFLite Micro."
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
-_PAIRS = ((_FLOAT32, _FLOAT32), (_INT16, _INT8), (_INT8, _INT4), (_INT8, _INT8))
 
 
-def _prepare_fully_connected(node: Node) -> Steps[None]:
-    require_op_data(node, f"{_FULLY_CONNECTED}:55")
-    source = yield from input_tensor(node, 0, f"{_FULLY_CONNECTED}:65")
-    kernel = yield from input_tensor(node, 1, f"{_FULLY_CONNECTED}:68", "filter")
-    bias = yield from optional_input(node, 2)
-    output = yield from output_tensor(node, 0, f"{_FULLY_CONNECTED}:73")
-    ensure_c_types_eq(source.type, output.type, f"{_FULLY_CONNECTED}:75", "input->type", "output->type")
-    check_supported_input(source, _FULLY_CONNECTED)
-    ensure_msg((source.type, kernel.type) in _PAIRS, _FULLY_CONNECTED, _HYBRID)
-    if not 2 <= len(runtime_shape(output)) <= 4:
-        raise abort(f"{_FULLY_CONNECTED}:94", "2 <= output_dim_count <= 4")
+def _fully_connected(
+    k: Kernel, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
+) -> Steps[None]:
+    k.same_c_type(source, output)
+    check_supported_input(k, source)
+    k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
+    k.check(2 <= len(runtime_shape(output)) <= 4, "2 <= output_dim_count <= 4")
     accumulation_depth = runtime_dim(runtime_shape(kernel), len(kernel.shape) - 1)
-    yield from fully_connected_data(
-        node,
-        source,
-        kernel,
-        bias,
-        activation=fused_activation(node, "FullyConnectedOptions"),
-        output_type=output.type,
-        output_scale=output.scale,
-    )
+    yield from layer_data(k.node, source, kernel, bias, output)
     per_channel = source.type != _FLOAT32 and kernel.affine is not None and len(kernel.affine.scale) > 1
-    ensure(
+    k.ensure(
         not per_channel or (source.type == _INT8 and kernel.type != _INT4),
-        f"{_FULLY_CONNECTED}:116",
         "!data->reference_op_data.is_per_channel || (data->reference_op_data.is_per_channel && "
         "input->type == kTfLiteInt8 && filter->type != kTfLiteInt4)",
     )
     window = Dims(accumulation_depth, 1, 1, output.shape[-1])
     if source.type == _INT16:
-        check_zero_zero_points(f"{_FULLY_CONNECTED}:124", input=source, output=output)
-        size = buffer_sizes(node).arm_fully_connected_s16_get_buffer_size(isa(node), window)
+        k.zero_points(input=source, output=output)
+        size = buffer_sizes(k.node).arm_fully_connected_s16_get_buffer_size(isa(k.node), window)
         yield from optional_scratch(size, "fully_connected_s16")
     elif source.type == _INT8 and kernel.type != _INT4:
         constant = kernel.is_constant and (bias is None or bias.is_constant)
-        yield from _int8_buffers(node, output, window, per_channel=per_channel, constant=constant)
-    yield from free(output, source, kernel, bias)
+        yield from _int8_buffers(k.node, output, window, per_channel=per_channel, constant=constant)
 
 
 def _int8_buffers(node: Node, output: KernelTensor, window: Dims, *, per_channel: bool, constant: bool) -> Steps[None]:
@@ -95,51 +68,36 @@ def _int8_buffers(node: Node, output: KernelTensor, window: Dims, *, per_channel
         yield from optional_scratch(size, "fully_connected_s8")
 
 
-def _prepare_batch_matmul(node: Node) -> Steps[None]:
-    require_op_data(node, f"{_BATCH_MATMUL}:190")
-    lhs = yield from input_tensor(node, 0, f"{_BATCH_MATMUL}:199", "lhs_input")
-    rhs = yield from input_tensor(node, 1, f"{_BATCH_MATMUL}:202", "rhs_input")
-    output = yield from output_tensor(node, 0, f"{_BATCH_MATMUL}:205")
-    ensure_types_eq(lhs.type, rhs.type, f"{_BATCH_MATMUL}:207", "lhs_input->type", "rhs_input->type")
-    ensure_c_types_eq(lhs.type, output.type, f"{_BATCH_MATMUL}:208", "lhs_input->type", "output->type")
-    check_supported_input(lhs, _BATCH_MATMUL)
-    for tensor, line, name in ((lhs, 218, "lhs_rank"), (rhs, 220, "rhs_rank")):
-        ensure(len(tensor.shape) >= 2, f"{_BATCH_MATMUL}:{line}", f"{name} >= 2")
-        ensure(len(tensor.shape) <= 4, f"{_BATCH_MATMUL}:{line + 1}", f"{name} <= 4")
-    shape = product_shape(node, lhs.shape, rhs.shape, (f"{_BATCH_MATMUL}:242", f"{_BATCH_MATMUL}:255"))
-    yield from _transposed_operands(node, lhs, rhs)
-    yield from reshape_output(node, output, shape)
+def _batch_matmul(k: Kernel, lhs: KernelTensor, rhs: KernelTensor, output: KernelTensor) -> Steps[None]:
+    k.same_type(lhs, rhs, "lhs_input", "rhs_input")
+    k.same_c_type(lhs, output, "lhs_input")
+    check_supported_input(k, lhs)
+    check_ranks(k, lhs, rhs, most=4)
+    shape = product_shape(k, lhs.shape, rhs.shape)
+    yield from _transposed_operands(k, lhs, rhs)
+    yield from reshape_output(k.node, output, shape)
     if lhs.type != _FLOAT32:
-        yield from _quantization(node, lhs, rhs, output)
+        yield from k.persistent("QuantizationOpDataBatchMatmul", "data->reference_op_data.quantization != nullptr")
+        check_product_scale(k.node, lhs.scale, rhs.scale)
+        if lhs.type == _INT16:
+            k.zero_points(lhs_input=lhs, rhs_input=rhs, output=output)
     if lhs.type == _INT8:
         result = Dims(1, 1, shape[-2], shape[-1])
-        size = buffer_sizes(node).arm_fully_connected_s8_get_buffer_size(isa(node), result)
+        size = buffer_sizes(k.node).arm_fully_connected_s8_get_buffer_size(isa(k.node), result)
         yield from optional_scratch(size, "fully_connected_s8")
-    yield from free(output, lhs, rhs)
 
 
-def _transposed_operands(node: Node, lhs: KernelTensor, rhs: KernelTensor) -> Steps[None]:
+def _transposed_operands(k: Kernel, lhs: KernelTensor, rhs: KernelTensor) -> Steps[None]:
     """Allocate transposed copies of the operands that CMSIS-NN wants the other way round."""
     table = "BatchMatMulOptions"
     wanted = (
-        (bool(int_option(node, table, "adj_x")), lhs, 262, "lhs"),
-        (not int_option(node, table, "adj_y"), rhs, 272, "rhs"),
+        (bool(int_option(k.node, table, "adj_x")), lhs, "lhs"),
+        (not int_option(k.node, table, "adj_y"), rhs, "rhs"),
     )
-    for needed, tensor, line, side in wanted:
+    for needed, tensor, side in wanted:
         if needed:
-            is_there = yield from transposed_copy(node, tensor)
-            text = f"data->reference_op_data.{side}_transposed_tensor != nullptr"
-            ensure(is_there, f"{_BATCH_MATMUL}:{line}", text)
-
-
-def _quantization(node: Node, lhs: KernelTensor, rhs: KernelTensor, output: KernelTensor) -> Steps[None]:
-    """Allocate the quantization data and check the scales and zero points."""
-    struct = "QuantizationOpDataBatchMatmul"
-    offset = yield Persistent(node.target.sizeof(struct), struct, checked=True)
-    ensure(offset is not None, f"{_BATCH_MATMUL}:289", "data->reference_op_data.quantization != nullptr")
-    check_product_scale(lhs.scale, rhs.scale)
-    if lhs.type == _INT16:
-        check_zero_zero_points(f"{_BATCH_MATMUL}:319", lhs_input=lhs, rhs_input=rhs, output=output)
+            is_there = yield from transposed_copy(k.node, tensor)
+            k.ensure(is_there, f"data->reference_op_data.{side}_transposed_tensor != nullptr")
 
 
 MODELS: tuple[OpModel, ...] = (
@@ -147,15 +105,19 @@ MODELS: tuple[OpModel, ...] = (
         "FULLY_CONNECTED",
         "TfLiteFullyConnectedParams",
         op_data("cmsis_nn/fully_connected.OpData"),
-        _prepare_fully_connected,
-        _FULLY_CONNECTED,
+        Prepare("cmsis_nn/fully_connected.cc", OP_DATA, takes=LAYER, body=_fully_connected, frees=(3, 0, 1, 2)),
         parse=parse,
     ),
     OpModel(
         "BATCH_MATMUL",
         "TfLiteBatchMatMulParams",
         op_data("cmsis_nn/batch_matmul.OpData"),
-        _prepare_batch_matmul,
-        _BATCH_MATMUL,
+        Prepare(
+            "cmsis_nn/batch_matmul.cc",
+            OP_DATA,
+            takes=(source(0, "lhs_input"), source(1, "rhs_input"), OUTPUT),
+            body=_batch_matmul,
+            frees=(2, 0, 1),
+        ),
     ),
 )

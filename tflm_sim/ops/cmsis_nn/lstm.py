@@ -9,24 +9,24 @@ Source: tensorflow/lite/micro/kernels/cmsis_nn/unidirectional_sequence_lstm.cc @
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.lstm import Inputs, LstmLibrary, LstmSizes, lstm_prepare, lstm_tensor
 from tflm_sim.ops.requests import Persistent, Steps
-from tflm_sim.ops.roles import ensure, op_data, size_of
+from tflm_sim.ops.roles import op_data, size_of
 
-_FILE = "cmsis_nn/unidirectional_sequence_lstm.cc"
 _INPUT, _CELL_STATE = 0, 19
 _WEIGHTS, _BIASES = range(1, 9), range(12, 16)
 _BIAS_SIZES: dict[int, int] = {TensorType.INT8: 4, TensorType.INT16: 8}
 _SUMS = tuple(f"{gate}_{of}_kernel_sum" for of in ("data", "hidden") for gate in ("input", "forget", "cell", "output"))
 
 
-def _check_constants(inputs: Inputs) -> None:
+def _check_constants(k: Kernel, inputs: Inputs) -> None:
     """Refuse weights and biases that are computed."""
-    for positions, line in ((_WEIGHTS, 355), (_BIASES, 360)):
+    for number, positions in enumerate((_WEIGHTS, _BIASES), start=1):
         for position in positions:
             constant = lstm_tensor(inputs, position).is_constant
-            ensure(constant, f"{_FILE}:{line}", "IsConstantTensor(lstm_tensors.GetInternalTensor(i))")
+            k.ensure(constant, "IsConstantTensor(lstm_tensors.GetInternalTensor(i))", number)
 
 
 def _kernel_sums(node: Node, inputs: Inputs, sizes: LstmSizes) -> Steps[int]:
@@ -39,7 +39,7 @@ def _kernel_sums(node: Node, inputs: Inputs, sizes: LstmSizes) -> Steps[int]:
     return 3
 
 
-_LIBRARY = LstmLibrary(_FILE, 337, _check_constants, _kernel_sums)
+_LIBRARY = LstmLibrary("cmsis_nn/unidirectional_sequence_lstm.cc", _check_constants, _kernel_sums)
 
 
 def _prepare(node: Node) -> Steps[None]:
@@ -52,6 +52,5 @@ MODELS: tuple[OpModel, ...] = (
         "TfLiteUnidirectionalSequenceLSTMParams",
         op_data("cmsis_nn/unidirectional_sequence_lstm.OpData"),
         _prepare,
-        _FILE,
     ),
 )

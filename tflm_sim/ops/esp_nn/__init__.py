@@ -8,6 +8,3 @@ from __future__ import annotations
 
 FAMILIES = {"kernels": "CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED SOFTMAX"}
 """Module name to the operators that it models."""
-
-FAMILIES_1_3_3 = {"release_1_3_3": "MEAN SUM CONV_2D"}
-"""What esp-tflite-micro 1.3.3 lays on top."""

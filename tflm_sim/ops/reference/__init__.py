@@ -47,10 +47,11 @@ _FAMILIES = {
     "svdf": "SVDF",
     "variables": "VAR_HANDLE READ_VARIABLE ASSIGN_VARIABLE",
 }
-_COMPRESSION_FAMILIES = {"variables": "ASSIGN_VARIABLE"}
-
 REFERENCE = OpTable(__name__, _FAMILIES)
 """The registrations of a plain build, by operator name."""
 
-REFERENCE_COMPRESSION = OpTable(__name__, _COMPRESSION_FAMILIES, rows="COMPRESSION_MODELS", base=REFERENCE)
-"""The registrations of a build with USE_TFLM_COMPRESSION."""
+COMPRESSION_FAMILIES = {"variables": "ASSIGN_VARIABLE"}
+"""What a build with USE_TFLM_COMPRESSION registers instead."""
+
+ETHOS_U_FAMILIES = {"ethos_u": "ethos-u"}
+"""What a build with the Ethos-U driver registers besides."""

@@ -21,14 +21,6 @@ def size_t(node: Node, value: int) -> int:
     return value & ((1 << bits) - 1)
 
 
-def c_div(numerator: int, denominator: int, place: str) -> int:
-    """Return the C quotient, which rounds towards zero; a denominator of 0 halts the device at ``place``."""
-    if denominator == 0:
-        raise abort(place, "a divisor that is not 0")
-    quotient = abs(numerator) // abs(denominator)
-    return quotient if (numerator < 0) == (denominator < 0) else -quotient
-
-
 def runtime_shape(tensor: KernelTensor) -> tuple[int, ...]:
     """Return ``GetTensorShape(tensor)``; more than 6 dimensions halt the device."""
     if len(tensor.shape) > MAX_RUNTIME_RANK:
@@ -49,3 +41,16 @@ def runtime_flat_size(shape: tuple[int, ...]) -> int:
     for dim in shape:
         flat_size = int32(flat_size * dim)
     return flat_size
+
+
+def flat_size(tensor: KernelTensor) -> int:
+    """Return ``GetTensorShape(tensor).FlatSize()``."""
+    return runtime_flat_size(runtime_shape(tensor))
+
+
+def matching_dim(first: tuple[tuple[int, ...], int], second: tuple[tuple[int, ...], int]) -> int:
+    """Return ``MatchingDim`` of two (shape, axis); different dimensions halt the device."""
+    dims = runtime_dim(*first), runtime_dim(*second)
+    if dims[0] != dims[1]:
+        raise abort("tensorflow/lite/kernels/internal/types.h", f"MatchingDim: {dims[0]} == {dims[1]}")
+    return dims[0]

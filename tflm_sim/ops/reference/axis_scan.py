@@ -7,23 +7,11 @@ from __future__ import annotations
 
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, unchecked
+from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.reference.arithmetic import MAX_RUNTIME_RANK
-from tflm_sim.ops.reference.node_checks import ensure_counts, require
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import (
-    abort,
-    ensure,
-    ensure_c_types_eq,
-    ensure_count_eq,
-    ensure_eq,
-    fail,
-    free,
-    input_tensor,
-    optional_input,
-    optional_output,
-    output_tensor,
-)
+from tflm_sim.ops.roles import fail
 
 CUMSUM_INTEGER_SHIFT = 20
 _REVERSIBLE = (
@@ -37,28 +25,25 @@ _REVERSIBLE = (
 )
 
 
-def _prepare_cumsum(node: Node) -> Steps[None]:
-    ensure_counts(node, "cumsum.cc", 48, inputs=2)
-    maybe_source = yield from optional_input(node, 0)
-    maybe_axis = yield from optional_input(node, 1)
-    source = require(maybe_source, "cumsum.cc:58", "input")
-    text = "input->type == kTfLiteFloat32 || input->type == kTfLiteInt8"
-    ensure(source.type in (TensorType.FLOAT32, TensorType.INT8), "cumsum.cc:58", text)
-    axis = require(maybe_axis, "cumsum.cc:60", "axis")
-    ensure_c_types_eq(axis.type, TensorType.INT32, "cumsum.cc:60", "axis->type", "kTfLiteInt32")
-    ensure_count_eq(node, axis.flat_size, 1, "cumsum.cc:62", "NumElements(axis)", "1")
-    ensure(len(source.shape) >= 1, "cumsum.cc:64", "NumDimensions(input) >= 1")
-    output = require((yield from optional_output(node, 0)), "cumsum.cc:69", "output")
-    ensure_c_types_eq(source.type, output.type, "cumsum.cc:69", "input->type", "output->type")
-    ensure(source.shape == output.shape, "cumsum.cc:70", "HaveSameShapes(input, output)")
+def _cumsum(
+    k: Kernel, maybe_input: KernelTensor | None, maybe_axis: KernelTensor | None, maybe_output: KernelTensor | None
+) -> Steps[None]:
+    source = k.require(maybe_input, "input")
+    k.one_of(source.type, (TensorType.FLOAT32, TensorType.INT8), "input->type")
+    axis = k.require(maybe_axis, "axis")
+    k.is_c_type(axis, TensorType.INT32, "axis")
+    k.ensure_count_eq(axis.flat_size, 1, "NumElements(axis)", "1")
+    k.ensure(len(source.shape) >= 1, "NumDimensions(input) >= 1")
+    output = k.require(maybe_output, "output")
+    k.same_c_type(source, output)
+    k.ensure(source.shape == output.shape, "HaveSameShapes(input, output)")
     if output.type == TensorType.INT8:
-        node.user_data = "cumsum.OpData"
-        yield Persistent(node.target.sizeof("cumsum.OpData"), "cumsum.OpData")
-        _check_multipliers(source, output)
-    yield from free(source, axis, output)
+        k.node.user_data = "cumsum.OpData"
+        yield Persistent(k.node.target.sizeof("cumsum.OpData"), "cumsum.OpData")
+        _check_multipliers(k, source, output)
 
 
-def _check_multipliers(source: KernelTensor, output: KernelTensor) -> None:
+def _check_multipliers(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
     """``QuantizeMultiplierSmallerThanOneExp`` halts on a multiplier outside (0, 1), and on one that rounds up to 1.
 
     The input's multiplier is always a half, unless its scale is 0 (no quantization) or not a finite number.
@@ -66,31 +51,30 @@ def _check_multipliers(source: KernelTensor, output: KernelTensor) -> None:
     twice_scale = 2 * source.scale
     limit = (1 << CUMSUM_INTEGER_SHIFT) * output.scale
     if not abs(twice_scale) < float("inf") or twice_scale == 0 or limit == 0:
-        raise abort("cumsum.cc:83", "input and output are quantized")
-    multiplier = twice_scale / limit
-    if not 0 < multiplier < 1 - 2**-32:
-        raise abort("cumsum.cc:92", "0 < real_output_multiplier < 1")
+        raise k.abort("input and output are quantized")
+    k.check(0 < twice_scale / limit < 1 - 2**-32, "0 < real_output_multiplier < 1")
 
 
-def _prepare_reverse(node: Node) -> Steps[None]:
-    ensure_counts(node, "reverse.cc", 47, inputs=2)
-    source = yield from input_tensor(node, 0, "reverse.cc:53")
-    axis = yield from input_tensor(node, 1, "reverse.cc:56", "axis")
-    output = yield from output_tensor(node, 0, "reverse.cc:59")
-    ensure_eq(len(axis.shape), 1, "reverse.cc:60", "NumDimensions(axis)", "1")
-    ensure(len(source.shape) <= MAX_RUNTIME_RANK, "reverse.cc:61", "NumDimensions(input) <= kMaxDimensions")
-    ensure(len(source.shape) >= axis.flat_size, "reverse.cc:62", "NumDimensions(input) >= NumElements(axis)")
+def _reverse(k: Kernel, source: KernelTensor, axis: KernelTensor, output: KernelTensor) -> None:
+    k.rank(axis, 1, "axis")
+    k.ensure(len(source.shape) <= MAX_RUNTIME_RANK, "NumDimensions(input) <= kMaxDimensions")
+    k.ensure(len(source.shape) >= axis.flat_size, "NumDimensions(input) >= NumElements(axis)")
     if source.type not in _REVERSIBLE:
         raise fail(f"Type '{type_name(source.type)}' is not supported by reverse.")
     if axis.type != TensorType.INT32:
         raise fail(f"Axis Type '{type_name(axis.type)}' is not supported by reverse.")
-    ensure_c_types_eq(source.type, output.type, "reverse.cc:79", "input->type", "output->type")
-    yield from free(source, axis, output)
+    k.same_c_type(source, output)
 
 
-_K = "tensorflow/lite/micro/kernels/"
+_AXIS = source(1, "axis")
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel("CUMSUM", "TfLiteCumsumParams", None, _prepare_cumsum, _K + "cumsum.cc"),
-    OpModel("REVERSE_V2", None, None, _prepare_reverse, _K + "reverse.cc"),
+    OpModel(
+        "CUMSUM",
+        "TfLiteCumsumParams",
+        prepare=Prepare(
+            "cumsum.cc", counts(2), takes=(unchecked(INPUT), unchecked(_AXIS), unchecked(OUTPUT)), body=_cumsum
+        ),
+    ),
+    OpModel("REVERSE_V2", prepare=Prepare("reverse.cc", counts(2), takes=(INPUT, _AXIS, OUTPUT), body=_reverse)),
 )

@@ -6,23 +6,21 @@ Source: tensorflow/lite/micro/kernels/comparisons.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.node_checks import require_op_data
+from tflm_sim.ops.kernel import OP_DATA, Kernel, Prepare, source
+from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.reference.quantization import check_smaller_than_one
-from tflm_sim.ops.requests import Steps
-from tflm_sim.ops.roles import free, input_tensor, op_data
+from tflm_sim.ops.requests import KernelTensor
+from tflm_sim.ops.roles import op_data
 
 
-def _prepare(node: Node) -> Steps[None]:
-    require_op_data(node, "comparisons.cc:550")
-    input1 = yield from input_tensor(node, 0, "comparisons.cc:557", "input1")
-    input2 = yield from input_tensor(node, 1, "comparisons.cc:560", "input2")
+def _compare(k: Kernel, input1: KernelTensor, input2: KernelTensor) -> None:
     if input1.type == TensorType.INT8:
-        check_smaller_than_one(node, input1.scale, input2.scale)
-    yield from free(input1, input2)
+        check_smaller_than_one(k.node, input1.scale, input2.scale)
 
+
+_PREPARE = Prepare("comparisons.cc", OP_DATA, takes=(source(0, "input1"), source(1, "input2")), body=_compare)
 
 MODELS: tuple[OpModel, ...] = tuple(
-    OpModel(op, None, op_data("comparisons.OpData"), _prepare, "comparisons.cc")
+    OpModel(op, init=op_data("comparisons.OpData"), prepare=_PREPARE)
     for op in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
 )

@@ -10,21 +10,12 @@ Source: tensorflow/lite/micro/kernels/{decode,decode_state,decode_state_lut,deco
 from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import Quantization, TensorType
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.places import full_place
 from tflm_sim.ops.requests import KernelTensor, Log, Persistent, Steps
-from tflm_sim.ops.roles import (
-    abort,
-    ensure,
-    ensure_eq,
-    fail,
-    free,
-    freeing,
-    full_place,
-    optional_input,
-    optional_output,
-)
+from tflm_sim.ops.roles import fail
 from tflm_sim.units import int32
 
 TYPE_OFFSET = 0
@@ -34,14 +25,19 @@ TABLE_SIZE_OFFSET = 5
 TABLE_SIZE_32_BITS = 0x01
 
 _STATES = {0: "DecodeStateLut", 1: "DecodeStateHuffman", 2: "DecodeStatePrune"}
+_STATE_FILES = {
+    "DecodeStateLut": "decode_state_lut.cc",
+    "DecodeStateHuffman": "decode_state_huffman.cc",
+    "DecodeStatePrune": "decode_state_prune.cc",
+}
 _CUSTOM_TYPE = 127
 
 
-def _metadata(ancillary: KernelTensor, offset: int, place: str) -> int:
+def _metadata(k: Kernel, ancillary: KernelTensor, offset: int) -> int:
     """Return a byte of the metadata."""
     data = ancillary.data
     if data is None or len(data) <= offset:
-        raise abort(place, f"the ancillary tensor has more than {offset} bytes")
+        raise k.abort(f"the ancillary tensor has more than {offset} bytes")
     return data[offset]
 
 
@@ -63,35 +59,35 @@ def _zero_points(affine: Quantization) -> list[int]:
     return [int32(value) for value in stored]
 
 
-def _set_up_huffman(ancillary: KernelTensor, output: KernelTensor) -> None:
-    place = "decode_state_huffman.cc"
-    table_size = _metadata(ancillary, TABLE_SIZE_OFFSET, f"{place}:39")
-    if not table_size & TABLE_SIZE_32_BITS and output.type != TensorType.INT8:
-        raise fail(f"{full_place(place)}:45 output.type != kTfLiteInt8 ({type_name(output.type)} != INT8)")
+def _set_up_huffman(k: Kernel, ancillary: KernelTensor, output: KernelTensor) -> None:
+    table_size = _metadata(k, ancillary, TABLE_SIZE_OFFSET)
+    if not table_size & TABLE_SIZE_32_BITS:
+        k.ensure_types_eq(output.type, TensorType.INT8, "output.type", "kTfLiteInt8")
 
 
-def _set_up_prune(output: KernelTensor) -> Steps[None]:
+def _set_up_prune(k: Kernel, output: KernelTensor) -> Steps[None]:
     affine = _channels(output)
     if affine is None:
         return
     zero_points = _zero_points(affine)
     if output.type != TensorType.INT8 and any(zero_points):
-        raise fail(f"{full_place('decode_state_prune.cc')} All zero-points must be zero")
+        raise fail(f"{full_place(k.file)} All zero-points must be zero")
     if len(zero_points) > 1 and any(zero_points):
         offset = yield Persistent(len(zero_points), "zero points", checked=True)
         if offset is None:
             raise fail("unable to allocate zero_points_")
 
 
-def _set_up(state: str, ancillary: KernelTensor, output: KernelTensor) -> Steps[None]:
+def _set_up(node: Node, state: str, ancillary: KernelTensor, output: KernelTensor) -> Steps[None]:
     """``DecodeState::Setup``."""
-    version = _metadata(ancillary, STATE_VERSION_OFFSET, f"{state}::Setup")
+    k = Kernel(node, _STATE_FILES[state])
+    version = _metadata(k, ancillary, STATE_VERSION_OFFSET)
     if version != 1:
         raise fail(f"unsupported version {version}")
     if state == "DecodeStateHuffman":
-        _set_up_huffman(ancillary, output)
+        _set_up_huffman(k, ancillary, output)
     elif state == "DecodeStatePrune":
-        yield from _set_up_prune(output)
+        yield from _set_up_prune(k, output)
     else:
         _channels(output)
 
@@ -118,43 +114,44 @@ def _tensor(
     return tensor
 
 
-def _allocate_pair(node: Node, pair: int, found: list[KernelTensor]) -> Steps[tuple[KernelTensor, ...]]:
-    encoded = yield from _tensor(optional_input(node, 2 * pair), "input", 2 * pair, found)
-    ancillary = yield from _tensor(optional_input(node, 2 * pair + 1), "ancillary", 2 * pair + 1, found)
-    output = yield from _tensor(optional_output(node, pair), "output", pair, found)
+def _allocate_pair(k: Kernel, pair: int, found: list[KernelTensor]) -> Steps[tuple[KernelTensor, ...]]:
+    encoded = yield from _tensor(k.optional_input(2 * pair), "input", 2 * pair, found)
+    ancillary = yield from _tensor(k.optional_input(2 * pair + 1), "ancillary", 2 * pair + 1, found)
+    output = yield from _tensor(k.optional_output(pair), "output", pair, found)
     return encoded, ancillary, output
 
 
-def _decode_pair(node: Node, pair: int, ancillary: KernelTensor, output: KernelTensor) -> Steps[None]:
-    version = _metadata(ancillary, VERSION_OFFSET, "decode.cc:96")
+def _decode_pair(k: Kernel, pair: int, ancillary: KernelTensor, output: KernelTensor) -> Steps[None]:
+    version = _metadata(k, ancillary, VERSION_OFFSET)
     if version != 1:
         raise fail(f"version {version} != 1")
-    state = yield from _create_state(node, _metadata(ancillary, TYPE_OFFSET, "decode.cc:103"), pair)
-    yield from _set_up(state, ancillary, output)
+    state = yield from _create_state(k.node, _metadata(k, ancillary, TYPE_OFFSET), pair)
+    yield from _set_up(k.node, state, ancillary, output)
 
 
-def _prepare_pair(node: Node, pair: int) -> Steps[None]:
+def _prepare_pair(k: Kernel, pair: int) -> Steps[None]:
     """Prepare one output; what was allocated is freed also on a refusal, but not after a TF_LITE_ENSURE."""
     found: list[KernelTensor] = []
     try:
-        encoded, ancillary, output = yield from _allocate_pair(node, pair, found)
+        encoded, ancillary, output = yield from _allocate_pair(k, pair, found)
     except PrepareError:
-        yield from free(*found)
+        yield from k.free(*found)
         raise
-    ensure(encoded.is_constant, "decode.cc:93", "IsConstantTensor(input)")
-    ensure(ancillary.is_constant, "decode.cc:94", "IsConstantTensor(ancillary)")
-    yield from freeing(_decode_pair(node, pair, ancillary, output), *found)
+    k.ensure(encoded.is_constant, "IsConstantTensor(input)")
+    k.ensure(ancillary.is_constant, "IsConstantTensor(ancillary)")
+    yield from k.freeing(_decode_pair(k, pair, ancillary, output), *found)
 
 
 def _prepare(node: Node) -> Steps[None]:
+    k = Kernel(node, "decode.cc")
     outputs = len(node.outputs)
-    ensure(outputs > 0, "decode.cc:55", "num_outputs > 0")
-    ensure_eq(len(node.inputs), 2 * outputs, "decode.cc:56", "num_inputs", "num_outputs * 2")
+    k.ensure(outputs > 0, "num_outputs > 0")
+    k.ensure_eq(len(node.inputs), 2 * outputs, "num_inputs", "num_outputs * 2")
     node.user_data = "DecodeState*[]"
     offset = yield Persistent(outputs * node.target.abi.pointer_size, "DecodeState pointers", checked=True)
-    ensure(offset is not None, "decode.cc:62", "node->user_data != nullptr")
+    k.ensure(offset is not None, "node->user_data != nullptr")
     for pair in range(outputs):
-        yield from _prepare_pair(node, pair)
+        yield from _prepare_pair(k, pair)
 
 
-MODELS: tuple[OpModel, ...] = (OpModel("TFLM_DECODE", None, None, _prepare, "tensorflow/lite/micro/kernels/decode.cc"),)
+MODELS: tuple[OpModel, ...] = (OpModel("TFLM_DECODE", prepare=_prepare),)

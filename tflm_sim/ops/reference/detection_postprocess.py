@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tflm_sim.ops.kernel import Kernel, Prepare, source, unchecked
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.custom_options import int_entries
-from tflm_sim.ops.reference.node_checks import require, require_op_data
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
-from tflm_sim.ops.roles import abort, ensure_eq, free, optional_input, size_of
+from tflm_sim.ops.roles import size_of
 from tflm_sim.units import int32
 
 COORDINATES_PER_BOX = 4
@@ -28,10 +28,10 @@ class DetectionOptions:
 
 
 def _init(node: Node) -> Steps[object]:
-    if node.operator.custom_options is None:
-        raise abort(f"{_FILE}:126", "custom options are there")
+    k = Kernel(node, _FILE)
+    k.check(node.operator.custom_options is not None, "custom options are there")
     yield Persistent(node.target.sizeof(_STRUCT), _STRUCT)
-    return DetectionOptions(*int_entries(node, f"{_FILE}:126", "max_detections", "num_classes"))
+    return DetectionOptions(*int_entries(k, "max_detections", "num_classes"))
 
 
 def _scratch_sizes(node: Node, boxes: KernelTensor, scores: KernelTensor) -> tuple[tuple[str, int], ...]:
@@ -57,24 +57,27 @@ def _scratch_sizes(node: Node, boxes: KernelTensor, scores: KernelTensor) -> tup
     )
 
 
-def _prepare(node: Node) -> Steps[None]:
-    ensure_eq(len(node.inputs), 3, f"{_FILE}:160", "NumInputs(node)", "3")
-    maybe_boxes = yield from optional_input(node, 0)
-    maybe_scores = yield from optional_input(node, 1)
-    maybe_anchors = yield from optional_input(node, 2)
-    boxes = require(maybe_boxes, f"{_FILE}:168", "input_box_encodings")
-    ensure_eq(len(boxes.shape), 3, f"{_FILE}:168", "NumDimensions(input_box_encodings)", "3")
-    scores = require(maybe_scores, f"{_FILE}:169", "input_class_predictions")
-    ensure_eq(len(scores.shape), 3, f"{_FILE}:169", "NumDimensions(input_class_predictions)", "3")
-    anchors = require(maybe_anchors, f"{_FILE}:170", "input_anchors")
-    ensure_eq(len(anchors.shape), 2, f"{_FILE}:170", "NumDimensions(input_anchors)", "2")
-    ensure_eq(len(node.outputs), 4, f"{_FILE}:172", "NumOutputs(node)", "4")
-    require_op_data(node, f"{_FILE}:174", "op_data")
-    for label, size in _scratch_sizes(node, boxes, scores):
-        yield Scratch(size, label)
-    yield from free(boxes, scores, anchors)
+def _three_inputs(k: Kernel) -> None:
+    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)", "3")
 
+
+def _detect(k: Kernel, *tensors: KernelTensor | None) -> Steps[None]:
+    ranked = []
+    for tensor, rank, take in zip(tensors, (3, 3, 2), _INPUTS, strict=True):
+        ranked.append(k.require(tensor, take.name))
+        k.rank(ranked[-1], rank, take.name)
+    k.ensure_eq(len(k.node.outputs), 4, "NumOutputs(node)", "4")
+    k.op_data("op_data")
+    for label, size in _scratch_sizes(k.node, ranked[0], ranked[1]):
+        yield Scratch(size, label)
+
+
+_INPUTS = source(0, "input_box_encodings"), source(1, "input_class_predictions"), source(2, "input_anchors")
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel("TFLite_Detection_PostProcess", None, _init, _prepare, f"tensorflow/lite/micro/kernels/{_FILE}"),
+    OpModel(
+        "TFLite_Detection_PostProcess",
+        init=_init,
+        prepare=Prepare(_FILE, _three_inputs, takes=tuple(map(unchecked, _INPUTS)), body=_detect),
+    ),
 )

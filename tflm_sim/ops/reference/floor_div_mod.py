@@ -5,12 +5,10 @@ Source: tensorflow/lite/micro/kernels/{floor_div,floor_mod}.cc @ 90b983c.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from tflm_sim.ops.kernel import Kernel, Prepare, counts
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.node_checks import ensure_counts
-from tflm_sim.ops.requests import Steps
-from tflm_sim.ops.roles import ensure_types_eq, free, input_tensor, output_tensor
+from tflm_sim.ops.reference.binary_arithmetic import OPERANDS
+from tflm_sim.ops.requests import KernelTensor, Steps
 
 
 def _init(_node: Node) -> Steps[object]:
@@ -19,22 +17,13 @@ def _init(_node: Node) -> Steps[object]:
     return "no op data"
 
 
-def _prepare(file: str, first_line: int) -> Callable[[Node], Steps[None]]:
-    """``CalculateOpData``, whose first check is at ``first_line``."""
-
-    def prepare(node: Node) -> Steps[None]:
-        ensure_counts(node, file, first_line, inputs=2)
-        input1 = yield from input_tensor(node, 0, f"{file}:{first_line + 5}", "input1")
-        input2 = yield from input_tensor(node, 1, f"{file}:{first_line + 8}", "input2")
-        output = yield from output_tensor(node, 0, f"{file}:{first_line + 11}")
-        ensure_types_eq(input1.type, input2.type, f"{file}:{first_line + 13}", "input1->type", "input2->type")
-        ensure_types_eq(input1.type, output.type, f"{file}:{first_line + 14}", "input1->type", "output->type")
-        yield from free(input1, input2, output)
-
-    return prepare
+def _one_type(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
+    """``CalculateOpData``."""
+    k.same_type(input1, input2, "input1", "input2")
+    k.same_type(input1, output, "input1")
 
 
-MODELS: tuple[OpModel, ...] = (
-    OpModel("FLOOR_DIV", None, _init, _prepare("floor_div.cc", 37), "floor_div.cc"),
-    OpModel("FLOOR_MOD", None, _init, _prepare("floor_mod.cc", 42), "floor_mod.cc"),
+MODELS: tuple[OpModel, ...] = tuple(
+    OpModel(op, init=_init, prepare=Prepare(file, counts(2), takes=OPERANDS, body=_one_type))
+    for op, file in (("FLOOR_DIV", "floor_div.cc"), ("FLOOR_MOD", "floor_mod.cc"))
 )

@@ -8,34 +8,20 @@ Source: tensorflow/lite/micro/kernels/fully_connected.cc, fully_connected_common
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, source, unchecked
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.conv import decompressed_filter_and_bias, unpacked_filter
-from tflm_sim.ops.reference.node_checks import convertible_types, int_option, require_op_data
-from tflm_sim.ops.reference.quantization import (
-    activation_range_error,
-    check_convolution_multiplier,
-    fused_activation,
-)
+from tflm_sim.ops.options import convertible_types, fused_activation, int_option
+from tflm_sim.ops.reference.conv import FILTER, decompressed_filter_and_bias, unpacked_filter
+from tflm_sim.ops.reference.quantization import check_activation_range, check_convolution_multiplier
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import (
-    abort,
-    dim,
-    ensure,
-    ensure_eq,
-    ensure_types_eq,
-    fail,
-    free,
-    input_tensor,
-    op_data,
-    optional_input,
-    output_tensor,
-    size_of,
-)
+from tflm_sim.ops.roles import fail, op_data, size_of
 
-_FILE, _COMMON = "fully_connected.cc", "fully_connected_common.cc"
-_TABLE = "FullyConnectedOptions"
+_COMMON = "fully_connected_common.cc"
+TABLE = "FullyConnectedOptions"
 FILTER_TYPES: dict[int, tuple[int, ...]] = {
     TensorType.FLOAT32: (TensorType.FLOAT32,),
     TensorType.INT8: (TensorType.INT8, TensorType.INT4),
@@ -44,39 +30,39 @@ FILTER_TYPES: dict[int, tuple[int, ...]] = {
 _WEIGHTS_FORMATS = (0, 1)
 
 
-def _prepare(node: Node) -> Steps[None]:
-    yield from fully_connected_prepare(node, _FILE, 39, "Input type: {} with filter type: {} not supported.")
-
-
-def fully_connected_prepare(node: Node, file: str, line: int, refusal: str) -> Steps[None]:
-    """Prepare a fully connected layer, as the reference and the ESP-NN kernel do.
+def fully_connected(refusal: str) -> Callable[..., Steps[None]]:
+    """Return what the reference and the ESP-NN kernel do with their tensors.
 
     Args:
-        node: The operator.
-        file: The upstream file; its checks are as far from ``line`` in both.
-        line: Where it checks its op data.
         refusal: What it prints of input and filter types that do not go together.
     """
-    require_op_data(node, f"{file}:{line}")
-    source = yield from input_tensor(node, 0, f"{file}:{line + 9}")
-    kernel = yield from input_tensor(node, 1, f"{file}:{line + 12}", "filter")
-    bias = yield from optional_input(node, 2)
-    output = yield from output_tensor(node, 0, f"{file}:{line + 17}")
-    ensure_types_eq(source.type, output.type, f"{file}:{line + 18}", "input->type", "output->type")
-    if kernel.type not in FILTER_TYPES.get(source.type, (kernel.type,)):
-        raise fail(refusal.format(type_name(source.type), type_name(kernel.type)))
-    yield from unpacked_filter(node, kernel)
+
+    def body(
+        k: Kernel, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
+    ) -> Steps[None]:
+        k.same_type(source, output)
+        if kernel.type not in FILTER_TYPES.get(source.type, (kernel.type,)):
+            raise fail(refusal.format(type_name(source.type), type_name(kernel.type)))
+        yield from unpacked_filter(k.node, kernel)
+        yield from layer_data(k.node, source, kernel, bias, output)
+        yield from decompressed_filter_and_bias(k.node, kernel)
+
+    return body
+
+
+def layer_data(
+    node: Node, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
+) -> Steps[None]:
+    """``CalculateOpDataFullyConnected`` of a FULLY_CONNECTED."""
     yield from fully_connected_data(
         node,
         source,
         kernel,
         bias,
-        activation=fused_activation(node, _TABLE),
+        activation=fused_activation(node, TABLE),
         output_type=output.type,
         output_scale=output.scale,
     )
-    yield from decompressed_filter_and_bias(node, kernel)
-    yield from free(source, kernel, bias, output)
 
 
 def fully_connected_data(
@@ -102,51 +88,50 @@ def fully_connected_data(
     """
     if source.type == TensorType.FLOAT32:
         return
+    k = Kernel(node, _COMMON)
     if kernel.affine is not None and len(kernel.affine.scale) > 1:
-        yield from _per_channel(node, source, kernel)
+        yield from _per_channel(k, source, kernel)
     else:
-        check_convolution_multiplier(source, kernel, bias, output_scale)
-    if kernel.zero_point != 0:
-        raise abort(f"{_COMMON}:148", "filter->params.zero_point == 0")
-    error = activation_range_error(activation, output_type, output_scale)
-    if error is not None:
-        raise fail(error)
+        check_convolution_multiplier(node, source, kernel, bias, output_scale)
+    k.check(kernel.zero_point == 0, "filter->params.zero_point == 0")
+    check_activation_range(node, activation, output_type, output_scale)
 
 
-def _per_channel(node: Node, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
+def _per_channel(k: Kernel, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
     """A scale for each row of the filter."""
     assert kernel.affine is not None, "the caller counted its scales"
     scale_count = len(kernel.affine.scale)
-    ensure(
+    k.ensure(
         source.type in (TensorType.INT8, TensorType.INT16) and kernel.type != TensorType.INT4,
-        f"{_COMMON}:99",
         "(input->type == kTfLiteInt8 && filter->type != kTfLiteInt4) || "
         "(input->type == kTfLiteInt16 && filter->type != kTfLiteInt4)",
     )
-    ensure_eq(
+    k.ensure_eq(
         scale_count,
-        dim(kernel, kernel.affine.quantized_dimension, f"{_COMMON}:107"),
-        f"{_COMMON}:107",
+        k.dim(kernel, kernel.affine.quantized_dimension),
         "per_channel_quantization_size",
         "filter->dims->data[affine_quantization->quantized_dimension]",
     )
-    yield Persistent(size_of(node, scale_count, 4), "per_channel_output_multiplier")
-    yield Persistent(size_of(node, scale_count, 4), "per_channel_output_shift")
+    yield Persistent(size_of(k.node, scale_count, 4), "per_channel_output_multiplier")
+    yield Persistent(size_of(k.node, scale_count, 4), "per_channel_output_shift")
 
 
 def parse(node: Node) -> None:
-    convertible_types(_TABLE, "quantized_bias_type")(node)
-    if int_option(node, _TABLE, "weights_format") not in _WEIGHTS_FORMATS:
+    """Refuse a bias type and a weights format that the parser does not know."""
+    convertible_types(TABLE, "quantized_bias_type")(node)
+    if int_option(node, TABLE, "weights_format") not in _WEIGHTS_FORMATS:
         raise fail("Unhandled fully-connected weights format.")
 
+
+LAYER = INPUT, FILTER, unchecked(source(2, "bias")), OUTPUT
+_BODY = fully_connected("Input type: {} with filter type: {} not supported.")
 
 MODELS: tuple[OpModel, ...] = (
     OpModel(
         "FULLY_CONNECTED",
         "TfLiteFullyConnectedParams",
         op_data("OpDataFullyConnected"),
-        _prepare,
-        _FILE,
+        Prepare("fully_connected.cc", OP_DATA, takes=LAYER, body=_BODY),
         parse=parse,
     ),
 )

@@ -16,29 +16,16 @@ from typing import NamedTuple
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.options import int_option
 from tflm_sim.ops.reference.fully_connected import fully_connected_data
-from tflm_sim.ops.reference.node_checks import int_option, require, require_op_data
-from tflm_sim.ops.reference.quantization import ACTIVATION_NONE, product_scale_error
+from tflm_sim.ops.reference.quantization import ACTIVATION_NONE, check_product_scale
 from tflm_sim.ops.requests import KernelTensor, Log, Scratch, Steps
-from tflm_sim.ops.roles import (
-    abort,
-    dim,
-    ensure,
-    ensure_c_types_eq,
-    ensure_count_eq,
-    ensure_eq,
-    fail,
-    freeing,
-    op_data,
-    optional_input,
-    optional_output,
-    present,
-    size_of,
-)
+from tflm_sim.ops.roles import fail, op_data, size_of
 from tflm_sim.units import int32
 
-_FILE, _EVAL, _COMMON = "unidirectional_sequence_lstm.cc", "lstm_eval.cc", "lstm_eval_common.cc"
+_EVAL, _COMMON = "lstm_eval.cc", "lstm_eval_common.cc"
 _INPUT_COUNT = 24
 _INPUT, _HIDDEN_STATE, _CELL_STATE = 0, 18, 19
 _INPUT_TO_FORGET_WEIGHTS, _FORGET_BIAS = 2, 13
@@ -65,14 +52,12 @@ class LstmLibrary(NamedTuple):
 
     Attributes:
         file: Its source.
-        line: The line of its first check.
         check: Checks of its own, after ``ValidateTensorStatus``.
         kernel_sums: What it keeps in the tail; returns how many scratch buffers follow.
     """
 
     file: str
-    line: int
-    check: Callable[[Inputs], None]
+    check: Callable[[Kernel, Inputs], None]
     kernel_sums: Callable[[Node, Inputs, LstmSizes], Steps[int]]
 
 
@@ -81,7 +66,7 @@ def _four_buffers(node: Node, inputs: Inputs, sizes: LstmSizes) -> Steps[int]:
     return 4
 
 
-_REFERENCE = LstmLibrary(_FILE, 45, lambda inputs: None, _four_buffers)
+_REFERENCE = LstmLibrary("unidirectional_sequence_lstm.cc", lambda k, inputs: None, _four_buffers)
 
 
 def _prepare(node: Node) -> Steps[None]:
@@ -90,28 +75,30 @@ def _prepare(node: Node) -> Steps[None]:
 
 def lstm_prepare(node: Node, library: LstmLibrary) -> Steps[None]:
     """Run ``UnidirectionalSequenceLstmPrepare`` of a kernel library."""
-    file, line = library.file, library.line
-    ensure_eq(len(node.outputs), 1, f"{file}:{line}", "node->outputs->size", "1")
-    ensure_eq(len(node.inputs), _INPUT_COUNT, f"{file}:{line + 1}", "node->inputs->size", str(_INPUT_COUNT))
-    require_op_data(node, f"{file}:{line + 4}")
+    k = Kernel(node, library.file)
+    k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
+    k.ensure_eq(len(node.inputs), _INPUT_COUNT, "node->inputs->size", str(_INPUT_COUNT))
+    k.op_data()
     inputs: list[KernelTensor | None] = []
     for position in range(_INPUT_COUNT):
-        inputs.append((yield from optional_input(node, position)))
-    output = yield from optional_output(node, 0)
+        inputs.append((yield from k.optional_input(position)))
+    output = yield from k.optional_output(0)
     try:
-        yield from freeing(_with_tensors(node, library, tuple(inputs), output), *inputs, output)
+        yield from k.freeing(_with_tensors(k, library, tuple(inputs), output), *inputs, output)
     except PrepareError as error:
         if output is None and error.status != "abort":
             yield Log(error.device_message)
-            raise abort(f"{_EVAL}:47", "output_tensor_ != nullptr") from error
+            raise Kernel(node, _EVAL).abort("output_tensor_ != nullptr") from error
         raise
 
 
-def _with_tensors(node: Node, library: LstmLibrary, inputs: Inputs, output: KernelTensor | None) -> Steps[None]:
-    sequence = _check_tensors(inputs, output)
-    library.check(inputs)
-    sizes = _sizes(node, inputs)
-    _check_sizes(node, inputs, sequence, sizes)
+def _with_tensors(k: Kernel, library: LstmLibrary, inputs: Inputs, output: KernelTensor | None) -> Steps[None]:
+    node = k.node
+    sequence = _check_tensors(Kernel(node, _EVAL, "ValidateTensorStatus"), inputs, output)
+    library.check(k, inputs)
+    common = Kernel(node, _COMMON)
+    sizes = _sizes(common, inputs)
+    _check_sizes(common, inputs, sequence, sizes)
     cell_type = lstm_tensor(inputs, _CELL_STATE).type
     if cell_type not in _CELL_TYPE_SIZES:
         raise fail(
@@ -125,27 +112,30 @@ def _with_tensors(node: Node, library: LstmLibrary, inputs: Inputs, output: Kern
         yield Scratch(size_of(node, sizes.batch * sizes.state * _CELL_TYPE_SIZES[cell_type], 1), f"buffer{i}")
 
 
-def _check_tensors(inputs: Inputs, maybe_output: KernelTensor | None) -> KernelTensor:
+def _check_tensors(k: Kernel, inputs: Inputs, maybe_output: KernelTensor | None) -> KernelTensor:
     """``ValidateTensorStatus``; return the output, which is there."""
-    source = _present(inputs, _INPUT, 58, "kLstmInputTensor")
-    hidden = _present(inputs, _HIDDEN_STATE, 60, "kLstmOutputStateTensor")
-    _ensure_variable(hidden, 61, "kLstmOutputStateTensor")
-    input_type = "internal_tensors_[kLstmInputTensor]->type"
-    hidden_type = "internal_tensors_[kLstmOutputStateTensor]->type"
-    ensure_c_types_eq(hidden.type, source.type, f"{_EVAL}:64", hidden_type, input_type)
-    _ensure_variable(_present(inputs, _CELL_STATE, 67, "kLstmCellStateTensor"), 68, "kLstmCellStateTensor")
-    output = present(maybe_output, f"{_EVAL}:70", "output_tensor_")
-    ensure_c_types_eq(output.type, source.type, f"{_EVAL}:72", "output_tensor_->type", input_type)
-    _ensure_one_type(inputs, (*_INPUT_WEIGHTS, *_RECURRENT_WEIGHTS), _INPUT_TO_FORGET_WEIGHTS, 77, "weight_type")
-    _ensure_one_type(inputs, _BIASES, _FORGET_BIAS, 84, "bias_type")
-    for positions, line in ((_PEEPHOLES, 92), (_PROJECTION, 96), (_LAYER_NORM, 100)):
+    name = "internal_tensors_[{}]".format
+    source = k.present(inputs[_INPUT], name("kLstmInputTensor"))
+    hidden = _variable(k, inputs[_HIDDEN_STATE], name("kLstmOutputStateTensor"))
+    input_type = f"{name('kLstmInputTensor')}->type"
+    k.ensure_c_types_eq(hidden.type, source.type, f"{name('kLstmOutputStateTensor')}->type", input_type)
+    _variable(k, inputs[_CELL_STATE], name("kLstmCellStateTensor"))
+    output = k.present(maybe_output, "output_tensor_")
+    k.ensure_c_types_eq(output.type, source.type, "output_tensor_->type", input_type)
+    weights = (*_INPUT_WEIGHTS, *_RECURRENT_WEIGHTS)
+    _ensure_one_type(k, inputs, weights, _INPUT_TO_FORGET_WEIGHTS, name="weight_type", number=1)
+    _ensure_one_type(k, inputs, _BIASES, _FORGET_BIAS, name="bias_type", number=2)
+    for number, positions in enumerate((_PEEPHOLES, _PROJECTION, _LAYER_NORM), start=1):
         for position in positions:
-            ensure(inputs[position] is None, f"{_EVAL}:{line}", "internal_tensors_[i] == nullptr")
+            k.ensure(inputs[position] is None, f"{name('i')} == nullptr", number)
     return output
 
 
-def _present(inputs: Inputs, position: int, line: int, name: str) -> KernelTensor:
-    return present(inputs[position], f"{_EVAL}:{line}", f"internal_tensors_[{name}]")
+def _variable(k: Kernel, tensor: KernelTensor | None, name: str) -> KernelTensor:
+    """Return a tensor that has to be there, and to be variable."""
+    found = k.present(tensor, name)
+    k.ensure(found.eval.tensor.is_variable, f"{name}->is_variable")
+    return found
 
 
 def lstm_tensor(inputs: Inputs, position: int) -> KernelTensor:
@@ -155,53 +145,50 @@ def lstm_tensor(inputs: Inputs, position: int) -> KernelTensor:
     return tensor
 
 
-def _ensure_variable(tensor: KernelTensor, line: int, name: str) -> None:
-    ensure(tensor.eval.tensor.is_variable, f"{_EVAL}:{line}", f"internal_tensors_[{name}]->is_variable")
-
-
-def _ensure_one_type(inputs: Inputs, positions: Iterable[int], model: int, line: int, name: str) -> None:
+def _ensure_one_type(
+    k: Kernel, inputs: Inputs, positions: Iterable[int], model: int, *, name: str, number: int
+) -> None:
     """All inputs at ``positions`` are there and have the type of input ``model``, which is read first."""
-    expected = require(inputs[model], f"{_EVAL}:{line}", f"internal_tensors_[{model}]").type
+    expected = k.require(inputs[model], f"internal_tensors_[{model}]").type
     for position in positions:
-        tensor = _present(inputs, position, line + 2, "i")
-        ensure_c_types_eq(tensor.type, expected, f"{_EVAL}:{line + 3}", "internal_tensors_[i]->type", name)
+        tensor = k.present(inputs[position], "internal_tensors_[i]", number)
+        k.ensure_c_types_eq(tensor.type, expected, "internal_tensors_[i]->type", name)
 
 
-def _sizes(node: Node, inputs: Inputs) -> LstmSizes:
+def _sizes(k: Kernel, inputs: Inputs) -> LstmSizes:
     """``CreateLstmSizeInfo``."""
     source, hidden = lstm_tensor(inputs, _INPUT), lstm_tensor(inputs, _HIDDEN_STATE)
-    input_size = dim(source, 2, f"{_COMMON}:35")
-    time_major = int_option(node, "UnidirectionalSequenceLSTMOptions", "time_major")
-    return LstmSizes(source.shape[1 if time_major else 0], input_size, dim(hidden, 1, f"{_COMMON}:36"))
+    input_size = k.dim(source, 2)
+    time_major = int_option(k.node, "UnidirectionalSequenceLSTMOptions", "time_major")
+    return LstmSizes(source.shape[1 if time_major else 0], input_size, k.dim(hidden, 1))
 
 
-def _check_sizes(node: Node, inputs: Inputs, output: KernelTensor, sizes: LstmSizes) -> None:
+def _check_sizes(k: Kernel, inputs: Inputs, output: KernelTensor, sizes: LstmSizes) -> None:
     """``ValidateTensorSize``."""
+    weights, biases = k.within("ValidateWeightTensorSize"), k.within("ValidateBiasTensorSize")
     for position in _INPUT_WEIGHTS:
-        _ensure_shape(lstm_tensor(inputs, position), 43, (sizes.state, sizes.input), ("dim1_size", "dim2_size"))
+        _ensure_shape(weights, lstm_tensor(inputs, position), dim1_size=sizes.state, dim2_size=sizes.input)
     for position in _RECURRENT_WEIGHTS:
-        _ensure_shape(lstm_tensor(inputs, position), 43, (sizes.state, sizes.state), ("dim1_size", "dim2_size"))
+        _ensure_shape(weights, lstm_tensor(inputs, position), dim1_size=sizes.state, dim2_size=sizes.state)
     for position in _BIASES:
-        _ensure_shape(lstm_tensor(inputs, position), 51, (sizes.state,), ("size",))
+        _ensure_shape(biases, lstm_tensor(inputs, position), size=sizes.state)
     expected, text = int32(sizes.batch * sizes.state), "size_info.batch_size * size_info.state_dimension"
-    for position, line, name in ((_HIDDEN_STATE, 85, "HiddenStateTensor"), (_CELL_STATE, 87, "CellStateTensor")):
+    for position, name in ((_HIDDEN_STATE, "HiddenStateTensor"), (_CELL_STATE, "CellStateTensor")):
         count = lstm_tensor(inputs, position).flat_size
-        ensure_count_eq(node, count, expected, f"{_COMMON}:{line}", f"NumElements(tensors.{name}())", text)
+        k.ensure_count_eq(count, expected, f"NumElements(tensors.{name}())", text)
     source, name = lstm_tensor(inputs, _INPUT), "tensors.OutputTensor()->dims"
-    ensure_eq(len(output.shape), 3, f"{_COMMON}:91", f"{name}->size", "3")
-    for axis, line in ((0, 92), (1, 95)):
+    k.ensure_eq(len(output.shape), 3, f"{name}->size", "3")
+    for axis in (0, 1):
         input_text = f"tensors.GetInternalTensor(kLstmInputTensor)->dims->data[{axis}]"
-        place = f"{_COMMON}:{line}"
-        ensure_eq(source.shape[axis], output.shape[axis], place, input_text, f"{name}->data[{axis}]")
-    ensure_eq(output.shape[2], sizes.state, f"{_COMMON}:98", f"{name}->data[2]", "size_info.state_dimension")
+        k.ensure_eq(source.shape[axis], output.shape[axis], input_text, f"{name}->data[{axis}]")
+    k.ensure_eq(output.shape[2], sizes.state, f"{name}->data[2]", "size_info.state_dimension")
 
 
-def _ensure_shape(tensor: KernelTensor, line: int, shape: tuple[int, ...], names: tuple[str, ...]) -> None:
-    """``ValidateWeightTensorSize`` and ``ValidateBiasTensorSize``: the rank at ``line``, then axis by axis."""
-    ensure_eq(len(tensor.shape), len(shape), f"{_COMMON}:{line}", "tensor->dims->size", str(len(shape)))
-    for axis, (size, name) in enumerate(zip(shape, names, strict=True)):
-        place = f"{_COMMON}:{line + 1 + axis}"
-        ensure_eq(tensor.shape[axis], size, place, f"tensor->dims->data[{axis}]", name)
+def _ensure_shape(k: Kernel, tensor: KernelTensor, **sizes: int) -> None:
+    """``ValidateWeightTensorSize`` and ``ValidateBiasTensorSize``: the rank, then axis by axis."""
+    k.ensure_eq(len(tensor.shape), len(sizes), "tensor->dims->size", str(len(sizes)))
+    for axis, (name, size) in enumerate(sizes.items()):
+        k.ensure_eq(tensor.shape[axis], size, f"tensor->dims->data[{axis}]", name)
 
 
 def _gate(node: Node, inputs: Inputs, input_weights: int, recurrent_weights: int) -> Steps[None]:
@@ -217,9 +204,11 @@ def _gate(node: Node, inputs: Inputs, input_weights: int, recurrent_weights: int
             output_type=TensorType.INT16,
             output_scale=_GATE_SCALE,
         )
-        error = product_scale_error(source.scale, kernel.scale) if position == _INPUT else None
-        if error is not None:
-            yield Log(error)
+        if position == _INPUT:
+            try:
+                check_product_scale(node, source.scale, kernel.scale)
+            except PrepareError as error:
+                yield Log(error.device_message)
 
 
 MODELS: tuple[OpModel, ...] = (
@@ -228,6 +217,5 @@ MODELS: tuple[OpModel, ...] = (
         "TfLiteUnidirectionalSequenceLSTMParams",
         op_data("OpDataLSTM"),
         _prepare,
-        _FILE,
     ),
 )

@@ -7,64 +7,50 @@ Source: tensorflow/lite/micro/kernels/pooling_common.cc, l2_pool_2d.cc; tensorfl
 
 from __future__ import annotations
 
+from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, counts
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.node_checks import ensure_counts, int_option, option, require_op_data
-from tflm_sim.ops.reference.quantization import activation_range_error, float32, fused_activation
+from tflm_sim.ops.options import fused_activation, int_option, option
+from tflm_sim.ops.reference.quantization import check_activation_range, float32
 from tflm_sim.ops.reference.window import output_size
 from tflm_sim.ops.requests import KernelTensor, Log, Steps
-from tflm_sim.ops.roles import (
-    dim,
-    ensure,
-    ensure_eq,
-    ensure_types_eq,
-    fail,
-    free,
-    input_tensor,
-    op_data,
-    output_tensor,
-    writable_dims,
-)
+from tflm_sim.ops.roles import fail, op_data, writable_dims
 
-_FILE, _L2 = "pooling_common.cc", "l2_pool_2d.cc"
 _TABLE = "Pool2DOptions"
 
 
-def pooling_prepare(node: Node) -> Steps[None]:
-    """``PoolingPrepare``, which other kernel libraries share."""
-    require_op_data(node, f"{_FILE}:54")
-    source = yield from input_tensor(node, 0, f"{_FILE}:61")
-    output = yield from output_tensor(node, 0, f"{_FILE}:64")
-    dim(source, 2, f"{_FILE}:37")
+def _pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
+    k.dim(source, 2)
     if source.type in (TensorType.INT8, TensorType.INT16):
-        yield from _quantized(node, source, output)
+        yield from _quantized(k, source, output)
     elif source.type != TensorType.FLOAT32:
         raise fail(f"Type {type_name(source.type)} ({type_number(source.type)}) not supported.")
-    yield from free(source, output)
 
 
-def _quantized(node: Node, source: KernelTensor, output: KernelTensor) -> Steps[None]:
+def _quantized(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
     """Refuse a change of scale or zero point; an impossible activation range is only printed."""
-    ensure(abs(float32(source.scale - output.scale)) <= 1.0e-6, f"{_FILE}:73", "scale_diff <= 1.0e-6")
+    k.ensure(abs(float32(source.scale - output.scale)) <= 1.0e-6, "scale_diff <= 1.0e-6")
     same_zero_point = source.zero_point == output.zero_point
-    ensure(same_zero_point, f"{_FILE}:74", "input->params.zero_point == output->params.zero_point")
-    error = activation_range_error(fused_activation(node, _TABLE), output.type, output.scale)
-    if error is not None:
-        yield Log(error)
+    k.ensure(same_zero_point, "input->params.zero_point == output->params.zero_point")
+    try:
+        check_activation_range(k.node, fused_activation(k.node, _TABLE), output.type, output.scale)
+    except PrepareError as error:
+        yield Log(error.device_message)
 
 
-def _prepare_l2(node: Node) -> Steps[None]:
-    ensure_counts(node, _L2, 44, inputs=1)
-    output = yield from output_tensor(node, 0, f"{_L2}:48")
-    source = yield from input_tensor(node, 0, f"{_L2}:51")
-    ensure_eq(len(source.shape), 4, f"{_L2}:52", "NumDimensions(input)", "kTensorShapeRank")
-    ensure_eq(len(output.shape), 4, f"{_L2}:53", "NumDimensions(output)", "kTensorShapeRank")
-    ensure_types_eq(source.type, output.type, f"{_L2}:54", "input->type", "output->type")
-    ensure_types_eq(source.type, TensorType.FLOAT32, f"{_L2}:71", "input->type", "kTfLiteFloat32")
+pooling_prepare = Prepare("pooling_common.cc", OP_DATA, body=_pool)
+"""``PoolingPrepare``, which other kernel libraries share."""
+
+
+def _l2_pool(k: Kernel, output: KernelTensor, source: KernelTensor) -> Steps[None]:
+    for tensor, name in ((source, "input"), (output, "output")):
+        k.ensure_eq(len(tensor.shape), 4, f"NumDimensions({name})", "kTensorShapeRank")
+    k.same_type(source, output)
+    k.is_type(source, TensorType.FLOAT32, "input")
     batches, height, width, channels = source.shape
-    yield from writable_dims(output, (batches, *_output_size(node, height, width), channels))
-    yield from free(output, source)
+    yield from writable_dims(output, (batches, *_output_size(k.node, height, width), channels))
 
 
 def _output_size(node: Node, height: int, width: int) -> tuple[int, int]:
@@ -81,7 +67,11 @@ def _windowed_size(node: Node, size: int, axis: str, filter_name: str) -> int | 
 
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel("AVERAGE_POOL_2D", "TfLitePoolParams", op_data("OpDataPooling"), pooling_prepare, _FILE),
-    OpModel("MAX_POOL_2D", "TfLitePoolParams", op_data("OpDataPooling"), pooling_prepare, _FILE),
-    OpModel("L2_POOL_2D", "TfLitePoolParams", None, _prepare_l2, _L2),
+    OpModel("AVERAGE_POOL_2D", "TfLitePoolParams", op_data("OpDataPooling"), pooling_prepare),
+    OpModel("MAX_POOL_2D", "TfLitePoolParams", op_data("OpDataPooling"), pooling_prepare),
+    OpModel(
+        "L2_POOL_2D",
+        "TfLitePoolParams",
+        prepare=Prepare("l2_pool_2d.cc", counts(1), takes=(OUTPUT, INPUT), body=_l2_pool),
+    ),
 )

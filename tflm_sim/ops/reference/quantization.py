@@ -14,10 +14,10 @@ import math
 import struct
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.reference.node_checks import int_option
 from tflm_sim.ops.requests import KernelTensor
-from tflm_sim.ops.roles import abort, dim, ensure, ensure_eq, fail
+from tflm_sim.ops.roles import abort
 
 _KERNEL_UTIL = "tensorflow/lite/kernels/kernel_util.cc"
 _QUANTIZATION_UTIL = "tensorflow/lite/kernels/internal/quantization_util.cc"
@@ -29,12 +29,6 @@ _BOUNDS: dict[int, tuple[float, ...]] = {
     ACTIVATION_RELU_N1_TO_1: (-1.0, 1.0),
 }
 _X86_ABIS = ("lp64", "i386")
-
-
-def fused_activation(node: Node, table: str) -> int:
-    """Return ``ConvertActivation`` of the builtin options: 0 for an unknown value and for a file without ``table``."""
-    activation = int_option(node, table, "fused_activation_function")
-    return activation if 0 <= activation <= 5 else ACTIVATION_NONE
 
 
 def float32(value: float) -> float:
@@ -53,21 +47,6 @@ def divide(dividend: float, divisor: float) -> float:
     if not dividend or math.isnan(dividend):
         return math.nan
     return math.copysign(math.inf, dividend) * math.copysign(1.0, divisor)
-
-
-def is_affine(tensor: KernelTensor) -> int:
-    """Return ``quantization.type``: 1 is kTfLiteAffineQuantization, 0 kTfLiteNoQuantization."""
-    return int(tensor.affine is not None)
-
-
-def ensure_affine(tensor: KernelTensor, place: str, name: str) -> None:
-    """TF_LITE_ENSURE_EQ(context, <name>->quantization.type, kTfLiteAffineQuantization)."""
-    ensure_eq(is_affine(tensor), 1, place, f"{name}->quantization.type", "kTfLiteAffineQuantization")
-
-
-def ensure_not_quantized(tensor: KernelTensor, place: str, name: str) -> None:
-    """TF_LITE_ENSURE_EQ(context, <name>->quantization.type, kTfLiteNoQuantization)."""
-    ensure_eq(is_affine(tensor), 0, place, f"{name}->quantization.type", "kTfLiteNoQuantization")
 
 
 def truncate_to_int32(node: Node, value: float) -> int:
@@ -122,48 +101,33 @@ def checked_log2(value: float) -> int | None:
     return rounded if abs(float32(log2 - rounded)) < float32(1e-3) else None
 
 
-def activation_range_error(activation: int, output_type: int, output_scale: float) -> str | None:
-    """Return what ``CalculateActivationRangeQuantized`` prints when it fails, None when it succeeds."""
-    if output_type not in (TensorType.UINT8, TensorType.INT8, TensorType.INT16):
-        return f"{_KERNEL_UTIL}:405 false was not true."
+def check_activation_range(node: Node, activation: int, output_type: int, output_scale: float) -> None:
+    """``CalculateActivationRangeQuantized``, whose failure most kernels pass on."""
+    util = Kernel(node, _KERNEL_UTIL)
+    util.ensure(output_type in (TensorType.UINT8, TensorType.INT8, TensorType.INT16), "false")
     for bound in _BOUNDS.get(activation, ()):
-        if not -(2.0**31) <= float32(divide(bound, output_scale)) <= 2.0**31:
-            return f"{_KERNEL_UTIL}:349 no_integer_overflow_from_quantization was not true."
-    return None
+        fits = -(2.0**31) <= float32(divide(bound, output_scale)) <= 2.0**31
+        util.ensure(fits, "no_integer_overflow_from_quantization")
 
 
-def check_activation_range(activation: int, output: KernelTensor) -> None:
-    """``CalculateActivationRangeQuantized``, whose failure the kernel passes on."""
-    error = activation_range_error(activation, output.type, output.scale)
-    if error is not None:
-        raise fail(error)
-
-
-def product_scale_error(input_scale: float, filter_scale: float) -> str | None:
-    """Return what ``GetQuantizedConvolutionMultipler`` without a bias prints for a negative product of scales."""
-    product_is_valid = float32(input_scale * filter_scale) >= 0
-    return None if product_is_valid else f"{_KERNEL_UTIL}:335 input_product_scale >= 0 was not true."
-
-
-def check_product_scale(input_scale: float, filter_scale: float) -> None:
-    """``GetQuantizedConvolutionMultipler`` without a bias, whose failure the kernel passes on."""
-    error = product_scale_error(input_scale, filter_scale)
-    if error is not None:
-        raise fail(error)
+def check_product_scale(node: Node, input_scale: float, filter_scale: float) -> None:
+    """``GetQuantizedConvolutionMultipler`` without a bias, whose failure most kernels pass on."""
+    Kernel(node, _KERNEL_UTIL).ensure(float32(input_scale * filter_scale) >= 0, "input_product_scale >= 0")
 
 
 def check_convolution_multiplier(
-    tensor: KernelTensor, filter_tensor: KernelTensor, bias: KernelTensor | None, output_scale: float
+    node: Node, tensor: KernelTensor, filter_tensor: KernelTensor, bias: KernelTensor | None, output_scale: float
 ) -> None:
     """``GetQuantizedConvolutionMultipler``: the bias scale must be near the product of input and filter scales."""
     if bias is not None:
         difference = abs(tensor.scale * filter_tensor.scale - bias.scale)
         near = divide(difference, output_scale) <= 0.02
-        ensure(near, f"{_KERNEL_UTIL}:322", "scale_diff / output_scale <= 0.02")
-    check_product_scale(tensor.scale, filter_tensor.scale)
+        Kernel(node, _KERNEL_UTIL).ensure(near, "scale_diff / output_scale <= 0.02")
+    check_product_scale(node, tensor.scale, filter_tensor.scale)
 
 
 def check_convolution_quantization(
+    node: Node,
     tensor: KernelTensor,
     filter_tensor: KernelTensor,
     bias: KernelTensor | None,
@@ -173,36 +137,18 @@ def check_convolution_quantization(
     channel_count: int,
 ) -> None:
     """``PopulateConvolutionQuantizationParams``: per channel or per tensor, ``channel_count`` output channels."""
-    ensure_affine(tensor, f"{_KERNEL_UTIL}:221", "input")
-    ensure_affine(filter_tensor, f"{_KERNEL_UTIL}:223", "filter")
-    assert filter_tensor.affine is not None, "ensure_affine raises without quantization"
-    if len(filter_tensor.affine.scale) > 1:
-        _check_per_channel(tensor, filter_tensor, channel_count)
+    util = Kernel(node, _KERNEL_UTIL)
+    util.affine(tensor, "input")
+    util.affine(filter_tensor, "filter")
+    if filter_tensor.affine is not None and len(filter_tensor.affine.scale) > 1:
+        util.one_of(tensor.type, (TensorType.INT8, TensorType.INT16), "input->type")
+        util.one_of(filter_tensor.type, (TensorType.INT8, TensorType.INT4), "filter->type")
+        scales = len(filter_tensor.affine.scale)
+        util.ensure_eq(scales, channel_count, "affine_quantization->scale->size", "num_channels")
+        size = util.dim(filter_tensor, filter_tensor.affine.quantized_dimension)
+        text = "filter->dims->data[affine_quantization->quantized_dimension]"
+        util.ensure_eq(channel_count, size, "num_channels", text)
     if tensor.type == TensorType.UINT8:
-        check_convolution_multiplier(tensor, filter_tensor, bias, output.scale)
+        check_convolution_multiplier(node, tensor, filter_tensor, bias, output.scale)
     if tensor.type in (TensorType.INT8, TensorType.UINT8, TensorType.INT16):
-        check_activation_range(activation, output)
-
-
-def _check_per_channel(tensor: KernelTensor, filter_tensor: KernelTensor, channel_count: int) -> None:
-    """The checks of a filter with more than one scale."""
-    assert filter_tensor.affine is not None, "the caller saw its scales"
-    ensure(
-        tensor.type in (TensorType.INT8, TensorType.INT16),
-        f"{_KERNEL_UTIL}:239",
-        "input->type == kTfLiteInt8 || input->type == kTfLiteInt16",
-    )
-    ensure(
-        filter_tensor.type in (TensorType.INT8, TensorType.INT4),
-        f"{_KERNEL_UTIL}:241",
-        "filter->type == kTfLiteInt8 || filter->type == kTfLiteInt4",
-    )
-    scale_count = len(filter_tensor.affine.scale)
-    ensure_eq(scale_count, channel_count, f"{_KERNEL_UTIL}:243", "affine_quantization->scale->size", "num_channels")
-    ensure_eq(
-        channel_count,
-        dim(filter_tensor, filter_tensor.affine.quantized_dimension, f"{_KERNEL_UTIL}:244"),
-        f"{_KERNEL_UTIL}:244",
-        "num_channels",
-        "filter->dims->data[affine_quantization->quantized_dimension]",
-    )
+        check_activation_range(node, activation, output.type, output.scale)

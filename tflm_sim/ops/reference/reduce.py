@@ -15,18 +15,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.node_checks import convertible_types, require
+from tflm_sim.ops.options import convertible_types
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
-from tflm_sim.ops.roles import (
-    ensure_eq,
-    ensure_types_eq,
-    free,
-    input_tensor,
-    optional_input,
-    optional_output,
-    size_of,
-)
+from tflm_sim.ops.roles import size_of
 
 _FILE = "reduce_common.cc"
 _INT_SIZE = 4
@@ -41,97 +34,88 @@ class _Tensors(NamedTuple):
     axis: KernelTensor | None
 
 
-def _take(node: Node) -> Steps[_Tensors]:
-    source = yield from optional_input(node, 0)
-    output = yield from optional_output(node, 0)
-    return _Tensors(source, output, (yield from optional_input(node, 1)))
+def _take(k: Kernel) -> Steps[_Tensors]:
+    source = yield from k.optional_input(0)
+    output = yield from k.optional_output(0)
+    return _Tensors(source, output, (yield from k.optional_input(1)))
 
 
-def init_reduce(node: Node) -> Steps[object]:
+def _init(node: Node) -> Steps[object]:
     """``InitReduce`` clears what it got, so that it does not survive a full arena."""
     yield Persistent(node.target.sizeof("OpDataReduce"), "OpDataReduce")
     return "OpDataReduce"
 
 
-def _prepare_simple(node: Node) -> Steps[None]:
+def _prepare_simple(k: Kernel) -> Steps[None]:
     """``PrepareSimple``: checks counts and the axis; int8 reads the output's scale."""
-    source = yield from optional_input(node, 0)
-    ensure_eq(len(node.inputs), 2, f"{_FILE}:46", "node->inputs->size", "2")
-    ensure_eq(len(node.outputs), 1, f"{_FILE}:47", "node->outputs->size", "1")
-    axis = yield from input_tensor(node, 1, f"{_FILE}:51", "axis")
-    ensure_types_eq(axis.type, TensorType.INT32, f"{_FILE}:52", "axis->type", "kTfLiteInt32")
-    if require(source, f"{_FILE}:54", "input").type == TensorType.INT8:
-        output = yield from optional_output(node, 0)
-        yield from free(require(output, f"{_FILE}:57", "output"))
-    yield from free(axis, source)
+    source = yield from k.optional_input(0)
+    k.ensure_eq(len(k.node.inputs), 2, "node->inputs->size", "2")
+    k.ensure_eq(len(k.node.outputs), 1, "node->outputs->size", "1")
+    axis = yield from k.input(1, "axis")
+    k.is_type(axis, TensorType.INT32, "axis")
+    if k.require(source, "input").type == TensorType.INT8:
+        output = yield from k.optional_output(0)
+        yield from k.free(k.require(output, "output"))
+    yield from k.free(axis, source)
 
 
-def _scratch(node: Node, tensors: _Tensors) -> Steps[None]:
+def _scratch(k: Kernel, tensors: _Tensors) -> Steps[None]:
     """Request the iterator (an int per input dimension) and the resolved axis (an int per axis)."""
-    source, axis = require(tensors.input, _FILE, "input"), require(tensors.axis, _FILE, "axis")
+    source, axis = k.require(tensors.input, "input"), k.require(tensors.axis, "axis")
     yield Scratch(_INT_SIZE * len(source.shape), "input_iter")
-    yield Scratch(size_of(node, axis.flat_size, _INT_SIZE), "resolved_axis")
+    yield Scratch(size_of(k.node, axis.flat_size, _INT_SIZE), "resolved_axis")
 
 
 def _prepare_min_max(node: Node) -> Steps[None]:
-    yield from _prepare_simple(node)
-    tensors = yield from _take(node)
-    require(tensors.input, f"{_FILE}:206", "input")
-    require(tensors.output, f"{_FILE}:208", "output")
-    yield from _scratch(node, tensors)
-    yield from free(*tensors)
+    k = Kernel(node, _FILE)
+    yield from _prepare_simple(k)
+    tensors = yield from _take(k)
+    k.require(tensors.input, "input")
+    k.require(tensors.output, "output")
+    yield from _scratch(k, tensors)
+    yield from k.free(*tensors)
 
 
 def _prepare_mean_or_sum(node: Node) -> Steps[None]:
-    yield from mean_or_sum(node, iterates=True)
-
-
-def mean_or_sum(node: Node, *, iterates: bool) -> Steps[None]:
-    """Run ``PrepareMeanOrSumHelper``; before 0efdd51a3 (2026-01-16) it kept no iterator in scratch."""
-    tensors = yield from _take(node)
-    source = require(tensors.input, f"{_FILE}:229", "input")
-    require(tensors.axis, f"{_FILE}:235", "axis")
-    output = require(tensors.output, f"{_FILE}:236", "output")
+    k = Kernel(node, _FILE)
+    tensors = yield from _take(k)
+    source = k.require(tensors.input, "input")
+    k.require(tensors.axis, "axis")
+    output = k.require(tensors.output, "output")
     if source.type in _QUANTIZED:
         yield Scratch(size_of(node, output.flat_size, _INT_SIZE), "accumulator")
-    if iterates:
-        yield from _scratch(node, tensors)
-    yield from _prepare_simple(node)
-    yield from free(*tensors)
+    if k.has("reduce_iterates"):
+        yield from _scratch(k, tensors)
+    yield from _prepare_simple(k)
+    yield from k.free(*tensors)
 
 
 def _prepare_all(node: Node) -> Steps[None]:
-    tensors = yield from _take(node)
-    source = require(tensors.input, f"{_FILE}:268", "input")
-    ensure_types_eq(source.type, TensorType.BOOL, f"{_FILE}:268", "input->type", "kTfLiteBool")
-    yield from _prepare_simple(node)
-    require(tensors.output, f"{_FILE}:275", "output")
-    yield from _scratch(node, tensors)
-    yield from free(*tensors)
+    k = Kernel(node, _FILE)
+    tensors = yield from _take(k)
+    k.is_type(k.require(tensors.input, "input"), TensorType.BOOL, "input")
+    yield from _prepare_simple(k)
+    k.require(tensors.output, "output")
+    yield from _scratch(k, tensors)
+    yield from k.free(*tensors)
 
-
-_OUTPUT_TYPE = "output_type"
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel("MEAN", "TfLiteReducerParams", init_reduce, _prepare_mean_or_sum, _FILE),
-    OpModel("SUM", "TfLiteReducerParams", init_reduce, _prepare_mean_or_sum, _FILE),
-    OpModel("REDUCE_MAX", "TfLiteReducerParams", init_reduce, _prepare_min_max, _FILE),
-    OpModel("REDUCE_MIN", "TfLiteReducerParams", init_reduce, _prepare_min_max, _FILE),
-    OpModel("REDUCE_ALL", "TfLiteReducerParams", init_reduce, _prepare_all, _FILE),
+    OpModel("MEAN", "TfLiteReducerParams", _init, _prepare_mean_or_sum),
+    OpModel("SUM", "TfLiteReducerParams", _init, _prepare_mean_or_sum),
+    OpModel("REDUCE_MAX", "TfLiteReducerParams", _init, _prepare_min_max),
+    OpModel("REDUCE_MIN", "TfLiteReducerParams", _init, _prepare_min_max),
+    OpModel("REDUCE_ALL", "TfLiteReducerParams", _init, _prepare_all),
     OpModel(
         "ARG_MAX",
         "TfLiteArgMaxParams",
-        None,
-        None,
-        "arg_min_max.cc",
-        parse=convertible_types("ArgMaxOptions", _OUTPUT_TYPE),
+        source="arg_min_max.cc",
+        parse=convertible_types("ArgMaxOptions", "output_type"),
     ),
     OpModel(
         "ARG_MIN",
         "TfLiteArgMinParams",
-        None,
-        None,
-        "arg_min_max.cc",
-        parse=convertible_types("ArgMinOptions", _OUTPUT_TYPE),
+        source="arg_min_max.cc",
+        parse=convertible_types("ArgMinOptions", "output_type"),
     ),
 )

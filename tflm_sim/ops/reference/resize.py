@@ -6,58 +6,55 @@ Source: tensorflow/lite/micro/kernels/{resize_bilinear,resize_nearest_neighbor}.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.node_checks import ensure_counts, int_option, require
-from tflm_sim.ops.requests import KernelTensor, Steps
-from tflm_sim.ops.roles import ensure_c_types_eq, ensure_eq, ensure_msg, fail, free, optional_input, optional_output
+from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, unchecked
+from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.options import int_option
+from tflm_sim.ops.requests import KernelTensor
+from tflm_sim.ops.roles import fail
 
-_SIZE_MESSAGE = "Non-constant >size< tensor is not supported"
-
-
-def _tensors(node: Node, file: str, line: int) -> Steps[tuple[KernelTensor, KernelTensor, KernelTensor | None]]:
-    """Allocate input, size and output, none of which upstream holds against null, and check ranks and type."""
-    image = yield from optional_input(node, 0)
-    size = yield from optional_input(node, 1)
-    output = yield from optional_output(node, 0)
-    image = require(image, f"{file}:{line}", "input")
-    ensure_eq(len(image.shape), 4, f"{file}:{line}", "NumDimensions(input)", "4")
-    size = require(size, f"{file}:{line + 1}", "size")
-    ensure_eq(len(size.shape), 1, f"{file}:{line + 1}", "NumDimensions(size)", "1")
-    return image, size, output
+_CONSTANT_SIZE = "Non-constant >size< tensor is not supported"
 
 
-def _prepare_bilinear(node: Node) -> Steps[None]:
-    ensure_counts(node, "resize_bilinear.cc", 36, inputs=2)
-    image, size, output = yield from _tensors(node, "resize_bilinear.cc", 46)
-    ensure_c_types_eq(size.type, TensorType.INT32, "resize_bilinear.cc:49", "size->type", "kTfLiteInt32")
-    output = require(output, "resize_bilinear.cc:50", "output")
-    ensure_msg(size.is_constant, "resize_bilinear.cc", _SIZE_MESSAGE)
+def _image_and_size(k: Kernel, image: KernelTensor | None, size: KernelTensor | None) -> KernelTensor:
+    """Check ranks and type, of tensors that upstream does not hold against null; return the size."""
+    k.rank(k.require(image, "input"), 4, "input")
+    size = k.require(size, "size")
+    k.rank(size, 1, "size")
+    k.is_c_type(size, TensorType.INT32, "size")
+    return size
+
+
+def _bilinear(
+    k: Kernel, image: KernelTensor | None, maybe_size: KernelTensor | None, output: KernelTensor | None
+) -> None:
+    size = _image_and_size(k, image, maybe_size)
+    k.require(output, "output")
+    k.ensure_msg(size.is_constant, _CONSTANT_SIZE)
     options = "ResizeBilinearOptions"
-    if int_option(node, options, "half_pixel_centers") and int_option(node, options, "align_corners"):
+    if int_option(k.node, options, "half_pixel_centers") and int_option(k.node, options, "align_corners"):
         raise fail("If half_pixel_centers is True, align_corners must be False.")
-    yield from free(image, size, output)
 
 
-def _prepare_nearest_neighbor(node: Node) -> Steps[None]:
-    file = "resize_nearest_neighbor.cc"
-    ensure_counts(node, file, 38, inputs=2)
-    image, size, output = yield from _tensors(node, file, 50)
-    ensure_c_types_eq(size.type, TensorType.INT32, f"{file}:52", "size->type", "kTfLiteInt32")
-    ensure_eq(size.shape[0], 2, f"{file}:53", "size->dims->data[0]", "2")
-    output = require(output, f"{file}:55", "output")
-    ensure_msg(size.is_constant, file, _SIZE_MESSAGE)
-    yield from free(image, size, output)
+def _nearest_neighbor(
+    k: Kernel, image: KernelTensor | None, maybe_size: KernelTensor | None, output: KernelTensor | None
+) -> None:
+    size = _image_and_size(k, image, maybe_size)
+    k.ensure_eq(size.shape[0], 2, "size->dims->data[0]", "2")
+    k.require(output, "output")
+    k.ensure_msg(size.is_constant, _CONSTANT_SIZE)
 
 
-_K = "tensorflow/lite/micro/kernels/"
+_TENSORS = unchecked(INPUT), unchecked(source(1, "size")), unchecked(OUTPUT)
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel("RESIZE_BILINEAR", "TfLiteResizeBilinearParams", None, _prepare_bilinear, _K + "resize_bilinear.cc"),
+    OpModel(
+        "RESIZE_BILINEAR",
+        "TfLiteResizeBilinearParams",
+        prepare=Prepare("resize_bilinear.cc", counts(2), takes=_TENSORS, body=_bilinear),
+    ),
     OpModel(
         "RESIZE_NEAREST_NEIGHBOR",
         "TfLiteResizeNearestNeighborParams",
-        None,
-        _prepare_nearest_neighbor,
-        _K + "resize_nearest_neighbor.cc",
+        prepare=Prepare("resize_nearest_neighbor.cc", counts(2), takes=_TENSORS, body=_nearest_neighbor),
     ),
 )

@@ -12,27 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, result
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.arithmetic import size_t
+from tflm_sim.ops.reference.arithmetic import flat_size, size_t
 from tflm_sim.ops.reference.custom_options import int_entries, int_slots
-from tflm_sim.ops.reference.signal_checks import (
-    SIGNAL_KERNELS,
-    FixedPrepare,
-    allocate_each,
-    ensure_signal_counts,
-    flat_size,
-    innermost_dim,
-    result,
-    source,
-)
+from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS, Signal, fixed, innermost_dim
 from tflm_sim.ops.requests import Persistent, Scratch, Steps
-from tflm_sim.ops.roles import abort, ensure_eq, ensure_types_eq, free, size_of
+from tflm_sim.ops.roles import abort, size_of
 
 _RFFT = SIGNAL_KERNELS + "rfft.cc"
 _IRFFT = SIGNAL_KERNELS + "irfft.cc"
-_AUTO_SCALE = SIGNAL_KERNELS + "fft_auto_scale_common.cc"
 _ELEMENT_SIZES = {TensorType.INT16: 2, TensorType.INT32: 4, TensorType.FLOAT32: 4}
-_SIGNAL = (source("input", 0, 1, TensorType.INT16), result("output", 0, 1, TensorType.INT16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +51,9 @@ def kiss_fftr_size(node: Node, fft_length: int, element_size: int) -> int:
     return size_t(node, structs + 2 * element_size * (half + three_halves))
 
 
-def _transform_params(node: Node, place: str) -> TensorType | None:
+def _element_type(k: Kernel) -> TensorType | None:
     """Return the type that the options name, None for one without a transform."""
-    (type_number,) = int_entries(node, place, "T")
+    (type_number,) = int_entries(k, "T")
     return TensorType(type_number) if type_number in _ELEMENT_SIZES else None
 
 
@@ -74,12 +64,13 @@ def _check_kiss_init(params: FftParams) -> None:
 
 
 def _init_rfft(node: Node) -> Steps[object]:
-    element_type = _transform_params(node, f"{_RFFT}:143")
+    k = Kernel(node, _RFFT)
+    element_type = _element_type(k)
     if element_type is None:
         return None
     struct = "rfft.TfLiteAudioFrontendRfftParams"
     yield Persistent(node.target.sizeof(struct), struct)
-    params = FftParams(element_type, *int_slots(node, f"{_RFFT}:66", 1))
+    params = FftParams(element_type, *int_slots(k, 1))
     size = kiss_fftr_size(node, params.fft_length, params.element_size)
     if (yield Persistent(size, "kissfft state", checked=True)) is not None:
         _check_kiss_init(params)
@@ -87,13 +78,13 @@ def _init_rfft(node: Node) -> Steps[object]:
 
 
 def _init_irfft(node: Node) -> Steps[object]:
-    element_type = _transform_params(node, f"{_IRFFT}:139")
+    k = Kernel(node, _IRFFT)
+    element_type = _element_type(k)
     if element_type is None:
         return None
-    struct = "irfft.TfLiteAudioFrontendIrfftParams"
-    if (yield Persistent(node.target.sizeof(struct), struct, checked=True)) is None:
+    if not (yield from k.persistent("irfft.TfLiteAudioFrontendIrfftParams")):
         return None
-    params = FftParams(element_type, *int_slots(node, f"{_IRFFT}:66", 1))
+    params = FftParams(element_type, *int_slots(k, 1))
     size = kiss_fftr_size(node, params.fft_length, params.element_size)
     if element_type == TensorType.FLOAT32:
         size = size_t(node, size + node.target.sizeof("tflm_signal::IrfftFloatState"))
@@ -103,63 +94,38 @@ def _init_irfft(node: Node) -> Steps[object]:
     return params
 
 
-def _transform_prepare(place: str, *, dispatch: int, counts: int, scratch: bool) -> Callable[[Node], Steps[None]]:
-    """Return the Prepare that SignalRfft and SignalIrfft share; only SignalRfft needs scratch.
-
-    Args:
-        place: The file.
-        dispatch: The line that reads the type from the params.
-        counts: The line that checks NumInputs.
-        scratch: Whether the transform pads its input in a scratch buffer.
-    """
+def _transform_prepare(file: str, *, scratch: bool) -> Callable[[Node], Steps[None]]:
+    """Return the Prepare that SignalRfft and SignalIrfft share; only SignalRfft pads its input in scratch."""
 
     def prepare(node: Node) -> Steps[None]:
-        params = node.user_data
+        k, params = Kernel(node, file), node.user_data
         if not isinstance(params, FftParams):
-            raise abort(f"{place}:{dispatch}", "params != nullptr")
-        ensure_signal_counts(node, place, counts, inputs=1, outputs=1)
-        first = counts + (6 if scratch else 7)
-        signal, output = yield from allocate_each(node, place, _SIGNAL, (first, first + 3))
-        texts = "NumDimensions(input)", "NumDimensions(output)"
-        ensure_eq(len(signal.shape), len(output.shape), f"{place}:{first + 5}", *texts)
-        for line, tensor, name in ((first + 7, signal, "input"), (first + 8, output, "output")):
-            ensure_types_eq(tensor.type, params.element_type, f"{place}:{line}", f"{name}->type", "TfLiteTypeEnum")
+            raise k.abort("params != nullptr")
+        k.counts(inputs=1)
+        signal = yield from k.input(0)
+        output = yield from k.output(0)
+        k.ensure_eq(len(signal.shape), len(output.shape), "NumDimensions(input)", "NumDimensions(output)")
+        for tensor, name in ((signal, "input"), (output, "output")):
+            k.ensure_types_eq(tensor.type, params.element_type, f"{name}->type", "TfLiteTypeEnum")
         flat_size(output)
         innermost_dim(signal)
         if scratch:
             yield Scratch(size_of(node, params.fft_length, params.element_size), "padded input")
-        yield from free(signal, output)
+        yield from k.free(signal, output)
 
     return prepare
 
 
+_AUTO_SCALE = fixed(
+    SIGNAL_KERNELS + "fft_auto_scale_common.cc",
+    Signal(INPUT, 1, TensorType.INT16),
+    Signal(OUTPUT, 1, TensorType.INT16),
+    Signal(result(1, "scale_bit"), 0, TensorType.INT32),
+    frees=(2, 0, 1),
+)
+
 MODELS: tuple[OpModel, ...] = (
-    OpModel(
-        "SignalRfft",
-        None,
-        _init_rfft,
-        _transform_prepare(_RFFT, dispatch=167, counts=78, scratch=True),
-        _RFFT,
-    ),
-    OpModel(
-        "SignalIrfft",
-        None,
-        _init_irfft,
-        _transform_prepare(_IRFFT, dispatch=168, counts=83, scratch=False),
-        _IRFFT,
-    ),
-    OpModel(
-        "SignalFftAutoScale",
-        None,
-        None,
-        FixedPrepare(
-            place=_AUTO_SCALE,
-            count_line=26,
-            tensors=(*_SIGNAL, result("scale_bit", 1, 0, TensorType.INT32)),
-            lines=(32, 35, 38),
-            rank_line=40,
-            free_order=(2, 0, 1),
-        ),
-        _AUTO_SCALE,
-    ),
+    OpModel("SignalRfft", init=_init_rfft, prepare=_transform_prepare(_RFFT, scratch=True)),
+    OpModel("SignalIrfft", init=_init_irfft, prepare=_transform_prepare(_IRFFT, scratch=False)),
+    OpModel("SignalFftAutoScale", prepare=_AUTO_SCALE),
 )

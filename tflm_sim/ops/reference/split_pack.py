@@ -5,37 +5,30 @@ Source: tensorflow/lite/micro/kernels/{split,split_v,pack,unpack}.cc @ 90b983c.
 
 from __future__ import annotations
 
-from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.node_checks import require
-from tflm_sim.ops.requests import KernelTensor, Steps
-from tflm_sim.ops.roles import abort, ensure_eq, ensure_msg, free, input_tensor, optional_input
-
-_AXIS_MESSAGE = "Non-constant >axis< tensor is not supported"
+from tflm_sim.ops.kernel import Kernel, Prepare, source, unchecked
+from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.requests import KernelTensor
 
 
-def _check_axis(axis: KernelTensor, file: str) -> Steps[None]:
-    ensure_msg(axis.is_constant, file, _AXIS_MESSAGE)
-    yield from free(axis)
+def _some_inputs(k: Kernel) -> None:
+    k.check(k.node.operator.inputs is not None, "node->inputs != nullptr")
 
 
-def _prepare_split(node: Node) -> Steps[None]:
-    if node.operator.inputs is None:
-        raise abort("split.cc:72", "node->inputs != nullptr")
-    axis = yield from input_tensor(node, 0, "split.cc:73", "axis")
-    yield from _check_axis(axis, "split.cc")
+def _three_inputs(k: Kernel) -> None:
+    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)", "3")
 
 
-def _prepare_split_v(node: Node) -> Steps[None]:
-    ensure_eq(len(node.inputs), 3, "split_v.cc:75", "NumInputs(node)", "3")
-    axis = require((yield from optional_input(node, 2)), "split_v.cc:82", "axis")
-    yield from _check_axis(axis, "split_v.cc")
+def _constant_axis(k: Kernel, axis: KernelTensor | None) -> None:
+    constant = k.require(axis, "axis").is_constant
+    k.ensure_msg(constant, "Non-constant >axis< tensor is not supported")
 
 
-_K = "tensorflow/lite/micro/kernels/"
+_SPLIT = Prepare("split.cc", _some_inputs, takes=(source(0, "axis"),), body=_constant_axis)
+_SPLIT_V = Prepare("split_v.cc", _three_inputs, takes=(unchecked(source(2, "axis")),), body=_constant_axis)
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel("SPLIT", "TfLiteSplitParams", None, _prepare_split, _K + "split.cc"),
-    OpModel("SPLIT_V", "TfLiteSplitVParams", None, _prepare_split_v, _K + "split_v.cc"),
-    OpModel("PACK", "TfLitePackParams", None, None, _K + "pack.cc"),
-    OpModel("UNPACK", "TfLiteUnpackParams", None, None, _K + "unpack.cc"),
+    OpModel("SPLIT", "TfLiteSplitParams", prepare=_SPLIT),
+    OpModel("SPLIT_V", "TfLiteSplitVParams", prepare=_SPLIT_V),
+    OpModel("PACK", "TfLitePackParams", source="pack.cc"),
+    OpModel("UNPACK", "TfLiteUnpackParams", source="unpack.cc"),
 )

@@ -14,24 +14,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.arithmetic import c_div
-from tflm_sim.ops.reference.node_checks import int_option, require, require_op_data
+from tflm_sim.ops.options import int_option
 from tflm_sim.ops.reference.quantization import float32
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
-from tflm_sim.ops.roles import (
-    dim,
-    ensure,
-    ensure_c_types_eq,
-    ensure_eq,
-    ensure_types_eq,
-    free,
-    input_tensor,
-    op_data,
-    optional_input,
-    output_tensor,
-    size_of,
-)
+from tflm_sim.ops.roles import op_data, size_of
 from tflm_sim.units import int32
 
 _FLOAT32, _INT8, _INT16, _INT32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
@@ -57,126 +45,102 @@ class _Sizes(NamedTuple):
     memory: int
 
 
-Place = Callable[[int], str]
-"""Where a kernel library's copy of this kernel has a line of ``svdf_common.cc``."""
-
-
-def _place(line: int) -> str:
-    return f"svdf_common.cc:{line}"
-
-
 def _prepare(node: Node) -> Steps[None]:
-    yield from svdf_prepare(node, _place)
+    yield from svdf_prepare(Kernel(node, "svdf_common.cc"))
 
 
-def svdf_prepare(
-    node: Node, place: Place, kernel_sums: Callable[[Node, KernelTensor], Steps[None]] | None = None
-) -> Steps[None]:
-    """Run ``PrepareSvdf``.
+def svdf_prepare(k: Kernel, kernel_sums: Callable[[Kernel, KernelTensor], Steps[None]] | None = None) -> Steps[None]:
+    """Run ``PrepareSvdf`` of a kernel library.
 
     Args:
-        node: The operator.
-        place: Where the lines are.
+        k: The operator in the library's file.
         kernel_sums: What the int8 kernel of another library asks for at the end, given weights_feature.
     """
-    source = yield from input_tensor(node, 0, place(379))
-    weights_feature = yield from input_tensor(node, 1, place(382), "weights_feature")
-    weights_time = yield from input_tensor(node, 2, place(385), "weights_time")
-    bias = yield from optional_input(node, 3)
-    state = yield from input_tensor(node, 4, place(390), "activation_state")
+    source = yield from k.input(0)
+    weights_feature = yield from k.input(1, "weights_feature")
+    weights_time = yield from k.input(2, "weights_time")
+    bias = yield from k.optional_input(3)
+    state = yield from k.input(4, "activation_state")
     tensors = _Tensors(source, weights_feature, weights_time, bias, state)
-    sizes = _sizes(node, tensors, place)
-    _ensure_type(source, (_FLOAT32, _INT8), place(402), "input->type == kTfLiteFloat32 || input->type == kTfLiteInt8")
-    _ensure_rank(source, place(404), "input")
-    ensure_eq(len(node.outputs), 1, place(408), "node->outputs->size", "1")
-    output = yield from output_tensor(node, 0, place(411))
-    _check_shapes(tensors, output, sizes, place)
-    ensure_eq(int(state.eval.tensor.is_variable), 1, place(436), "activation_state->is_variable", "true")
-    ensure_eq(len(node.inputs), 5, place(438), "node->inputs->size", "5")
-    require_op_data(node, place(440))
+    sizes = _sizes(k, tensors)
+    k.one_of(source.type, (_FLOAT32, _INT8), "input->type")
+    k.rank(source, 2, "input")
+    k.ensure_eq(len(k.node.outputs), 1, "node->outputs->size", "1")
+    output = yield from k.output(0)
+    _check_shapes(k, tensors, output, sizes)
+    k.ensure_eq(int(state.eval.tensor.is_variable), 1, "activation_state->is_variable", "true")
+    k.ensure_eq(len(k.node.inputs), 5, "node->inputs->size", "5")
+    k.op_data()
     if source.type == _INT8:
-        _check_int8(tensors, output, place)
+        _check_int8(k, tensors, output)
     else:
-        _check_float(tensors, output, place)
-    yield Scratch(size_of(node, sizes.batch * sizes.filters, 4), "scratch")
+        _check_float(k, tensors, output)
+    yield Scratch(size_of(k.node, sizes.batch * sizes.filters, 4), "scratch")
     if source.type == _INT8:
-        yield Scratch(size_of(node, sizes.batch * sizes.units, 4), "scratch_output")
+        yield Scratch(size_of(k.node, sizes.batch * sizes.units, 4), "scratch_output")
         if kernel_sums is not None:
-            yield from kernel_sums(node, weights_feature)
-    yield from free(source, weights_feature, weights_time, state, output)
-    yield from free(require(bias, place(513), "bias"))
+            yield from kernel_sums(k, weights_feature)
+    yield from k.free(source, weights_feature, weights_time, state, output)
+    yield from k.free(k.require(bias, "bias"))
 
 
-def _sizes(node: Node, tensors: _Tensors, place: Place) -> _Sizes:
+def _sizes(k: Kernel, tensors: _Tensors) -> _Sizes:
     """Read the sizes, before any rank is checked."""
-    rank = int_option(node, "SVDFOptions", "rank")
-    input_size = dim(tensors.input, 1, place(394))
-    filters = dim(tensors.weights_feature, 0, place(396))
-    units = c_div(filters, rank, place(397))
-    ensure_eq(filters - units * rank, 0, place(397), "num_filters % rank", "0")
-    memory = dim(tensors.weights_time, 1, place(399))
-    return _Sizes(tensors.input.shape[0], input_size, filters, units, memory)
+    rank = int_option(k.node, "SVDFOptions", "rank")
+    input_size = k.dim(tensors.input, 1)
+    filters = k.dim(tensors.weights_feature, 0)
+    units = k.divide(filters, rank)
+    k.ensure_eq(filters - units * rank, 0, "num_filters % rank", "0")
+    return _Sizes(tensors.input.shape[0], input_size, filters, units, k.dim(tensors.weights_time, 1))
 
 
-def _check_shapes(tensors: _Tensors, output: KernelTensor, sizes: _Sizes, place: Place) -> None:
-    _ensure_rank(output, place(412), "output")
-    _ensure_dim(output, 0, sizes.batch, place=place(413), names=("output", "batch_size"))
-    _ensure_dim(output, 1, sizes.units, place=place(414), names=("output", "num_units"))
-    _ensure_rank(tensors.weights_feature, place(417), "weights_feature")
-    _ensure_dim(tensors.weights_feature, 1, sizes.input, place=place(418), names=("weights_feature", "input_size"))
-    _ensure_rank(tensors.weights_time, place(421), "weights_time")
-    _ensure_dim(tensors.weights_time, 0, sizes.filters, place=place(422), names=("weights_time", "num_filters"))
+def _check_shapes(k: Kernel, tensors: _Tensors, output: KernelTensor, sizes: _Sizes) -> None:
+    k.rank(output, 2, "output")
+    _ensure_dims(k, output, "output", batch_size=sizes.batch, num_units=sizes.units)
+    k.rank(tensors.weights_feature, 2, "weights_feature")
+    width = k.dim(tensors.weights_feature, 1)
+    k.ensure_eq(width, sizes.input, "weights_feature->dims->data[1]", "input_size")
+    k.rank(tensors.weights_time, 2, "weights_time")
+    _ensure_dims(k, tensors.weights_time, "weights_time", num_filters=sizes.filters)
     if tensors.bias is not None:
-        _ensure_dim(tensors.bias, 0, sizes.units, place=place(427), names=("bias", "num_units"))
+        _ensure_dims(k, tensors.bias, "bias", num_units=sizes.units)
     state = tensors.activation_state
-    _ensure_rank(state, place(431), "activation_state")
-    _ensure_dim(state, 0, sizes.batch, place=place(432), names=("activation_state", "batch_size"))
-    state_size = int32(sizes.memory * sizes.filters)
-    _ensure_dim(state, 1, state_size, place=place(433), names=("activation_state", "memory_size * num_filters"))
+    k.rank(state, 2, "activation_state")
+    _ensure_dims(k, state, "activation_state", batch_size=sizes.batch)
+    size = int32(sizes.memory * sizes.filters)
+    k.ensure_eq(k.dim(state, 1), size, "activation_state->dims->data[1]", "memory_size * num_filters")
 
 
-def _check_int8(tensors: _Tensors, output: KernelTensor, place: Place) -> None:
+def _ensure_dims(k: Kernel, tensor: KernelTensor, name: str, **sizes: int) -> None:
+    """Hold the first dimensions against sizes under upstream's names."""
+    for axis, (size_name, size) in enumerate(sizes.items()):
+        k.ensure_eq(k.dim(tensor, axis), size, f"{name}->dims->data[{axis}]", size_name)
+
+
+def _check_int8(k: Kernel, tensors: _Tensors, output: KernelTensor) -> None:
     state = tensors.activation_state
-    ensure_c_types_eq(tensors.weights_feature.type, _INT8, place(444), "weights_feature->type", "kTfLiteInt8")
-    for tensor, line, name in ((tensors.weights_time, 445, "weights_time"), (state, 447, "activation_state")):
+    k.is_c_type(tensors.weights_feature, _INT8, "weights_feature")
+    for tensor, name in ((tensors.weights_time, "weights_time"), (state, "activation_state")):
         text = f"({name}->type == kTfLiteInt16) || ({name}->type == kTfLiteInt8)"
-        _ensure_type(tensor, (_INT16, _INT8), place(line), text)
+        k.ensure(tensor.type in (_INT16, _INT8), text)
     if tensors.bias is not None:
-        ensure_c_types_eq(tensors.bias.type, _INT32, place(450), "bias->type", "kTfLiteInt32")
-    ensure_types_eq(output.type, _INT8, place(453), "output->type", "kTfLiteInt8")
-    bias = require(tensors.bias, place(466), "bias")
+        k.is_c_type(tensors.bias, _INT32, "bias")
+    k.is_type(output, _INT8, "output")
+    bias = k.require(tensors.bias, "bias")
     product = float32(state.scale * tensors.weights_time.scale)
-    ensure(
+    k.ensure(
         math.fabs(bias.scale - product) < 1e-5,
-        place(464),
         "std::abs(static_cast<double>(bias->params.scale) - static_cast<double>(activation_state->params.scale * "
         "weights_time->params.scale)) < 1e-5",
     )
 
 
-def _check_float(tensors: _Tensors, output: KernelTensor, place: Place) -> None:
-    named = (
-        (tensors.weights_feature, 492, "weights_feature"),
-        (tensors.weights_time, 493, "weights_time"),
-        (tensors.activation_state, 494, "activation_state"),
-        (tensors.bias, 496, "bias"),
-    )
-    for tensor, line, name in named:
+def _check_float(k: Kernel, tensors: _Tensors, output: KernelTensor) -> None:
+    for name in ("weights_feature", "weights_time", "activation_state", "bias"):
+        tensor = getattr(tensors, name)
         if tensor is not None:
-            ensure_c_types_eq(tensor.type, _FLOAT32, place(line), f"{name}->type", "kTfLiteFloat32")
-    ensure_types_eq(output.type, _FLOAT32, place(498), "output->type", "kTfLiteFloat32")
+            k.is_c_type(tensor, _FLOAT32, name)
+    k.is_type(output, _FLOAT32, "output")
 
 
-def _ensure_type(tensor: KernelTensor, types: tuple[int, ...], place: str, text: str) -> None:
-    ensure(tensor.type in types, place, text)
-
-
-def _ensure_rank(tensor: KernelTensor, place: str, name: str) -> None:
-    ensure_eq(len(tensor.shape), 2, place, f"NumDimensions({name})", "2")
-
-
-def _ensure_dim(tensor: KernelTensor, axis: int, expected: int, *, place: str, names: tuple[str, str]) -> None:
-    ensure_eq(dim(tensor, axis, place), expected, place, f"{names[0]}->dims->data[{axis}]", names[1])
-
-
-MODELS: tuple[OpModel, ...] = (OpModel("SVDF", "TfLiteSVDFParams", op_data("OpDataSvdf"), _prepare, "svdf_common.cc"),)
+MODELS: tuple[OpModel, ...] = (OpModel("SVDF", "TfLiteSVDFParams", op_data("OpDataSvdf"), _prepare),)

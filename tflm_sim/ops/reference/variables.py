@@ -14,19 +14,11 @@ import struct
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.resource_variables import StoredVariable
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.reference.node_checks import ensure_counts, option, require, require_op_data
+from tflm_sim.ops.options import option
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import (
-    abort,
-    decompression_scratch,
-    ensure,
-    ensure_count_eq,
-    fail,
-    free,
-    op_data,
-    optional_input,
-)
+from tflm_sim.ops.roles import abort, decompression_scratch, fail, op_data
 
 _RESOURCES = "tensorflow/lite/micro/micro_resource_variable.cc"
 
@@ -38,7 +30,7 @@ def _name(node: Node, field: str) -> str | None:
 
 
 def _prepare_var_handle(node: Node) -> Steps[None]:
-    resources = node.resource_variables
+    k, resources = Kernel(node, "var_handle.cc"), node.resource_variables
     if resources is None:
         raise fail(
             "VAR_HANDLE requires resource variables. Please create ResourceVariables and pass it to the interpreter."
@@ -47,47 +39,41 @@ def _prepare_var_handle(node: Node) -> Steps[None]:
         resource_id = resources.create_id_if_none_found(_name(node, "container"), _name(node, "shared_name"))
     except ValueError:
         raise abort(_RESOURCES, "no null pointer is used") from None
-    require_op_data(node, "var_handle.cc:59", "op_data")
+    k.op_data("op_data")
     if resource_id is None:
         raise fail(
             f"Failed to allocate resource variable. Maximum resource variable count ({resources.capacity}) reached."
         )
     output = node.output(0)
     if output is None:
-        raise abort("var_handle.cc:66", "output != nullptr")
+        raise k.abort("output != nullptr")
     output.resource_id = resource_id
     yield from ()
 
 
 def _prepare_read_variable(node: Node) -> Steps[None]:
-    for place, name, count in (
-        ("read_variable.cc:39", "NumInputs", len(node.inputs)),
-        ("read_variable.cc:40", "NumOutputs", len(node.outputs)),
-    ):
-        if count != 1:
-            raise abort(place, f"{name}(node) == 1")
-    resource = require((yield from optional_input(node, 0)), "read_variable.cc:47", "input_resource_id_tensor")
-    if resource.type != TensorType.RESOURCE:
-        raise abort("read_variable.cc:48", "input_resource_id_tensor->type == kTfLiteResource")
-    if resource.flat_size != 1:
-        raise abort("read_variable.cc:49", "NumElements(input_resource_id_tensor) == 1")
-    yield from free(resource)
+    k = Kernel(node, "read_variable.cc")
+    k.check(len(node.inputs) == 1, "NumInputs(node) == 1")
+    k.check(len(node.outputs) == 1, "NumOutputs(node) == 1")
+    resource = k.require((yield from k.optional_input(0)), "input_resource_id_tensor")
+    k.check(resource.type == TensorType.RESOURCE, "input_resource_id_tensor->type == kTfLiteResource")
+    k.check(resource.flat_size == 1, "NumElements(input_resource_id_tensor) == 1")
+    yield from k.free(resource)
 
 
-def _resource_id(tensor: EvalTensor) -> int | None:
+def _resource_id(k: Kernel, tensor: EvalTensor) -> int | None:
     """Return ``data.i32[0]``, None when the tensor has no data yet: then the id is only known when the op runs."""
     if tensor.resource_id is not None or tensor.data is None:
         return tensor.resource_id
-    if len(tensor.data) < 4:
-        raise abort("assign_variable.cc:84", "the resource id has 4 bytes")
+    k.check(len(tensor.data) >= 4, "the resource id has 4 bytes")
     return int(struct.unpack_from("<i", tensor.data)[0])
 
 
-def _allocate(node: Node, resource_id: int, value: KernelTensor) -> Steps[None]:
+def _allocate(k: Kernel, resource_id: int, value: KernelTensor) -> Steps[None]:
     """``MicroResourceVariables::Allocate``."""
-    resources = node.resource_variables
+    resources = k.node.resource_variables
     if resources is None:
-        raise abort("assign_variable.cc:84", "resources != nullptr")
+        raise k.abort("resources != nullptr")
     if not 0 <= resource_id < len(resources.stored):
         raise fail(f"Attempting to read non-existent resource variable {resource_id}")
     if resources.stored[resource_id] is not None:
@@ -99,48 +85,32 @@ def _allocate(node: Node, resource_id: int, value: KernelTensor) -> Steps[None]:
 
 
 def _prepare_assign_variable(node: Node) -> Steps[None]:
-    ensure_counts(node, "assign_variable.cc", 54, inputs=2, outputs=0)
+    k = Kernel(node, "assign_variable.cc")
+    k.counts(inputs=2, outputs=0)
     resource = node.input(0)
     if resource is None:
-        raise abort("assign_variable.cc:65", "input_resource_id_tensor != nullptr")
-    ensure(
+        raise k.abort("input_resource_id_tensor != nullptr")
+    k.ensure(
         resource.type in (TensorType.RESOURCE, TensorType.INT32),
-        "assign_variable.cc:66",
         "(input_resource_id_tensor->type == kTfLiteResource || input_resource_id_tensor->type == kTfLiteInt32)",
     )
-    ensure_count_eq(
-        node, resource.flat_size, 1, "assign_variable.cc:68", "NumElements(input_resource_id_tensor->dims)", "1"
-    )
-    value = require((yield from optional_input(node, 1)), "assign_variable.cc:73", "input_value")
-    resource_id = _resource_id(resource)
+    k.ensure_count_eq(resource.flat_size, 1, "NumElements(input_resource_id_tensor->dims)", "1")
+    value = k.require((yield from k.optional_input(1)), "input_value")
+    resource_id = _resource_id(k, resource)
     if resource_id is not None:
-        yield from _allocate(node, resource_id, value)
+        yield from _allocate(k, resource_id, value)
     if node.target.runtime.compression:
-        require_op_data(node, "assign_variable.cc:90")
+        k.op_data()
         yield from decompression_scratch(node, 1)
-    yield from free(value)
+    yield from k.free(value)
 
-
-_K = "tensorflow/lite/micro/kernels/"
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel(
-        "VAR_HANDLE",
-        "TfLiteVarHandleParams",
-        op_data("var_handle.OpData"),
-        _prepare_var_handle,
-        _K + "var_handle.cc",
-    ),
-    OpModel("READ_VARIABLE", None, None, _prepare_read_variable, _K + "read_variable.cc"),
-    OpModel("ASSIGN_VARIABLE", None, None, _prepare_assign_variable, _K + "assign_variable.cc"),
+    OpModel("VAR_HANDLE", "TfLiteVarHandleParams", op_data("var_handle.OpData"), _prepare_var_handle),
+    OpModel("READ_VARIABLE", prepare=_prepare_read_variable),
+    OpModel("ASSIGN_VARIABLE", prepare=_prepare_assign_variable),
 )
 
 COMPRESSION_MODELS: tuple[OpModel, ...] = (
-    OpModel(
-        "ASSIGN_VARIABLE",
-        None,
-        op_data("assign_variable.OpData"),
-        _prepare_assign_variable,
-        _K + "assign_variable.cc",
-    ),
+    OpModel("ASSIGN_VARIABLE", init=op_data("assign_variable.OpData"), prepare=_prepare_assign_variable),
 )

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.reference.arithmetic import c_div
-from tflm_sim.ops.reference.node_checks import int_option, option
+from tflm_sim.ops.options import int_option, option
 
 _PADDING_SAME, _PADDING_VALID = 0, 1
 
@@ -26,7 +25,7 @@ def output_size(padding: object, *, image: int, window: int, stride: int, dilati
     if padding not in (_PADDING_SAME, _PADDING_VALID) or image < 0 or min(window, stride, dilation) <= 0:
         return None
     covered = image + stride - (1 if padding == _PADDING_SAME else (window - 1) * dilation + 1)
-    size = c_div(covered, stride, "tensorflow/lite/kernels/padding.h")
+    size = covered // stride if covered >= 0 else -(-covered // stride)
     return size if 0 <= size < 2**31 else None
 
 

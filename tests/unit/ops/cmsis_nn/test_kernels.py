@@ -154,3 +154,12 @@ def test_add_refuses_int16_with_a_zero_point(kernel):
 def test_an_operator_without_an_overlay_is_the_reference_kernel(kernel):
     bench = of(kernel, "RELU", [((4,), T.FLOAT32)], [((4,), T.FLOAT32)])
     assert bench.init() == ["persistent 28 ReluOpData"]
+
+
+@pytest.mark.parametrize("refused", ["temp 0", "temp 1"])
+def test_average_pooling_does_not_look_at_the_tensors_that_it_takes_again(kernel, refused):
+    pool = {"padding": 1, "stride_w": 1, "stride_h": 1, "filter_width": 2, "filter_height": 2}
+    output = ((1, 7, 7, 4), T.INT8, {"scale": 0.5})
+    bench = of(kernel, "AVERAGE_POOL_2D", [IN], [output], options=pool, refuse=refused)
+    bench.spared = 1
+    assert bench.refusal().startswith("halts: tensorflow/lite/micro/kernels/cmsis_nn/pooling.cc: ")

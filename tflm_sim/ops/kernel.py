@@ -1,0 +1,410 @@
+"""``Kernel``: a node while TFLM's code for it runs, with the checks of the upstream file; ``Prepare``: such code as a row.
+
+A check is written with what it says upstream, for that is what the device prints; the line comes from ``places.py`` and
+is looked up only when the check fails. Where the runtime's version of the file has no such check, it holds.
+
+    k = Kernel(node, "leaky_relu_common.cc")
+    k.counts(inputs=1)                              TF_LITE_ENSURE_EQ(context, NumInputs(node), 1) ...
+    source = yield from k.input(0)                  AllocateTempInputTensor, TF_LITE_ENSURE(context, input != nullptr)
+    output = yield from k.output(0)
+    k.same_type(source, output)                     TF_LITE_ENSURE_TYPES_EQ(context, input->type, output->type)
+    yield from k.free(source, output)
+
+Source: TF_LITE_ENSURE* in tensorflow/lite/core/c/common.h, MicroContext in tensorflow/lite/micro/micro_context.cc
+@ 90b983c.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from tflm_sim.errors import PrepareError
+from tflm_sim.graph.eval_tensor import type_name, type_number
+from tflm_sim.model.types import TensorType
+from tflm_sim.ops import places
+from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps, T, temp_tensor
+from tflm_sim.ops.roles import abort, fail
+from tflm_sim.units import int32
+
+C_TYPES: dict[int, str] = {
+    TensorType.FLOAT32: "kTfLiteFloat32",
+    TensorType.INT4: "kTfLiteInt4",
+    TensorType.INT8: "kTfLiteInt8",
+    TensorType.INT16: "kTfLiteInt16",
+    TensorType.INT32: "kTfLiteInt32",
+    TensorType.INT64: "kTfLiteInt64",
+    TensorType.UINT8: "kTfLiteUInt8",
+    TensorType.UINT32: "kTfLiteUInt32",
+    TensorType.UINT64: "kTfLiteUInt64",
+    TensorType.BOOL: "kTfLiteBool",
+}
+"""Upstream's names of tensor types."""
+
+HYBRID = "Hybrid models are not supported on TFLite Micro."
+
+
+class Kernel:
+    """A node in the code of one upstream file.
+
+    Args:
+        node: The operator.
+        file: The file as the device prints it, without ``tensorflow/lite/micro/kernels/``.
+        function: The function, for checks that stand in several of the file.
+    """
+
+    __slots__ = ("file", "function", "node")
+
+    def __init__(self, node: Node, file: str, function: str = "") -> None:
+        self.node = node
+        self.file = file
+        self.function = function
+
+    def within(self, function: str) -> Kernel:
+        """Return the same kernel in another function of the file."""
+        return Kernel(self.node, self.file, function)
+
+    def has(self, change: str) -> bool:
+        """Return whether the runtime has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
+        return self.node.target.runtime.has(change)
+
+    # -- checks that print ------------------------------------------------------------------------------------------
+
+    def ensure(self, condition: bool, text: str, number: int = 1) -> None:
+        """TF_LITE_ENSURE; ``number`` says which, where a function has the same one several times."""
+        if not condition:
+            self._refuse(text, f"{text} was not true.", number)
+
+    def ensure_eq(self, a: int, b: int, a_text: str, b_text: str, number: int = 1) -> None:
+        """TF_LITE_ENSURE_EQ."""
+        if a != b:
+            self._refuse(f"{a_text} != {b_text}", f"{a_text} != {b_text} ({int(a)} != {int(b)})", number)
+
+    def ensure_types_eq(self, a: int, b: int, a_text: str, b_text: str, number: int = 1) -> None:
+        """TF_LITE_ENSURE_TYPES_EQ."""
+        if a != b:
+            self._refuse(f"{a_text} != {b_text}", f"{a_text} != {b_text} ({type_name(a)} != {type_name(b)})", number)
+
+    def ensure_c_types_eq(self, a: int, b: int, a_text: str, b_text: str) -> None:
+        """TF_LITE_ENSURE_EQ of two ``TensorType``s: the device prints the ``TfLiteType`` numbers."""
+        if a != b:
+            self.ensure_eq(type_number(a), type_number(b), a_text, b_text)
+
+    def ensure_count_eq(self, count: int, expected: int, a_text: str, b_text: str) -> None:
+        """TF_LITE_ENSURE_EQ(context, NumElements(...), expected): ``NumElements`` is 64 bits wide, the format ``%d``.
+
+        On a 32-bit target the second number printed is therefore the upper half of ``count`` and not ``expected``.
+        """
+        if count != expected:
+            second = expected if self.node.target.abi.pointer_size == 8 else int32(count >> 32)
+            self._refuse(f"{a_text} != {b_text}", f"{a_text} != {b_text} ({int32(count)} != {second})")
+
+    def ensure_double_eq(self, a: float, b: float, a_text: str, b_text: str) -> None:
+        """TF_LITE_ENSURE_EQ of two ``double``, which the device prints with ``%d``.
+
+        With 32-bit pointers the two ``%d`` show the lower and the upper half of ``a``. In 64-bit builds a double
+        travels in a floating-point register and the device prints two numbers that happen to lie on its stack: "?"
+        stands for them.
+        """
+        if a != b:
+            low, high = struct.unpack("<ii", struct.pack("<d", a))
+            shown = f"{low} != {high}" if self.node.target.abi.pointer_size == 4 else "? != ?"
+            self._refuse(f"{a_text} != {b_text}", f"{a_text} != {b_text} ({shown})")
+
+    def ensure_msg(self, condition: bool, message: str) -> None:
+        """TF_LITE_ENSURE_MSG: prints the file without a line."""
+        if not condition and self.line(message) is not None:
+            raise fail(f"{places.full_place(self.file)} {message}")
+
+    def refuse(self, text: str, values: str) -> None:
+        """Fail at a check that says ``text`` and then ``values``."""
+        self._refuse(text, f"{text} {values}")
+
+    def _refuse(self, text: str, says: str, number: int = 1) -> None:
+        line = self.line(text, number)
+        if line is not None:
+            raise fail(f"{places.full_place(self.file)}:{line} {says}")
+
+    def line(self, text: str, number: int = 1) -> int | None:
+        """Return where a check stands, None where this version of the file does not have it."""
+        runtime = self.node.target.runtime
+        line = places.line(runtime, self.file, text, self.function, number)
+        assert line is not None or not places.is_newest(runtime, self.file), f"no check '{text}' in {self.file}"
+        return line
+
+    # -- checks that halt -------------------------------------------------------------------------------------------
+
+    def abort(self, expression: str) -> PrepareError:
+        """Return the error for a failed TFLITE_DCHECK, or a null pointer that is used: the device stops, silently."""
+        line = places.line(self.node.target.runtime, self.file, f"!{expression}", self.function)
+        return abort(self.file if line is None else f"{self.file}:{line}", expression)
+
+    def check(self, condition: bool, expression: str) -> None:
+        """TFLITE_DCHECK."""
+        if not condition:
+            raise self.abort(expression)
+
+    def op_data(self, name: str = "node->user_data") -> None:
+        """Halt when Init got no memory."""
+        if self.node.user_data is None:
+            raise self.abort(f"{name} != nullptr")
+
+    def require(self, tensor: KernelTensor | None, name: str) -> KernelTensor:
+        """Return ``tensor``; halt where upstream reads through a null pointer."""
+        if tensor is None:
+            raise self.abort(f"{name} != nullptr")
+        return tensor
+
+    def dim(self, tensor: KernelTensor, axis: int) -> int:
+        """Return ``dims->data[axis]``; upstream reads past the end where the rank is smaller, here the device halts."""
+        shape = tensor.shape
+        if not 0 <= axis < len(shape):
+            raise self.abort(f"dims->data[{axis}] of a tensor of rank {len(shape)}")
+        return shape[axis]
+
+    def divide(self, numerator: int, denominator: int) -> int:
+        """Return the C quotient, which rounds towards zero; a denominator of 0 halts the device."""
+        if denominator == 0:
+            raise self.abort("a divisor that is not 0")
+        quotient = abs(numerator) // abs(denominator)
+        return quotient if (numerator < 0) == (denominator < 0) else -quotient
+
+    def constants(self, tensor: KernelTensor, count: int, name: str, code: str = "i") -> tuple[int, ...]:
+        """Return the first ``count`` integers of a constant tensor; halt when its data is shorter.
+
+        Args:
+            tensor: The tensor.
+            count: How many values upstream reads.
+            name: Upstream's name of the tensor.
+            code: The ``struct`` letter of the type that upstream reads, whatever the tensor's type is.
+        """
+        layout = f"<{count}{code}"
+        data = tensor.data or b""
+        if len(data) < struct.calcsize(layout):
+            raise self.abort(f"{name} has data for {count} values of {struct.calcsize('<' + code)} bytes")
+        return struct.unpack_from(layout, data)
+
+    # -- what many check --------------------------------------------------------------------------------------------
+
+    def counts(self, inputs: int, outputs: int = 1) -> None:
+        """``TF_LITE_ENSURE_EQ`` of NumInputs and of NumOutputs."""
+        if len(self.node.inputs) != inputs:
+            self.ensure_eq(len(self.node.inputs), inputs, "NumInputs(node)", str(inputs))
+        if len(self.node.outputs) != outputs:
+            self.ensure_eq(len(self.node.outputs), outputs, "NumOutputs(node)", str(outputs))
+
+    def same_type(self, a: KernelTensor, b: KernelTensor, a_name: str = "input", b_name: str = "output") -> None:
+        """``TF_LITE_ENSURE_TYPES_EQ`` of two tensors."""
+        if a.type != b.type:
+            self.ensure_types_eq(a.type, b.type, f"{a_name}->type", f"{b_name}->type")
+
+    def same_c_type(self, a: KernelTensor, b: KernelTensor, a_name: str = "input", b_name: str = "output") -> None:
+        """``TF_LITE_ENSURE_EQ`` of two tensors' types."""
+        if a.type != b.type:
+            self.ensure_c_types_eq(a.type, b.type, f"{a_name}->type", f"{b_name}->type")
+
+    def is_type(self, tensor: KernelTensor, type_: int, name: str) -> None:
+        """``TF_LITE_ENSURE_TYPES_EQ`` with a constant."""
+        if tensor.type != type_:
+            self.ensure_types_eq(tensor.type, type_, f"{name}->type", C_TYPES[type_])
+
+    def is_c_type(self, tensor: KernelTensor, type_: int, name: str) -> None:
+        """``TF_LITE_ENSURE_EQ`` of a type with a constant."""
+        if tensor.type != type_:
+            self.ensure_c_types_eq(tensor.type, type_, f"{name}->type", C_TYPES[type_])
+
+    def one_of(self, type_: int, types: Iterable[int], name: str) -> None:
+        """``TF_LITE_ENSURE`` of a chain of comparisons with each of ``types``."""
+        if type_ not in types:
+            self.ensure(False, " || ".join(f"{name} == {C_TYPES[one]}" for one in types))
+
+    def rank(self, tensor: KernelTensor, rank: int, name: str) -> None:
+        """``TF_LITE_ENSURE_EQ`` of a tensor's NumDimensions."""
+        if len(tensor.shape) != rank:
+            self.ensure_eq(len(tensor.shape), rank, f"NumDimensions({name})", str(rank))
+
+    def zero_points(self, **tensors: KernelTensor) -> None:
+        """``TF_LITE_ENSURE_EQ(context, <name>->params.zero_point, 0)`` of each tensor."""
+        for name, tensor in tensors.items():
+            self.ensure_eq(tensor.zero_point, 0, f"{name}->params.zero_point", "0")
+
+    def affine(self, tensor: KernelTensor, name: str) -> None:
+        """``TF_LITE_ENSURE_EQ(context, <name>->quantization.type, kTfLiteAffineQuantization)``."""
+        if tensor.affine is None:
+            self.ensure_eq(0, 1, f"{name}->quantization.type", "kTfLiteAffineQuantization")
+
+    def not_quantized(self, tensor: KernelTensor, name: str) -> None:
+        """``TF_LITE_ENSURE_EQ(context, <name>->quantization.type, kTfLiteNoQuantization)``."""
+        if tensor.affine is not None:
+            self.ensure_eq(1, 0, f"{name}->quantization.type", "kTfLiteNoQuantization")
+
+    # -- requests ---------------------------------------------------------------------------------------------------
+
+    def take(self, indices: tuple[int, ...] | None, position: int) -> Steps[KernelTensor | None]:
+        """``AllocateTemp{Input,Output}Tensor``: None when absent, out of range, or out of memory.
+
+        ``indices`` is the operator's own vector: a file without one leaves a null pointer, which upstream reads.
+        """
+        if indices is None:
+            raise abort("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices != nullptr")
+        if not 0 <= position < len(indices) or indices[position] < 0:
+            return None
+        tensor: KernelTensor | None = yield temp_tensor(indices[position])
+        return tensor
+
+    def optional_input(self, position: int) -> Steps[KernelTensor | None]:
+        """``AllocateTempInputTensor``, which the kernel does not hold against null at once."""
+        return (yield from self.take(self.node.operator.inputs, position))
+
+    def optional_output(self, position: int) -> Steps[KernelTensor | None]:
+        """``AllocateTempOutputTensor``, which the kernel does not hold against null at once."""
+        return (yield from self.take(self.node.operator.outputs, position))
+
+    def input(self, position: int, name: str = "input") -> Steps[KernelTensor]:
+        """``AllocateTempInputTensor``, then ``TF_LITE_ENSURE(context, <name> != nullptr)``."""
+        return self.present((yield from self.take(self.node.operator.inputs, position)), name)
+
+    def output(self, position: int, name: str = "output") -> Steps[KernelTensor]:
+        """``AllocateTempOutputTensor``, then ``TF_LITE_ENSURE(context, <name> != nullptr)``."""
+        return self.present((yield from self.take(self.node.operator.outputs, position)), name)
+
+    def present(self, tensor: KernelTensor | None, name: str, number: int = 1) -> KernelTensor:
+        """``TF_LITE_ENSURE(context, <name> != nullptr)`` of a tensor; where there is no such check, it is used."""
+        if tensor is None:
+            self.ensure(False, f"{name} != nullptr", number)
+            raise self.abort(f"{name} != nullptr")
+        return tensor
+
+    def free(self, *tensors: KernelTensor | None) -> Steps[None]:
+        """``DeallocateTempTfLiteTensor`` of each tensor that is there, in order."""
+        yield FreeTempTensors(tensors)
+
+    def freeing(self, steps: Steps[T], *tensors: KernelTensor | None) -> Steps[T]:
+        """Carry out ``steps``, then free the tensors; also when the kernel fails, as a destructor does."""
+        try:
+            result = yield from steps
+        except PrepareError as error:
+            if error.status != "abort":
+                yield FreeTempTensors(tensors)
+            raise
+        yield FreeTempTensors(tensors)
+        return result
+
+    def persistent(self, struct: str, failure: str = "") -> Steps[bool]:
+        """Allocate a struct; when there is no memory, fail with ``TF_LITE_ENSURE(context, <failure>)``, or say so."""
+        offset = yield Persistent(self.node.target.sizeof(struct), struct, checked=True)
+        if failure:
+            self.ensure(offset is not None, failure)
+        return offset is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """A temp tensor that a Prepare asks for.
+
+    Attributes:
+        position: Which of the inputs or outputs.
+        name: Upstream's variable.
+        is_output: Whether it is one of the outputs.
+        checked: Whether a TF_LITE_ENSURE holds it against null, at once; the body gets None otherwise.
+    """
+
+    position: int
+    name: str
+    is_output: bool = False
+    checked: bool = True
+
+
+def source(position: int = 0, name: str = "input") -> Take:
+    """Return an input that is held against null."""
+    return Take(position, name)
+
+
+def result(position: int = 0, name: str = "output") -> Take:
+    """Return an output that is held against null."""
+    return Take(position, name, is_output=True)
+
+
+def unchecked(take: Take) -> Take:
+    """Return the tensor without that check."""
+    return Take(take.position, take.name, take.is_output, checked=False)
+
+
+INPUT, OUTPUT = source(), result()
+PAIR = (INPUT, OUTPUT)
+Step = Callable[[Kernel], None]
+
+
+def counts(inputs: int, outputs: int = 1) -> Step:
+    """Return the check of how many inputs and outputs there are."""
+    return lambda k: k.counts(inputs, outputs)
+
+
+def op_data(name: str = "node->user_data") -> Step:
+    """Return the check that Init got its memory."""
+    return lambda k: k.op_data(name)
+
+
+OP_DATA = op_data()
+
+
+class Prepare:
+    """The Prepare of a kernel that checks its node, takes tensors, looks at them, and frees them.
+
+    Args:
+        file: The upstream file.
+        *first: Checks before any tensor is taken.
+        takes: The tensors in the order in which they are asked for.
+        body: What happens with them: a function of the kernel and the tensors that checks, or one that also yields
+            requests.
+        frees: The order of the frees, as indices into ``takes``; that of ``takes`` when left out.
+        function: Its name, where others in the file have the same checks.
+        frees_always: Whether the tensors are freed also on a refusal, as an object's destructor does.
+    """
+
+    __slots__ = ("_body", "_file", "_first", "_frees", "_frees_always", "_function", "_takes")
+
+    def __init__(
+        self,
+        file: str,
+        *first: Step,
+        takes: tuple[Take, ...] = PAIR,
+        body: Callable[..., Steps[None] | None] | None = None,
+        frees: tuple[int, ...] = (),
+        function: str = "",
+        frees_always: bool = False,
+    ) -> None:
+        self._file = file
+        self._first = first
+        self._takes = takes
+        self._body = body
+        self._frees = frees
+        self._function = function
+        self._frees_always = frees_always
+
+    @property
+    def file(self) -> str:
+        """The upstream file."""
+        return self._file
+
+    def __call__(self, node: Node) -> Steps[None]:
+        """Carry the Prepare out."""
+        k = Kernel(node, self._file, self._function)
+        for step in self._first:
+            step(k)
+        tensors: list[KernelTensor | None] = []
+        for take in self._takes:
+            tensor = yield from k.take(node.operator.outputs if take.is_output else node.operator.inputs, take.position)
+            tensors.append(k.present(tensor, take.name) if take.checked else tensor)
+        freed = tuple(tensors[index] for index in self._frees) if self._frees else tuple(tensors)
+        try:
+            steps = None if self._body is None else self._body(k, *tensors)
+            if steps is not None:
+                yield from steps
+        except PrepareError as error:
+            if self._frees_always and error.status != "abort":
+                yield FreeTempTensors(freed)
+            raise
+        yield FreeTempTensors(freed)

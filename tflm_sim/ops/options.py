@@ -1,0 +1,66 @@
+"""How kernels and builtin parsers read an operator's builtin options.
+
+Source: tensorflow/lite/core/api/flatbuffer_conversions.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tflm_sim.graph.eval_tensor import type_number
+from tflm_sim.model.types import OptionValue
+from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.roles import fail
+
+MAX_OPTION_DIMS = 8
+"""How many values the dims array in the builtin data of RESHAPE and of SQUEEZE holds."""
+
+
+def option(node: Node, table: str, name: str) -> OptionValue:
+    """Return a field of the builtin options, None unless they are a ``table`` that has it (``builtin_options_as_``)."""
+    operator = node.operator
+    return operator.options.get(name) if operator.options_type == table else None
+
+
+def int_option(node: Node, table: str, name: str) -> int:
+    """Return an integer field of the builtin options; 0, as the zeroed builtin data has, without a ``table``."""
+    return int(value) if isinstance(value := option(node, table, name), int) else 0
+
+
+def float_option(node: Node, table: str, name: str) -> float:
+    """Return a float field of the builtin options; 0.0, as the zeroed builtin data has, without a ``table``."""
+    return float(value) if isinstance(value := option(node, table, name), (int, float)) else 0.0
+
+
+def dims_option(node: Node, table: str, name: str) -> tuple[int, ...]:
+    """Return an option that is a vector of integers; () without one."""
+    values = option(node, table, name)
+    return tuple(int(value) for value in values) if isinstance(values, tuple) else ()
+
+
+def fused_activation(node: Node, table: str) -> int:
+    """Return ``ConvertActivation`` of the builtin options: 0 for an unknown value and for a file without ``table``."""
+    activation = int_option(node, table, "fused_activation_function")
+    return activation if 0 <= activation <= 5 else 0
+
+
+def convertible_types(table: str, *names: str) -> Callable[[Node], None]:
+    """Return a parser that refuses a type option that ``ConvertTensorType`` does not know."""
+
+    def parse(node: Node) -> None:
+        for name in names:
+            number = int_option(node, table, name)
+            if not type_number(number):
+                raise fail(f"Unsupported data type {number} in tensor\n")
+
+    return parse
+
+
+def bounded_dims(table: str, name: str, operation: str) -> Callable[[Node], None]:
+    """Return a parser that refuses a dims option with more values than its array holds."""
+
+    def parse(node: Node) -> None:
+        if len(dims_option(node, table, name)) > MAX_OPTION_DIMS:
+            raise fail(f"Found too many dimensions in the input array of operation '{operation}'.\n")
+
+    return parse

@@ -1,0 +1,157 @@
+"""Hold ``ops/places.json`` against a checkout of TFLM, or write it.
+
+    python tools/check_places.py CHECKOUT                     lines of the newest versions that differ, exit code 1
+    python tools/check_places.py CHECKOUT --commit 0c425da36  those of another commit
+    python tools/check_places.py CHECKOUT --write             bring this checkout's part of the file up to date
+    python tools/check_places.py CHECKOUT --write --history   with all versions of each file, not the newest alone
+
+CHECKOUT is a clone of tensorflow/tflite-micro or of espressif/esp-tflite-micro, with or without a work tree. Which
+files matter is read from the sources of ``tflm_sim/ops``: every "name.cc" or "name.h" there is looked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from upstream_places import Check, checks, keys
+
+from tflm_sim.ops.places import full_place, key
+from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS
+from tflm_sim.targets.changes import ESP, UPSTREAM
+
+OPS = Path(__file__).resolve().parent.parent / "tflm_sim" / "ops"
+PLACES = OPS / "places.json"
+Lines = dict[str, int]
+Versions = list[tuple[int, Lines]]
+
+
+class Checkout:
+    """A clone.
+
+    Args:
+        path: Its work tree, or its git directory.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._git = ["git", "-C", path]
+        commits = self.run("rev-list", "--first-parent", "--reverse", "HEAD").split()
+        self._positions = {commit: number for number, commit in enumerate(commits, start=1)}
+        self.tree = ESP if self.text("HEAD", "tensorflow/lite/micro/kernels/esp_nn/conv.cc") else UPSTREAM
+
+    def run(self, *arguments: str) -> str:
+        """Return what a git command prints."""
+        return subprocess.run([*self._git, *arguments], check=True, capture_output=True, text=True).stdout
+
+    def text(self, commit: str, path: str) -> str:
+        """Return a file of a commit, "" where it has none."""
+        shown = subprocess.run([*self._git, "show", f"{commit}:{path}"], check=False, capture_output=True, text=True)
+        return shown.stdout if shown.returncode == 0 else ""
+
+    def position(self, commit: str) -> int:
+        """Return how many first-parent commits there are up to a commit."""
+        return self._positions[self.run("rev-parse", commit).strip()]
+
+    def versions(self, path: str) -> list[tuple[int, str]]:
+        """Return (position, commit) of each first-parent commit that touches a file, oldest first."""
+        commits = self.run("log", "--first-parent", "--reverse", "--format=%H", "--", path).split()
+        return [(self._positions[commit], commit) for commit in commits]
+
+
+def named_files() -> list[str]:
+    """Return the upstream files that the operators name, without the kernels' directory."""
+    found = set()
+    for path in OPS.rglob("*.py"):
+        names = re.findall(r'(SIGNAL_KERNELS \+ )?"([\w/]+\.(?:cc|h))"', path.read_text("utf-8"))
+        found |= {SIGNAL_KERNELS + name if signal else name for signal, name in names}
+    return sorted(found)
+
+
+def lines_of(source: str, newest: Iterable[Check] = ()) -> Lines:
+    """Return the line of each key in a file.
+
+    Args:
+        source: The file.
+        newest: The checks of its newest version, under whose keys those of an older one are found as well.
+    """
+    found = checks(source)
+    lines = {text: check.line for text, check in keys(found).items()}
+    for text, check in keys(list(newest)).items():
+        alike = [one for one in found if one.text == check.text]
+        same = [one for one in alike if one.function == check.function] or alike
+        if text not in lines and same and (" #" not in text or len(same) > 1):
+            lines[text] = same[0].line
+    hashed = {key(text): line for text, line in lines.items()}
+    assert len(hashed) == len(lines), "two checks have one key"
+    return dict(sorted(hashed.items(), key=lambda row: row[1]))
+
+
+def places_of(checkout: Checkout, file: str, *, history: bool) -> Versions:
+    """Return the versions of a file."""
+    path = full_place(file)
+    newest = checkout.text("HEAD", path)
+    if not newest:
+        return []
+    versions = checkout.versions(path)
+    if not history:
+        return [(versions[-1][0], lines_of(newest))]
+    rows: Versions = []
+    for position, commit in versions:
+        lines = lines_of(checkout.text(commit, path), checks(newest))
+        if not rows or rows[-1][1] != lines:
+            rows.append((position, lines))
+    return rows
+
+
+def differences(checkout: Checkout, commit: str, table: dict[str, Versions]) -> list[str]:
+    """Return where the table and a commit differ, a line each."""
+    position, found = checkout.position(commit), []
+    for file, versions in table.items():
+        ours = next((lines for since, lines in reversed(versions) if since <= position), {})
+        theirs = lines_of(checkout.text(commit, full_place(file)), checks(checkout.text("HEAD", full_place(file))))
+        for name in sorted(ours.keys() | theirs.keys()):
+            if ours.get(name) != theirs.get(name):
+                found.append(f"{file}: {name} at {ours.get(name)} here, at {theirs.get(name)} there")
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check or write, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkout")
+    parser.add_argument("--commit", default="HEAD")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--history", action="store_true")
+    args = parser.parse_args(arguments)
+    checkout = Checkout(args.checkout)
+    table = json.loads(PLACES.read_text("utf-8")) if PLACES.exists() else {}
+    if not args.write:
+        found = differences(checkout, args.commit, table.get(checkout.tree, {}))
+        print("\n".join(found) or f"{checkout.tree}: {len(table[checkout.tree])} files, all lines are right")
+        return int(bool(found))
+    files = [name for name in named_files() if ("esp_nn/" in name) == (checkout.tree == ESP)]
+    rows = {file: versions for file in files if (versions := places_of(checkout, file, history=args.history))}
+    table[checkout.tree] = rows
+    PLACES.write_text(_dumped(table), encoding="utf-8")
+    return 0
+
+
+def _dumped(table: dict[str, dict[str, Versions]]) -> str:
+    """Return the file's text: a line for each version of each file."""
+    trees = []
+    for tree, files in sorted(table.items()):
+        rows = []
+        for file, versions in sorted(files.items()):
+            lines = ",\n   ".join(json.dumps(version, separators=(",", ":")) for version in versions)
+            rows.append(f"  {json.dumps(file)}: [\n   {lines}]")
+        trees.append(f" {json.dumps(tree)}: {{\n" + ",\n".join(rows) + "\n }")
+    return "{\n" + ",\n".join(trees) + "\n}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
