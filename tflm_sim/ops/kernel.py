@@ -1,4 +1,4 @@
-"""``Kernel``: a node while TFLM's code for it runs, with the checks of the upstream file; ``Prepare``: such code as a row.
+"""``Kernel``: a node while TFLM's code for it runs, with the checks of its file; ``Prepare``: such code as a row.
 
 A check is written with what it says upstream, for that is what the device prints; the line comes from ``places.py`` and
 is looked up only when the check fails. Where the runtime's version of the file has no such check, it holds.
