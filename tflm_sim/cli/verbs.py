@@ -18,6 +18,7 @@ VERBS = {
     "replay": "replay",
     "replay-on": "replay_on",
     "ports": "ports",
+    "serve": "serve",
     "targets": "targets",
     "boards": "boards",
     "ops": "ops",

@@ -28,8 +28,7 @@ _JSON_ESCAPES = str.maketrans(
 def write_page(file: TextIO, pictures: Sequence[Picture]) -> None:
     """Write the page of one picture, or of two to be compared."""
     assert pictures, "a page shows at least one picture"
-    style = (_PARTS / "page.css").read_text("utf-8")
-    script = _script()
+    style, script = _style(), _script()
     parts = {
         "@TITLE@": escape(f"{_model_name(pictures[0])}: memory arena"),
         "@SUMMARY@": escape("\n".join(map(_summary, pictures))),
@@ -46,6 +45,11 @@ def write_page(file: TextIO, pictures: Sequence[Picture]) -> None:
         file.write(parts.get(marker, ""))
 
 
+def page_hashes() -> tuple[str, str]:
+    """Return the hashes of the page's style and script, as a content security policy names them."""
+    return _hash(_style()), _hash(_script())
+
+
 def embedded_json(document: object) -> str:
     """Return JSON that can stand inside a ``<script>`` element."""
     return json_text(document).translate(_JSON_ESCAPES)
@@ -58,6 +62,10 @@ def _next_marker(text: str, parts: dict[str, str]) -> tuple[str, str, str]:
         return text, "", ""
     position, marker = min(found)
     return text[:position], marker, text[position + len(marker) :]
+
+
+def _style() -> str:
+    return (_PARTS / "page.css").read_text("utf-8")
 
 
 def _script() -> str:

@@ -1,0 +1,104 @@
+"""Whatever people have: a .tflite file, C arrays, an archive of either; and in words what a file is that holds none."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tflm_sim.errors import ModelError
+from tflm_sim.model.inputs import folder_files, unpack
+from tflm_sim.samples import sample_path
+
+SINE = sample_path("sine").read_bytes()
+
+
+def source(data: bytes = SINE, *, form: str = "0x{:02x}", head: str = "const unsigned char g_model[]") -> bytes:
+    return f"{head} = {{\n  {', '.join(form.format(byte) for byte in data)},\n}};\n".encode()
+
+
+def archive(**members: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as out:
+        for name, data in members.items():
+            out.writestr(name.replace("__", "/").replace("_dot_", "."), data)
+    return file.getvalue()
+
+
+def test_a_model_file_is_itself_whatever_its_name() -> None:
+    assert list(unpack("model.bin", SINE)) == [("model.bin", SINE)]
+
+
+@pytest.mark.parametrize("form", ["0x{:02x}", "0X{:02X}", "{}", "{}u", "0{:o}"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        "const unsigned char g_model[]",
+        "alignas(16) const uint8_t g_model[2136]",
+        "static const unsigned char g_model[] __attribute__((aligned(16), section(\".rodata\")))",
+        "unsigned char g_model [ ] PROGMEM",
+    ],
+)
+def test_a_c_array_is_a_model_in_any_spelling(form: str, head: str) -> None:
+    assert list(unpack("m.cc", source(form=form, head=head))) == [("m.cc:g_model", SINE)]
+
+
+def test_several_arrays_are_several_models_and_other_arrays_are_passed_over() -> None:
+    text = b"// {0x1c}\n" + source() + b"const int n = 3; int t[] = {1, 2, 3};\n" + source(head="char second[]")
+    assert [label for label, _ in unpack("two.h", text)] == ["two.h:g_model", "two.h:second"]
+
+
+def test_an_array_with_comments_between_its_numbers() -> None:
+    assert list(unpack("m.h", source().replace(b", ", b", /* x */ ", 3)))[0].data == SINE
+
+
+def test_an_archive_gives_its_models_with_their_paths() -> None:
+    data = archive(tflite_dash_model__a_dot_cpp=source(), b_dot_tflite=SINE, readme_dot_md=b"#")
+    assert [label for label, _ in unpack("e.zip", data)] == [
+        "e.zip:tflite_dash_model/a.cpp:g_model",
+        "e.zip:b.tflite",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("a.h5", b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+        ("a.keras", archive(metadata_dot_json=b"{}", model_dot_weights_dot_h5=b""), "a Keras model"),
+        ("a.pt", archive(m__data_dot_pkl=b""), "a PyTorch model"),
+        ("a.zip", archive(a_dot_txt=b""), "a zip archive without"),
+        ("a.onnx", b"\x08\x07\x12\x07pytorch", "an ONNX model"),
+        ("saved_model.pb", b"\x08\x01\x12", "a TensorFlow SavedModel"),
+        ("a.tflite", b"\x1f\x8b\x08", "a gzip file"),
+        ("a.tflite", b"<!DOCTYPE html><html>", "a web page"),
+        ("a.tflite", b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"),
+        ("a.tflite", b"", "an empty file"),
+        ("a.tflite", b"\x00" * 64, "a file of another kind"),
+        ("a.tflite", b"PK\x03\x04 broken", "a damaged zip archive"),
+        ("a.cc", b"int main() { return 0; }", "a source file without an array"),
+    ],
+)
+def test_what_is_no_model_is_named(name: str, data: bytes, words: str) -> None:
+    with pytest.raises(ModelError, match=words) if words != "a damaged zip archive" else pytest.raises(ModelError):
+        list(unpack(name, data))
+
+
+def test_a_folder_is_searched_in_a_fixed_order_and_hidden_folders_are_not(tmp_path: Path) -> None:
+    for name in ("b.tflite", "a/x.cc", "a/notes.txt", ".git/y.tflite"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert [str(Path(p).relative_to(tmp_path)) for p in folder_files(tmp_path)] == ["b.tflite", "a/x.cc"]
+
+
+@given(st.binary(max_size=400), st.sampled_from(["a.cc", "a.zip", "a.tflite"]), st.booleans())
+def test_any_bytes_are_models_or_a_sentence(data: bytes, name: str, is_archive: bool) -> None:
+    try:
+        found = list(unpack(name, b"PK\x03\x04" + data if is_archive else data))
+    except ModelError as error:
+        assert "\n" not in str(error) or is_archive
+    else:
+        assert found

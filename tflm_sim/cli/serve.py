@@ -1,0 +1,91 @@
+"""``tflm-sim serve``: the page that sizes models in the browser, on this machine alone."""
+
+from __future__ import annotations
+
+import argparse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path, PurePosixPath
+
+from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import say
+from tflm_sim.errors import UsageError
+from tflm_sim.files import replacing_bytes
+from tflm_sim.web.site import CONTENT_TYPES, PYODIDE_VERSION, content_security_policy, pyodide_files, site_files
+
+EXAMPLES = f"""
+npm pack pyodide@{PYODIDE_VERSION}
+tflm-sim serve --pyodide pyodide-{PYODIDE_VERSION}.tgz
+tflm-sim serve --pyodide pyodide-{PYODIDE_VERSION}.tgz --write site/
+"""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(subparsers, "serve", "serve the page that sizes models in the browser", EXAMPLES)
+    parser.add_argument(
+        "--pyodide", required=True, metavar="FILE", help=f"what 'npm pack pyodide@{PYODIDE_VERSION}' wrote, or a folder of it"
+    )
+    parser.add_argument("--port", type=int, default=8000, metavar="N", help="on 127.0.0.1 (default: 8000; 0: any)")
+    parser.add_argument("--write", metavar="FOLDER", help="write the site's files, for a web server, instead of serving")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    files = site_files(pyodide_files(Path(args.pyodide)))
+    if args.write is not None:
+        for name, data in files.items():
+            path = Path(args.write) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing_bytes(path) as file:
+                file.write(data)
+        say(f"{len(files)} files, {sum(map(len, files.values())):,} B in {args.write}; serve them with this header:")
+        say(f"Content-Security-Policy: {content_security_policy()}")
+        return 0
+    try:
+        server = make_server(files, args.port)
+    except (OSError, OverflowError) as failure:
+        raise UsageError(f"--port {args.port}: {failure}") from failure
+    say(f"http://127.0.0.1:{server.server_address[1]}/ until Ctrl-C; only this machine can reach it")
+    with server:
+        server.serve_forever()
+    return 0
+
+
+def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
+    """Return a server of these files on 127.0.0.1; a port of 0 is any free one."""
+
+    class Handler(BaseHTTPRequestHandler):
+        """Answers GET and HEAD from memory."""
+
+        protocol_version = "HTTP/1.1"
+        policy = content_security_policy()
+
+        def do_GET(self) -> None:
+            """Send a file."""
+            data = self._head()
+            if data is not None:
+                self.wfile.write(data)
+
+        def do_HEAD(self) -> None:
+            """Send a file's headers."""
+            self._head()
+
+        def _head(self) -> bytes | None:
+            name = self.path.partition("?")[0].lstrip("/") or "index.html"
+            data = files.get(name)
+            self.send_response(404 if data is None else 200)
+            self.send_header("Content-Type", CONTENT_TYPES.get(PurePosixPath(name).suffix, "text/plain"))
+            self.send_header("Content-Length", str(len(data or b"")))
+            self.send_header("Content-Security-Policy", self.policy)
+            self.send_header("X-Content-Type-Options", "nosniff")
+            self.send_header("Referrer-Policy", "no-referrer")
+            self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+            self.send_header("Cache-Control", "no-cache")
+            self.end_headers()
+            return data
+
+        def log_message(self, *_: object) -> None:
+            """Keep the terminal quiet."""
+
+    return ThreadingHTTPServer(("127.0.0.1", port), Handler)

@@ -1,0 +1,177 @@
+"""The models in whatever people have: a .tflite file, C arrays in a source file, an archive of either.
+
+    unpack("model.tflite", data)   the file itself
+    unpack("model_data.cc", data)  every array whose bytes are a model, as "model_data.cc:g_model"
+    unpack("export.zip", data)     every file of the archive that is one of the two, as "export.zip:tflite-model/a.cpp:a"
+
+Nothing is executed and nothing is fetched. What is none of these is a :class:`ModelError` that says what it looks like.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import NamedTuple
+
+from tflm_sim.errors import ModelError
+from tflm_sim.model.schema import FILE_IDENTIFIER
+
+C_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".c", ".cc", ".cpp", ".cxx", ".ino", ".inc"})
+MODEL_SUFFIXES = C_SUFFIXES | {".tflite", ".lite", ".tfl", ".zip"}
+"""What a folder is searched for."""
+
+LARGEST_MEMBER = 1 << 30
+"""Bytes: a larger member of an archive is refused before it is unpacked."""
+
+MOST_MEMBERS = 10_000
+
+
+class Input(NamedTuple):
+    """A model that was found: what to call it, and its bytes."""
+
+    label: str
+    data: bytes
+
+
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# NAME[SIZE] attributes = { numbers }: nothing but numbers, so that tables of structs are passed over.
+_ARRAY = re.compile(rb"([A-Za-z_]\w*)\s*\[[^\]{};]*\][^={};]*=\s*\{([\s0-9a-fA-FxXuUlL,'-]*)\}")
+_NUMBER = re.compile(rb"0[xX][0-9a-fA-F]+|[0-9]+")
+
+# The first bytes of files that people take for a .tflite model, and what they are.
+_SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file: Keras (.h5, .keras) models must be converted with the LiteRT converter"),
+    (b"version https://git-lfs", "a Git LFS pointer: run 'git lfs pull' to get the file itself"),
+    (b"\x1f\x8b", "a gzip file: unpack it first"),
+    (b"BZh", "a bzip2 file: unpack it first"),
+    (b"\xfd7zXZ\x00", "an xz file: unpack it first"),
+    (b"Rar!\x1a\x07", "a RAR archive: unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive: unpack it first"),
+    (b"\x7fELF", "an ELF file: 'tflm-sim firmware' reads the models in firmware"),
+    (b"\x93NUMPY", "a NumPy array, not a model"),
+    (b"\x80\x02", "a Python pickle: PyTorch models must be converted first"),
+    (b"%PDF", "a PDF document"),
+    (b"TFL3", "a .tflite file whose first four bytes are missing"),
+)
+_HTML = re.compile(rb"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE)
+_ONNX = re.compile(rb"\x08[\x01-\x10]\x12.{0,40}?(?:pytorch|onnx|tf2onnx|keras2onnx)", re.DOTALL)
+
+
+def is_model(data: bytes | memoryview) -> bool:
+    """Tell whether bytes begin as a .tflite file does."""
+    return bytes(data[4:8]) == FILE_IDENTIFIER
+
+
+def unpack(name: str, data: bytes) -> Iterator[Input]:
+    """Yield the models in a file; archives are looked into, but not archives in archives.
+
+    Args:
+        name: The file's name, for labels; what is in it is decided by its bytes.
+        data: The whole file.
+
+    Raises:
+        ModelError: There is no model in it.
+    """
+    if is_model(data):
+        yield Input(name, data)
+        return
+    found = list(_of_archive(name, data) if data[:4] == b"PK\x03\x04" else _of_source(name, data))
+    if not found:
+        raise ModelError(f"this is not a .tflite model; it looks like {appearance(name, data)}", path=name)
+    yield from found
+
+
+def appearance(name: str, data: bytes) -> str:
+    """Return in words what a file that holds no model looks like."""
+    if not data:
+        return "an empty file"
+    for start, words in _SIGNATURES:
+        if data.startswith(start):
+            return words
+    if data[:4] == b"PK\x03\x04":
+        return _archive_appearance(data)
+    if _HTML.match(data[:200]):
+        return "a web page: the download gave a page instead of the file"
+    if _ONNX.match(data[:200]) or name.lower().endswith(".onnx"):
+        return "an ONNX model: it must be converted first"
+    if data[:1] == b"\x08" and PurePath(name).name == "saved_model.pb":
+        return "a TensorFlow SavedModel: it must be converted with the LiteRT converter"
+    if PurePath(name).suffix.lower() in C_SUFFIXES:
+        return "a source file without an array that is a model (its bytes 4 to 7 would be 'TFL3')"
+    if data[4:7] == b"TFL":
+        return "a .tflite file of another version than 3"
+    return "a text file" if _is_text(data[:1000]) else "a file of another kind (bytes 4 to 7 would be 'TFL3')"
+
+
+def _is_text(data: bytes) -> bool:
+    return not re.search(rb"[\x00-\x08\x0e-\x1f]", data)
+
+
+def _of_source(name: str, data: bytes) -> Iterator[Input]:
+    if b"{" not in data or not _is_text(data[:1000]):
+        return
+    for match in _ARRAY.finditer(_COMMENT.sub(b" ", data)):
+        array = _array(match[2])
+        if array is not None:
+            yield Input(f"{name}:{match[1].decode()}", array)
+
+
+def _array(numbers: bytes) -> bytes | None:
+    """Return the bytes of an initializer that is a model, None for any other."""
+    start = [_value(number[0]) for _, number in zip(range(8), _NUMBER.finditer(numbers), strict=False)]
+    if start[4:] != list(FILE_IDENTIFIER):
+        return None
+    try:
+        return bytes(map(_value, _NUMBER.findall(numbers)))
+    except ValueError:
+        return None  # a number above 255: not an array of bytes
+
+
+def _value(number: bytes) -> int:
+    """Return a C integer constant."""
+    if number[:2] in (b"0x", b"0X"):
+        return int(number[2:], 16)
+    return int(number, 8) if number[0] == ord("0") and number.strip(b"01234567") == b"" else int(number)
+
+
+def _of_archive(name: str, data: bytes) -> Iterator[Input]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for member in archive.infolist()[:MOST_MEMBERS]:
+                if PurePath(member.filename).suffix.lower() not in MODEL_SUFFIXES - {".zip"}:
+                    continue
+                if member.file_size > LARGEST_MEMBER:
+                    raise ModelError(f"{member.filename} in it would be {member.file_size:,} bytes", path=name)
+                label, inside = f"{name}:{member.filename}", archive.read(member)
+                if is_model(inside):
+                    yield Input(label, inside)
+                else:
+                    yield from _of_source(label, inside)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as failure:
+        raise ModelError(f"the archive cannot be read: {failure}", path=name) from failure
+
+
+def _archive_appearance(data: bytes) -> str:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = set(archive.namelist())
+    except zipfile.BadZipFile:
+        return "a damaged zip archive"
+    if "metadata.json" in names and any(name.endswith(".weights.h5") for name in names):
+        return "a Keras model (.keras): it must be converted with the LiteRT converter"
+    if any(name.endswith("data.pkl") for name in names):
+        return "a PyTorch model: it must be converted first"
+    return "a zip archive without a .tflite file or a C array that is a model"
+
+
+def folder_files(folder: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield the files below a folder that may hold models, in a fixed order; hidden folders are left out."""
+    for path, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if PurePath(name).suffix.lower() in MODEL_SUFFIXES:
+                yield os.path.join(path, name)
