@@ -14,7 +14,7 @@ import math
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -75,18 +75,33 @@ def append(path: str | Path, text: str) -> None:
         raise UsageError(f"{path} cannot be written: a name has no null character") from error
 
 
-def read(path: str | Path, *, most: int, error: type[TflmSimError] = UsageError) -> bytes:
+START = 4096
+"""Bytes of a file that :func:`read` shows before it reads on."""
+
+
+def read(
+    path: str | Path,
+    *,
+    most: int,
+    error: type[TflmSimError] = UsageError,
+    look: Callable[[bytes], None] | None = None,
+) -> bytes:
     """Return the bytes of a file.
 
     Args:
-        path: The file; a device or a pipe is read too.
+        path: The file; a device or a pipe is read too; "-" is standard input.
         most: Bytes; a longer file is refused before it is read.
         error: What is raised when it cannot be read or is longer; one sentence.
+        look: Is shown the first ``START`` bytes and may raise, before the rest is read.
     """
     try:
-        with open(path, "rb") as file:
+        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
             size = os.fstat(file.fileno()).st_size
-            data = b"" if size > most else file.read(most + 1)
+            data = b"" if size > most else file.read(START)
+            if look is not None and size <= most:
+                look(data)
+            if len(data) == START:
+                data += file.read(most + 1 - START)
     except OSError as reason:
         raise error(f"{path} cannot be read: {reason.strerror or reason}") from None
     except ValueError:

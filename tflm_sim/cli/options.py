@@ -15,11 +15,11 @@ from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.samples import sample_path
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
 
 TARGET = "cortex-m4"
+MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, -, or sample:NAME"
 PAIRED = (
     "target",
     "firmware",
@@ -187,14 +187,8 @@ def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespa
 
 
 def load_model(name: str) -> Model:
-    """Load a .tflite file, or a shipped sample (``sample:NAME``).
-
-    Raises:
-        UsageError: No such sample.
-        ModelError: The file cannot be read as a model.
-    """
-    prefix, _, sample = name.partition(":")
-    return load(sample_path(sample) if prefix == "sample" else name)
+    """Load what a verb's MODEL names; see :func:`~tflm_sim.model.inputs.read_inputs`."""
+    return load(name)
 
 
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:

@@ -23,10 +23,13 @@ def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(subparsers, "serve", "serve the page that sizes models in the browser", EXAMPLES)
     parser.add_argument(
-        "--pyodide", required=True, metavar="FILE", help=f"what 'npm pack pyodide@{PYODIDE_VERSION}' wrote, or a folder of it"
+        "--pyodide",
+        required=True,
+        metavar="FILE",
+        help=f"what 'npm pack pyodide@{PYODIDE_VERSION}' wrote",
     )
     parser.add_argument("--port", type=int, default=8000, metavar="N", help="on 127.0.0.1 (default: 8000; 0: any)")
-    parser.add_argument("--write", metavar="FOLDER", help="write the site's files, for a web server, instead of serving")
+    parser.add_argument("--write", metavar="FOLDER", help="write the site's files for a web server instead")
     parser.set_defaults(run=run)
 
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from tflm_sim.cli.options import (
+    MODELS_HELP,
     Subparsers,
     add_configuration,
     add_verb,
@@ -16,6 +17,7 @@ from tflm_sim.cli.options import (
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, columns, say, say_json, wants_color
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
+from tflm_sim.model.inputs import expand
 from tflm_sim.model.types import Model
 from tflm_sim.report.document import Document, arena_document, error_document, size_document
 from tflm_sim.report.text import failure_lines, size_lines
@@ -26,6 +28,7 @@ tflm-sim size model.tflite --target cortex-m4
 tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
 tflm-sim size model.tflite --arena-size 64KiB
 tflm-sim size model.tflite --map
+tflm-sim size model_data.cc export.zip models/
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
 
@@ -33,7 +36,12 @@ tflm-sim size *.tflite --jsonl > sizes.jsonl
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(subparsers, "size", "print the smallest arena for a model, and who needs each byte", EXAMPLES)
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="a .tflite file, or sample:NAME")
+    parser.add_argument(
+        "models",
+        nargs="+",
+        metavar="MODEL",
+        help=MODELS_HELP,
+    )
     add_configuration(parser)
     parser.add_argument(
         "--arena-size", metavar="N", help="say instead what happens in an arena of N bytes (64KiB, 65536)"
@@ -58,12 +66,13 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
     if args.jsonl and args.arena_size is not None:
         raise UsageError("--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time")
+    names = list(expand(args.models))
     if args.jsonl:
-        return _jsonl(args.models, config)
-    if args.json and len(args.models) > 1:
+        return _jsonl(names, config)
+    if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
     code = 0
-    for position, name in enumerate(args.models):
+    for position, name in enumerate(names):
         if position:
             say("")
         model = load_model(name)

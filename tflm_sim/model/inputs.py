@@ -2,7 +2,7 @@
 
     unpack("model.tflite", data)   the file itself
     unpack("model_data.cc", data)  every array whose bytes are a model, as "model_data.cc:g_model"
-    unpack("export.zip", data)     every file of the archive that is one of the two, as "export.zip:tflite-model/a.cpp:a"
+    unpack("export.zip", data)     every such file of the archive, as "export.zip:tflite-model/a.cpp:a"
 
 Nothing is executed and nothing is fetched. What is none of these is a :class:`ModelError` that says what it looks like.
 """
@@ -13,12 +13,15 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from glob import glob
 from pathlib import PurePath
 from typing import NamedTuple
 
 from tflm_sim.errors import ModelError
+from tflm_sim.files import read
 from tflm_sim.model.schema import FILE_IDENTIFIER
+from tflm_sim.samples import sample_path
 
 C_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".c", ".cc", ".cpp", ".cxx", ".ino", ".inc"})
 MODEL_SUFFIXES = C_SUFFIXES | {".tflite", ".lite", ".tfl", ".zip"}
@@ -28,6 +31,11 @@ LARGEST_MEMBER = 1 << 30
 """Bytes: a larger member of an archive is refused before it is unpacked."""
 
 MOST_MEMBERS = 10_000
+
+LARGEST_FILE = (1 << 31) - 1
+"""Bytes: the offsets of a flatbuffer reach no further."""
+
+ARCHIVE = b"PK\x03\x04"
 
 
 class Input(NamedTuple):
@@ -79,7 +87,7 @@ def unpack(name: str, data: bytes) -> Iterator[Input]:
     if is_model(data):
         yield Input(name, data)
         return
-    found = list(_of_archive(name, data) if data[:4] == b"PK\x03\x04" else _of_source(name, data))
+    found = list(_of_archive(name, data) if data[:4] == ARCHIVE else _of_source(name, data))
     if not found:
         raise ModelError(f"this is not a .tflite model; it looks like {appearance(name, data)}", path=name)
     yield from found
@@ -92,7 +100,7 @@ def appearance(name: str, data: bytes) -> str:
     for start, words in _SIGNATURES:
         if data.startswith(start):
             return words
-    if data[:4] == b"PK\x03\x04":
+    if data[:4] == ARCHIVE:
         return _archive_appearance(data)
     if _HTML.match(data[:200]):
         return "a web page: the download gave a page instead of the file"
@@ -166,6 +174,91 @@ def _archive_appearance(data: bytes) -> str:
     if any(name.endswith("data.pkl") for name in names):
         return "a PyTorch model: it must be converted first"
     return "a zip archive without a .tflite file or a C array that is a model"
+
+
+def read_inputs(name: str) -> list[Input]:
+    """Return the models in a file.
+
+    Args:
+        name: A file; "-" for standard input; ``sample:NAME`` for a model of the package's own; ``FILE:LABEL`` for
+            one of several models in a file, as :func:`unpack` labels them.
+
+    Raises:
+        ModelError: The file cannot be read, or there is no (such) model in it.
+        UsageError: There is no such sample.
+    """
+    if name.startswith("sample:"):
+        path = sample_path(name.removeprefix("sample:"))
+        return [Input(str(path), path.read_bytes())]
+    path_name = _file_part(name)
+    found = list(unpack(path_name, _read(path_name)))
+    chosen = [row for row in found if name in (path_name, row.label)]
+    if not chosen:
+        raise ModelError(f"there is no such model in it; there are {_listed(found)}", path=name)
+    return chosen
+
+
+def read_input(name: str) -> Input:
+    """Return the one model that :func:`read_inputs` finds.
+
+    Raises:
+        ModelError: As there; or the file holds several models.
+        UsageError: There is no such sample.
+    """
+    found = read_inputs(name)
+    if len(found) > 1:
+        raise ModelError(f"it holds {len(found)} models; name one of {_listed(found)}", path=name)
+    return found[0]
+
+
+def expand(names: Iterable[str]) -> Iterator[str]:
+    """Yield a name for each model: folders and patterns become files, files of several models their labels.
+
+    A file that cannot be read is yielded as it is; whoever reads it gets the reason.
+    """
+    for name in names:
+        for path in list(folder_files(name)) or [name] if os.path.isdir(name) else _matches(name):
+            yield from _labels(path)
+
+
+def _matches(name: str) -> list[str]:
+    is_pattern = any(sign in name for sign in "*?[") and not os.path.exists(name)
+    return sorted(glob(name, recursive=True)) or [name] if is_pattern else [name]
+
+
+def _labels(name: str) -> list[str]:
+    if PurePath(name).suffix.lower() not in C_SUFFIXES | {".zip"} or not os.path.isfile(name):
+        return [name]
+    try:
+        found = read_inputs(name)
+    except ModelError:
+        return [name]
+    return [row.label for row in found] if len(found) > 1 else [name]
+
+
+def _file_part(name: str) -> str:
+    """Return the file of ``FILE:LABEL``, which may have colons itself."""
+    parts = name.split(":")
+    files = (":".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return next((file for file in files if "\0" not in file and os.path.isfile(file)), name)
+
+
+def _read(name: str) -> bytes:
+    def look(start: bytes) -> None:
+        """Read on only where there can be a model."""
+        if not (is_model(start) or start[:4] == ARCHIVE or (start and _is_text(start) and b"\0" not in start)):
+            raise ModelError(f"this is not a .tflite model; it looks like {appearance(name, start)}", path=name)
+
+    try:
+        return read(name, most=LARGEST_FILE, error=ModelError, look=look)
+    except ModelError as problem:
+        problem.path, problem.message = name, problem.message.removeprefix(f"{name} cannot be read: ")
+        raise
+
+
+def _listed(found: list[Input], most: int = 10) -> str:
+    labels = ", ".join(row.label for row in found[:most])
+    return labels + (f" and {len(found) - most} more" if len(found) > most else "")
 
 
 def folder_files(folder: str | os.PathLike[str]) -> Iterator[str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
+from tflm_sim.model.inputs import read_input
 from tflm_sim.model.schema import (
     BUILTIN_OPTIONS,
     BUILTIN_OPTIONS_2,
@@ -52,16 +52,18 @@ T = TypeVar("T")
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a .tflite file.
+    """Read the model of a file.
+
+    Args:
+        path: A .tflite file, a C source with one model as an array, an archive of one; "-", ``sample:NAME``,
+            ``FILE:LABEL``: see :func:`~tflm_sim.model.inputs.read_inputs`.
 
     Raises:
-        ModelError: The file cannot be read, or is not what it claims to be.
+        ModelError: The file cannot be read, is not what it claims to be, or holds several models.
+        UsageError: There is no such sample.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as failure:
-        raise ModelError(failure.strerror or "cannot be read", path=os.fspath(path)) from failure
-    return parse(data, path=os.fspath(path))
+    label, data = read_input(os.fspath(path))
+    return parse(data, path=label)
 
 
 def parse(data: bytes | bytearray | memoryview, *, path: str | None = None) -> Model:

@@ -1,1 +1,1 @@
-"""The page that sizes a model in the browser: this very package in Pyodide, nothing installed, nothing sent anywhere."""
+"""The page that sizes a model in the browser: this package in Pyodide, nothing installed, nothing sent."""

@@ -28,7 +28,7 @@ Settings = Mapping[str, Any]
 
 
 def choices() -> str:
-    """Return what can be chosen: {"version", "targets": [{name, description}], "boards": [{name, description, target}]}."""
+    """Return what can be chosen: the version, targets and boards, each with its description."""
     return json_text(
         {
             "version": __version__,
@@ -57,7 +57,7 @@ class Session:
         return _answers(name, taken)
 
     def size(self, number: int, settings: str) -> str:
-        """Return the size of a model as a JSON list of one row; ``settings`` is JSON, as :func:`configured` takes it."""
+        """Return the size of a model as a JSON list of one row; ``settings`` as :func:`configured` takes them."""
         name, model = self._models[number]
         return _answers(name, lambda: iter([_row(configured(model, json.loads(settings)))]))
 
@@ -87,7 +87,7 @@ class Session:
 
 
 def configured(model: Model, settings: Settings) -> Simulation:
-    """Simulate a model with the page's settings: "target", and "kernels", "interpreter", "planner" where they are set."""
+    """Simulate a model with "target" and, where they are set, "kernels", "interpreter" and "planner"."""
     chosen = {name: settings[name] for name in ("kernels", "interpreter", "planner") if settings.get(name)}
     return simulate(model, settings["target"], **chosen)
 

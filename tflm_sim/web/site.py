@@ -65,10 +65,11 @@ def package_archive() -> bytes:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(_PACKAGE.rglob("*")):
             inside = path.relative_to(_PACKAGE)
-            if path.is_dir() or path.suffix in _LEFT_OUT or "__pycache__" in inside.parts or inside.parts[0] == "web":
-                if inside.as_posix() not in ("web/__init__.py", "web/bridge.py"):
-                    continue
-            archive.writestr(zipfile.ZipInfo(f"tflm_sim/{inside.as_posix()}", _EARLIEST), path.read_bytes())
+            is_of_the_page = inside.parts[0] == "web" and inside.name not in ("__init__.py", "bridge.py")
+            if path.is_dir() or path.suffix in _LEFT_OUT or "__pycache__" in inside.parts or is_of_the_page:
+                continue
+            entry = zipfile.ZipInfo(f"tflm_sim/{inside.as_posix()}", _EARLIEST)
+            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
     return file.getvalue()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
 import zipfile
 from pathlib import Path
 
@@ -11,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tflm_sim.errors import ModelError
-from tflm_sim.model.inputs import folder_files, unpack
+from tflm_sim.model.inputs import expand, folder_files, unpack
+from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
 
 SINE = sample_path("sine").read_bytes()
@@ -39,7 +42,7 @@ def test_a_model_file_is_itself_whatever_its_name() -> None:
     [
         "const unsigned char g_model[]",
         "alignas(16) const uint8_t g_model[2136]",
-        "static const unsigned char g_model[] __attribute__((aligned(16), section(\".rodata\")))",
+        'static const unsigned char g_model[] __attribute__((aligned(16), section(".rodata")))',
         "unsigned char g_model [ ] PROGMEM",
     ],
 )
@@ -53,7 +56,7 @@ def test_several_arrays_are_several_models_and_other_arrays_are_passed_over() ->
 
 
 def test_an_array_with_comments_between_its_numbers() -> None:
-    assert list(unpack("m.h", source().replace(b", ", b", /* x */ ", 3)))[0].data == SINE
+    assert next(unpack("m.h", source().replace(b", ", b", /* x */ ", 3))).data == SINE
 
 
 def test_an_archive_gives_its_models_with_their_paths() -> None:
@@ -96,9 +99,58 @@ def test_a_folder_is_searched_in_a_fixed_order_and_hidden_folders_are_not(tmp_pa
 
 @given(st.binary(max_size=400), st.sampled_from(["a.cc", "a.zip", "a.tflite"]), st.booleans())
 def test_any_bytes_are_models_or_a_sentence(data: bytes, name: str, is_archive: bool) -> None:
-    try:
-        found = list(unpack(name, b"PK\x03\x04" + data if is_archive else data))
-    except ModelError as error:
-        assert "\n" not in str(error) or is_archive
-    else:
-        assert found
+    with contextlib.suppress(ModelError):
+        assert list(unpack(name, b"PK\x03\x04" + data if is_archive else data))
+
+
+def test_load_takes_whatever_holds_one_model(tmp_path: Path) -> None:
+    (tmp_path / "m.cc").write_bytes(source())
+    assert load(tmp_path / "m.cc").subgraphs == load("sample:sine").subgraphs
+    assert load(f"{tmp_path}/m.cc:g_model").path == f"{tmp_path}/m.cc:g_model"
+
+
+def test_one_of_several_models_is_named_by_its_label(tmp_path: Path) -> None:
+    path = tmp_path / "two.zip"
+    path.write_bytes(archive(a_dot_tflite=SINE, b_dot_tflite=SINE))
+    assert load(f"{path}:b.tflite").path == f"{path}:b.tflite"
+    with pytest.raises(ModelError, match=r"it holds 2 models; name one of .*two.zip:a.tflite, .*two.zip:b.tflite"):
+        load(path)
+    with pytest.raises(ModelError, match="there is no such model in it"):
+        load(f"{path}:c.tflite")
+    assert list(expand([str(tmp_path)])) == [f"{path}:a.tflite", f"{path}:b.tflite"]
+
+
+def test_patterns_and_names_that_are_no_files(tmp_path: Path) -> None:
+    for name in ("a.tflite", "b.tflite", "[odd].tflite"):
+        (tmp_path / name).write_bytes(SINE)
+    assert list(expand([f"{tmp_path}/?.tflite"])) == [f"{tmp_path}/a.tflite", f"{tmp_path}/b.tflite"]
+    assert list(expand([f"{tmp_path}/[odd].tflite", "absent.tflite", "-"])) == [
+        f"{tmp_path}/[odd].tflite",
+        "absent.tflite",
+        "-",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("/dev/zero", "this is not a .tflite model; it looks like a file of another kind"),
+        ("a\x00b", "a name has no null character"),
+        ("absent.tflite", "No such file or directory"),
+        (".", "Is a directory"),
+    ],
+)
+def test_what_cannot_be_a_model_is_refused_at_once(name: str, words: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        load(name)
+    assert words in caught.value.message
+
+
+def test_a_gigabyte_of_zeros_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "sparse.tflite").touch()
+    os.truncate(tmp_path / "sparse.tflite", 10 << 30)
+    with pytest.raises(ModelError, match="more than 2,147,483,647 bytes"):
+        load(tmp_path / "sparse.tflite")
+    os.truncate(tmp_path / "sparse.tflite", 1 << 30)
+    with pytest.raises(ModelError, match="it looks like a file of another kind"):
+        load(tmp_path / "sparse.tflite")
