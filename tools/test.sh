@@ -11,6 +11,9 @@ echo "== real TFLM and CMSIS-NN's own size functions, from their wheels" >&2
 .venv/bin/pip install --quiet --disable-pip-version-check --pre tflite-micro
 # The wheel needs torch for everything but these functions.
 .venv/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: executorch
+echo "== Python for the browser, from its npm package" >&2
+pyodide=$(.venv/bin/python -c "from tflm_sim.web.site import PYODIDE_VERSION as version; print(version)")
+[ -f ".venv/pyodide-$pyodide.tgz" ] || (cd .venv && PATH="$PWD/bin:$PATH" npm pack --silent "pyodide@$pyodide" >/dev/null)
 echo "== ruff, mypy, pytest" >&2
 .venv/bin/ruff check .
 .venv/bin/ruff format --check --quiet .

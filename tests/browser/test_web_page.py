@@ -1,0 +1,201 @@
+"""The page that runs this package in the browser: its figures are the command line's; nothing leaves."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import chromium
+import pytest
+
+from tflm_sim import load, smallest_arena
+from tflm_sim.cli.serve import make_server
+from tflm_sim.errors import TflmSimError
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.encode import encode
+from tflm_sim.model.types import Model, TensorType
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.web.site import PYODIDE_VERSION, package_archive, pyodide_files, site_files
+
+ROOT = Path(__file__).resolve().parents[2]
+PYODIDE = ROOT / ".venv" / f"pyodide-{PYODIDE_VERSION}.tgz"
+SHARED = ROOT.parent / "shared" / "models"
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """Serve the site and return its address."""
+    if not PYODIDE.exists():
+        pytest.skip(f"npm pack pyodide@{PYODIDE_VERSION} was not run in .venv")
+    server = make_server(site_files(pyodide_files(PYODIDE)), 0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
+    server.shutdown()
+    server.server_close()
+
+
+class Visit:
+    """One open page, with Python running in it."""
+
+    def __init__(self, driver: Any, address: str) -> None:
+        self.driver = driver
+        driver.get("about:blank")
+        driver.get(address)
+        self.wait("document.documentElement.dataset.ready", seconds=180)
+
+    def js(self, expression: str, *arguments: Any) -> Any:
+        """Return the value of an expression; ``a`` are the arguments."""
+        return self.driver.execute_script(f"const a = arguments; return {expression};", *arguments)
+
+    def wait(self, expression: str, *, seconds: float = 120) -> Any:
+        """Return the value of an expression as soon as it is true."""
+        end = time.monotonic() + seconds
+        while not (value := self.js(expression)):
+            assert time.monotonic() < end, f"never true: {expression}; status: {self.status()}"
+            time.sleep(0.05)
+        return value
+
+    def status(self) -> str:
+        """Return the line that screen readers are told."""
+        text: str = self.js("document.getElementById('status').textContent")
+        return text
+
+    def give(self, *paths: Path) -> list[dict[str, Any]]:
+        """Choose files and return the new answers, oldest first: name, smallest arena or null, text."""
+        before = self.js("document.querySelectorAll('.answer').length")
+        self.js("document.getElementById('status').textContent = ''")
+        self.driver.find_element("id", "files").send_keys("\n".join(map(str, paths)))
+        self.wait("document.getElementById('status').textContent.endsWith('answered.')")
+        answers = self.js(
+            "[...document.querySelectorAll('.answer')].map((box) => ({name: box.querySelector('h2').textContent,"
+            "smallest: box.querySelector('.number')?.dataset.smallest, text: box.textContent}))"
+        )
+        return list(reversed(answers[: len(answers) - before]))
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Any, site: str) -> Visit:
+    """Return the page, opened once for the module."""
+    chromium.emulate(browser, width=1200, height=900, theme="light")
+    return Visit(browser, site)
+
+
+def twenty_models() -> list[Path]:
+    """Return twenty models where they are there, and the samples."""
+    samples = [sample_path(name) for name in SAMPLES]
+    recorded = sorted(SHARED.glob("*.tflite"), key=lambda path: path.stat().st_size)
+    return samples + recorded[:: max(1, len(recorded) // 18)][: 20 - len(samples)]
+
+
+def ours(path: Path) -> str | None:
+    try:
+        return str(smallest_arena(load(path), "cortex-m4").size)
+    except TflmSimError:
+        return None
+
+
+def test_twenty_models_give_the_figures_of_the_command_line(visit: Visit) -> None:
+    paths = twenty_models()
+    assert [answer["smallest"] for answer in visit.give(*paths)] == [ours(path) for path in paths]
+
+
+def test_a_c_array_and_a_broken_file_are_answered(visit: Visit, tmp_path: Path) -> None:
+    data = sample_path("sine").read_bytes()
+    (tmp_path / "model.cc").write_text(f"const unsigned char g_model[] = {{{', '.join(map(str, data))}}};")
+    (tmp_path / "broken.tflite").write_bytes(data[:500])
+    (tmp_path / "page.tflite").write_text("<!DOCTYPE html><script>document.title = 'hacked'</script>")
+    array, broken, page = visit.give(*(tmp_path / name for name in ("model.cc", "broken.tflite", "page.tflite")))
+    assert (array["name"], array["smallest"]) == ("model.cc:g_model", ours(sample_path("sine")))
+    assert "(at byte " in broken["text"]
+    assert "it looks like a web page" in page["text"]
+
+
+def test_hostile_names_are_text(visit: Visit, tmp_path: Path, hostile: Model) -> None:
+    path = tmp_path / "<img src=x onerror=document.title='hacked'>.tflite"
+    path.write_bytes(encode(hostile))
+    (answer,) = visit.give(path)
+    assert answer["name"] == path.name
+    visit.driver.find_element("css selector", ".answer button").click()
+    visit.wait("document.querySelector('.answer iframe')")
+    assert (visit.js("window.hacked"), visit.driver.title) == (None, "How large must the tensor arena be?")
+
+
+def test_a_model_of_20_megabytes_is_answered(visit: Visit, tmp_path: Path) -> None:
+    builder = ModelBuilder()
+    source = builder.tensor((1, 5_000), TensorType.INT8, scale=0.5, zero_point=0)
+    weights = builder.tensor((4_000, 5_000), TensorType.INT8, data=bytes(20_000_000), scale=0.1, zero_point=0)
+    result = builder.tensor((1, 4_000), TensorType.INT8, scale=0.5, zero_point=0)
+    builder.operator("FULLY_CONNECTED", [source, weights, -1], [result])
+    path = tmp_path / "large.tflite"
+    path.write_bytes(builder.build(inputs=[source], outputs=[result]))
+    (answer,) = visit.give(path)
+    assert answer["smallest"] == ours(path)
+
+
+def test_a_board_sets_the_target_and_the_link_holds_settings_alone(visit: Visit) -> None:
+    visit.give(sample_path("sine"))
+    visit.js("(() => { const b = document.getElementById('board'); b.value = 'esp32-s3';"
+             "b.dispatchEvent(new Event('change', {bubbles: true})); })()")  # fmt: skip
+    visit.wait("document.getElementById('status').textContent === 'Sized for esp32-s3.'")
+    size = smallest_arena(load("sample:sine"), "esp32-s3").size
+    assert visit.js("document.querySelector('.number').dataset.smallest") == str(size)
+    assert visit.js("location.hash") == "#board=esp32-s3&target=esp32-s3"
+
+
+def test_every_board_has_a_row(visit: Visit) -> None:
+    visit.give(sample_path("residual"))
+    visit.driver.find_elements("css selector", ".answer .buttons button")[1].click()
+    rows = visit.wait("[...document.querySelectorAll('.answer tbody tr')].map((row) => row.children[2].textContent)")
+    assert f"{smallest_arena(load('sample:residual'), 'esp32').multiple_of_16:,} B" in rows
+
+
+def test_nothing_is_requested_once_it_has_started(visit: Visit) -> None:
+    before = visit.js("performance.getEntriesByType('resource').length")
+    visit.give(sample_path("streaming"))
+    assert visit.js("performance.getEntriesByType('resource').length") == before
+    blocked = "fetch('https://example.org/').then(() => 'sent', () => 'refused')"
+    assert visit.driver.execute_async_script(f"{blocked}.then(arguments[0])") == "refused"
+    # What the policy refused is the one thing that the browser has to say.
+    messages = [entry["message"] for entry in visit.driver.get_log("browser")]
+    assert all("example.org" in message for message in messages), messages
+
+
+def test_the_keyboard_and_a_screen_reader_find_everything(visit: Visit) -> None:
+    named = visit.js(
+        "[...document.querySelectorAll('input, select, button')].every((e) => e.labels?.length || e.textContent.trim()"
+        " || e.getAttribute('aria-label'))"
+    )
+    assert named
+    assert visit.js("document.getElementById('status').getAttribute('role')") == "status"
+    assert visit.js("document.getElementById('drop').tabIndex") == 0
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(visit: Visit) -> None:
+    chromium.emulate(visit.driver, width=390, height=800, theme="dark")
+    visit.give(sample_path("keyword_spotter"))
+    assert visit.js("document.documentElement.scrollWidth") <= 390
+    chromium.emulate(visit.driver, width=1200, height=900, theme="light")
+
+
+def test_after_the_first_visit_it_works_without_a_network(browser: Any, site: str) -> None:
+    first = Visit(browser, site)
+    first.driver.execute_async_script("navigator.serviceWorker.ready.then(arguments[0])")
+    browser.execute_cdp_cmd("Network.enable", {})
+    conditions = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
+    try:
+        again = Visit(browser, site)
+        (answer,) = again.give(sample_path("sine"))
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", conditions | {"offline": False})
+    assert answer["smallest"] == ours(sample_path("sine"))
+    browser.get_log("browser")
+
+
+def test_the_package_in_the_page_is_this_one_and_always_the_same_bytes() -> None:
+    data = package_archive()
+    assert data == package_archive()
+    assert len(data) < 1_500_000
