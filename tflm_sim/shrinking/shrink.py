@@ -19,6 +19,7 @@ from tflm_sim.shrinking.prove import Proof, prove
 from tflm_sim.shrinking.search import Limits, Progress, Rejected, Search, Step, bound, operator_names
 from tflm_sim.shrinking.sizing import Sizer
 from tflm_sim.shrinking.states import refusals
+from tflm_sim.shrinking.verify import verify
 from tflm_sim.targets.target import Target
 
 MAX_MACS = 1.3
@@ -149,7 +150,7 @@ def shrink(
         UsageError: An option has no meaning, or a package is missing.
         ModelError: The model cannot be rewritten without losing something, or cannot be proved.
         SimulatedFailure: The model fails on a target as it is.
-        ProofFailed: The real TFLM gives another output; it is a bug of ours that we would like to see.
+        VerificationFailed, ProofFailed: The result does not compute the same: a bug of ours, and nothing to be used.
     """
     configurations = _configurations(targets)
     if not max_macs >= 1:
@@ -165,6 +166,9 @@ def shrink(
     data = encode(search.model) if search.steps else bytes(model.source) or encode(model)
     written = replace(parse(data), path=model.path)
     result = _result(model, written, data, search)
+    if search.steps:
+        search.progress("verifying")
+        result = replace(result, verified=str(verify(model, written)))
     if prove_runs is not None and result.has_gained:
         result = replace(result, proof=prove(model, data, written, prove_runs))
     return result

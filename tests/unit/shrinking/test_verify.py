@@ -1,0 +1,289 @@
+"""``verify()`` accepts what the passes do and refuses every pass that is broken on purpose, and every broken file."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tflm_sim import parse, shrink
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.encode import encode
+from tflm_sim.model.types import Buffer, Model, Operator, Quantization
+from tflm_sim.shrinking import channels, fuse, prune, rows, split, states
+from tflm_sim.shrinking.passes import Chooser
+from tflm_sim.shrinking.verify import VerificationFailed, verify
+
+_SPEC = importlib.util.spec_from_file_location("shrinking_models", Path(__file__).with_name("models.py"))
+assert _SPEC is not None
+assert _SPEC.loader is not None
+models = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(models)
+
+
+def refused(original: Model, result: Model) -> str:
+    """Return why ``verify`` refuses, "" where it does not."""
+    try:
+        verify(original, result)
+    except VerificationFailed as failure:
+        return str(failure)
+    return ""
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_what_each_pass_does_is_verified(name: str) -> None:
+    model = models.MODELS[name]()
+    shrunk = shrink(model, "cortex-m4")
+    assert name in [step.name for step in shrunk.steps] or name in ("channels", "rows", "padded rows")
+    assert "same expressions" in shrunk.verified
+
+
+def test_a_model_is_the_same_as_itself() -> None:
+    for make in models.MODELS.values():
+        assert refused(make(), make()) == ""
+
+
+# A pass broken on purpose: (model, where to break it, how the broken function is made of the sound one).
+Breaking = Callable[[Any], Any]
+BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
+    "rows off by one": (
+        "rows",
+        rows,
+        "slice_operator",
+        lambda sound: (
+            lambda draft, source, axis, start, end: sound(draft, source, axis, max(0, start - 1), end - (start > 0))
+        ),
+    ),
+    "halo short by one": (
+        "rows",
+        rows,
+        "find_stripe",
+        lambda sound: lambda segment, start, end: _short_halo(segment, start, end) or sound(segment, start, end),
+    ),
+    "stripes in another order": (
+        "rows",
+        rows,
+        "concatenation",
+        lambda sound: lambda draft, pieces, result, axis: sound(draft, pieces[::-1], result, axis),
+    ),
+    "padding on every stripe": (
+        "padded rows",
+        rows,
+        "_paddings",
+        lambda sound: lambda draft, paddings, axis, before, after: sound(draft, paddings, axis, after, before),
+    ),
+    "wrong half of the weights": (
+        "channels",
+        channels,
+        "_cut_constant",
+        lambda sound: lambda draft, tensor, axis, start, end: sound(draft, tensor, axis, 0, end - start),
+    ),
+    "scales of the first channels": (
+        "channels",
+        channels,
+        "_cut_constant",
+        lambda sound: (
+            lambda draft, tensor, axis, start, end: _with_first_scales(
+                draft, sound(draft, tensor, axis, start, end), tensor, end - start
+            )
+        ),
+    ),
+    "swapped channels": (
+        "channels",
+        channels,
+        "concatenation",
+        lambda sound: (
+            lambda draft, pieces, result, axis: sound(draft, [pieces[1], pieces[0], *pieces[2:]], result, axis)
+        ),
+    ),
+    "stale quantization": (
+        "channels",
+        Draft,
+        "add_like",
+        lambda sound: lambda self, tensor, shape: _stale(self, sound(self, tensor, shape)),
+    ),
+    "padding that SAME has not": ("padded rows", fuse, "_pads_alike", lambda sound: lambda *arguments: True),
+    "zero rows behind the filter": (
+        "depthwise branches",
+        np,
+        "pad",
+        lambda sound: (
+            lambda array, widths, *rest, **more: sound(
+                array, [(after, before) for before, after in widths], *rest, **more
+            )
+        ),
+    ),
+    "a state that begins elsewhere": ("initial", states, "refusal", lambda sound: lambda *arguments: None),
+    "a state read after it is written": ("late reader", states, "refusal", lambda sound: lambda *arguments: None),
+    "a copy of other quantization": ("requantized", prune, "same_kind", lambda sound: lambda *arguments: True),
+    "constants that are not equal": ("rows", prune, "bytes", lambda sound: lambda data: b""),
+}
+
+
+def _short_halo(segment: Any, start: int, end: int) -> Any:
+    """Return stripes whose first row is missing, if they still have the rows asked for, right or wrong."""
+    first, last = rows.needed_rows(segment, start, end)
+    stripes = rows.flow(segment, first + 1, last) if start > 0 else None
+    if stripes is None or not stripes[segment.result][0] <= start < end <= stripes[segment.result][1]:
+        return None
+    return stripes
+
+
+def _with_first_scales(draft: Draft, cut: int, tensor: int, count: int) -> int:
+    whole = draft.tensors[tensor].quantization
+    if whole is not None and len(whole.scale) > 1:
+        first = Quantization(whole.scale[:count], whole.zero_point[:count], whole.quantized_dimension)
+        draft.tensors[cut] = replace(draft.tensors[cut], quantization=first)
+    return cut
+
+
+def _stale(draft: Draft, tensor: int) -> int:
+    draft.tensors[tensor] = replace(draft.tensors[tensor], quantization=Quantization((0.25,), (7,)))
+    return tensor
+
+
+def _late_reader() -> Model:
+    """Return the state model with a second reader of the old value behind the writer of the new one."""
+    model = models.state_model()
+    draft = Draft(model)
+    old = next(o.outputs[0] for o in draft.operators if draft.name(o) == "READ_VARIABLE" and o.outputs)
+    copy = draft.add_like(old, draft.tensors[old].shape or ())
+    draft.operators.append(draft.operator("RELU", (old,), (copy,)))
+    draft.outputs = (*draft.outputs, copy)
+    return parse(encode(draft.model()))
+
+
+def _requantized() -> Model:
+    layers = models.Layers()
+    x = layers.activation((1, 4, 4, 4))
+    y = layers.b.tensor((1, 4, 4, 4), models.INT8, scale=0.25, zero_point=9)
+    layers.shapes[y] = (1, 4, 4, 4)
+    layers.b.operator("QUANTIZE", [x], [y])
+    return layers.model([x], [layers.conv(y, 4)])
+
+
+def _model(name: str) -> Model:
+    special = {
+        "initial": lambda: models.state_model(initial=5),
+        "late reader": _late_reader,
+        "requantized": _requantized,
+    }
+    return (special.get(name) or models.MODELS[name])()
+
+
+def _rewritten(model: Model) -> Iterator[Model]:
+    """Yield what the passes make of a model, without the search: one by one, and the splits."""
+    for edit in (
+        prune.merge_constants,
+        prune.drop_copies,
+        fuse.pad_to_same,
+        fuse.join_depthwise,
+        states.states_to_variables,
+    ):
+        draft = Draft(model)
+        if edit(draft, Chooser()):
+            yield parse(encode(draft.model()))
+    yield from _striped(model)
+    draft = Draft(model)
+    for first in range(len(draft.operators)):
+        for last, links in channels.chains(draft, first, draft.consumers()):
+            source, result = (links[0].operator.inputs or ())[0], (links[-1].operator.outputs or ())[0]
+            count = (draft.tensors[(links[0].operator.outputs or ())[0]].shape or ())[-1]
+            parts = split.even_cuts(count, 3)
+            whole = Draft(model)
+            channels.apply_channels(whole, split.Split("channels", first, last, source, result, parts), links)
+            yield parse(encode(whole.model()))
+
+
+def _striped(model: Model) -> Iterator[Model]:
+    draft = Draft(model)
+    rules = [rows.rule(draft, operator, 1) for operator in draft.operators]
+    dies = {t: i for i, o in enumerate(draft.operators) for t in (*(o.inputs or ()), *(o.outputs or ()))}
+    dies |= dict.fromkeys(draft.outputs, len(draft.operators))
+    for first in range(len(draft.operators)):
+        for segment in rows.segments(draft, 1, first, rules, dies):
+            parts = split.even_cuts(segment.sizes[segment.result], 3)
+            if all(rows.find_stripe(segment, *part) for part in parts):
+                whole = Draft(model)
+                chosen = split.Split("rows", segment.first, segment.last, segment.source, segment.result, parts)
+                rows.apply_stripes(whole, chosen, rules, dies)
+                yield parse(encode(whole.model()))
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_every_single_rewriting_is_verified_without_the_search(name: str) -> None:
+    model = models.MODELS[name]()
+    found = list(_rewritten(model))
+    assert all(refused(model, result) == "" for result in found)
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_pass_that_is_broken_on_purpose_is_refused(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, owner, attribute, breaking = BROKEN[fault]
+    model = _model(name)
+    sound = [encode(result) for result in _rewritten(model)]
+    original = getattr(owner, attribute, None) or (bytes if attribute == "bytes" else None)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, attribute, breaking(original), raising=False)
+        broken = [encode(result) for result in _rewritten(model)]
+    wrong = [parse(data) for data in broken if data not in sound]
+    assert wrong, "the fault changes something"
+    verdicts = [refused(model, result) for result in wrong]
+    assert all(verdicts), f"{verdicts.count('')} of {len(verdicts)} broken files were accepted"
+
+
+def _mutants(model: Model) -> Iterator[tuple[str, Model]]:
+    """Yield a file with one fault, for every place where there can be one."""
+    main = model.subgraphs[0]
+
+    def with_operator(index: int, operator: Operator) -> Model:
+        operators = (*main.operators[:index], operator, *main.operators[index + 1 :])
+        return replace(model, subgraphs=(replace(main, operators=operators), *model.subgraphs[1:]))
+
+    draft = Draft(model)
+    read = {t for o in main.operators for t in o.inputs or ()}
+    for index, operator in enumerate(main.operators):
+        name, inputs = draft.name(operator), operator.inputs or ()
+        if name == "CONCATENATION":
+            for at in range(len(inputs) - 1):
+                swapped = (*inputs[:at], inputs[at + 1], inputs[at], *inputs[at + 2 :])
+                yield f"#{index} swaps pieces {at}, {at + 1}", with_operator(index, replace(operator, inputs=swapped))
+        for option, value in operator.options.items():
+            if name not in ("CONV_2D", "DEPTHWISE_CONV_2D"):
+                continue
+            # The padding of a 1x1 window is none, SAME or VALID.
+            has_padding = (main.tensors[inputs[1]].shape or ())[1:3] != (1, 1)
+            if option == "fused_activation_function" or (option == "padding" and has_padding):
+                changed = {**operator.options, option: 1 - int(value)}  # type: ignore[arg-type]
+                yield f"#{index} other {option}", with_operator(index, replace(operator, options=changed))
+    for index, tensor in enumerate(main.tensors):
+        data = model.tensor_data(tensor)
+        if data is not None and index in read:
+            flipped = bytes([data[0] ^ 1]) + bytes(data[1:])
+            buffers = (*model.buffers, Buffer(memoryview(flipped)))
+            other = replace(tensor, buffer=len(model.buffers))
+            tensors = (*main.tensors[:index], other, *main.tensors[index + 1 :])
+            subgraphs = (replace(main, tensors=tensors), *model.subgraphs[1:])
+            yield f"tensor {index} with another byte", replace(model, buffers=buffers, subgraphs=subgraphs)
+        if data is None and tensor.quantization is not None and len(tensor.quantization.scale):
+            stale = replace(tensor, quantization=Quantization((tensor.quantization.scale[0] * 2,), (0,)))
+            tensors = (*main.tensors[:index], stale, *main.tensors[index + 1 :])
+            yield (
+                f"tensor {index} with other scales",
+                replace(model, subgraphs=(replace(main, tensors=tensors), *model.subgraphs[1:])),
+            )
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_every_faulty_file_is_refused(name: str) -> None:
+    model = models.MODELS[name]()
+    result = shrink(model, "cortex-m4").model
+    faults = dict(_mutants(result))
+    accepted = [fault for fault, mutant in faults.items() if not refused(model, parse(encode(mutant)))]
+    assert len(faults) >= 5
+    assert accepted == []
