@@ -30,7 +30,7 @@ FLOORS = (
 FLOOR = {room: number for number, floor in enumerate(FLOORS) for room in floor}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 
-NUMPY_IN_SHRINKING = ("channels", "fuse", "graph", "prune", "split", "symbolic", "verify", "wheel_worker")
+NUMPY_IN_SHRINKING = ("channels", "evaluators", "fuse", "graph", "prune", "split", "symbolic", "verify", "wheel_worker")
 
 # Package -> the modules that may import it.
 WALLS = {

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model, Operator, Tensor
+from tflm_sim.shrinking.evaluators import EVALUATORS
 from tflm_sim.shrinking.symbolic import (
-    EVALUATORS,
     Call,
     Hashes,
     constant,
