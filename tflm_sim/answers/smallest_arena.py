@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
-from tflm_sim.arena.events import Observer, Persist, PlanDone, Resize, Temp
+from tflm_sim.arena.events import Observer, Persist, PlanDone, PlanFits, Resize, Temp
 from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.needs import PERIOD, Constraint, Needs, Place
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
-from tflm_sim.device.run import lost_bytes, make_arena, roomy_arena, run
+from tflm_sim.device.run import arena_rules, lost_bytes, make_arena, roomy_arena, run
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
@@ -62,7 +62,13 @@ class NeedsObserver(ArenaState):
         self.needs = Needs()
         self._table_bytes = table_bytes
         super().__init__(
-            {Persist: self._persisted, Temp: self._temp_taken, Resize: self._resized, PlanDone: self._plan_done}
+            {
+                Persist: self._persisted,
+                Temp: self._temp_taken,
+                Resize: self._resized,
+                PlanFits: self._plan_fits,
+                PlanDone: self._plan_done,
+            }
         )
 
     def _here(self) -> Place:
@@ -78,6 +84,9 @@ class NeedsObserver(ArenaState):
     def _resized(self, event: Resize) -> None:
         self.needs.head = event.head
         self.needs.below(event.head, "head", event.size, event.alignment, "", self._here())
+
+    def _plan_fits(self, event: PlanFits) -> None:
+        self.needs.plan(event.needed, self._here())
 
     def _plan_done(self, event: PlanDone) -> None:
         tables = event.buffer_count * self._table_bytes
@@ -132,6 +141,7 @@ def _measuring_arena(configuration: Configuration) -> MeasuringArena:
         address=target.arena_address + lost,
         pointer_size=target.abi.pointer_size,
         table_bytes=table_bytes(configuration),
+        rules=arena_rules(target.runtime),
     )
 
 

@@ -14,6 +14,7 @@ Source: tensorflow/lite/micro/arena_allocator/*.cc @ 90b983c.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, Persist, Resize, Temp, TempFree, TempReset
@@ -51,6 +52,31 @@ class ArenaAllocator(Protocol):
     def deallocate_resizable_buffer(self) -> bool: ...
     def reserve_non_persistent_overlay_memory(self, size: int, alignment: int) -> bool: ...
     def available_memory(self, alignment: int) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaRules:
+    """What the versions of TFLM's allocator differ in.
+
+    Attributes:
+        checks_temps: Whether the temp section is emptied only when all temps were given back.
+        resize_refused: What it says when the head cannot be resized now.
+        resize_failed: What it says when the head does not fit.
+    """
+
+    checks_temps: bool = True
+    resize_refused: str = (
+        "Internal error: either buffer is not resizable or ResetTempAllocations() is not called before ResizeBuffer()."
+    )
+    resize_failed: str = "Failed to resize buffer."
+
+
+NEWEST_RULES = ArenaRules()
+SET_HEAD_RULES: dict[str, str] = {
+    "resize_refused": "Internal error: SetHeadBufferSize() needs to be called after ResetTempAllocations().",
+    "resize_failed": "Failed to set head size.",
+}
+"""The messages before the head was a resizable buffer (a6f1b9ebc)."""
 
 
 class Talker:
@@ -91,11 +117,8 @@ class SingleArenaBufferAllocator(Talker):
         address: Where the arena starts in memory; only its low bits matter.
         pointer_size: Bytes of ``size_t``: subtractions wrap at that width.
         observers: Who is told of each event.
+        rules: Which version of the allocator it is.
     """
-
-    RESIZE_REFUSED = (
-        "Internal error: either buffer is not resizable or ResetTempAllocations() is not called before ResizeBuffer()."
-    )
 
     __slots__ = (
         "_checksum",
@@ -104,15 +127,23 @@ class SingleArenaBufferAllocator(Talker):
         "_temp_count",
         "address",
         "head",
+        "rules",
         "size",
         "tail",
         "temp",
     )
 
     def __init__(
-        self, size: int, *, address: int = 0, pointer_size: int = 4, observers: Sequence[Observer] = ()
+        self,
+        size: int,
+        *,
+        address: int = 0,
+        pointer_size: int = 4,
+        observers: Sequence[Observer] = (),
+        rules: ArenaRules = NEWEST_RULES,
     ) -> None:
         super().__init__(observers)
+        self.rules = rules
         self.size = size
         self.address = address
         self.head = 0
@@ -216,7 +247,12 @@ class SingleArenaBufferAllocator(Talker):
         return True
 
     def reset_temp_allocations(self) -> bool:
-        """Empty the temp section; refused, with two log lines, while temps are out."""
+        """Empty the temp section; refused, with two log lines, while temps are out (in versions that count them)."""
+        if not self.rules.checks_temps:
+            for offset in tuple(self._live_temps):
+                self.tell(TempFree, offset)
+            self._live_temps.clear()
+            self._temp_count = self._checksum = 0
         ok = self.is_all_temp_deallocated()
         self.tell(TempReset, ok, self.temp, self.head)
         if not ok:
@@ -234,11 +270,11 @@ class SingleArenaBufferAllocator(Talker):
         start = self.align_up(0, alignment)
         ok = self.head == self.temp
         if not ok:
-            self.log(self.RESIZE_REFUSED)
+            self.log(self.rules.resize_refused)
         elif (available := self.tail - start & self._mask) < size:
             ok = False
             self.log(
-                f"Failed to resize buffer. Requested: {unsigned(size)}, "
+                f"{self.rules.resize_failed} Requested: {unsigned(size)}, "
                 f"available {unsigned(available)}, missing: {unsigned(size - available)}"
             )
         else:

@@ -156,6 +156,13 @@ class PlanOffset(NamedTuple):
     offset: int
 
 
+class PlanFits(NamedTuple):
+    """Old versions compare the plan with what is free, the room for scratch requests set aside; ``needed``: bytes."""
+
+    needed: int
+    available: int
+
+
 class PlanDone(NamedTuple):
     """The plan is final; the planner had ``planner_arena`` bytes for its tables of ``buffer_count`` buffers."""
 
@@ -200,6 +207,7 @@ Event = (
     | AllocInfo
     | PlanAdd
     | PlanOffset
+    | PlanFits
     | PlanDone
     | LogLine
     | Corruption

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tflm_sim.arena.arena import SingleArenaBufferAllocator
-from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone
+from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator
+from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
 from tflm_sim.arena.needs import PERIOD, Needs, Place
 from tflm_sim.arena.stages import Stage
 from tflm_sim.units import align_up
@@ -24,6 +24,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         address: Where the arena starts in memory; only its low bits matter.
         pointer_size: Bytes of ``size_t``.
         table_bytes: Bytes of the planner's tables for one buffer.
+        rules: Which version of the allocator it is.
 
     Attributes:
         needs: What must fit.
@@ -31,8 +32,16 @@ class MeasuringArena(SingleArenaBufferAllocator):
 
     __slots__ = ("_place", "_planner_tables", "_table_bytes", "needs")
 
-    def __init__(self, size: int, *, address: int = 0, pointer_size: int = 4, table_bytes: int) -> None:
-        super().__init__(size, address=address, pointer_size=pointer_size)
+    def __init__(
+        self,
+        size: int,
+        *,
+        address: int = 0,
+        pointer_size: int = 4,
+        table_bytes: int,
+        rules: ArenaRules = NEWEST_RULES,
+    ) -> None:
+        super().__init__(size, address=address, pointer_size=pointer_size, rules=rules)
         self.needs = Needs()
         self._table_bytes = table_bytes
         self._place: Place = Phase, (Stage.START,)
@@ -42,6 +51,8 @@ class MeasuringArena(SingleArenaBufferAllocator):
         """Take notice of a stage, and of a finished plan."""
         if kind is OpEvent or kind is Phase:
             self._place = kind, facts
+        elif kind is PlanFits:
+            self.needs.plan(facts[0], self._place)
         elif kind is PlanDone:
             buffers = facts[3]
             tables = buffers * self._table_bytes

@@ -27,6 +27,7 @@ _DETAILS: dict[str, Callable[[Constraint], str]] = {
     "tail": lambda row: f"{row.size} bytes (align {row.alignment}) for {row.label}",
     "temp": lambda row: f"{row.size} bytes (align {row.alignment})",
     "head": lambda row: f"{row.size} bytes",
+    "plan": lambda row: f"{row.size} bytes of plan above {row.label} of scratch requests",
     "planner": lambda row: f"{row.size} bytes of planner tables for {row.label} buffers",
 }
 
@@ -39,7 +40,7 @@ class Constraint:
         floor: Bytes.
         tail_used: Bytes of persistent memory at that moment, in an arena that ends at a multiple of 16.
         persist_count: How many persistent allocations those are.
-        kind: "tail", "temp", "head" or "planner".
+        kind: "tail", "temp", "head", "plan" or "planner".
         size: Bytes that are placed there.
         alignment: Of them, in bytes.
         label: What they are for.
@@ -127,6 +128,11 @@ class Needs:
         if floor > self.non_persistent:
             self.non_persistent = floor
         self._add(floor, kind, size, alignment, label, place)
+
+    def plan(self, needed: int, place: Place) -> None:
+        """Note that a plan of ``needed`` bytes is held against what is free above the head."""
+        floor = align_up(self.head, PERIOD) + align_up(needed, PERIOD)
+        self.below(floor, "plan", needed, PERIOD, str(self.head), place)
 
     def _add(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Place) -> None:
         need = floor + self.tail_used

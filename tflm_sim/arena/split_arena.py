@@ -12,24 +12,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tflm_sim.arena.arena import SingleArenaBufferAllocator, Talker
+from tflm_sim.arena.arena import ArenaRules, SingleArenaBufferAllocator, Talker
 from tflm_sim.arena.events import Observer
 from tflm_sim.units import align_down, align_up
 
 ALIGNMENT = 16
 
 
+_RULES = ArenaRules(resize_refused="ResetTempAllocations() is not called before ResizeBuffer().")
+
+
 class NonPersistentArenaBufferAllocator(SingleArenaBufferAllocator):
     """Head and temp alone (mutable); it differs in a message, and has its resizable buffer only once at a time."""
-
-    RESIZE_REFUSED = "ResetTempAllocations() is not called before ResizeBuffer()."
 
     __slots__ = ("_has_resizable_buffer",)
 
     def __init__(
         self, size: int, *, address: int = 0, pointer_size: int = 4, observers: Sequence[Observer] = ()
     ) -> None:
-        super().__init__(size, address=address, pointer_size=pointer_size, observers=observers)
+        super().__init__(size, address=address, pointer_size=pointer_size, observers=observers, rules=_RULES)
         self._has_resizable_buffer = False
 
     def allocate_resizable_buffer(self, size: int, alignment: int) -> int | None:

@@ -24,6 +24,7 @@ PAIRED = (
     "target",
     "firmware",
     "kernels",
+    "runtime",
     "interpreter",
     "planner",
     "resource_variables",
@@ -85,6 +86,9 @@ def add_configuration(
     group.add_argument(
         "--kernels", action=store, metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION"
     )
+    group.add_argument(
+        "--runtime", action=store, metavar="R", help="another TFLM: a day (2023-06-15) or a commit of upstream's main"
+    )
     group.add_argument("--ethos-u", action="store_true", help="the firmware links the Ethos-U driver")
     group.add_argument(
         "--interpreter", action=store, choices=("plain", "recording"), help="default: the target's, mostly plain"
@@ -140,6 +144,7 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
     return configure(
         chosen or args.target or TARGET,
         kernels=None if chosen else args.kernels,
+        runtime=args.runtime,
         ethos_u=args.ethos_u,
         arena_address=args.arena_address,
         interpreter=args.interpreter,

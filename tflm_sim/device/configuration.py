@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from tflm_sim.errors import UsageError
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.presets import target as preset
 from tflm_sim.targets.target import Target
 
@@ -64,12 +65,14 @@ class Configuration:
 class Settings(TypedDict, total=False):
     """The keyword settings of :func:`configure`: None, or leaving one out, means the target's or TFLM's default.
 
-    ``kernels``, ``arena_address`` and ``ethos_u`` are the target's; the others are fields of :class:`Configuration`.
+    ``kernels``, ``runtime``, ``arena_address`` and ``ethos_u`` are the target's; the others are fields of
+    :class:`Configuration`.
     """
 
     kernels: str | None
     arena_address: int | None
     ethos_u: bool
+    runtime: str | None
     interpreter: str | None
     planner: str | None
     resource_variable_count: int | None
@@ -95,6 +98,8 @@ def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
     """
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     base = _base(where, chosen.pop("kernels", None))
+    if (runtime := chosen.pop("runtime", None)) is not None:
+        base = replace(base, target=at_runtime(base.target, runtime))
     changes = {name: chosen.pop(name) for name in _TARGET_SETTINGS if name in chosen}
     if changes:
         chosen["target"] = replace(base.target, **changes)

@@ -94,6 +94,9 @@ class MicroInterpreter:
     def _log(self, message: str) -> None:
         self.allocator.arena.log(message)
 
+    def _has(self, change: str) -> bool:
+        return self.allocator.target.runtime.has(change)
+
     def _enter(self, stage: Stage, node: Node, has: bool) -> None:
         self.allocator.arena.tell(OpEvent, stage, node.subgraph_index, node.index, node.op, has)
 
@@ -136,14 +139,24 @@ class MicroInterpreter:
         if op_model is not None and (name in _BUILTIN_NAMES) == (code.builtin_code != CUSTOM):
             return name, op_model
         if code.builtin_code >= len(BUILTIN_OPERATORS):
-            self._log(f"Op builtin_code out of range: {code.builtin_code}.")
+            hint = "" if self._has("resolver_of_its_own") else " Are you using old TFLite binary with newer model?"
+            self._log(f"Op builtin_code out of range: {code.builtin_code}.{hint}")
         elif code.builtin_code != CUSTOM:
-            self._log(f"Didn't find op for builtin opcode '{builtin}'")
+            self._log(f"Didn't find op for builtin opcode '{builtin}'{self._version_hint(code)}")
         elif code.custom_code is None:
             self._log("Operator with CUSTOM builtin_code has no custom_code.\n")
         message = f"Failed to get registration from op code {builtin}\n "
         hint = _CUSTOM_HINTS.get(name, "; --custom-ops adds one of your own") if code.builtin_code == CUSTOM else ""
         raise self._refuse(message, reason=f"TFLM has no kernel for '{name}'{hint}", where=where)
+
+    def _version_hint(self, code: OperatorCode) -> str:
+        """Return what versions say that share the operators' resolver with TFLite."""
+        if self._has("resolver_of_its_own"):
+            return ""
+        return (
+            f" version '{code.version}'. An older version of this builtin might be supported. "
+            "Are you using an old TFLite binary with a newer model?\n"
+        )
 
     def _parse_builtin(self, node: Node, op_model: OpModel) -> None:
         if node.operator.custom_options is not None:
@@ -177,6 +190,8 @@ class MicroInterpreter:
                     driver.run(node, op_model.prepare(node), state="prepare")
                 except PrepareError as error:
                     self._log_failed_prepare(node, error)
+                    if error.status == "error" and not self._has("prepare_status"):
+                        return  # The rest is not prepared, and AllocateTensors() goes on.
                     raise
             self._enter(Stage.OP_PREPARED, node, has)
             self._check_dynamic_outputs(node)
@@ -185,12 +200,16 @@ class MicroInterpreter:
     def _log_failed_prepare(self, node: Node, error: PrepareError) -> None:
         self._log(error.device_message)
         if error.status == "error":
-            self._log(f"Node {node.op} (number {node.index}) failed to prepare with status 1")
+            suffix = "" if self._has("dynamic_tensors") else "f"
+            self._log(f"Node {node.op} (number {node.index}{suffix}) failed to prepare with status 1")
 
     def _check_dynamic_outputs(self, node: Node) -> None:
+        if not self._has("dynamic_tensors"):
+            return
+        scalar_like = (0,) if self._has("empty_outputs") else None
         for index in node.outputs:
             shape = node.tensors[index].shape if index >= 0 else ()
-            if shape != (0,) and any(dim <= 0 for dim in shape):
+            if shape != scalar_like and any(dim <= 0 for dim in shape):
                 raise self._refuse(
                     f"Op#{node.index} ({node.op}) of subgraph {node.subgraph_index} has dynamic tensor #{index}\n"
                     "Dynamic tensors are not supported"

@@ -85,7 +85,8 @@ class MicroAllocator:
         self._tensor_structs = TensorStructs(target)
         arena_structs, allocator_struct = ALLOCATOR_STRUCTS[kind]
         arena.tell(Phase, Stage.CREATE, (("aligned_size", arena.size),))
-        for struct in (*arena_structs, type(memory_planner).__name__, allocator_struct):
+        planner_structs = (type(memory_planner).__name__,) if target.runtime.has("planner_in_arena") else ()
+        for struct in (*arena_structs, *planner_structs, allocator_struct):
             self._object(struct)
 
     # -- the tail ---------------------------------------------------------------------------------------------------
@@ -133,14 +134,20 @@ class MicroAllocator:
             self.arena.log(message)
             raise AllocatorSequenceError(message, device_message=message)
         allocation = self._allocating = ModelAllocation(model)
-        self.arena.tell(Phase, Stage.BUILTIN_DATA_ALLOCATOR)
-        self._object("micro_allocator.MicroBuiltinDataAllocator")
+        has_subgraphs = self.target.runtime.has("several_subgraphs")
+        if has_subgraphs:
+            self.arena.tell(Phase, Stage.BUILTIN_DATA_ALLOCATOR)
+            self._object("micro_allocator.MicroBuiltinDataAllocator")
         self.arena.tell(Phase, Stage.INIT_SCRATCH)
         if self.arena.allocate_resizable_buffer(*self._room_for_scratch_requests(0)) is None:
             raise ArenaOverflowError("head: no room for the scratch buffer requests of the first operator")
         count = len(model.subgraphs)
-        self.arena.tell(Phase, Stage.SUBGRAPH_ALLOCATIONS, (("n", count),))
-        self._array("SubgraphAllocations", count, "Failed to allocate memory for model metadata.")
+        if has_subgraphs:
+            self.arena.tell(Phase, Stage.SUBGRAPH_ALLOCATIONS, (("n", count),))
+            self._array("SubgraphAllocations", count, "Failed to allocate memory for model metadata.")
+        elif count != 1:
+            self.arena.log("Only 1 subgraph is currently supported.\n")
+            raise PrepareError(f"this version knows one subgraph, the model has {count}", status="abort")
         if self.target.runtime.compression:
             allocation.compressed_tensors = CompressedTensorsAllocator(model, self.target, self.arena).allocate()
         self._allocate_eval_tensors(allocation)
@@ -184,7 +191,8 @@ class MicroAllocator:
     def request_scratch_buffer(self, allocation: ModelAllocation, size: int, subgraph: int, label: str) -> int | None:
         """``RequestScratchBufferInArena``: the request's index; None, with a log line, past the limit per operator."""
         if len(allocation.unassigned_scratch) >= MAX_SCRATCH_BUFFERS_PER_OP:
-            self.arena.log(f"Scratch buffer request exceeds limit per operator ({MAX_SCRATCH_BUFFERS_PER_OP})")
+            verb = "exceeds" if self.target.runtime.has("limit_is_exceeded") else "exeeds"
+            self.arena.log(f"Scratch buffer request {verb} limit per operator ({MAX_SCRATCH_BUFFERS_PER_OP})")
             return None
         index = len(allocation.scratch_requests) + len(allocation.unassigned_scratch)
         table_end = self.target.sizeof(_SCRATCH_REQUEST) * (index + 1)
@@ -215,6 +223,8 @@ class MicroAllocator:
         if len(offsets) == len(structs) and has_size(tensor):
             return KernelTensor(tensor, offsets)
         if not offsets:
+            if not self.target.runtime.has("temp_tensor_checked"):
+                raise _null_tensor("temp")
             self.arena.log(f"Failed to allocate temp. memory for tensor {tensor.index}, subgraph {subgraph}")
             return None
         if len(offsets) < len(structs):
@@ -239,13 +249,23 @@ class MicroAllocator:
             message = "MicroAllocator: Model allocation finished before starting allocating model"
             self.arena.log(message)
             raise AllocatorSequenceError(message, device_message=message)
-        count = len(allocation.scratch_requests)
-        self.arena.tell(Phase, Stage.SCRATCH_HANDLES, (("n", count),))
-        handles_fit = count == 0 or self._scratch_handles(count)
-        self._plan.commit(allocation, handles_fit=handles_fit)
+        runtime, handles_fit = self.target.runtime, True
+        is_one_plan = runtime.has("plan_across_subgraphs")
+        for subgraph in range(len(allocation.model.subgraphs)):
+            if subgraph == 0 or not runtime.has("handles_once"):
+                handles_fit = self._scratch_handles(len(allocation.scratch_requests))
+            if not is_one_plan:
+                self._plan.commit_subgraph(allocation, subgraph, handles_fit=handles_fit)
+            if not runtime.has("offline_variables"):
+                self._plan.allocate_variables(allocation, subgraph)
+        if is_one_plan:
+            self._plan.commit(allocation, handles_fit=handles_fit)
         self._allocating = None
 
     def _scratch_handles(self, count: int) -> bool:
+        self.arena.tell(Phase, Stage.SCRATCH_HANDLES, (("n", count),))
+        if count == 0:
+            return True
         size, alignment = self.target.sizeof("ScratchBufferHandle") * count, self.target.alignof("ScratchBufferHandle")
         label = f"ScratchBufferHandle[{count}]"
         return self.arena.allocate_persistent_buffer(size, alignment, label=label) is not None
@@ -260,6 +280,8 @@ class MicroAllocator:
             label = STRUCTS[position]
             if self.arena.allocate_persistent_buffer(size, alignment, category=category, label=label) is None:
                 if position == 0:
+                    if not self.target.runtime.has("persistent_tensor_checked"):
+                        raise _null_tensor("tail")
                     self.arena.log("Failed to allocate memory for persistent TfLiteTensor")
                     return False
                 self.arena.log(FAILURES[position])
@@ -269,3 +291,10 @@ class MicroAllocator:
                 return True
         self.arena.log("Failed to populate a persistent TfLiteTensor struct from flatbuffer data!")
         return False
+
+
+def _null_tensor(section: str) -> ArenaOverflowError:
+    """Return the error of versions that fill in a tensor struct without looking whether there was room for it."""
+    return ArenaOverflowError(
+        f"{section}: no room for a TfLiteTensor: the device fills it in at a null pointer", status="abort"
+    )

@@ -39,9 +39,9 @@ def create_resource_variables(model: Model, allocator: MicroAllocator, count: in
             does not look whether the rows fit either, and goes on until a VAR_HANDLE writes the first.
     """
     count = len(resource_variable_names(model)) if count is None else count
-    if count == 0:
-        return None
     target = allocator.target
+    if count == 0 or not target.runtime.has("resource_variables"):
+        return None
     allocator.arena.tell(Phase, Stage.RESOURCE_VARIABLES, (("n", count),))
     table = allocator.allocate_persistent_buffer(target.sizeof("MicroResourceVariables"), "MicroResourceVariables")
     row = "MicroResourceVariables::MicroResourceVariable"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tflm_sim.arena.arena import SingleArenaBufferAllocator
+from tflm_sim.arena.arena import SET_HEAD_RULES, ArenaRules, SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
 from tflm_sim.arena.split_arena import SplitArena
 from tflm_sim.device.configuration import Configuration
@@ -19,6 +19,7 @@ from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
+from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up
 
@@ -194,6 +195,12 @@ def lost_bytes(configuration: Configuration) -> int:
     return -address % MICRO_ARENA_BUFFER_ALIGNMENT if configuration.interpreter == "plain" else 0
 
 
+def arena_rules(runtime: Runtime) -> ArenaRules:
+    """Return what a version of TFLM's arena allocator does and says."""
+    texts = {} if runtime.has("resizable_buffer") else SET_HEAD_RULES
+    return ArenaRules(checks_temps=runtime.has("temps_checked"), **texts)
+
+
 def _arena(configuration: Configuration, size: int, observers: Sequence[Observer]) -> SingleArenaBufferAllocator:
     target, lost = configuration.target, lost_bytes(configuration)
     return SingleArenaBufferAllocator(
@@ -201,6 +208,7 @@ def _arena(configuration: Configuration, size: int, observers: Sequence[Observer
         address=target.arena_address + lost,
         pointer_size=target.abi.pointer_size,
         observers=observers,
+        rules=arena_rules(target.runtime),
     )
 
 

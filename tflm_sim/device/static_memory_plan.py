@@ -4,15 +4,18 @@
     tail   variable tensors                                                                   infos, offsets, tables
     head   first the scratch requests, in the end the largest plan so far
 
+Until 8c41f9606 each subgraph was planned by itself, without subgraph offsets, and the plan had to fit beside the room
+for scratch requests.
+
 Source: tensorflow/lite/micro/micro_allocator.cc, micro_allocation_info.cc @ 90b983c.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
-from tflm_sim.arena.arena import ArenaAllocator
-from tflm_sim.arena.events import AllocInfo, Phase, PlanAdd, PlanDone, PlanOffset, Variable
+from tflm_sim.arena.arena import ArenaAllocator, unsigned
+from tflm_sim.arena.events import AllocInfo, Phase, PlanAdd, PlanDone, PlanFits, PlanOffset, Variable
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.model_allocation import ModelAllocation
@@ -20,10 +23,35 @@ from tflm_sim.device.recording import RecordedAllocationType
 from tflm_sim.device.tail import take_persistent
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PlanningError
 from tflm_sim.graph import lifetimes
-from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder
+from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder, LifetimeRules
+from tflm_sim.graph.subgraph_lifetimes import SubgraphRules, subgraph_lifetimes
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER, MemoryPlanner
+from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up, int32
+
+
+def lifetime_rules(runtime: Runtime) -> LifetimeRules:
+    """Return how a version of TFLM finds lifetimes across subgraphs."""
+    names = (("offline_by_whole_name", "whole"), ("offline_by_shortest", "shorter"))
+    return LifetimeRules(
+        inputs_are_used=runtime.has("unused_tensors_live"),
+        created_is_used=runtime.has("created_is_used"),
+        outputs_outlive_subgraphs=runtime.has("outputs_outlive_subgraphs"),
+        plans_empty=not runtime.has("empty_tensors"),
+        variables_offline=runtime.has("offline_variables"),
+        offline_across_subgraphs=runtime.has("offline_across_subgraphs"),
+        offline_name=next((rule for change, rule in names if runtime.has(change)), "prefix"),
+    )
+
+
+def subgraph_rules(runtime: Runtime) -> SubgraphRules:
+    """Return how a version of TFLM finds the lifetimes of one subgraph."""
+    return SubgraphRules(
+        outputs_are_used=runtime.has("outputs_are_used"),
+        partial_lifetimes=runtime.has("partial_lifetimes"),
+        vectors_may_be_absent=runtime.has("no_inputs"),
+    )
 
 
 class StaticMemoryPlan:
@@ -52,9 +80,16 @@ class StaticMemoryPlan:
             ArenaOverflowError: The arena is full.
             PlanningError: The planner, or the lifetime walk, refuses the model.
         """
+        self._planning(lambda: self._commit(allocation, handles_fit=handles_fit))
+
+    def commit_subgraph(self, allocation: ModelAllocation, subgraph: int, *, handles_fit: bool) -> None:
+        """Place the plan of one subgraph, as versions do that plan each by itself; raises as :meth:`commit`."""
+        self._planning(lambda: self._commit_subgraph(allocation, subgraph, handles_fit=handles_fit))
+
+    def _planning(self, work: Callable[[], None]) -> None:
         self._arena.tell(Phase, Stage.PLAN)
         try:
-            self._commit(allocation, handles_fit=handles_fit)
+            work()
         except PlanningError as error:
             self._arena.log(error.device_message)
             raise
@@ -67,38 +102,96 @@ class StaticMemoryPlan:
         struct = "AllocationInfo"
         infos = self._planning_temp(self._target.sizeof(struct) * info_count, self._target.alignof(struct))
         self._find_lifetimes(allocation, tensor_count)
-        planner_arena, remaining = self._plan(allocation, handles_fit=handles_fit)
-        for temp in (infos, subgraph_offsets, planner_arena):
-            arena.deallocate_temp(temp)
-        if not arena.reset_temp_allocations() or not arena.deallocate_resizable_buffer():
+        planned = [index for index, info in enumerate(allocation.infos) if info.needs_allocating]
+        planner_arena, remaining = self._add_buffers(allocation, planned)
+        self._take_offsets(allocation, planned, handles_fit=handles_fit)
+        self._give_back(infos, subgraph_offsets, planner_arena)
+        if self._target.runtime.has("resizable_buffer") and not arena.deallocate_resizable_buffer():
             raise AllocatorSequenceError("the head cannot be resized for the plan while temps are out")
-        usage = self._planner.maximum_memory_size()
-        arena.tell(PlanDone, usage, self._max_head_usage, remaining, len(allocation.offsets))
+        self._reserve_head(remaining, len(planned))
+
+    def _commit_subgraph(self, allocation: ModelAllocation, subgraph: int, *, handles_fit: bool) -> None:
+        model, tensors, runtime = allocation.model, allocation.subgraph_tensors[subgraph], self._target.runtime
+        info_count = len(tensors) + len(allocation.scratch_requests)
+        size, alignment = self._target.sizeof("AllocationInfo") * info_count, self._target.alignof("AllocationInfo")
+        temp = self._planning_temp(size, alignment, "allocation_info")
+        offline = lifetimes.offline_planned_offsets(model, len(tensors), lifetime_rules(runtime))
+        requests, rules = allocation.scratch_requests, subgraph_rules(runtime)
+        rows = subgraph_lifetimes(model, subgraph, tensors, requests, offline, rules)
+        first = len(allocation.infos)
+        allocation.infos += rows
+        allocation.scopes += [(subgraph, index) for index in range(len(model.subgraphs[subgraph].operators))]
+        if self._preserved:
+            _draw_out(allocation, self._preserved)
+        self._tell_infos(allocation, first)
+        planned = [index for index, info in enumerate(rows, start=first) if info.needs_allocating]
+        planner_arena, remaining = self._add_buffers(allocation, planned)
+        self._give_back(temp, planner_arena)
+        self._check_plan()
+        self._take_offsets(allocation, planned, handles_fit=handles_fit)
+        self._reserve_head(remaining, len(planned))
+
+    def _check_plan(self) -> None:
+        """Hold the plan against what is free above the scratch requests."""
+        needed = self._planner.maximum_memory_size()
+        available = self._arena.available_memory(MICRO_ARENA_BUFFER_ALIGNMENT)
+        self._arena.tell(PlanFits, needed, available)
+        if needed > available:
+            message = (
+                "Arena size is too small for all buffers. "
+                f"Needed {unsigned(needed)} but only {unsigned(available)} was available."
+            )
+            self._arena.log(message)
+            raise ArenaOverflowError(f"head: the plan of {needed} bytes does not fit", device_message=message)
+
+    def _give_back(self, *temps: int) -> None:
+        for temp in temps:
+            self._arena.deallocate_temp(temp)
+        if not self._arena.reset_temp_allocations():
+            raise AllocatorSequenceError("the head cannot be resized for the plan while temps are out")
+
+    def _reserve_head(self, remaining: int, buffer_count: int) -> None:
+        arena, usage = self._arena, self._planner.maximum_memory_size()
+        arena.tell(PlanDone, usage, self._max_head_usage, remaining, buffer_count)
         self._max_head_usage = max(self._max_head_usage, usage)
         if not arena.reserve_non_persistent_overlay_memory(self._max_head_usage, MICRO_ARENA_BUFFER_ALIGNMENT):
             raise ArenaOverflowError(f"head: the plan of {self._max_head_usage} bytes does not fit below the tail")
 
-    def _planning_temp(self, size: int, alignment: int) -> int:
+    def _planning_temp(self, size: int, alignment: int, purpose: str = "memory planning") -> int:
         offset = self._arena.allocate_temp(size, alignment)
         if offset is None:
-            self._arena.log(f"Failed to allocate memory for memory planning, {size} bytes required")
+            self._arena.log(f"Failed to allocate memory for {purpose}, {size} bytes required")
             raise ArenaOverflowError(f"temp: {size} bytes (align {alignment}) for memory planning do not fit")
         return offset
 
     def _find_lifetimes(self, allocation: ModelAllocation, tensor_count: int) -> None:
-        offline = lifetimes.offline_planned_offsets(allocation.model, tensor_count)
-        for index in range(len(allocation.subgraph_tensors)):
-            self._allocate_variables(allocation, index, offline)
-        builder = LifetimeBuilder(allocation.model, allocation.subgraph_tensors, allocation.scratch_requests, offline)
+        rules = lifetime_rules(self._target.runtime)
+        offline = lifetimes.offline_planned_offsets(allocation.model, tensor_count, rules)
+        if rules.variables_offline:
+            for index in range(len(allocation.subgraph_tensors)):
+                self.allocate_variables(allocation, index, offline)
+        builder = LifetimeBuilder(
+            allocation.model, allocation.subgraph_tensors, allocation.scratch_requests, offline, rules
+        )
         allocation.infos = builder.build()
         allocation.scopes = builder.scopes
         if self._preserved:
             _draw_out(allocation, self._preserved)
+        self._tell_infos(allocation, 0)
+
+    def _tell_infos(self, allocation: ModelAllocation, first: int) -> None:
         if self._arena.is_heard:
-            for index, info in enumerate(allocation.infos):
+            for index, info in enumerate(allocation.infos[first:], start=first):
                 self._arena.emit(_info_event(index, info))
 
-    def _allocate_variables(self, allocation: ModelAllocation, subgraph: int, offline: Sequence[int] | None) -> None:
+    def allocate_variables(
+        self, allocation: ModelAllocation, subgraph: int, offline: Sequence[int] | None = None
+    ) -> None:
+        """Place the variables of one subgraph, without those that are planned offline.
+
+        Raises:
+            ArenaOverflowError: The arena is full.
+        """
         self._arena.tell(Phase, Stage.VARIABLES, (("sg", subgraph),))
         for tensor in allocation.subgraph_tensors[subgraph]:
             # Upstream indexes the offsets by the tensor's index in its own subgraph here.
@@ -115,15 +208,14 @@ class StaticMemoryPlan:
                 category=RecordedAllocationType.TFLITE_TENSOR_VARIABLE_BUFFER_DATA,
             )
 
-    def _plan(self, allocation: ModelAllocation, *, handles_fit: bool) -> tuple[int, int]:
-        """Run the planner on what is left; return where its tables are and how many bytes they may take."""
+    def _add_buffers(self, allocation: ModelAllocation, planned: Sequence[int]) -> tuple[int, int]:
+        """Give the planner all that is left; return where its tables are and how many bytes they may take."""
         arena, planner = self._arena, self._planner
         arena.tell(Phase, Stage.PLANNER_ARENA)
         remaining = arena.available_memory(MICRO_ARENA_BUFFER_ALIGNMENT)
         planner_arena = arena.allocate_temp(remaining, MICRO_ARENA_BUFFER_ALIGNMENT)
         if planner_arena is None:
             raise ArenaOverflowError("temp: nothing is left for the memory planner")
-        planned = [index for index, info in enumerate(allocation.infos) if info.needs_allocating]
         planner.init(remaining)
         for index in planned:
             info = allocation.infos[index]
@@ -131,12 +223,14 @@ class StaticMemoryPlan:
             first, last, offline = info.first_created, info.last_used, info.offline_offset
             arena.tell(PlanAdd, index, info.size, size, first, last, offline)
             planner.add_buffer(size, first, last, offline_offset=None if offline == ONLINE_PLANNED_BUFFER else offline)
+        return planner_arena, remaining
+
+    def _take_offsets(self, allocation: ModelAllocation, planned: Sequence[int], *, handles_fit: bool) -> None:
         for position, index in enumerate(planned):
             if allocation.infos[index].scratch >= 0 and not handles_fit:
                 raise ArenaOverflowError("the scratch handles did not fit: a null pointer is used", status="abort")
-            allocation.offsets[index] = offset = planner.offset_for_buffer(position)
-            arena.tell(PlanOffset, index, position, offset)
-        return planner_arena, remaining
+            allocation.offsets[index] = offset = self._planner.offset_for_buffer(position)
+            self._arena.tell(PlanOffset, index, position, offset)
 
 
 def _draw_out(allocation: ModelAllocation, preserved: Collection[tuple[int, int]]) -> None:

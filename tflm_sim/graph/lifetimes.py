@@ -42,6 +42,42 @@ NO_SUBGRAPH = -1
 MAX_SCOPES = 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class LifetimeRules:
+    """What the versions of ``AllocationInfoBuilder`` differ in; the defaults are the newest.
+
+    Attributes:
+        inputs_are_used: A subgraph's inputs are used where it starts, its outputs created at the latest where it ends.
+        created_is_used: Whatever is created is used in that scope.
+        outputs_outlive_subgraphs: A control flow operator's outputs are used after its subgraphs, not before.
+        plans_empty: Tensors of no bytes are planned, and intermediates may have bytes.
+        variables_offline: A variable can be planned offline.
+        offline_across_subgraphs: An offline plan has one offset for each tensor of all subgraphs; else each subgraph
+            reads it from its start.
+        offline_name: How much of the metadata's name is compared: "whole", "prefix" (of the name) or "shorter".
+    """
+
+    inputs_are_used: bool = True
+    created_is_used: bool = False
+    outputs_outlive_subgraphs: bool = True
+    plans_empty: bool = False
+    variables_offline: bool = True
+    offline_across_subgraphs: bool = True
+    offline_name: str = "whole"
+
+    def names_offline_plan(self, name: str) -> bool:
+        """Return whether metadata of this name is taken for an offline plan."""
+        if self.offline_name == "whole":
+            return name == OFFLINE_MEMORY_ALLOCATION
+        if self.offline_name == "prefix":
+            return name.startswith(OFFLINE_MEMORY_ALLOCATION)
+        shorter = min(len(name), len(OFFLINE_MEMORY_ALLOCATION))
+        return name[:shorter] == OFFLINE_MEMORY_ALLOCATION[:shorter]
+
+
+NEWEST_RULES = LifetimeRules()
+
+
 @dataclass(slots=True)
 class AllocationInfo:
     """A row of upstream's array (mutable while lifetimes are marked).
@@ -83,15 +119,17 @@ class ScratchRequest:
     size: int
 
 
-def offline_planned_offsets(model: Model, tensor_count: int) -> Sequence[int] | None:
-    """Return the offsets of ``OfflineMemoryAllocation``, one per tensor of all subgraphs; None without that metadata.
+def offline_planned_offsets(
+    model: Model, tensor_count: int, rules: LifetimeRules = NEWEST_RULES
+) -> Sequence[int] | None:
+    """Return the offsets of ``OfflineMemoryAllocation``, ``tensor_count`` of them; None without that metadata.
 
     Raises:
         PlanningError: The metadata is for another number of tensors, or there is no such buffer.
     """
     offsets: Sequence[int] | None = None
     for metadata in model.metadata:
-        if metadata.name != OFFLINE_MEMORY_ALLOCATION:
+        if metadata.name is None or not rules.names_offline_plan(metadata.name):
             continue
         data = _from_buffer_on(model, metadata.buffer)
         count = struct.unpack_from("<I", data, 8)[0] if len(data) >= 12 else tensor_count
@@ -126,6 +164,7 @@ class LifetimeBuilder:
         subgraph_tensors: The eval tensors of each subgraph, after every Prepare.
         scratch_requests: In the order of the requests.
         offline_offsets: One per tensor of all subgraphs, or None.
+        rules: Which version of TFLM it is.
 
     Attributes:
         infos: One row per tensor of all subgraphs, then one per scratch buffer.
@@ -138,7 +177,9 @@ class LifetimeBuilder:
         subgraph_tensors: Sequence[Sequence[EvalTensor]],
         scratch_requests: Sequence[ScratchRequest],
         offline_offsets: Sequence[int] | None,
+        rules: LifetimeRules = NEWEST_RULES,
     ) -> None:
+        self._rules = rules
         self._model = model
         self._scope = 0
         self.scopes: list[tuple[int, int]] = [(0, -1)]
@@ -146,7 +187,8 @@ class LifetimeBuilder:
         self.infos: list[AllocationInfo] = []
         self._tensor_infos: list[list[AllocationInfo]] = []
         for index, tensors in enumerate(subgraph_tensors):
-            self._check_intermediates(index, tensors)
+            if not rules.plans_empty:
+                self._check_intermediates(index, tensors)
             rows = [self._tensor_info(index, tensor, offline_offsets) for tensor in tensors]
             self._tensor_infos.append(rows)
         self._scratch_infos: dict[tuple[int, int], list[AllocationInfo]] = {}
@@ -188,9 +230,10 @@ class LifetimeBuilder:
     def _tensor_info(self, subgraph: int, tensor: EvalTensor, offline_offsets: Sequence[int] | None) -> AllocationInfo:
         size = byte_length(tensor)
         is_variable = tensor.tensor.is_variable
-        offset = ONLINE_PLANNED_BUFFER if offline_offsets is None else offline_offsets[len(self.infos)]
-        needs = (not tensor.has_data and not is_variable and size != 0) or (
-            is_variable and offset != ONLINE_PLANNED_BUFFER
+        place = len(self.infos) if self._rules.offline_across_subgraphs else tensor.index
+        offset = ONLINE_PLANNED_BUFFER if offline_offsets is None else offline_offsets[place]
+        needs = (not tensor.has_data and not is_variable and (size != 0 or self._rules.plans_empty)) or (
+            is_variable and self._rules.variables_offline and offset != ONLINE_PLANNED_BUFFER
         )
         info = AllocationInfo(subgraph, tensor.index, -1, -1, size, needs, offset)
         self.infos.append(info)
@@ -204,14 +247,22 @@ class LifetimeBuilder:
         subgraph = self._model.subgraphs[subgraph_index]
         infos = self._tensor_infos[subgraph_index]
         for tensor in subgraph.inputs or ():
-            infos[tensor].created(self._scope)
-            infos[tensor].last_used = self._scope
+            self._created(infos[tensor], self._scope)
+            if self._rules.inputs_are_used:
+                infos[tensor].last_used = self._scope
         for index, operator in enumerate(subgraph.operators):
             yield from self._mark_operator(operator, subgraph_index, index)
         for tensor in subgraph.outputs or ():
-            infos[tensor].created(self._scope)
+            if self._rules.inputs_are_used:
+                infos[tensor].created(self._scope)
             infos[tensor].last_used = self._scope
         self._entered.remove(subgraph_index)
+
+    def _created(self, info: AllocationInfo, scope: int) -> None:
+        """``UpdateFirstCreated``."""
+        if self._rules.created_is_used and info.first_created == UNINITIALIZED_LIFETIME:
+            info.last_used = scope
+        info.created(scope)
 
     def _next_scope(self, subgraph: int, operator: int) -> int:
         if self._scope >= MAX_SCOPES:
@@ -225,7 +276,9 @@ class LifetimeBuilder:
         start = self._next_scope(subgraph_index, index)
         outputs = operator.outputs or ()
         for tensor in outputs:
-            infos[tensor].created(start)
+            self._created(infos[tensor], start)
+            if not self._rules.outputs_outlive_subgraphs:
+                infos[tensor].last_used = start
         for option in CONTROL_FLOW.get(self._model.operator_codes[operator.opcode_index].raw_builtin_code, ()):
             entered = self._entered_subgraph(operator.options, option)
             if entered != NO_SUBGRAPH:
@@ -234,8 +287,9 @@ class LifetimeBuilder:
         for tensor in operator.inputs or ():
             if tensor >= 0:
                 infos[tensor].last_used = self._scope
-        for tensor in outputs:
-            infos[tensor].last_used = self._scope
+        if self._rules.outputs_outlive_subgraphs:
+            for tensor in outputs:
+                infos[tensor].last_used = self._scope
         for info in self._scratch_infos.get((subgraph_index, index), ()):
             info.created(start)
             info.last_used = self._scope

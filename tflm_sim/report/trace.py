@@ -20,6 +20,7 @@ from tflm_sim.arena.events import (
     Phase,
     PlanAdd,
     PlanDone,
+    PlanFits,
     PlanOffset,
     Resize,
     Run,
@@ -103,6 +104,7 @@ _ROWS: dict[type, Callable[[Any], Row]] = {
         "offline": e.offline_offset,
     },
     PlanOffset: lambda e: {"e": "plan_off", "i": e.info, "planner_i": e.planner_index, "off": e.offset},
+    PlanFits: lambda e: {"e": "plan_fits", "needed": e.needed, "available": e.available},
     PlanDone: lambda e: {
         "e": "plan_done",
         "head_usage": e.head_usage,

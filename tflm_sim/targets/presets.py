@@ -7,13 +7,14 @@ the reference kernels; ``_LIBRARY_PROOF`` says the same of kernel libraries.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
+from tflm_sim.targets.changes import CHANGES
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.targets.names import unknown
-from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime
+from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
 
 _PLAIN = Runtime()
@@ -139,6 +140,37 @@ def target(name: str, *, kernels: str | None = None) -> Target:
         verified_against=_proof(name, preset, library),
         description=preset.description,
     )
+
+
+def at_runtime(target: Target, text: str) -> Target:
+    """Return ``target`` with another TFLM.
+
+    Args:
+        target: The machine, its build flags and its kernel library.
+        text: As for :func:`~tflm_sim.targets.runtime.find_runtime`.
+
+    Raises:
+        UsageError: There is no such TFLM, or the kernel library's glue of that time is not modelled.
+    """
+    if not target.runtime.static_memory or target.runtime.snapshot == WHEEL_SNAPSHOT:
+        raise UsageError(f"{target.name} is one build of TFLM; --runtime goes with a machine, such as cortex-m4")
+    runtime = replace(find_runtime(text), compression=target.runtime.compression)
+    if runtime.compression and not runtime.has("compression"):
+        raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")
+    name = target.kernel_library.name
+    if name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
+        since = CHANGES["cmsis_nn_4ab83cc"]
+        raise UsageError(
+            f"the CMSIS-NN kernels of {runtime.snapshot} are not modelled, only those since {since.commit} "
+            f"({since.date}); --kernels reference is"
+        )
+    if name == "esp_nn" and runtime.upstream is not None:
+        raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
+    proof = _RUNTIME_PROOF if target.kernel_library == REFERENCE else ""
+    return replace(target, runtime=runtime, verified_against=proof)
+
+
+_RUNTIME_PROOF = "x86_64 with reference kernels at 13 snapshots of 2021 to 2026 (tools/history_report.py)"
 
 
 def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:

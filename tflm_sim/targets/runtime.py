@@ -1,6 +1,7 @@
 """``Runtime``: which TFLM is linked, and the build flags that change its structs.
 
-A snapshot is a column of ``struct_tables``: structs that are not listed for it are those of the reference snapshot.
+A snapshot is a place in the history of one or several repositories. What differs between two of them are rows: structs
+(``struct_tables``), changes (``changes.py``), places of messages (``ops/places``).
 
     90b983c2b        tensorflow/tflite-micro of August 2026. esp-tflite-micro 1.3.8 and 1.4.0 (synced in July 2026) have
                      the same structs, and the same Prepare of every kernel outside kernels/esp_nn.
@@ -15,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CHANGES, ESP, NEWEST, UPSTREAM
+from tflm_sim.targets.history import find_commit, find_day, is_commit, is_day
 
 REFERENCE_SNAPSHOT = "90b983c2b"
 WHEEL_SNAPSHOT = "8f6596d"
@@ -28,7 +31,7 @@ _POSITIONS: dict[str, Mapping[str, int]] = {
     CHIRALE_SNAPSHOT: {UPSTREAM: 981},
     ESP_1_3_3_SNAPSHOT: {UPSTREAM: 1614, ESP: 147},
 }
-"""Where each snapshot stands in the history of its repositories; a repository that is not listed is at its newest."""
+"""Where each named snapshot stands in the history of its repositories; one that is not listed is at its newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +39,17 @@ class Runtime:
     """A TFLM snapshot and how it was built.
 
     Attributes:
-        snapshot: One of the above.
+        snapshot: What it is called: one of the above, or the commit.
         static_memory: TF_LITE_STATIC_MEMORY, the lean ``TfLiteTensor`` and ``TfLiteNode``. The makefiles set it; an
             Arduino library cannot.
         compression: USE_TFLM_COMPRESSION, which adds members to OpData and to the allocator.
+        upstream: Its position in upstream's history; None for the named snapshots above, which know theirs.
     """
 
     snapshot: str = REFERENCE_SNAPSHOT
     static_memory: bool = True
     compression: bool = False
+    upstream: int | None = None
 
     def __post_init__(self) -> None:
         rows_exist = self.static_memory == (self.snapshot != CHIRALE_SNAPSHOT)
@@ -52,7 +57,9 @@ class Runtime:
 
     def position(self, tree: str) -> int:
         """Return where the snapshot stands in the history of a repository, see :mod:`tflm_sim.targets.changes`."""
-        return _POSITIONS[self.snapshot].get(tree, NEWEST)
+        if self.upstream is not None and tree == UPSTREAM:
+            return self.upstream
+        return _POSITIONS.get(self.snapshot, {}).get(tree, NEWEST)
 
     def has(self, change: str) -> bool:
         """Return whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
@@ -63,3 +70,27 @@ class Runtime:
     def flags(self) -> frozenset[str]:
         """The build flags that struct members depend on."""
         return frozenset({"compression"} if self.compression else ())
+
+
+FIRST_BUILD = 4
+"""The position of a37043ff7, the first commit that holds the library."""
+
+
+def find_runtime(text: str) -> Runtime:
+    """Return the TFLM that ``--runtime TEXT`` names.
+
+    Args:
+        text: A commit of tensorflow/tflite-micro by seven or more digits, or a day: where main stood at its end, UTC.
+
+    Raises:
+        UsageError: There is no such commit or day, or it holds no library yet.
+    """
+    if is_day(text):
+        commit = find_day(text)
+    elif is_commit(text):
+        commit = find_commit(text)
+    else:
+        raise UsageError(f"'{text}' is neither a day (2023-06-15) nor a commit (7 or more digits of its hash)")
+    if commit.position < FIRST_BUILD:
+        raise UsageError(f"{commit.short} of {commit.day} holds no library yet; it begins with a37043ff7 of 2021-04-09")
+    return Runtime(commit.short, upstream=commit.position)

@@ -14,6 +14,7 @@ from tflm_sim.targets.abi import Abi, CStruct
 from tflm_sim.targets.abi import StructLayout as StructLayout
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.struct_tables import builtin_data, cmsis_nn, esp_nn, framework, kernels, signal
+from tflm_sim.targets.struct_tables.history import BEFORE
 from tflm_sim.targets.struct_tables.snapshots import SNAPSHOT_STRUCTS
 
 _REFERENCE = (
@@ -27,9 +28,10 @@ _REFERENCE = (
 
 
 def declarations(runtime: Runtime) -> dict[str, CStruct]:
-    """Return every struct of a runtime as declared, by name: the reference snapshot's, then what its own replaces."""
+    """Return every struct of a runtime as declared, by name: the newest, before each change, as a fork has it."""
     rows = {struct.name: struct for struct in _REFERENCE}
     assert len(rows) == len(_REFERENCE), "a struct is declared twice"
+    rows.update((struct.name, struct) for change, struct in BEFORE if not runtime.has(change))
     rows.update((struct.name, struct) for struct in SNAPSHOT_STRUCTS.get(runtime.snapshot, ()))
     return rows
 

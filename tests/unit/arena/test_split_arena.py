@@ -38,7 +38,7 @@ def test_a_refused_resize_has_its_own_message() -> None:
     arena.allocate_temp(4, 4)
     assert not arena.resize_buffer(4, 4)
     assert LogLine("ResetTempAllocations() is not called before ResizeBuffer().") in lines
-    assert "Internal error" in SingleArenaBufferAllocator.RESIZE_REFUSED
+    assert "Internal error" in SingleArenaBufferAllocator(64).rules.resize_refused
 
 
 def test_arenas_smaller_than_what_their_alignment_loses() -> None:
