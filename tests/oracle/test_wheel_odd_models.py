@@ -95,7 +95,7 @@ def test_variables_of_several_subgraphs(offsets: tuple[int, ...], status: str, s
         ((1 << 30,), False),
         ((), False),
         (None, False),
-        ((-1, 10), True),
+        # Not (-1, 10): what memset does with a variable of -10 bytes is a matter of the C library of the machine.
         # More than the arena of 1 MiB, less than the lowest address of a heap: below zero the wheel's pointer wraps.
         ((1_500, 1_500), True),
         ((0, 3), True),
