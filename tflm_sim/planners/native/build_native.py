@@ -12,7 +12,7 @@ from cffi import FFI
 
 HERE = Path("tflm_sim/planners/native")
 HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact.h")
-INNER = ("exact_problem.h", "exact_search.h")
+INNER = ("exact_packing.h", "exact_problem.h", "exact_search.h")
 SOURCES = (
     "tflm_plan.c",
     "hill_climb.c",
@@ -20,6 +20,7 @@ SOURCES = (
     "min_cost_flow.c",
     "exact.c",
     "exact_orders.c",
+    "exact_packing.c",
     "exact_problem.c",
     "exact_search.c",
     "exact_search_wide.c",

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "exact_packing.h"
 #include "exact_search.h"
 
 #ifndef _WIN32
@@ -27,6 +28,9 @@ enum {
   LONG_EVERY = 4,
   BOUND_EVERY = 5, /* one search of so many asks about the lower bound */
   KEY_COUNT = 4,
+  PACKING_NODES = 6000,
+  LONG_PACKING_EVERY = 8,
+  PACKING_SHARE = 160, /* packing nodes to a search node; they are forty times as quick */
   WORKER_STACK = 32 << 20
 };
 
@@ -35,12 +39,15 @@ static const double REPORT_EVERY = 0.1; /* seconds */
 typedef struct {
   search_pick pick;
   char keys[KEY_COUNT + 1]; /* an order of the buffers: see problem_order */
+  int mirrored, by_blame;   /* in mirrored time; by what failed before */
 } strategy;
 
 /* The first strategies; then they are drawn, or bred from the last one that found a plan. */
 static const strategy STRATEGIES[] = {
-    {PICK_SNUGGEST, "OAZT"}, {PICK_LOWEST_FLOOR, "TAWO"}, {PICK_LOWEST_FLOOR, "TWAO"},
-    {PICK_TIGHTEST, "WATO"}, {PICK_LOWEST, "TOAW"},       {PICK_LOWEST, "TWAO"},
+    {PICK_SNUGGEST, "OAZT", 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 0, 0},
+    {PICK_TIGHTEST, "WATO", 0, 0}, {PICK_LOWEST, "TOAW", 0, 0},       {PICK_LOWEST, "TWAO", 0, 0},
+    {PICK_SNUGGEST, "OAZT", 1, 0}, {PICK_LOWEST_FLOOR, "TAWO", 1, 0}, {PICK_LOWEST_FLOOR, "TWAO", 1, 0},
+    {PICK_TIGHTEST, "WATO", 1, 0}, {PICK_LOWEST, "TOAW", 1, 0},       {PICK_LOWEST, "TWAO", 1, 0},
 };
 enum { STRATEGY_COUNT = sizeof STRATEGIES / sizeof *STRATEGIES };
 
@@ -48,11 +55,11 @@ static const char *const FIRST_FIT_KEYS[] = {"ZW", "AZ", "WZ", "TAW", "OZ"};
 
 /* What the workers share. */
 typedef struct {
-  const problem *p;
+  const problem *p, *mirrored; /* the same in both directions of time; mirrored is NULL where nothing is searched */
   const exact_options *options;
   double begun, reported;
   int64_t best_peak, *best; /* bytes; units */
-  int64_t bound, nodes, turns; /* turns: strategies dealt out */
+  int64_t bound, nodes, turns, packings; /* turns, packings: strategies dealt out */
   strategy winner;
   int has_winner;
   double aim; /* which part of the gap, from the bound on, the next capacity asked about keeps */
@@ -65,8 +72,10 @@ typedef struct {
 typedef struct {
   effort *shared;
   int index;
-  search_narrow *narrow;
-  search_wide *wide;
+  search_narrow *narrow[2]; /* [1] is that in mirrored time */
+  search_wide *wide[2];
+  packing *packing; /* NULL where it does not apply */
+  int64_t searched, packed; /* nodes */
   search_task task;
   int64_t counted; /* nodes of this task that are in shared->nodes */
   int64_t *units;
@@ -175,8 +184,8 @@ static strategy strategy_of(const effort *e, int64_t turn) {
     swap_keys(bred.keys, (int)(bits % KEY_COUNT), (int)((bits >> 8) % KEY_COUNT));
     return bred;
   }
-  strategy drawn = {(search_pick)((bits >> 48) % PICK_COUNT), ""};
-  char keys[] = "TAWOZL";
+  strategy drawn = {(search_pick)((bits >> 48) % PICK_COUNT), "", (int)(bits >> 60) & 1, (int)(bits >> 61) & 1};
+  char keys[] = "TAWOZLaw";
   for (int k = 0; k < KEY_COUNT; k++) {
     swap_keys(keys, k, k + (int)((bits >> (8 * k)) % (sizeof keys - 1 - (size_t)k)));
     drawn.keys[k] = keys[k];
@@ -196,6 +205,29 @@ static int64_t nodes_of(const effort *e, int64_t turn) {
   return turn % LONG_EVERY == LONG_EVERY - 1 ? least * 2 * luby(turn / LONG_EVERY + 1) : least;
 }
 
+/* A run of the packing search, as long as no other kind of plan is asked for. Returns 0 when it is not its turn. */
+static int pack(worker *w) {
+  effort *e = w->shared;
+  if (w->packing == NULL || w->packed > w->searched * PACKING_SHARE) return 0;
+  lock(e);
+  const int64_t turn = e->packings++;
+  check_limits(e);
+  const int over = e->stop || answered(e) || e->bound > e->p->bound;
+  w->counted = 0;
+  w->task.capacity = e->p->bound;
+  unlock(e);
+  if (over) return 0;
+  const int64_t nodes = PACKING_NODES * (turn % LONG_PACKING_EVERY == LONG_PACKING_EVERY - 1 ? 9 : 1);
+  packing_task task = {(uint64_t)turn, nodes, poll, w, 0};
+  const int verdict = packing_run(w->packing, &task, w->units);
+  w->task.nodes = task.nodes;
+  w->packed += task.nodes;
+  lock(e);
+  learn(w, verdict);
+  unlock(e);
+  return 1;
+}
+
 /* Returns 0 when there is nothing more to do. */
 static int ask(worker *w) {
   effort *e = w->shared;
@@ -208,14 +240,17 @@ static int ask(worker *w) {
   w->task = (search_task){.capacity = over ? 0 : choose_target(e, turn),
                           .pick = chosen.pick,
                           .order = w->order,
+                          .by_blame = chosen.by_blame,
                           .node_limit = nodes_of(e, turn),
                           .poll = poll,
                           .context = w};
   unlock(e);
   if (over) return 0;
-  problem_order(e->p, chosen.keys, w->order);
-  const int verdict = w->narrow != NULL ? search_run_narrow(w->narrow, &w->task, w->units)
-                                        : search_run_wide(w->wide, &w->task, w->units);
+  const int way = chosen.mirrored;
+  problem_order(way ? e->mirrored : e->p, chosen.keys, w->order);
+  const int verdict = w->narrow[way] != NULL ? search_run_narrow(w->narrow[way], &w->task, w->units)
+                                             : search_run_wide(w->wide[way], &w->task, w->units);
+  w->searched += w->task.nodes;
   lock(e);
   learn(w, verdict);
   if (verdict == SEARCH_FOUND) {
@@ -228,13 +263,16 @@ static int ask(worker *w) {
 
 static void *work(void *argument) {
   worker *w = argument;
-  while (ask(w)) continue;
+  while (pack(w) || ask(w)) continue;
   return NULL;
 }
 
 static void worker_free(worker *w) {
-  search_free_narrow(w->narrow);
-  search_free_wide(w->wide);
+  for (int way = 0; way < 2; way++) {
+    search_free_narrow(w->narrow[way]);
+    search_free_wide(w->wide[way]);
+  }
+  packing_free(w->packing);
   free(w->units);
   free(w->order);
 }
@@ -245,11 +283,16 @@ static int worker_init(worker *w, effort *e, int index) {
   w->index = index;
   w->units = malloc(sizeof *w->units * (size_t)(e->p->count + 1));
   w->order = malloc(sizeof *w->order * (size_t)(e->p->count + 1));
-  if (search_is_narrow(e->p))
-    w->narrow = search_new_narrow(e->p);
-  else
-    w->wide = search_new_wide(e->p);
-  return w->units != NULL && w->order != NULL && (w->narrow != NULL || w->wide != NULL);
+  int good = w->units != NULL && w->order != NULL;
+  if (packing_applies(e->p)) good &= (w->packing = packing_new(e->p)) != NULL;
+  for (int way = 0; way < 2; way++) {
+    const problem *p = way ? e->mirrored : e->p;
+    if (search_is_narrow(p))
+      good &= (w->narrow[way] = search_new_narrow(p)) != NULL;
+    else
+      good &= (w->wide[way] = search_new_wide(p)) != NULL;
+  }
+  return good;
 }
 
 /* ---- all workers */
@@ -299,6 +342,19 @@ static int first_plans(effort *e) {
   return code;
 }
 
+static exact_buffer mirror_of(const exact_buffer *b) {
+  return (exact_buffer){b->size, -1 - b->last, -1 - b->first, b->alignment, b->offset}; /* no overflow at the edges */
+}
+
+static int init_mirrored(problem *p, const exact_buffer *buffers, size_t count) {
+  exact_buffer *mirrored = malloc(sizeof *mirrored * (count + 1));
+  if (mirrored == NULL) return EXACT_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) mirrored[i] = mirror_of(&buffers[i]);
+  const int code = problem_init(p, mirrored, count);
+  free(mirrored);
+  return code;
+}
+
 static int solve_problem(effort *e) {
   const problem *p = e->p;
   e->best = calloc((size_t)p->count + 1, sizeof *e->best);
@@ -336,18 +392,21 @@ static void fill(const effort *e, const exact_buffer *buffers, size_t count, exa
 
 int exact_solve(const exact_buffer *buffers, size_t count, const exact_options *options, exact_result *result,
                 int64_t *offsets) {
-  problem p;
+  problem p, mirrored;
   if (arguments_are_bad(buffers, count, options)) return EXACT_BAD_ARGUMENT;
-  effort e = {.p = &p, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
+  memset(&mirrored, 0, sizeof mirrored);
+  effort e = {.p = &p, .mirrored = &mirrored, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
   int code = problem_init(&p, buffers, count);
   e.bound = p.bound;
   if (code == EXACT_OK && problem_fixed_collide(&p)) {
     *result = (exact_result){{-1, p.bound, 0, now() - e.begun}, 1, 1};
   } else if (code == EXACT_OK) {
-    code = solve_problem(&e);
+    if (p.count <= MOST_SEARCHED) code = init_mirrored(&mirrored, buffers, count);
+    if (code == EXACT_OK) code = solve_problem(&e);
     if (code == EXACT_OK) fill(&e, buffers, count, result, offsets);
   }
   free(e.best);
   problem_free(&p);
+  problem_free(&mirrored);
   return code;
 }

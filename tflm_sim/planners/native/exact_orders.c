@@ -18,6 +18,8 @@ static int compare_ranked(const void *a, const void *b) {
 static double measure(const problem *p, char key, int i) {
   switch (key) {
     case 'A': return p->area[i];
+    case 'a': return (double)p->bytes[i] * (p->high[i] - p->low[i]);
+    case 'w': return (double)(p->high[i] - p->low[i]);
     case 'L': return (double)p->low[i];
     case 'O': return (double)(p->first_near[i + 1] - p->first_near[i]);
     case 'T': return (double)p->load[i];

@@ -80,6 +80,7 @@ struct NAME(search) {
   unit *support; /* while settling: the least end under a buffer that is not settled yet */
   uint8_t *settled;
   int *rank;
+  uint32_t *blame, *section_blame; /* how often a buffer, a section had no room; kept from task to task */
   unit capacity;
   unit *load, *floor, *least_end; /* per section, of unplaced buffers: sum, least lowest, least end of a first one */
   change *trail;
@@ -282,6 +283,10 @@ static void sort_region(const search *s, const region *r) {
   }
 }
 
+static void blame_sections(search *s, int from, int to, unit room) {
+  for (int q = from; q < to; q++) s->section_blame[q] += s->load[q] > room;
+}
+
 /* Fill load and floor of the region's sections; 0 when a section cannot be within the capacity. */
 FAST static int sections_fit(search *s, const region *r) {
   unit *restrict load = s->load, *restrict floor = s->floor;
@@ -297,7 +302,11 @@ FAST static int sections_fit(search *s, const region *r) {
       floor[q] = lowest;
       over |= load[q] > room;
     }
-    if (over) return 0;
+    if (over) {
+      blame_sections(s, from, to, room);
+      s->blame[i]++;
+      return 0;
+    }
   }
   return 1;
 }
@@ -408,6 +417,20 @@ static int pick_section(const search *s, const region *r) {
   return best;
 }
 
+static int pick_blamed_section(const search *s, const region *r) {
+  int best = -1;
+  double most = -1;
+  for (int q = r->low; q < r->high; q++) {
+    if (s->load[q] == 0) continue;
+    const double room = (double)(s->capacity - s->floor[q] - s->load[q]) / (double)s->capacity;
+    const double weight = (1.0 + s->section_blame[q]) / (0.002 + room);
+    if (weight <= most) continue;
+    best = q;
+    most = weight;
+  }
+  return best;
+}
+
 static int lowest_in(const search *s, const region *r, int section) {
   for (int k = r->sorted_count - 1; k >= 0; k--) {
     const int i = r->sorted[k];
@@ -451,6 +474,8 @@ static int choose(const search *s, const region *r) {
   int chosen = -1;
   if (s->task->pick == PICK_SNUGGEST)
     chosen = snuggest_in(s, r, pick_section(s, r));
+  else if (s->task->pick == PICK_BLAMED)
+    chosen = snuggest_in(s, r, pick_blamed_section(s, r));
   else if (s->task->pick != PICK_LOWEST)
     chosen = lowest_in(s, r, pick_section(s, r));
   if (chosen < 0) chosen = lowest_in(s, r, -1);
@@ -553,19 +578,22 @@ static int out_of_budget(search *s) {
 
 static int solve_region(search *s, const region *r) {
   const size_t mark = s->trail_length, first_key = s->key_count;
-  int verdict = SEARCH_FAILED;
+  int verdict = SEARCH_FAILED, chosen = -1;
   if (out_of_budget(s)) return SEARCH_STOPPED;
   while (deduce(s, r)) {
     const key state = state_of(s, r);
     if (r->count >= MEMO_LEAST && known_to_fail(s, state)) break;
     push_key(s, state);
     int harmless;
-    const int chosen = choose(s, r);
+    chosen = choose(s, r);
     verdict = solve_with(s, r, chosen, &harmless);
     if (verdict != SEARCH_FAILED || harmless || !lift(s, chosen)) break;
   }
   if (s->stopped) verdict = SEARCH_STOPPED;
-  if (verdict == SEARCH_FAILED) remember_failures(s, first_key);
+  if (verdict == SEARCH_FAILED) {
+    if (chosen >= 0) s->blame[chosen]++;
+    remember_failures(s, first_key);
+  }
   s->key_count = first_key;
   if (verdict != SEARCH_FOUND) undo(s, mark);
   return verdict;
@@ -575,7 +603,7 @@ static int solve_region(search *s, const region *r) {
 
 void NAME(search_free)(search *s) {
   if (s == NULL) return;
-  void *owned[] = {s->support, s->settled, s->size,  s->align, s->lowest,    s->highest, s->rests, s->placed, s->rank,
+  void *owned[] = {s->blame, s->section_blame, s->support, s->settled, s->size,  s->align, s->lowest,    s->highest, s->rests, s->placed, s->rank,
                    s->load,  s->floor, s->least_end, s->trail,   s->keys,  s->memo,   s->stack};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   free(s);
@@ -592,6 +620,8 @@ search *NAME(search_new)(const problem *p) {
   for (size_t k = 0; k < 3; k++) good &= (*per_section[k] = calloc(sections, sizeof(unit))) != NULL;
   good &= (s->rests = calloc(n, 1)) != NULL && (s->placed = calloc(n, 1)) != NULL;
   good &= (s->settled = calloc(n, 1)) != NULL;
+  good &= (s->blame = calloc(n, sizeof *s->blame)) != NULL;
+  good &= (s->section_blame = calloc(sections, sizeof *s->section_blame)) != NULL;
   good &= (s->rank = calloc(n, sizeof(int))) != NULL;
   good &= (s->memo = calloc((size_t)1 << MEMO_BITS, sizeof *s->memo)) != NULL;
   good &= (s->stack = malloc(sizeof(int) * (3 * n + 2) * (n + 1))) != NULL;
@@ -625,12 +655,27 @@ static void begin(search *s, int64_t capacity) {
   s->stopped = 0;
 }
 
+/* Rank by blame; the given order among equals. */
+static void rank_by_blame(search *s, int *sorted) {
+  const int n = s->p->count;
+  for (int k = 0; k < n; k++) {
+    const int moving = s->task->order[k];
+    int to = k;
+    for (; to > 0 && s->blame[sorted[to - 1]] < s->blame[moving]; to--) sorted[to] = sorted[to - 1];
+    sorted[to] = moving;
+  }
+  for (int k = 0; k < n; k++) s->rank[sorted[k]] = k;
+  for (int k = 0; k < n; k++) s->blame[k] -= s->blame[k] / 4;
+  for (int q = 0; q < s->p->section_count; q++) s->section_blame[q] -= s->section_blame[q] / 4;
+}
+
 int NAME(search_run)(search *s, search_task *task, int64_t *units) {
   const problem *p = s->p;
   region all = {s->stack, 0, s->stack + p->count, 0, 0, p->section_count};
   s->task = task;
   begin(s, task->capacity);
   for (int k = 0; k < p->count; k++) s->rank[task->order[k]] = k;
+  if (task->by_blame) rank_by_blame(s, s->stack);
   for (int k = p->count - 1; k >= 0; k--) all.sorted[all.sorted_count++] = task->order[k];
   for (int i = 0; i < p->count; i++)
     if (p->fixed[i] == EXACT_FREE) all.member[all.count++] = i;

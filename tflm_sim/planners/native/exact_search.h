@@ -12,6 +12,7 @@ typedef enum {
   PICK_LOWEST_FLOOR, /* the section that is filled least, the fuller ahead one first */
   PICK_TIGHTEST,     /* the section with the least room to lose */
   PICK_SNUGGEST,     /* the same; in it, the buffer that leaves least room below it */
+  PICK_BLAMED,       /* the section that failed most often for the room that it has to lose; in it, the snuggest */
   PICK_COUNT
 } search_pick;
 
@@ -19,6 +20,7 @@ typedef struct {
   int64_t capacity; /* bytes */
   search_pick pick;
   const int *order;        /* which of two buffers at one offset comes first */
+  int by_blame;            /* of two buffers at one offset, the one that failed more often comes first */
   int64_t node_limit;      /* stop after so many nodes */
   int (*poll)(void *context, int64_t nodes); /* asked now and then; nonzero stops */
   void *context;
