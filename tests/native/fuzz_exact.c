@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "exact_packing.h"
 #include "exact_search.h"
 
 enum { MOST = 9 };
@@ -158,6 +159,49 @@ static void check_searches(const exact_buffer *b, size_t count, int64_t best) {
   problem_free(&p);
 }
 
+/* Fill every moment up to the fullest one, so that only plans without a gap are as small as the live bytes. */
+static size_t fill_up(exact_buffer *b, size_t count, int64_t moments, int64_t full) {
+  for (int64_t t = 0; t < moments && count < MOST; t++) {
+    int64_t live = 0;
+    for (size_t i = 0; i < count; i++) live += b[i].first <= t && t <= b[i].last ? b[i].size : 0;
+    if (live < full) b[count++] = (exact_buffer){full - live, t, t, 1, EXACT_FREE};
+  }
+  return count;
+}
+
+static void check_packing(void) {
+  exact_buffer b[MOST];
+  const int64_t moments = draw(2, 4);
+  size_t count = (size_t)draw(2, MOST - 3);
+  int64_t full = 0, units[MOST];
+  for (size_t i = 0; i < count; i++) {
+    const int64_t first = draw(0, moments - 1);
+    b[i] = (exact_buffer){draw(1, 4), first, draw(first, moments - 1), 1, EXACT_FREE};
+  }
+  for (int64_t t = 0; t < moments; t++) {
+    int64_t live = 0;
+    for (size_t i = 0; i < count; i++) live += b[i].first <= t && t <= b[i].last ? b[i].size : 0;
+    if (live > full) full = live;
+  }
+  count = fill_up(b, count, moments, full);
+  const int64_t best = plain_minimum(b, count);
+  problem p;
+  if (problem_init(&p, b, count) != EXACT_OK) fail("no memory", b, count);
+  if (packing_applies(&p)) {
+    packing *k = packing_new(&p);
+    packing_task task = {(uint64_t)draw(0, 9), INT64_MAX, poll, NULL, 0};
+    const int verdict = packing_run(k, &task, units);
+    if (verdict != (best == p.bound ? SEARCH_FOUND : SEARCH_FAILED)) fail("a packing is wrong", b, count);
+    if (verdict == SEARCH_FOUND) {
+      int64_t offsets[MOST];
+      for (int i = 0; i < p.count; i++) offsets[p.original[i]] = units[i] * p.unit;
+      check_plan(b, count, offsets, best);
+    }
+    packing_free(k);
+  }
+  problem_free(&p);
+}
+
 static void check_hostile(void) {
   static const int64_t edges[] = {0, 1, -1, 16, INT32_MAX, INT64_C(1) << 31, INT64_C(1) << 59, INT64_MAX, INT64_MIN};
   exact_buffer b[4];
@@ -183,6 +227,7 @@ int main(int argc, char **argv) {
       check_hostile();
       continue;
     }
+    check_packing();
     const size_t count = draw_problem(b);
     if (fixed_overlap(b, count)) continue;
     const int64_t best = plain_minimum(b, count);
