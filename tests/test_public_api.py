@@ -18,6 +18,10 @@ def test_every_public_name_resolves(name: str) -> None:
     assert getattr(tflm_sim, name) is not None
 
 
+def test_completion_offers_every_public_name() -> None:
+    assert set(tflm_sim.__all__) <= set(dir(tflm_sim))
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'abacus'"):
         tflm_sim.abacus  # noqa: B018

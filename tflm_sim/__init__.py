@@ -1,7 +1,7 @@
 """Simulate TensorFlow Lite Micro's memory arena: what a model needs on a named target, to the byte, and why.
 
-    >>> from tflm_sim import load, preset, smallest_arena
-    >>> smallest_arena(load("model.tflite"), preset("cortex-m4")).size
+    >>> from tflm_sim import load, smallest_arena
+    >>> smallest_arena(load("model.tflite"), "cortex-m4").size
 
 Names are imported on first use, so that importing the package stays light.
 """
@@ -120,6 +120,10 @@ if TYPE_CHECKING:
     from tflm_sim.shrinking.shrink import shrink
     from tflm_sim.targets.presets import target as preset
     from tflm_sim.targets.target import Target
+
+
+def __dir__() -> list[str]:
+    return sorted(globals().keys() | set(__all__))
 
 
 def __getattr__(name: str) -> Any:

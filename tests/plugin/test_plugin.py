@@ -86,6 +86,15 @@ def test_who_reuses_memory(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*tensor 0 (features) and tensor 34 (probabilities) have no byte in common:*"])
 
 
+def test_constants_are_not_said_to_be_alive_together(pytester: pytest.Pytester) -> None:
+    """Two constants have no byte of the arena in common because they have none there."""
+    write(pytester, "arena.assert_reuses(2, 3)", model="keyword_spotter")
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*tensor 2 * is a constant in flash, which takes no byte of the arena*"])
+    assert "alive at the same time" not in result.stdout.str()
+
+
 def test_what_persists(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

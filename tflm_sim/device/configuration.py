@@ -71,7 +71,7 @@ class Settings(TypedDict, total=False):
 
     kernels: str | None
     arena_address: int | None
-    ethos_u: bool
+    ethos_u: bool | None
     runtime: str | None
     interpreter: str | None
     planner: str | None

@@ -21,8 +21,8 @@ from tflm_sim.invocation.findings import BufferId, Finding, FindingCode, Place
 _PERIOD = 65537
 _STRIDE = 40503
 
-LARGEST = 1 << 28
-"""How many bytes of head and tail are filled and compared; a file can claim gigabytes."""
+LARGEST = 1 << 26
+"""How many bytes of head and tail are filled and compared, more than any device has; a file can claim gigabytes."""
 
 Content = bytes | memoryview
 
@@ -140,7 +140,8 @@ class ArenaContents:
         """Write a pattern of its own."""
         start = self._time * _STRIDE % _PERIOD
         if len(self._noise) < start + slot.size:
-            self._noise = _noise(start + slot.size)
+            # Once for all slots: contents are views of it, which would keep a shorter one in memory.
+            self._noise = _noise(_PERIOD + max(slot.size for slot in self.slots))
         self.write(slot, self._noise[start : start + slot.size], place)
 
     def write(self, slot: Slot, content: Content, place: Place) -> None:

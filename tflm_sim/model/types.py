@@ -172,9 +172,9 @@ class Signature:
     subgraph_index: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Model:
-    """A whole .tflite file.
+    """A whole .tflite file; it pickles as the bytes of that file.
 
     Attributes:
         source: The file's bytes.
@@ -191,9 +191,30 @@ class Model:
     source: memoryview = field(default_factory=lambda: memoryview(b""))
     path: str | None = None
 
+    def __repr__(self) -> str:
+        tensors, operators = (
+            sum(len(getattr(subgraph, what)) for subgraph in self.subgraphs) for what in ("tensors", "operators")
+        )
+        return (
+            f"<Model {self.path or 'from bytes'!r}: {len(self.source):,} bytes, {len(self.subgraphs)} subgraphs, "
+            f"{operators} operators, {tensors} tensors>"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        from tflm_sim.model.encode import encode  # It writes what this module declares.
+
+        return _from_source, (bytes(self.source) or encode(self), self.path)
+
     def tensor_data(self, tensor: Tensor) -> memoryview | None:
         """Return the tensor's constant bytes as TFLM sees them: None when there are none inside the flatbuffer."""
         if not 0 <= tensor.buffer < len(self.buffers):
             return None
         data = self.buffers[tensor.buffer].data
         return data if data is not None and len(data) else None
+
+
+def _from_source(source: bytes, path: str | None) -> Model:
+    """Return the model that was pickled."""
+    from tflm_sim.model.load import parse  # It makes what this module declares.
+
+    return parse(source, path=path)

@@ -174,12 +174,11 @@ def _load(item: pytest.Item, model: str | Path | Any) -> tuple[str, Any]:
     """Return a marker's model with its name: a path beside the test or from the root, "sample:NAME", or a Model."""
     from tflm_sim.model.load import load
     from tflm_sim.model.types import Model
-    from tflm_sim.samples import sample_path
 
     if isinstance(model, Model):
         return model.path or "model", model
     if str(model).startswith("sample:"):
-        return str(model), load(sample_path(str(model).removeprefix("sample:")))
+        return str(model), load(model)
     beside = item.path.parent / model
     path = beside if beside.exists() else item.config.rootpath / model
     inside = path.is_relative_to(item.config.rootpath)

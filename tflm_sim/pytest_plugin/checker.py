@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.baseline import baseline_key, read_baseline
-from tflm_sim.checks.lifetimes import HEAD, BufferLife, Lifetimes
+from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes
 from tflm_sim.checks.sanitize import sanitize
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
@@ -19,6 +19,11 @@ from tflm_sim.report.text import table_lines
 from tflm_sim.units import format_size, parse_size
 
 TOP_ROWS = 5
+HOMES = {
+    TAIL: "a variable in the tail, whose bytes nobody else gets",
+    FLASH: "a constant in flash, which takes no byte of the arena",
+    NOWHERE: "without bytes",
+}
 
 
 class ArenaChecker:
@@ -111,7 +116,9 @@ class ArenaChecker:
         first, second = lives.find(a), lives.find(b)
         if second.buffer not in {row.other.buffer for row in lives.sharing(first)}:
             lines = [f"{buffer_name(first)} and {buffer_name(second)} have no byte in common:"]
-            if min(first.last, second.last) >= max(first.first, second.first):
+            outside = [life for life in (first, second) if life.home != HEAD]
+            lines += [f"{buffer_name(life)} is {HOMES[life.home]}" for life in outside]
+            if not outside and min(first.last, second.last) >= max(first.first, second.first):
                 lines.append("they are alive at the same time")
             raise AssertionError("\n".join([*lines, *picture_lines(lives, [first, second])]))
 

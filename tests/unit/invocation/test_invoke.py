@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -265,3 +266,20 @@ def test_a_buffer_at_a_negative_offset_cannot_be_invoked() -> None:
 def test_gigabytes_that_a_file_claims_are_not_filled(chain: Chain) -> None:
     with pytest.raises(ModelError, match="not invoked"):
         invoke(simulate(chain(300 << 20, 300 << 20), TARGET))
+
+
+def test_memory_is_bounded_whatever_a_model_claims() -> None:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 30 << 20), INT8)
+    y = builder.tensor((1, 30 << 20), INT8)
+    builder.operator("RELU", [builder.tensor((1, 4), FLOAT32)], [builder.tensor((1, 4), FLOAT32)])
+    simulation = simulate(parse(builder.build(inputs=[x, y], outputs=[])), TARGET)
+    tracemalloc.start()
+    invoke(simulation, 3)
+    # 60 MiB of arena and the noise for one buffer of 30, made of a copy of itself at most.
+    assert tracemalloc.get_traced_memory()[1] < 160 << 20
+    tracemalloc.stop()
+    huge = ModelBuilder()
+    z = huge.tensor((1, 65 << 20), INT8)
+    with pytest.raises(ModelError, match="more than any device has: not invoked"):
+        invoke(simulate(parse(huge.build(inputs=[z], outputs=[])), TARGET))

@@ -1,5 +1,7 @@
 """What ``parse`` makes of a file: absent things, wrong indices, broken tables."""
 
+import pickle
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Buffer, Model, Operator, OperatorCode, Subgraph, Tensor, TensorType
+from tflm_sim.samples import sample_path
 
 
 def one_operator(**changes: object) -> Model:
@@ -184,3 +187,34 @@ def test_errors_name_the_table_around_them() -> None:
     data[position : position + 4] = (2**31 - 1).to_bytes(4, "little")
     with pytest.raises(ModelError, match="subgraph 0: a vtable would lie"):
         parse(bytes(data))
+
+
+@pytest.mark.parametrize("start", [b"", b"\0\0\0\0TFL3"])
+def test_a_huge_file_is_refused_without_reading_it(tmp_path: Path, start: bytes) -> None:
+    path = tmp_path / "huge.tflite"
+    with path.open("wb") as file:
+        file.write(start)
+        file.truncate(10 << 30)  # sparse
+    tracemalloc.start()
+    with pytest.raises(ModelError):
+        load(path)
+    assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "a\0b.tflite"])
+def test_what_cannot_be_read_is_a_model_error(name: str) -> None:
+    with pytest.raises(ModelError):
+        load(name)
+
+
+@pytest.mark.parametrize("model", [load("sample:streaming"), one_operator()])
+def test_a_model_survives_pickling(model: Model) -> None:
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.path == model.path
+    assert encode(copy) == encode(model)
+
+
+def test_the_repr_of_a_model_is_a_line() -> None:
+    model = parse(sample_path("sine").read_bytes(), path="a.tflite")
+    assert repr(model) == "<Model 'a.tflite': 2,136 bytes, 1 subgraphs, 3 operators, 10 tensors>"
