@@ -43,7 +43,7 @@ class ArenaAllocator(Protocol):
         self, size: int, alignment: int, *, category: str = "", label: str = ""
     ) -> int | None: ...
     def allocate_temp(self, size: int, alignment: int) -> int | None: ...
-    def allocate_temps(self, wanted: Sequence[tuple[int, int]]) -> tuple[int, ...]: ...
+    def allocate_temps(self, wanted: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], int]: ...
     def deallocate_temp(self, offset: int) -> None: ...
     def deallocate_temps(self, offsets: Sequence[int]) -> None: ...
     def reset_temp_allocations(self) -> bool: ...
@@ -209,15 +209,19 @@ class SingleArenaBufferAllocator(Talker):
         self.tell(Temp, size, alignment, offset, self.temp, self.tail)
         return offset
 
-    def allocate_temps(self, wanted: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-        """Take one temp after the other, each (size, alignment); the offsets of those before one that does not fit."""
+    def allocate_temps(self, wanted: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], int]:
+        """Take one temp after the other, each (size, alignment), up to the first that does not fit.
+
+        Returns:
+            What to give back, and how many of them fitted.
+        """
         offsets = []
         for size, alignment in wanted:
             offset = self.allocate_temp(size, alignment)
             if offset is None:
                 break
             offsets.append(offset)
-        return tuple(offsets)
+        return tuple(offsets), len(offsets)
 
     def deallocate_temps(self, offsets: Sequence[int]) -> None:
         """Give temps back, in the order of ``offsets``."""

@@ -30,7 +30,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         needs: What must fit.
     """
 
-    __slots__ = ("_place", "_planner_tables", "_table_bytes", "needs")
+    __slots__ = ("_layouts", "_place", "_planner_tables", "_table_bytes", "needs")
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         self._table_bytes = table_bytes
         self._place: Place = Phase, (Stage.START,)
         self._planner_tables = 0
+        self._layouts: dict[tuple[tuple[tuple[int, int], ...], int], tuple[int, int]] = {}
 
     def tell(self, kind: Callable[..., Event], *facts: Any) -> None:
         """Take notice of a stage, and of a finished plan."""
@@ -82,41 +83,48 @@ class MeasuringArena(SingleArenaBufferAllocator):
                 self.needs.below(self.temp, "temp", size, alignment, "", self._place)
         return offset
 
-    def allocate_temps(self, wanted: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-        """Take one temp after the other."""
-        needs, address, temp = self.needs, self.address, self.temp
-        offsets = []
-        for size, alignment in wanted:
-            offset = -(-(address + temp) // alignment) * alignment - address
-            temp = offset + size
-            offsets.append(offset)
-        if temp > self.tail or not needs.is_settled:
+    def allocate_temps(self, wanted: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], int]:
+        """Take one temp after the other; they count as one, whose start stands for all of them."""
+        needs, temp = self.needs, self.temp
+        start = self.address + temp & PERIOD - 1
+        layout = self._layouts.get((wanted, start))
+        if layout is None:
+            layout = self._layouts[wanted, start] = _layout(wanted, start)
+        first, end = temp + layout[0], temp + layout[1]
+        if end > self.tail or not needs.is_settled:
             return super().allocate_temps(wanted)
-        self.temp = temp
-        checksum, live = self._checksum, self._live_temps
-        for offset in offsets:
-            live[offset] = temp
-            checksum ^= address + offset
-        self._checksum = checksum
-        self._temp_count += len(offsets)
-        if temp + needs.tail_used > needs.late_need:
-            needs.below(temp, "temp", *wanted[-1], "", self._place)
-        elif temp > needs.non_persistent:
-            needs.non_persistent = temp
-        return tuple(offsets)
+        self.temp = self._live_temps[first] = end
+        self._checksum ^= self.address + first
+        self._temp_count += 1
+        if end + needs.tail_used > needs.late_need:
+            needs.below(end, "temp", *wanted[-1], "", self._place)
+        elif end > needs.non_persistent:
+            needs.non_persistent = end
+        return (first,), len(wanted)
 
     def deallocate_temps(self, offsets: Sequence[int]) -> None:
         """Give temps back."""
-        checksum, live, address = self._checksum, self._live_temps, self.address
         for offset in offsets:
-            live.pop(offset, None)
-            checksum ^= address + offset
-        self._checksum = checksum
-        self._temp_count -= len(offsets)
+            self._live_temps.pop(offset, None)
+            self._checksum ^= self.address + offset
+            self._temp_count -= 1
 
     def resize_buffer(self, size: int, alignment: int) -> bool:
         """Set the head to ``size`` bytes from the arena's start."""
-        ok = super().resize_buffer(size, alignment)
+        if self.head != self.temp or self.address % alignment or not 0 <= size <= self.tail:
+            ok = super().resize_buffer(size, alignment)
+        else:
+            self.head = self.temp = size
+            ok = True
         self.needs.head = self.head
         self.needs.below(self.head, "head", size, alignment, "", self._place)
         return ok
+
+
+def _layout(wanted: Sequence[tuple[int, int]], start: int) -> tuple[int, int]:
+    """Return where the first of several temps starts, and where the last ends, from ``start`` on (modulo 16)."""
+    first, end = -1, start
+    for size, alignment in wanted:
+        offset = align_up(end, alignment)
+        first, end = offset if first < 0 else first, offset + size
+    return first - start, end - start

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tflm_sim.arena.events import OpEvent, Phase
-from tflm_sim.units import align_down, align_up
 
 PERIOD = 16
 """``MicroArenaBufferAlignment()``, bytes: sizes of one remainder modulo this behave alike."""
@@ -155,26 +154,43 @@ class Needs:
             The smallest arena in bytes, the smallest one that is a multiple of 16, the tail bytes in the former, and
             what binds in it.
         """
+        early = self._early_needs()
         candidates = []
         for remainder in range(PERIOD):
-            need, tail, row = self._solve(remainder)
+            need, tail, row = self._solve(remainder, *early[remainder % len(early)])
             end = address + lost + need
             candidates.append((need + (remainder - end) % PERIOD + lost, tail, row))
         size, tail, binding = min(candidates, key=lambda candidate: candidate[0])
         return size, candidates[address % PERIOD][0], tail, _constraint(binding)
 
-    def _solve(self, remainder: int) -> tuple[int, int, _Row]:
-        used = [0]
-        tail = end = align_up(sum(size + alignment for size, alignment, _ in self._prefix), PERIOD) + remainder
-        for size, alignment, _ in self._prefix:
-            tail = align_down(tail - size, alignment)
-            used.append(end - tail)
-        shift = used[-1] - self._prefix[-1][2] if self._prefix else 0
-        most, binding = -1, self._late
-        for row in self._early:
-            need = row.floor + used[row.persist_count]
-            if need > most:
-                most, binding = need, row
+    def _early_needs(self) -> list[tuple[int, _Row | None, int]]:
+        """Return, by remainder, what binds before the tail is settled: the need, its row, and the tail bytes then.
+
+        Remainders behave alike up to the largest alignment of those allocations.
+        """
+        prefix = self._prefix[:-1] if self.is_settled else self._prefix
+        found = []
+        for remainder in range(max((alignment for _, alignment, _ in prefix), default=1)):
+            used = [0]
+            tail = end = (1 << 40) + remainder
+            for size, alignment, _ in prefix:
+                tail = (tail - size) // alignment * alignment
+                used.append(end - tail)
+            most, binding = -1, None
+            for row in self._early:
+                if row.floor + used[row.persist_count] > most:
+                    most, binding = row.floor + used[row.persist_count], row
+            found.append((most, binding, used[-1]))
+        return found
+
+    def _solve(self, remainder: int, most: int, binding: _Row | None, used: int) -> tuple[int, int, _Row]:
+        """Return the smallest size of any remainder, the tail bytes in the end, and what binds."""
+        shift = 0
+        if self._prefix:
+            if self.is_settled:
+                size, alignment, _ = self._prefix[-1]
+                used += size + (remainder - used - size) % alignment
+            shift = used - self._prefix[-1][2]
         if self._late is not None and self.late_need + shift > most:
             most, binding = self.late_need + shift, self._late
         assert binding is not None, "a run that succeeded asked for something"

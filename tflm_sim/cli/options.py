@@ -144,12 +144,8 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
     return configure(
         chosen or args.target or TARGET,
         kernels=None if chosen else args.kernels,
-<<<<<<< HEAD
         runtime=args.runtime,
-        ethos_u=args.ethos_u,
-=======
         ethos_u=args.ethos_u or None,
->>>>>>> 0e78063 (load() takes samples and refuses what is no model by its first bytes; models pickle; bounded memory in invocations)
         arena_address=args.arena_address,
         interpreter=args.interpreter,
         planner=args.planner,

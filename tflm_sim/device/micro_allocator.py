@@ -24,7 +24,7 @@ from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocationType
 from tflm_sim.device.static_memory_plan import StaticMemoryPlan
 from tflm_sim.device.tail import take_persistent
-from tflm_sim.device.tensors import FAILURES, STRUCTS, TensorStructs, has_size, is_convertible
+from tflm_sim.device.tensors import FAILURES, STRUCTS, TensorStructs, is_convertible
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PrepareError
 from tflm_sim.graph import lifetimes
 from tflm_sim.graph.eval_tensor import EvalTensor
@@ -83,6 +83,7 @@ class MicroAllocator:
         self._plan = StaticMemoryPlan(arena, target, memory_planner, preserved)
         self._allocating: ModelAllocation | None = None
         self._tensor_structs = TensorStructs(target)
+        self._scratch_request_layout = target.sizeof(_SCRATCH_REQUEST), target.alignof(_SCRATCH_REQUEST)
         arena_structs, allocator_struct = ALLOCATOR_STRUCTS[kind]
         arena.tell(Phase, Stage.CREATE, (("aligned_size", arena.size),))
         planner_structs = (type(memory_planner).__name__,) if target.runtime.has("planner_in_arena") else ()
@@ -183,8 +184,8 @@ class MicroAllocator:
 
     def _room_for_scratch_requests(self, request_count: int) -> tuple[int, int]:
         """Return the bytes and the alignment of the requests so far and those that the next operator may add."""
-        size = self.target.sizeof(_SCRATCH_REQUEST) * (request_count + MAX_SCRATCH_BUFFERS_PER_OP)
-        return size, self.target.alignof(_SCRATCH_REQUEST)
+        size, alignment = self._scratch_request_layout
+        return size * (request_count + MAX_SCRATCH_BUFFERS_PER_OP), alignment
 
     # -- prepare ----------------------------------------------------------------------------------------------------
 
@@ -216,19 +217,17 @@ class MicroAllocator:
 
     def allocate_temp_tensor(self, tensor: EvalTensor, subgraph: int) -> KernelTensor | None:
         """``AllocateTempTfLiteTensor``: None, with the device's log lines, when it does not fit or has a bad type."""
-        structs = self._tensor_structs.of(tensor)
-        if not has_size(tensor):
-            structs = structs[:1]
-        offsets = self.arena.allocate_temps(structs)
-        if len(offsets) == len(structs) and has_size(tensor):
+        structs, is_sized = self._tensor_structs.of(tensor)
+        offsets, fitted = self.arena.allocate_temps(structs)
+        if fitted == len(structs) and is_sized:
             return KernelTensor(tensor, offsets)
-        if not offsets:
+        if not fitted:
             if not self.target.runtime.has("temp_tensor_checked"):
                 raise _null_tensor("temp")
             self.arena.log(f"Failed to allocate temp. memory for tensor {tensor.index}, subgraph {subgraph}")
             return None
-        if len(offsets) < len(structs):
-            self.arena.log(FAILURES[len(offsets)])
+        if fitted < len(structs):
+            self.arena.log(FAILURES[fitted])
         self.arena.log("Failed to populate a temp TfLiteTensor struct from flatbuffer data!")
         return None
 
@@ -274,7 +273,7 @@ class MicroAllocator:
 
     def allocate_persistent_tensor(self, tensor: EvalTensor) -> bool:
         """``AllocatePersistentTfLiteTensor``: False, with the device's log lines, when it does not fit."""
-        structs = self._tensor_structs.of(tensor) if has_size(tensor) else self._tensor_structs.of(tensor)[:1]
+        structs, is_sized = self._tensor_structs.of(tensor)
         for position, (size, alignment) in enumerate(structs):
             category = _PERSISTENT_TENSOR_CATEGORIES[position]
             label = STRUCTS[position]
@@ -287,7 +286,7 @@ class MicroAllocator:
                 self.arena.log(FAILURES[position])
                 break
         else:
-            if has_size(tensor):
+            if is_sized:
                 return True
         self.arena.log("Failed to populate a persistent TfLiteTensor struct from flatbuffer data!")
         return False

@@ -34,21 +34,19 @@ class TensorStructs:
         tensor, quantization = STRUCTS[:2]
         self._tensor = (target.sizeof(tensor), target.alignof(tensor))
         self._quantization = (target.sizeof(quantization), target.alignof(quantization))
-        self._by_channels: dict[int, tuple[tuple[int, int], ...]] = {-1: (self._tensor,)}
+        self._found: dict[tuple[int, int], tuple[tuple[tuple[int, int], ...], bool]] = {}
 
-    def of(self, tensor: EvalTensor) -> tuple[tuple[int, int], ...]:
-        """Return what a tensor takes."""
+    def of(self, tensor: EvalTensor) -> tuple[tuple[tuple[int, int], ...], bool]:
+        """Return what a tensor takes, and whether ``TfLiteTypeSizeOf`` knows its type: else it is not populated."""
         channels = -1 if tensor.affine is None else len(tensor.affine.scale)
-        found = self._by_channels.get(channels)
+        found = self._found.get((channels, tensor.type))
         if found is None:
-            zero_point = (int_array_size(channels), INT_ARRAY_ALIGNMENT)
-            found = self._by_channels[channels] = (self._tensor, self._quantization, zero_point)
+            is_sized = tensor.type in TYPE_SIZES
+            structs: tuple[tuple[int, int], ...] = (self._tensor,)
+            if channels >= 0 and is_sized:
+                structs += (self._quantization, (int_array_size(channels), INT_ARRAY_ALIGNMENT))
+            found = self._found[channels, tensor.type] = structs, is_sized
         return found
-
-
-def has_size(tensor: EvalTensor) -> bool:
-    """Return whether ``TfLiteTypeSizeOf`` knows the tensor's type: else it cannot be populated."""
-    return tensor.type in TYPE_SIZES
 
 
 def is_convertible(type_number: int, log: Callable[[str], None]) -> bool:
