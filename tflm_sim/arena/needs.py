@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.units import align_up
 
 PERIOD = 16
 """``MicroArenaBufferAlignment()``, bytes: sizes of one remainder modulo this behave alike."""
