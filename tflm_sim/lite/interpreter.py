@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tflm_sim.errors import PrepareError, SimulatedFailure
-from tflm_sim.lite import quantization
+from tflm_sim.lite import options, quantization
 from tflm_sim.lite.delegates import Delegate
 from tflm_sim.lite.delegation import refused
 from tflm_sim.lite.graph_info import AllocationType, Registration, Tensor
@@ -124,6 +124,7 @@ def _fill_subgraph(
     model: Model, source: FileSubgraph, registrations: Sequence[Registration], subgraph: Subgraph, reports: list[str]
 ) -> None:
     """Fill ``subgraph`` from the file's ``source``; what the runtime tells of it without refusing it is reported."""
+    subgraph.reports = reports
     messages: list[str] = []
     for index, tensor in enumerate(source.tensors):
         subgraph.add_tensor(_build_tensor(model, tensor, index, messages))
@@ -132,6 +133,9 @@ def _fill_subgraph(
     subgraph.inputs = source.inputs or ()
     subgraph.outputs = source.outputs or ()
     for operator in source.operators:
+        objection = _objection(operator, registrations)
+        if objection is not None:
+            raise refused("".join([*reports, *messages, objection]))
         try:
             _add_operator(subgraph, operator, registrations)
         except PrepareError as failure:
@@ -218,6 +222,14 @@ def _add_operator(subgraph: Subgraph, operator: Operator, registrations: Sequenc
         options=None if is_custom or not _has_parameters(registration.op) else operator.options,
         init_data=operator.custom_options if is_custom else None,
     )
+
+
+def _objection(operator: Operator, registrations: Sequence[Registration]) -> str | None:
+    """Return what the runtime says of an operator whose options it refuses; it then reads no further."""
+    if not 0 <= operator.opcode_index < len(registrations):
+        return None
+    registration = registrations[operator.opcode_index]
+    return None if registration.op == "CUSTOM" else options.refusal(registration.op, operator)
 
 
 def _has_parameters(op: str) -> bool:

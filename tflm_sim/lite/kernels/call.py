@@ -113,6 +113,10 @@ class Call:
 
     # Checks.
 
+    def elsewhere(self, source: str) -> Call:
+        """Return the same call as a helper in another file sees it."""
+        return Call(self.subgraph, self.node, source, self.kernels)
+
     def failure(self, message: str) -> PrepareError:
         """Return the error of a kernel that says ``message``."""
         return PrepareError(message.strip(), device_message=message)

@@ -13,6 +13,7 @@ from math import prod
 from tflm_sim.lite.graph_info import AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.kernels.dense import check_multiplier
 
 _SAME = 0
 _AFFINE = "kTfLiteAffineQuantization"
@@ -85,6 +86,38 @@ def convolution(call: Call) -> None:
     _place_convolution(call, value, weights, output, groups)
 
 
+def _check_hybrid_groups(call: Call, weights: Tensor) -> None:
+    """Refuse groups without a scale for each channel; the release has this, f67457790 not yet."""
+    call.ensure(weights.type in (t.INT8, t.INT4), "filter->type == kTfLiteInt8 || filter->type == kTfLiteInt4")
+    parameters = weights.quantization
+    call.ensure_equal("filter->quantization.type", parameters is not None, 1, _AFFINE, at=1)
+    axis = parameters.quantized_dimension if parameters is not None else 0
+    call.ensure_equal("affine_quantization->quantized_dimension", axis, 0)
+    right = "filter->dims->data[0]"
+    call.ensure_equal("affine_quantization->scale->size", len(weights.scales), weights.shape[0], right)
+
+
+def _check_parameters(
+    call: Call, value: Tensor, weights: Tensor, bias: Tensor | None, output: Tensor, channels: int
+) -> None:
+    """Refuse scales that do not fit (PopulateConvolutionQuantizationParams)."""
+    here, affine = call.elsewhere("kernel_util.cc"), _AFFINE
+    count = len(weights.scales)
+    text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == {})"
+    limit = "output_channels" if call.source == "depthwise_conv.cc" else "channels_out"
+    call.ensure(count in (1, channels), text.format(limit))
+    here.ensure_equal("input->quantization.type", value.quantization is not None, 1, affine)
+    here.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, affine)
+    if count > 1 and weights.quantization is not None:
+        text = "input->type == kTfLiteInt8 || input->type == kTfLiteInt16"
+        here.ensure(value.type in (t.INT8, t.INT16), text)
+        size = weights.shape[weights.quantization.quantized_dimension]
+        right = "filter->dims->data[affine_quantization->quantized_dimension]"
+        here.ensure_equal("num_channels", channels, size, right)
+    if value.type == t.UINT8:
+        check_multiplier(call, value, weights, bias, output)
+
+
 def _check_bias(call: Call, bias: Tensor, value: Tensor, weights: Tensor, channels: int) -> None:
     if value.type in (t.UINT8, t.INT8):
         call.ensure_types("bias->type", bias.type, t.INT32)
@@ -99,7 +132,9 @@ def _check_bias(call: Call, bias: Tensor, value: Tensor, weights: Tensor, channe
 
 def _place_convolution(call: Call, value: Tensor, weights: Tensor, output: Tensor, groups: int) -> None:
     is_hybrid = value.type == t.FLOAT32 and weights.type in (t.UINT8, t.INT8, t.INT4)
-    is_per_channel = is_hybrid and len(set(weights.scales)) > 1
+    if is_hybrid and groups != 1:
+        _check_hybrid_groups(call, weights)
+    is_per_channel = is_hybrid and (groups != 1 or len(set(weights.scales)) > 1)
     is_dilated = call.option("dilation_h_factor", 1) != 1 or call.option("dilation_w_factor", 1) != 1
     is_threaded = (
         call.is_optimized
@@ -113,6 +148,8 @@ def _place_convolution(call: Call, value: Tensor, weights: Tensor, output: Tenso
     needs_im2col = (is_dilated or is_windowed) and (call.is_optimized or is_hybrid) and not needs_hwcn
     channels, height, width = (weights.shape[0], *_spatial(call, value, weights.shape[1:3]))
     batches, pixels = value.shape[0], prod(value.shape[:3])
+    if value.type != t.FLOAT32:
+        _check_parameters(call, value, weights, call.optional_input(2), output, channels)
     call.resize(output, (batches, height, width, channels))
     taken, depth = [], prod(weights.shape[1:])
     if needs_im2col:
@@ -174,6 +211,7 @@ def depthwise_convolution(call: Call) -> None:
         call.ensure_equal("SizeOfDimension(filter, 3)", channels, bias.shape[0], right)
     if value.type != t.FLOAT32:
         call.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, _AFFINE)
+        _check_parameters(call, value, weights, call.optional_input(2), output, channels)
     if is_hybrid:
         call.ensure(weights.quantization is not None, "filter->quantization.type != kTfLiteNoQuantization", at=1)
         axis = weights.quantization.quantized_dimension if weights.quantization else 0
@@ -225,8 +263,8 @@ def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, val
     tensors = {key: call.subgraph.tensors[index] for key, index in taken.items()}
     is_known, wanted = shape.is_constant, values_of(shape)
     if is_known:
-        _check_geometry(call, value, weights, wanted)
         call.resize(output, wanted)
+        _check_geometry(call, value, weights, wanted)
     else:
         call.dynamic(output)
     if call.is_optimized:

@@ -45,6 +45,8 @@ def fully_connected(call: Call) -> None:
         affine = "kTfLiteAffineQuantization"
         call.ensure_equal("input->quantization.type", value.quantization is not None, 1, affine)
         call.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, affine)
+        if len(weights.scales) <= 1:
+            check_multiplier(call, value, weights, bias, output)
     if value.type == output.type == t.INT16:
         call.ensure_equal("input->params.zero_point", value.zero_point, 0)
         call.ensure_equal("output->params.zero_point", output.zero_point, 0)
@@ -116,6 +118,17 @@ def _place_hybrid(call: Call, first: int, value: Tensor, weights: Tensor, batch:
     return False
 
 
+def check_multiplier(call: Call, value: Tensor, weights: Tensor, bias: Tensor | None, output: Tensor) -> None:
+    """Refuse a layer whose bias has another scale than its products (GetQuantizedConvolutionMultipler)."""
+    here = call.elsewhere("kernel_util.cc")
+    products = value.scale * weights.scale
+    if bias is not None:
+        difference = abs(products - bias.scale)
+        is_small = difference <= 0.02 * output.scale if output.scale else False
+        here.ensure(is_small, "scale_diff / output_scale <= 0.02")
+    here.ensure(products >= 0, "input_product_scale >= 0")
+
+
 def _up(size: int, multiple: int) -> int:
     return -(-size // multiple) * multiple
 
@@ -140,6 +153,8 @@ def batch_matmul(call: Call) -> None:
         call.temporary(first + 4, t.INT32, (units, rows))
         call.temporary(first + 5, t.INT32, (batches,))
         call.temporary(first + 6, t.INT32, (prod(right.shape[:-2]) * units,), _PERSISTENT)
+    if left.type in (t.INT8, t.INT16) and output.type != t.INT32:
+        call.elsewhere("kernel_util.cc").ensure(left.scale * right.scale >= 0, "input_product_scale >= 0")
     if left.type == t.INT16:
         for tensor, name in ((left, "lhs_data"), (right, "rhs_data"), (output, "output")):
             call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0)

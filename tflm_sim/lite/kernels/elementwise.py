@@ -234,7 +234,7 @@ _UNARY_TYPES = {
     "SQUARE": _FLOAT,
     "LOGICAL_NOT": (t.BOOL,),
 }
-_UNARY_NAMES = {"LOGICAL_NOT": "LogicalNot"}
+_UNARY_NAMES = {"LOGICAL_NOT": "Not"}
 
 
 def unary(call: Call) -> None:
@@ -246,7 +246,7 @@ def unary(call: Call) -> None:
     if value.type not in _UNARY_TYPES[op]:
         name = _UNARY_NAMES.get(op, op.capitalize())
         raise call.failure(
-            f"tflite/kernels/elementwise.cc:147 Type {t.type_name(value.type)} is unsupported by op {name}."
+            f"tflite/kernels/elementwise.cc:146 Type {t.type_name(value.type)} is unsupported by op {name}."
         )
     if value.type == t.INT8 or (value.type == t.INT16 and value.quantization is not None):
         affine = "kTfLiteAffineQuantization"

@@ -16,14 +16,16 @@ def pad(call: Call) -> None:
     value, paddings, output = call.input(0), call.input(1), call.output()
     call.ensure_equal("NumDimensions(&paddings)", paddings.rank, 2)
     call.ensure_equal("SizeOfDimension(&paddings, 1)", paddings.shape[1], 2)
+    rows = "SizeOfDimension(op_context.paddings, 0)"
+    if value.rank and not paddings.is_known:
+        call.ensure_equal(rows, paddings.shape[0], value.rank, "op_context.dims")
     call.ensure_types("op_context.input->type", value.type, output.type, "op_context.output->type")
     if value.rank == 0 or not paddings.is_known:
         call.dynamic(output)
         return
-    call.ensure_equal("SizeOfDimension(op_context.paddings, 0)", paddings.shape[0], value.rank, "op_context.dims")
+    call.ensure_equal(rows, paddings.shape[0], value.rank, "op_context.dims")
     pads = values_of(paddings)
-    if any(amount < 0 for amount in pads):
-        raise call.failure("Pad value has to be greater than equal to 0.")
+    call.ensure_message(min(pads, default=0) >= 0, "Pad value has to be greater than equal to 0.")
     call.resize(output, [size + before + after for size, before, after in _padded(value.shape, pads)])
 
 

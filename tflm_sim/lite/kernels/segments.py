@@ -47,6 +47,9 @@ def unsorted_segment(call: Call) -> None:
         call.dynamic(output)
         return
     call.ensure(segments.rank <= data.rank, "segment_ids_rank <= data_rank")
+    left, right = "SizeOfDimension(&segment_ids, i)", "SizeOfDimension(&data, i)"
+    for one, other in zip(segments.shape, data.shape, strict=False):
+        call.ensure_equal(left, one, other, right)
     number = values_of(count)[0]
     call.ensure(number >= 0, "num_segments_ >= 0")
     call.ensure(max(values_of(segments), default=-1) < number, "max_index < num_segments_")

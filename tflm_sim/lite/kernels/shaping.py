@@ -25,13 +25,10 @@ def reshape(call: Call) -> bool | None:
         return None
     value, shape = call.input(0), call.optional_input(1)
     if call.input_count == 1 or (shape is not None and shape.is_known):
-        wanted = _resolved(call, value, _requested_shape(call, shape))
-        if not value.is_known:
-            call.resize(output, wanted)
-            return None
-        output.free(AllocationType.PERSISTENT_RO)
-        call.resize(output, wanted)
-        if output.data is not None and value.data is not None:
+        if value.is_known:
+            output.free(AllocationType.PERSISTENT_RO)
+        call.resize(output, _resolved(call, value, _requested_shape(call, shape)))
+        if value.is_known and output.data is not None and value.data is not None:
             output.data = bytearray(value.data[: output.size])
         return None
     if output.allocation_type is AllocationType.ARENA_RW:
@@ -52,7 +49,7 @@ def _resolved(call: Call, value: Tensor, wanted: list[int]) -> list[int]:
     for place, size in enumerate(wanted):
         if size == -1:
             if stretch != -1:
-                raise call.failure(f"{_RESHAPE_UTILS}:62 stretch_dim != -1 ({stretch} != -1)")
+                raise call.failure(f"{_RESHAPE_UTILS}:57 stretch_dim != -1 ({stretch} != -1)")
             stretch = place
         else:
             call.ensure_message(size >= 0, "output shape contains negative dimension", _RESHAPE_UTILS)
@@ -151,6 +148,7 @@ def range_of(call: Call) -> None:
     if not all(end.is_known for end in ends):
         call.dynamic(output)
         return
+    output.free(AllocationType.PERSISTENT_RO)
     start, limit, delta = (values_of(end)[0] for end in ends)
     call.ensure(delta != 0, "!std::equal_to<T>()(delta, 0)")
     is_finite = (start >= limit and delta < 0) or (start <= limit and delta > 0)
@@ -169,12 +167,13 @@ def tile(call: Call) -> None:
     if not multipliers.is_known:
         call.dynamic(output)
         return
+    if value.is_known:
+        output.free(AllocationType.PERSISTENT_RO)
     call.ensure_equal("num_dimensions", value.rank, multipliers.elements, "num_multipliers")
     shape = [size * times for size, times in zip(value.shape, values_of(multipliers), strict=True)]
     if not value.is_known or value.type == t.STRING:
         call.resize(output, shape)
         return
-    output.free(AllocationType.PERSISTENT_RO)
     values, strides = values_of(value), _strides(value.shape)
     places = product(*(range(size) for size in shape))
     call.store(
