@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tflm_sim.board.connection import Connection, LinkEvent, Text
+from tflm_sim.board.connection import Connection
 from tflm_sim.board.dialects.events import AllocationReport, LogEvent, PlanReport
 from tflm_sim.board.dialects.parser import LogParser
+from tflm_sim.board.link_events import LinkEvent, Text
 from tflm_sim.board.messages import ArenaReport
 
 _BLOCK = 256
@@ -99,9 +100,11 @@ class Monitor:
     def _listen(self, data: bytes) -> list[MonitorEvent]:
         """Judge whole blocks of the stream, so that the chunking does not matter."""
         found: list[MonitorEvent] = []
-        self._block += data
-        while len(self._block) >= _BLOCK:
-            block, self._block = self._block[:_BLOCK], self._block[_BLOCK:]
+        data = self._block + data
+        whole = len(data) - len(data) % _BLOCK
+        self._block = data[whole:]
+        for start in range(0, whole, _BLOCK):
+            block = data[start : start + _BLOCK]
             percent = sum(byte not in _PLAIN for byte in block) * 100 // _BLOCK
             noisy = percent >= _NOISE_PERCENT
             if noisy and not self._noisy:

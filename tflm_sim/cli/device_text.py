@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tflm_sim.board.connection import DuplicateFrame, Gap, Hello, Text, TornReport, UnknownFrame
 from tflm_sim.board.diagnosis import PHASES, Diagnosis, diagnose
 from tflm_sim.board.dialects.events import (
     AllocationReport,
@@ -20,6 +19,7 @@ from tflm_sim.board.dialects.events import (
     Reset,
 )
 from tflm_sim.board.framing import BadFrame
+from tflm_sim.board.link_events import DuplicateFrame, Gap, Hello, Text, TornReport, UnknownFrame
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.board.monitor import MonitorEvent, Noise, Repeated
 from tflm_sim.board.prefixes import log_text

@@ -2,20 +2,10 @@ import zlib
 
 import pytest
 
-from tflm_sim.board.connection import (
-    CommandState,
-    Connection,
-    DuplicateFrame,
-    Gap,
-    Hello,
-    LinkEvent,
-    Reply,
-    Text,
-    TornReport,
-    UnknownFrame,
-)
+from tflm_sim.board.connection import CommandState, Connection
 from tflm_sim.board.dialects import CategoryUse, PlanBuffer
 from tflm_sim.board.framing import BadFrame, FieldValue, encode_frame
+from tflm_sim.board.link_events import DuplicateFrame, Gap, Hello, LinkEvent, Reply, Text, TornReport, UnknownFrame
 from tflm_sim.board.messages import ArenaReport, HighWater
 from tflm_sim.errors import LocalProtocolError
 
