@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 
 from tflm_sim.cli.options import Subparsers, add_verb, load_model
+from tflm_sim.cli.terminal import say_json
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.lite.answer import Answer, Settings, allocated, double_batch, machine_document
 from tflm_sim.model.types import Model
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     code = 0
     for name in args.models:
         answer = _answer(load_model(name), settings, args)
-        print(json.dumps(machine_document(name, answer), indent=1))
+        say_json(machine_document(name, answer))
         code = code if answer.status == "ok" else SimulatedFailure.exit_code
     return code
 
@@ -90,5 +91,6 @@ def _jsonl(args: argparse.Namespace, settings: Settings) -> int:
         except TflmSimError as error:
             document = {"model": {"path": name}, "status": "error", "errors": [str(error)], "subgraphs": []}
             code = error.exit_code
-        print(json.dumps(document, separators=(",", ":")), flush=True)
+        say_json(document, indent=None)
+        sys.stdout.flush()
     return code
