@@ -55,7 +55,7 @@ class Checkout:
 
     def position(self, commit: str) -> int:
         """Return how many first-parent commits there are up to a commit."""
-        return self._positions[self.run("rev-parse", commit).strip()]
+        return int(self.run("rev-list", "--first-parent", "--count", commit))
 
     def versions(self, path: str) -> list[tuple[int, str]]:
         """Return (position, commit) of each first-parent commit that touches a file, oldest first."""

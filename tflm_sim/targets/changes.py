@@ -121,7 +121,15 @@ _KERNELS: dict[str, Change] = {
     ),
 }
 
-CHANGES: dict[str, Change] = {**_DEVICE, **_STRUCTS, **_KERNELS}
+_OPERATORS: dict[str, Change] = {
+    "REVERSE_V2": Change(1643, "41a9c8a6c", "2025-07-10", "REVERSE_V2"),
+    "REDUCE_MIN": Change(1657, "3d4cdc19f", "2025-08-05", "REDUCE_MIN"),
+    "TFLM_DECODE": Change(1682, "d96fe663d", "2025-10-17", "TFLM_DECODE"),
+    "DYNAMIC_UPDATE_SLICE": Change(1695, "62cbc8e3e", "2025-11-10", "DYNAMIC_UPDATE_SLICE"),
+    "REDUCE_ALL": Change(1701, "ef382bdaa", "2026-01-08", "REDUCE_ALL"),
+}
 
-OPERATORS_SINCE: dict[str, str] = {}
+CHANGES: dict[str, Change] = {**_DEVICE, **_STRUCTS, **_KERNELS, **_OPERATORS}
+
+OPERATORS_SINCE: dict[str, str] = {op: op for op in _OPERATORS}
 """Operators that came later than the first rows, with the change that brought each."""
