@@ -70,6 +70,16 @@ def register(subparsers: Subparsers) -> None:
         help="operators that may be needed in addition (SLICE,CONCATENATION; none)",
     )
     passes = parser.add_argument_group("passes that are off by default")
+    passes.add_argument(
+        "--offline-plan",
+        action="store_true",
+        help="offsets in the metadata, by the exact planner, views and in place",
+    )
+    passes.add_argument(
+        "--kernel-order",
+        action="store_true",
+        help="with a plan: outputs below their inputs where the kernels' loops allow",
+    )
     passes.add_argument("--replan", action="store_true", help="drop the offline plan that the model has")
     passes.add_argument(
         "--force-float", action="store_true", help="rewrite floating point for kernels that may add in another order"
@@ -103,6 +113,8 @@ def run(args: argparse.Namespace) -> int:
             max_macs=MAX_MACS if args.max_macs is None else args.max_macs,
             max_flash=None if args.max_flash is None else _flash(args.max_flash, len(model.source)),
             operators=None if args.ops is None else _operators(args.ops),
+            offline_plan=args.offline_plan,
+            kernel_order=args.kernel_order,
             replan=args.replan,
             force_float=args.force_float,
             prove_runs=args.prove,

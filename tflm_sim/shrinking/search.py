@@ -8,7 +8,7 @@ simulated; a pass that does not pay as a whole is tried edit by edit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tflm_sim.errors import ModelError
@@ -21,6 +21,7 @@ from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import multiplications, total_multiplications
 from tflm_sim.shrinking.order import reorder
 from tflm_sim.shrinking.passes import Chooser, Pass, Witness
+from tflm_sim.shrinking.plan import plan_offline
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
 from tflm_sim.shrinking.sizing import Sizer, gains
@@ -61,12 +62,14 @@ class Step:
         arenas: The smallest arena on each target behind it.
         macs: Multiply-accumulates behind it.
         witnesses: Its edits.
+        model: The model behind it.
     """
 
     name: str
     arenas: tuple[int, ...]
     macs: int
     witnesses: tuple[Witness, ...]
+    model: Model = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,8 @@ class Search:
     limits: Limits
     progress: Progress
     replan: bool = False
+    offline_plan: bool = False
+    kernel_order: bool = False
     model: Model = field(init=False)
     arenas: tuple[int, ...] = field(init=False)
     origin_arenas: tuple[int, ...] = field(init=False)
@@ -126,15 +131,13 @@ class Search:
 
     def _drop_plan(self) -> None:
         """Go on without the model's own plan; what comes out must still beat the model with it."""
-        draft = Draft(self.origin)
-        draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, None)
-        self.model = draft.model()
+        self.model = self._unplanned()
         arenas = self.sizer.arenas(self.model)
         if arenas is None:
             raise ModelError("without its offline plan TFLM refuses the model", path=self.origin.path)
         self.arenas = arenas
         what = Witness("the metadata", "loses its OfflineMemoryAllocation")
-        self.steps.append(Step("old plan", arenas, self.origin_macs, (what,)))
+        self.steps.append(Step("old plan", arenas, self.origin_macs, (what,), self.model))
 
     @property
     def is_done(self) -> bool:
@@ -156,6 +159,8 @@ class Search:
                 break
         if not self.is_done:
             self.attempt("prune", _tidy)
+        if self.offline_plan and not self.is_done:
+            self._plan()
         if any(after > before for after, before in zip(self.arenas, self.origin_arenas, strict=True)):
             self.rejected.append(Rejected("all of it", "the model's own plan is better", self.arenas))
             self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []
@@ -194,7 +199,7 @@ class Search:
             self.rejected.append(Rejected(name, reason or "", arenas))
             return False
         self.model, self.arenas = candidate, arenas
-        self.steps.append(Step(name, arenas, macs, tuple(witnesses)))
+        self.steps.append(Step(name, arenas, macs, tuple(witnesses), candidate))
         return True
 
     def _objection(self, candidate: Model, arenas: tuple[int, ...] | None, macs: int) -> str | None:
@@ -213,6 +218,39 @@ class Search:
         if self.limits.max_flash is not None and len(encode(candidate)) > self.limits.max_flash:
             return f"the file would have {len(encode(candidate)):,} B, more than --max-flash allows"
         return None
+
+    def _plan(self) -> None:
+        """Place the tensors of the result, and of each model on the way to it; keep what gains most."""
+        self.progress("offline plan")
+        best: tuple[tuple[int, ...], Model, int] | None = None
+        for count in range(len(self.steps), -1, -1):
+            model = self.steps[count - 1].model if count else self._unplanned()
+            for planned, arenas in self._planned(model):
+                macs = total_multiplications(Draft(planned))
+                if self._objection(planned, arenas, macs) is None and (best is None or sum(arenas) < sum(best[0])):
+                    best = arenas, planned, count
+        if best is None:
+            self.rejected.append(Rejected("offline plan", "no plan gains"))
+            return
+        arenas, planned, count = best
+        # A plan for a model on the way undoes the steps behind it.
+        del self.steps[count:]
+        self._keep("offline plan", planned, arenas, [Witness("every tensor", "has an offset in the metadata")])
+
+    def _planned(self, model: Model) -> Iterator[tuple[Model, tuple[int, ...]]]:
+        """Yield a model with plans, with and without tensors that share bytes, and its arenas."""
+        simulations = [self.sizer.simulate(model, index) for index in range(len(self.sizer.configurations))]
+        for with_sharing in (True, False):
+            planned = plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=self.kernel_order)
+            arenas = None if planned is None else self.sizer.arenas(planned)
+            if planned is not None and arenas is not None:
+                yield planned, arenas
+
+    def _unplanned(self) -> Model:
+        """Return the original without a plan of its own."""
+        draft = Draft(self.origin)
+        draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, None)
+        return draft.model()
 
     def profile(self, draft: Draft) -> Profile:
         """Return the profile of a draft of the present model, on the first target."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tflm_sim.answers.offline_plan import has_offline_plan
 from tflm_sim.device.configuration import Configuration, Where, configure
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
@@ -14,6 +15,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.graph import FLOATS, total_multiplications
+from tflm_sim.shrinking.plan_check import check_plan
 from tflm_sim.shrinking.profile import profile
 from tflm_sim.shrinking.prove import Proof, prove
 from tflm_sim.shrinking.search import Limits, Progress, Rejected, Search, Step, bound, operator_names
@@ -127,6 +129,8 @@ def shrink(
     max_macs: float = MAX_MACS,
     max_flash: int | None = None,
     operators: Iterable[str] | None = None,
+    offline_plan: bool = False,
+    kernel_order: bool = False,
     replan: bool = False,
     force_float: bool = False,
     prove_runs: int | None = None,
@@ -141,6 +145,9 @@ def shrink(
         max_macs: Multiply-accumulates that the result may have, as a multiple of the original's.
         max_flash: Bytes that the file may have; None for any.
         operators: Operators that may be needed in addition ("SLICE", ...); None for any.
+        offline_plan: Also put the tensors' offsets into the metadata, from the exact planner, with views and operators
+            in place. A plan holds for the same outputs only, and not with ``preserve_all_tensors``.
+        kernel_order: With a plan, let outputs lie below their inputs where the loops of the kernels allow it.
         replan: Drop the offline plan that the model has. Without it such a model is refused.
         force_float: Rewrite floating-point models also for kernels that may add in another order.
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
@@ -157,18 +164,26 @@ def shrink(
         raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
     refuse_unwritable(model)
     _refuse_plan(model, replan)
+    if (offline_plan or kernel_order) and any(each.planner == "linear" for each in configurations):
+        raise UsageError("an offline plan is refused with preserve_all_tensors (the linear planner)")
     _refuse_float(model, configurations, force_float)
     sizer = Sizer(configurations)
     allowed = None if operators is None else frozenset(operators)
     limits = Limits(goal, max_macs, max_flash, allowed)
     search = Search(model, sizer, limits, progress or (lambda _: None), replan=replan)
+    search.offline_plan, search.kernel_order = offline_plan or kernel_order, kernel_order
     search.run()
     data = encode(search.model) if search.steps else bytes(model.source) or encode(model)
     written = replace(parse(data), path=model.path)
     result = _result(model, written, data, search)
     if search.steps:
         search.progress("verifying")
-        result = replace(result, verified=str(verify(model, written)))
+        sentence = str(verify(model, written))
+        if has_offline_plan(written):
+            for index in range(len(configurations)):
+                check_plan(written, sizer.simulate(written, index))
+            sentence += "; the plan keeps every byte that is still to be read"
+        result = replace(result, verified=sentence)
     if prove_runs is not None and result.has_gained:
         result = replace(result, proof=prove(model, data, written, prove_runs))
     return result

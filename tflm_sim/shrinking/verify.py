@@ -200,9 +200,7 @@ class Machine:
     def run(self, inputs: Sequence[Hashes]) -> list[Hashes]:
         """Invoke the model and return its outputs; the states move on."""
         main = self.model.subgraphs[0]
-        self.values = list(self._constants)
-        for index, value in zip(main.inputs or (), inputs, strict=True):
-            self.values[index] = value
+        self.begin(inputs)
         for _ in self.steps():
             pass
         outputs = [self._read(index) for index in main.outputs or ()]
@@ -210,6 +208,12 @@ class Machine:
             if output is None:
                 raise _refuse(f"nothing writes output {position}")
         return [output for output in outputs if output is not None]
+
+    def begin(self, inputs: Sequence[Hashes]) -> None:
+        """Set the inputs of an invocation."""
+        self.values = list(self._constants)
+        for index, value in zip(self.model.subgraphs[0].inputs or (), inputs, strict=True):
+            self.values[index] = value
 
     def steps(self) -> Iterator[tuple[int, list[Hashes | None], dict[int, Hashes]]]:
         """Run operator by operator; yield (operator, what it reads, what it writes by tensor) after each."""
@@ -343,7 +347,7 @@ def _reset_byte(tensor: Tensor) -> int:
     return int(points[0]) & 0xFF if isinstance(points, tuple) and points else 0
 
 
-def _fresh_inputs(machine: Machine, moment: str) -> list[Hashes]:
+def fresh_inputs(machine: Machine, moment: str) -> list[Hashes]:
     """Return unknown inputs; both models get the same ones."""
     bound = machine.model.subgraphs[0].inputs or ()
     shapes = [machine.model.subgraphs[0].tensors[index].shape or () for index in bound]
@@ -357,7 +361,7 @@ def _pair_states(before: Machine, after: Machine) -> list[tuple[StateKey, StateK
         start = dict(machine.states)
         history = {key: [_digest(value)] for key, value in start.items()}
         for moment in range(WARM_UP):
-            outputs = machine.run(_fresh_inputs(machine, f"at {moment}"))
+            outputs = machine.run(fresh_inputs(machine, f"at {moment}"))
             for key, value in machine.states.items():
                 history.setdefault(key, []).append(_digest(value))
             history["", f"outputs {moment}"] = [_digest(output) for output in outputs]
@@ -392,8 +396,8 @@ def _check_step(before: Machine, after: Machine, pairs: Sequence[tuple[StateKey,
             raise _refuse(f"the state '{one[1]}' has another size in the result")
         before.states[one] = symbols(f"state {number}", before.states[one].shape)
         after.states[other] = symbols(f"state {number}", after.states[other].shape)
-    expected = before.run(_fresh_inputs(before, "any"))
-    found = after.run(_fresh_inputs(after, "any"))
+    expected = before.run(fresh_inputs(before, "any"))
+    found = after.run(fresh_inputs(after, "any"))
     for position, (a, b) in enumerate(zip(expected, found, strict=True)):
         _compare(f"output {position}", a, b)
     for one, other in pairs:

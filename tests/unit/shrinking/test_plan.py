@@ -1,0 +1,165 @@
+"""Offline plans with shared bytes, and the check that refuses every byte written too early."""
+
+from __future__ import annotations
+
+import importlib.util
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tflm_sim import parse, shrink, simulate
+from tflm_sim.device.configuration import configure
+from tflm_sim.errors import UsageError
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.encode import encode
+from tflm_sim.model.types import Model
+from tflm_sim.planners import native
+from tflm_sim.shrinking.contracts import CONTRACTS, DIAGONAL, IN_PLACE, promised
+from tflm_sim.shrinking.diagonal import needed_distance, reads_are_safe
+from tflm_sim.shrinking.plan import with_offsets
+from tflm_sim.shrinking.plan_check import check_plan
+from tflm_sim.shrinking.verify import VerificationFailed
+from tflm_sim.targets.kernel_library import KernelLibrary
+
+_SPEC = importlib.util.spec_from_file_location("shrinking_models", Path(__file__).with_name("models.py"))
+assert _SPEC is not None
+assert _SPEC.loader is not None
+models = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(models)
+
+REFERENCE = configure("cortex-m4", kernels="reference")
+needs_c = pytest.mark.skipif(not native.available(), reason="the exact planner is C")
+
+
+def chain() -> Model:
+    """Return three 1x1 convolutions of 8x8x16: 1,024 B each."""
+    layers = models.Layers()
+    x = layers.activation((1, 8, 8, 16))
+    a = layers.conv(x, 16, kernel=1)
+    b = layers.conv(a, 16, kernel=1)
+    return layers.model([x], [layers.conv(b, 16, kernel=1)])
+
+
+def joined() -> Model:
+    """Return two convolutions whose outputs are joined along the rows: a copy that a plan saves."""
+    layers = models.Layers()
+    x = layers.activation((1, 8, 8, 4))
+    return layers.model([x], [layers.concatenation([layers.conv(x, 16), layers.conv(x, 16)], 1)])
+
+
+def is_kept(model: Model, offsets: dict[int, int]) -> bool:
+    """Return whether the plan keeps every byte on the reference kernels."""
+    planned = parse(encode(with_offsets(model, offsets)))
+    try:
+        check_plan(planned, simulate(planned, REFERENCE))
+    except VerificationFailed:
+        return False
+    return True
+
+
+@needs_c
+def test_pieces_are_written_where_concatenation_wants_them() -> None:
+    (gain,) = shrink(joined(), REFERENCE, offline_plan=True).gains
+    # 256 B in (8 * 8 * 4, until the second convolution), 2,048 B out (16 * 8 * 16); before, the pieces come on top.
+    assert gain.before.head == 2048 + 2048
+    assert gain.after.head == 2048 + 256
+
+
+@needs_c
+def test_a_plan_is_verified_on_every_target() -> None:
+    shrunk = shrink(joined(), ["cortex-m4", "x86_64-pip"], offline_plan=True)
+    assert shrunk.verified.endswith("keeps every byte that is still to be read")
+
+
+@needs_c
+def test_pixel_by_pixel_an_output_may_lie_just_below_its_input() -> None:
+    (gain,) = shrink(chain(), REFERENCE, kernel_order=True).gains
+    # A 1x1 convolution reads pixel p when the pixels before it are written: 15 channels of the same pixel are the most
+    # that is written before its last read, so 16 B a layer; three layers.
+    assert gain.before.head == 2 * 1024
+    assert gain.after.head <= 1024 + 3 * 16
+
+
+@needs_c
+def test_the_order_of_a_kernel_is_used_only_when_asked_for() -> None:
+    assert shrink(chain(), REFERENCE, offline_plan=True).gains[0].after.head == 2 * 1024
+
+
+@needs_c
+def test_a_library_without_a_contract_gets_no_diagonal() -> None:
+    assert shrink(chain(), "cortex-m4", kernel_order=True).gains[0].after.head >= 2 * 1024
+
+
+def test_an_overlap_that_is_too_deep_is_refused() -> None:
+    model = chain()
+    x, a, b, y = 0, 3, 6, 9
+    assert is_kept(model, {x: 48, a: 32, b: 16, y: 0})
+    for moved in (x, a, b):
+        offsets = {x: 48, a: 32, b: 16, y: 0}
+        for tensor in (x, a, b):
+            if tensor <= moved:
+                offsets[tensor] -= 16
+        assert not is_kept(model, offsets), f"tensor {moved} lies as low as what is made of it"
+
+
+def test_a_plan_that_writes_over_what_is_still_to_be_read_is_refused() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 8, 8, 4))
+    a = layers.conv(x, 4)
+    model = layers.model([x], [layers.add(a, layers.conv(a, 4))])
+    b, y = a + 3, a + 4
+    assert is_kept(model, {x: 0, a: 256, b: 512, y: 0})
+    assert not is_kept(model, {x: 0, a: 256, b: 256, y: 0})
+    assert not is_kept(model, {x: 0, a: 256, b: 272, y: 0})
+    assert not is_kept(model, {x: 0, a: 256, b: 512, y: 504})
+
+
+@pytest.mark.parametrize("kernel", [1, 2, 3, 5])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("same", [False, True])
+def test_the_distance_in_closed_form_is_the_one_that_tap_by_tap_counting_finds(
+    kernel: int, stride: int, same: bool
+) -> None:
+    for make in ("conv", "depthwise", "pool"):
+        layers = models.Layers()
+        x = layers.activation((1, 7, 9, 6))
+        if make == "conv":
+            y = layers.conv(x, 5, kernel=kernel, stride=stride, same=same)
+        elif make == "depthwise":
+            y = layers.depthwise(x, kernel=(kernel, kernel), stride=stride, same=same)
+        else:
+            y = layers.pool(x)
+        model = layers.model([x], [y])
+        draft = Draft(model)
+        distance = needed_distance(draft, draft.operators[0])
+        assert distance is not None
+        name = draft.name(draft.operators[0])
+        assert reads_are_safe(model, draft.operators[0], name, distance)
+        assert distance == 0 or not reads_are_safe(model, draft.operators[0], name, distance - 1)
+
+
+def test_cmsis_nn_has_no_contract_for_the_order_of_its_convolutions() -> None:
+    dsp = KernelLibrary("cmsis_nn", "4ab83cc", "dsp")
+    assert not promised("CONV_2D", DIAGONAL, [dsp], 9)
+    assert promised("ADD", IN_PLACE, [dsp], 9)
+    assert not promised("ADD", IN_PLACE, [dsp, KernelLibrary("esp_nn", "1.2.3", "opt")], 9)
+    assert all(row.source for row in CONTRACTS)
+
+
+def test_a_plan_and_preserve_all_tensors_exclude_each_other() -> None:
+    with pytest.raises(UsageError, match="preserve_all_tensors"):
+        shrink(chain(), replace(REFERENCE, planner="linear"), offline_plan=True)
+
+
+@needs_c
+def test_variables_are_left_to_the_device() -> None:
+    shrunk = shrink(models.state_model(), REFERENCE, offline_plan=True)
+    tensors = shrunk.model.subgraphs[0].tensors
+    plan = next((entry for entry in shrunk.model.metadata if entry.name == "OfflineMemoryAllocation"), None)
+    if plan is not None:
+        offsets = struct.unpack_from(f"<{len(tensors)}i", shrunk.model.buffers[plan.buffer].data or b"", 12)
+        assert all(offset == -1 for tensor, offset in zip(tensors, offsets, strict=True) if tensor.is_variable)
+    assert np.sum([tensor.is_variable for tensor in tensors]) == 1

@@ -1,0 +1,73 @@
+"""Diagonal in place: a kernel that goes pixel by pixel may write its output some bytes below its input.
+
+    input     . . . . [ read next          ]
+    output    [ written ] . . .                  the write never gets to what is still to be read
+
+With elements of one size and outputs written in ascending order, output v is written after elements 0 .. v - 1. So
+every read for output v must be at least at the address of output v: the input must lie ``max(v - lowest read for v)``
+elements above the output.
+
+:func:`needed_distance` says how far, in closed form, for the planner. :func:`reads_are_safe` counts tap by tap, for the
+check of the plan; they share no code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.types import Model, Operator
+from tflm_sim.shrinking.graph import WINDOWED, shape, window
+
+
+def needed_distance(draft: Draft, operator: Operator) -> int | None:
+    """Return how many elements the input must lie above the output, None for an operator that has no such order."""
+    name, inputs, outputs = draft.name(operator), operator.inputs or (), operator.outputs or ()
+    source, target = shape(draft, inputs[0]), shape(draft, outputs[0])
+    if name not in WINDOWED or len(source) != 4 or len(target) != 4 or source[0] != 1:
+        return None
+    down, across = (window(draft, operator, axis) for axis in (1, 2))
+    (_, above), (_, left) = down.output(source[1]), across.output(source[2])
+    rows = np.maximum(0, np.arange(target[1]) * down.stride - above)[:, None]
+    columns = np.maximum(0, np.arange(target[2]) * across.stride - left)[None, :]
+    lowest = (rows * source[2] + columns) * source[3]
+    first = (np.arange(target[1])[:, None] * target[2] + np.arange(target[2])[None, :]) * target[3]
+    last_channel = target[3] - 1
+    reads = 0 if name == "CONV_2D" else last_channel // max(1, target[3] // max(1, source[3]))
+    return max(0, int((first - lowest).max()) + last_channel - reads)
+
+
+def reads_are_safe(model: Model, operator: Operator, name: str, distance: int) -> bool:
+    """Return whether no element is overwritten before it is read, for an input ``distance`` bytes above the output.
+
+    Only for elements of one byte, which is what the contracts cover.
+    """
+    tensors, inputs, outputs = model.subgraphs[0].tensors, operator.inputs or (), operator.outputs or ()
+    source, target = tensors[inputs[0]].shape or (), tensors[outputs[0]].shape or ()
+    if distance < 0 or len(source) != 4 or len(target) != 4 or source[0] != 1:
+        return False
+    options = {key: int(value) for key, value in operator.options.items() if isinstance(value, int | float)}
+    if name in ("CONV_2D", "DEPTHWISE_CONV_2D"):
+        kernel = (tensors[inputs[1]].shape or ())[1:3]
+    else:
+        kernel = (options["filter_height"], options["filter_width"])
+    taps = []
+    for axis, side in ((1, "h"), (2, "w")):
+        stride, dilation = options.get(f"stride_{side}", 1), options.get(f"dilation_{side}_factor", 1)
+        span = (target[axis] - 1) * stride + (kernel[axis - 1] - 1) * dilation + 1
+        before = max(0, span - source[axis]) // 2 if options.get("padding", 0) == 0 else 0
+        places = np.arange(target[axis])[:, None] * stride - before + np.arange(kernel[axis - 1])[None, :] * dilation
+        taps.append(np.where((places >= 0) & (places < source[axis]), places, np.iinfo(np.int64).max).min(axis=1))
+    highest = np.iinfo(np.int64).max
+    rows, columns = taps[0][:, None], taps[1][None, :]
+    # A window that lies in the padding altogether reads nothing.
+    reads_something = (rows < highest) & (columns < highest)
+    pixel = np.where(reads_something, np.minimum(rows, source[1]) * source[2] + np.minimum(columns, source[2]), highest)
+    position = np.arange(target[1] * target[2]).reshape(target[1], target[2])
+    for channel in range(target[3]):
+        read = 0 if name == "CONV_2D" else channel * source[3] // target[3]
+        written = position * target[3] + channel
+        address = np.where(reads_something, pixel * source[3] + read + distance, highest)
+        if bool((address < written).any()):
+            return False
+    return True

@@ -1,0 +1,330 @@
+"""``--offline-plan``: offsets in the model's metadata, from the exact planner, with views and operators in place.
+
+Tensors that may share bytes are put into one group, each at its place in the group; the exact planner places groups::
+
+    CONCATENATION of a and b          group of 96 B:   [ a 32 ][ b 64 ]      a and b are written where they belong
+    RELU in place                     group of 64 B:   [ x = y        ]
+
+Two members may share a byte while both are alive only if both hold the same there (the hashes of ``verify`` tell),
+or if the one is read in place by the operator that writes the other, where a contract says that its kernel may.
+
+TFLM keeps to these offsets without a check of its own, and plans scratch buffers around them. Variables stay -1: TFLM
+keeps an offline variable alive in its own scopes only. Source: micro_allocator.cc, micro_allocation_info.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+import numpy as np
+
+from tflm_sim.answers.simulation import Simulation
+from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION, AllocationInfo
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.types import Model, Operator
+from tflm_sim.planners import exact, native
+from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.lower_bound import lower_bound
+from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised
+from tflm_sim.shrinking.diagonal import needed_distance
+from tflm_sim.shrinking.fuse import slice_bounds
+from tflm_sim.shrinking.graph import BINARY, UNARY, VIEWS, axis_option, element_size, elements, integers, shape
+from tflm_sim.shrinking.symbolic import Hashes
+from tflm_sim.shrinking.verify import Machine, fresh_inputs
+from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.units import align_up
+
+TIME_LIMIT_S = 1.5
+MOST_LINKS = 400
+"""Links that are toggled one by one; beyond, whole kinds of links are tried."""
+CLIMBS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Two tensors of one operator that could share bytes: ``child`` begins ``offset`` bytes behind ``parent``."""
+
+    operator: int
+    kind: str
+    parent: int
+    child: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """When a planned tensor is alive (scopes, both included), and its bytes."""
+
+    first: int
+    last: int
+    size: int
+
+
+@dataclass(slots=True)
+class Layout:
+    """What can share bytes with what (mutable: it remembers which tensors agree).
+
+    Attributes:
+        draft: The model.
+        alive: Planned tensors of the main subgraph.
+        scope_of: The scope of each operator of the main subgraph.
+        others: Everything else in the head: scratch, tensors of other subgraphs.
+        hashes: What each tensor holds, after one invocation on unknown inputs.
+    """
+
+    draft: Draft
+    alive: dict[int, Alive]
+    scope_of: dict[int, int]
+    others: list[Buffer]
+    hashes: Sequence[Hashes | None]
+    _agree: dict[tuple[int, int, int], bool] = field(default_factory=dict)
+
+    def groups(self, links: Sequence[Link]) -> list[dict[int, int]]:
+        """Return groups of tensors that share bytes, each as offset by tensor; unlawful links are left out."""
+        group_of = {tensor: {tensor: 0} for tensor in self.alive}
+        for link in links:
+            one, other = group_of[link.parent], group_of[link.child]
+            if one is other:
+                continue
+            shift = one[link.parent] + link.offset - other[link.child]
+            if not self._lawful(link, one, other, shift):
+                continue
+            one.update({tensor: at + shift for tensor, at in other.items()})
+            lowest = min(one.values())
+            for tensor in one:
+                one[tensor] -= lowest
+                group_of[tensor] = one
+        unique: dict[int, dict[int, int]] = {id(group): group for group in group_of.values()}
+        return list(unique.values())
+
+    def _lawful(self, link: Link, one: dict[int, int], other: dict[int, int], shift: int) -> bool:
+        """Return whether the tensors of one group may share bytes with those of another one, ``shift`` bytes up."""
+        for a, at_a in one.items():
+            for b, at_b in other.items():
+                distance = at_b + shift - at_a
+                first, second = self.alive[a], self.alive[b]
+                if distance >= first.size or -distance >= second.size:
+                    continue
+                if first.last < second.first or second.last < first.first:
+                    continue
+                if not self._may_share(link, a, b, distance):
+                    return False
+        return True
+
+    def _may_share(self, link: Link, a: int, b: int, distance: int) -> bool:
+        """Return whether two tensors that are alive together may lie ``distance`` bytes apart and overlap."""
+        if self.agree(a, b, distance):
+            return True
+        if link.kind == COPY or {a, b} != {link.parent, link.child}:
+            return False
+        if (distance if a == link.parent else -distance) != link.offset:
+            return False
+        scope = self.scope_of[link.operator]
+        return self.alive[link.parent].last == scope == self.alive[link.child].first
+
+    def agree(self, a: int, b: int, distance: int) -> bool:
+        """Return whether two tensors hold the same in the bytes that they share when b begins ``distance`` behind a."""
+        key = (a, b, distance)
+        if key not in self._agree:
+            self._agree[key] = self._compare(a, b, distance)
+        return self._agree[key]
+
+    def _compare(self, a: int, b: int, distance: int) -> bool:
+        size = element_size(self.draft, a)
+        one, other = self.hashes[a], self.hashes[b]
+        if one is None or other is None or size != element_size(self.draft, b) or distance % size:
+            return False
+        first, second, step = one.ravel(), other.ravel(), distance // size
+        if step < 0:
+            first, second, step = second, first, -step
+        count = min(first.size - step, second.size)
+        return bool(np.array_equal(first[step : step + count], second[:count]))
+
+    def buffers(self, groups: Sequence[dict[int, int]]) -> list[Buffer]:
+        """Return the planner's problem: a buffer for each group, then everything else."""
+        found = []
+        for group in groups:
+            size = max(at + align_up(self.alive[tensor].size, 16) for tensor, at in group.items())
+            first = min(self.alive[tensor].first for tensor in group)
+            last = max(self.alive[tensor].last for tensor in group)
+            found.append(Buffer(align_up(size, 16), first, last))
+        return found + self.others
+
+
+def plan_offline(
+    model: Model, simulations: Sequence[Simulation], *, with_sharing: bool = True, kernel_order: bool = False
+) -> Model | None:
+    """Return the model with a plan for all targets, None where the exact planner finds none.
+
+    Args:
+        model: Without a plan.
+        simulations: Of the model, one a target: lifetimes are the same, scratch buffers may differ.
+        with_sharing: Let tensors share bytes; otherwise each has its own.
+        kernel_order: Also diagonally, where the order of a kernel's loops allows it.
+    """
+    if not native.available():
+        return None
+    layout = layout_of(model, simulations)
+    libraries = [simulation.configuration.target.kernel_library for simulation in simulations]
+    links: list[Link] = []
+    if with_sharing:
+        links = _best_links(layout, find_links(layout.draft, layout.alive, libraries, kernel_order=kernel_order))
+    groups = layout.groups(links)
+    result = exact.solve(layout.buffers(groups), time_limit=TIME_LIMIT_S)
+    if result.offsets is None:
+        return None
+    offsets = {
+        tensor: start + at for group, start in zip(groups, result.offsets, strict=False) for tensor, at in group.items()
+    }
+    return with_offsets(model, offsets)
+
+
+def with_offsets(model: Model, offsets: dict[int, int]) -> Model:
+    """Return the model with a plan for tensors of the main subgraph; all the others are planned on the device."""
+    draft = Draft(model)
+    starts = [*accumulate((len(subgraph.tensors) for subgraph in model.subgraphs), initial=0)]
+    planned = [offsets.get(tensor, ONLINE_PLANNED_BUFFER) for tensor in range(starts[1])]
+    planned += [ONLINE_PLANNED_BUFFER] * (starts[-1] - starts[1])
+    draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, struct.pack(f"<3I{len(planned)}i", 1, 0, len(planned), *planned))
+    return draft.model()
+
+
+def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
+    """Return what there is to place, with the scratch buffers of the target that needs most."""
+    allocation = simulations[0].allocation
+    assert allocation is not None, "only models that work are planned"
+    machine = Machine(model)
+    with np.errstate(over="ignore"):
+        machine.run(fresh_inputs(machine, "any"))
+    alive: dict[int, Alive] = {}
+    others: list[Buffer] = []
+    for index in allocation.offsets:
+        info = allocation.infos[index]
+        if info.subgraph == 0 and info.tensor >= 0:
+            alive[info.tensor] = Alive(info.first_created, info.last_used, info.size)
+        elif info.tensor >= 0:
+            others.append(_buffer(info))
+    scratch: dict[tuple[int, int], int] = {}
+    for simulation in simulations:
+        own: dict[tuple[int, int], int] = {}
+        for planned in simulation.buffers:
+            if planned.info.tensor < 0:
+                key = planned.info.first_created, planned.info.last_used
+                own[key] = own.get(key, 0) + align_up(planned.info.size, 16)
+        scratch = {key: max(own.get(key, 0), scratch.get(key, 0)) for key in own | scratch}
+    others += [Buffer(size, *scopes) for scopes, size in scratch.items()]
+    scope_of = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == 0}
+    return Layout(Draft(model), alive, scope_of, others, machine.values)
+
+
+def _buffer(info: AllocationInfo) -> Buffer:
+    return Buffer(align_up(info.size, 16), info.first_created, info.last_used)
+
+
+def _best_links(layout: Layout, links: Sequence[Link]) -> list[Link]:
+    """Return the links with the smallest lower bound of the head: whole kinds first, then operator by operator."""
+
+    def bound(chosen: Sequence[Link]) -> int:
+        return lower_bound(layout.buffers(layout.groups(chosen)))
+
+    in_place = [link for link in links if link.kind == IN_PLACE]
+    copies = [link for link in links if link.kind != IN_PLACE]
+    starts: list[list[Link]] = [[], in_place, copies, [*in_place, *copies], [*copies, *in_place]]
+    best = min(starts, key=bound)
+    lowest = bound(best)
+    if len(links) > MOST_LINKS:
+        return best
+    for _ in range(CLIMBS):
+        before = lowest
+        for operator in sorted({link.operator for link in links}):
+            rest = [link for link in best if link.operator != operator]
+            own = [link for link in links if link.operator == operator]
+            for tried in (rest, *([*rest, link] for link in own), [*own, *rest]):
+                if (value := bound(tried)) < lowest:
+                    best, lowest = tried, value
+        if lowest == before:
+            break
+    return best
+
+
+def find_links(
+    draft: Draft, alive: dict[int, Alive], libraries: Sequence[KernelLibrary], *, kernel_order: bool
+) -> list[Link]:
+    """Return every two tensors that could share bytes as far as the kernels of all libraries promise."""
+    found: list[Link] = []
+    for index, operator in enumerate(draft.operators):
+        name, outputs = draft.name(operator), operator.outputs or ()
+        if not outputs:
+            continue
+        kind = draft.tensors[outputs[0]].type
+        if promised(name, COPY, libraries, kind):
+            pairs = [(COPY, *pair) for pair in _copied(draft, operator, name)]
+        elif promised(name, IN_PLACE, libraries, kind):
+            pairs = [(IN_PLACE, tensor, outputs[0], 0) for tensor in _replaced(draft, operator, name)]
+        elif kernel_order and promised(name, DIAGONAL, libraries, kind):
+            distance = needed_distance(draft, operator)
+            pairs = (
+                []
+                if distance is None
+                else [(DIAGONAL, (operator.inputs or ())[0], outputs[0], -align_up(distance, 16))]
+            )
+        else:
+            continue
+        found += [Link(index, *pair) for pair in pairs if pair[1] in alive and pair[2] in alive and pair[1] != pair[2]]
+    return found
+
+
+def _replaced(draft: Draft, operator: Operator, name: str) -> list[int]:
+    """Return the inputs whose bytes an elementwise operator may write its output to."""
+    output = (operator.outputs or ())[0]
+    inputs = operator.inputs or ()
+    count, size = elements(draft, output), element_size(draft, output)
+    if name not in UNARY | BINARY | {"SOFTMAX"}:
+        return []
+    places = inputs[:1] if name not in BINARY or name == "PRELU" else inputs[:2]
+    fits = [t for t in places if elements(draft, t) == count and element_size(draft, t) == size]
+    return fits if len(set(places)) == len(places) else []
+
+
+def _copied(draft: Draft, operator: Operator, name: str) -> list[tuple[int, int, int]]:
+    """Return (whole tensor, part of it, bytes from its start) for what an operator copies byte by byte."""
+    inputs, outputs = operator.inputs or (), operator.outputs or ()
+    if name in VIEWS:
+        return [(inputs[0], outputs[0], 0)] if elements(draft, inputs[0]) == elements(draft, outputs[0]) else []
+    if name in ("CONCATENATION", "PACK"):
+        axis = axis_option(draft, operator, len(shape(draft, outputs[0])))
+        return _parts(draft, outputs[0], inputs, axis) if len(set(inputs)) == len(inputs) else []
+    if name in ("SPLIT", "SPLIT_V", "UNPACK"):
+        whole = inputs[1] if name == "SPLIT" else inputs[0]
+        numbers = integers(draft, inputs[0] if name == "SPLIT" else inputs[-1]) if name != "UNPACK" else None
+        option = axis_option(draft, operator, len(shape(draft, whole)))
+        return _parts(draft, whole, outputs, numbers[0] % len(shape(draft, whole)) if numbers else option)
+    if name in ("SLICE", "STRIDED_SLICE"):
+        bounds = slice_bounds(draft, operator)
+        starts = None if bounds is None else [start for start, _ in bounds]
+        return [] if starts is None else _at(draft, inputs[0], outputs[0], starts)
+    paddings = integers(draft, inputs[1])
+    return [] if paddings is None else _at(draft, outputs[0], inputs[0], paddings[::2])
+
+
+def _parts(draft: Draft, whole: int, parts: Sequence[int], axis: int) -> list[tuple[int, int, int]]:
+    """Return where each part lies in the whole if all dimensions before ``axis`` are 1."""
+    if any(size != 1 for size in shape(draft, whole)[:axis]):
+        return []
+    found, offset = [], 0
+    for part in parts:
+        found.append((whole, part, offset))
+        offset += elements(draft, part) * element_size(draft, part)
+    return found
+
+
+def _at(draft: Draft, whole: int, part: int, starts: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Return where a part that begins at ``starts`` lies in the whole; whether it is in one piece, the hashes tell."""
+    offset = 0
+    for size, start in zip(shape(draft, whole), starts, strict=True):
+        offset = offset * size + start
+    return [(whole, part, offset * element_size(draft, whole))]

@@ -1,0 +1,174 @@
+"""``check_plan()``: an invocation on the arena's bytes, with the offsets of a simulation, on hashes.
+
+It knows no group and no link: it reads the file, the plan that TFLM makes of it on a target, and the contracts.
+Every byte of the head holds a hash. Before an operator runs, each of its inputs must hold what it should hold. While it
+runs, its scratch buffers and outputs take their bytes; an input that shares bytes with an output must be covered by a
+contract. Afterwards its outputs hold what they should, and in the end the model's outputs do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tflm_sim.answers.simulation import Simulation
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
+from tflm_sim.model.types import Model, Operator
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised
+from tflm_sim.shrinking.diagonal import reads_are_safe
+from tflm_sim.shrinking.symbolic import Hashes, mix, salt
+from tflm_sim.shrinking.verify import Machine, VerificationFailed, fresh_inputs
+from tflm_sim.targets.kernel_library import KernelLibrary
+
+
+def check_plan(result: Model, simulation: Simulation) -> None:
+    """Check that the plan of a simulation keeps every byte that is still to be read.
+
+    Raises:
+        VerificationFailed: It does not.
+    """
+    with np.errstate(over="ignore"):
+        _Arena(result, simulation).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a tensor lies in the head, bytes from its start, and the bytes of an element."""
+
+    start: int
+    size: int
+    element: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+    def overlaps(self, other: _Place) -> bool:
+        return self.start < other.end and other.start < self.end
+
+
+class _Arena:
+    """The head of one target while the model runs (mutable)."""
+
+    def __init__(self, model: Model, simulation: Simulation) -> None:
+        self.model = model
+        self.library: KernelLibrary = simulation.configuration.target.kernel_library
+        self.target = simulation.configuration.target.name
+        self.places: dict[int, _Place] = {}
+        self.scratch: dict[int, list[_Place]] = {}
+        self.nested: list[_Place] = []
+        tensors = model.subgraphs[0].tensors
+        for planned in simulation.buffers:
+            info = planned.info
+            place = _Place(planned.offset, info.size, 1)
+            if info.tensor >= 0 and info.subgraph == 0:
+                element = TYPE_SIZES.get(tensors[info.tensor].type, 1)
+                self.places[info.tensor] = _Place(planned.offset, info.size, element)
+            elif info.tensor >= 0 or info.subgraph > 0:
+                self.nested.append(place)
+            else:
+                self.scratch.setdefault(info.node, []).append(place)
+        everything = [*self.places.values(), *self.nested, *(p for each in self.scratch.values() for p in each)]
+        self.bytes: NDArray[np.uint64] = np.zeros(max((place.end for place in everything), default=0), np.uint64)
+
+    def run(self) -> None:
+        """Invoke the model once."""
+        machine = Machine(self.model)
+        main = self.model.subgraphs[0]
+        inputs = fresh_inputs(machine, "any")
+        for tensor, value in zip(main.inputs or (), inputs, strict=True):
+            self._store(tensor, value)
+        machine.begin(inputs)
+        for number, read, written in machine.steps():
+            operator = main.operators[number]
+            name = machine.name(operator)
+            for tensor, held in zip(operator.inputs or (), read, strict=True):
+                if held is not None:
+                    self._expect(tensor, held, f"#{number} {name} reads tensor {tensor}")
+            self._check_overlaps(number, name, operator, written)
+            for place in self.scratch.get(number, ()):
+                self.bytes[place.start : place.end] = salt("scratch", number)
+            if any(option.endswith("_subgraph_index") for option in operator.options):
+                for place in self.nested:
+                    self.bytes[place.start : place.end] = salt("nested", number)
+            for tensor, value in written.items():
+                self._store(tensor, value)
+        for position, tensor in enumerate(main.outputs or ()):
+            held = machine.values[tensor]
+            if held is not None:
+                self._expect(tensor, held, f"output {position} is tensor {tensor}")
+
+    def _check_overlaps(self, number: int, name: str, operator: Operator, written: Mapping[int, Hashes]) -> None:
+        """Refuse an output or a scratch buffer on bytes that the operator still reads."""
+        sources = [t for t in dict.fromkeys(operator.inputs or ()) if t in self.places]
+        outputs = [t for t in written if t in self.places]
+        for place in self.scratch.get(number, ()):
+            for tensor in (*sources, *outputs):
+                if place.overlaps(self.places[tensor]):
+                    raise self._refuse(f"a scratch buffer of #{number} {name} lies on tensor {tensor}")
+        for position, one in enumerate(outputs):
+            for other in outputs[position + 1 :]:
+                if self.places[one].overlaps(self.places[other]):
+                    raise self._refuse(f"two outputs of #{number} {name} share bytes")
+        for output in outputs:
+            for source in sources:
+                if self.places[source].overlaps(self.places[output]):
+                    self._check_shared(number, name, operator, source, output, written[output])
+
+    def _check_shared(
+        self, number: int, name: str, operator: Operator, source: int, output: int, value: Hashes
+    ) -> None:
+        """Refuse an output that shares bytes with an input unless a contract covers it."""
+        a, b = self.places[source], self.places[output]
+        kind = self.model.subgraphs[0].tensors[output].type
+        if promised(name, COPY, [self.library], kind):
+            start, end = max(a.start, b.start), min(a.end, b.end)
+            after = _as_bytes(value, b)[start - b.start : end - b.start]
+            if np.array_equal(after, self.bytes[start:end]):
+                return
+        elif promised(name, IN_PLACE, [self.library], kind):
+            inputs = operator.inputs or ()
+            if (a.start, a.size, a.element) == (b.start, b.size, b.element) and inputs.count(source) == 1:
+                return
+        elif (
+            promised(name, DIAGONAL, [self.library], kind)
+            and source == (operator.inputs or ())[0]
+            and reads_are_safe(self.model, operator, name, a.start - b.start)
+        ):
+            return
+        raise self._refuse(
+            f"#{number} {name} writes tensor {output} over bytes of tensor {source}, which it reads; "
+            f"no contract of {self.library} covers that"
+        )
+
+    def _store(self, tensor: int, value: Hashes) -> None:
+        if tensor in self.places:
+            place = self.places[tensor]
+            self.bytes[place.start : place.end] = _as_bytes(value, place)
+
+    def _expect(self, tensor: int, value: Hashes, what: str) -> None:
+        """Refuse where a tensor's bytes do not hold its value."""
+        if tensor not in self.places:
+            return
+        place = self.places[tensor]
+        if not np.array_equal(self.bytes[place.start : place.end], _as_bytes(value, place)):
+            raise self._refuse(f"{what}, whose bytes were overwritten")
+
+    def _refuse(self, sentence: str) -> VerificationFailed:
+        return VerificationFailed(f"refused: {sentence}, on {self.target}; nothing is written")
+
+
+def _as_bytes(value: Hashes, place: _Place) -> NDArray[np.uint64]:
+    """Return a hash for each byte of a tensor."""
+    flat = value.ravel()
+    if flat.size * place.element != place.size:
+        flat = np.resize(flat, place.size // place.element)
+    if place.element == 1:
+        return flat
+    spread: NDArray[np.uint64] = np.repeat(flat, place.element) + np.tile(
+        np.arange(place.element, dtype=np.uint64), flat.size
+    )
+    return mix(spread)
