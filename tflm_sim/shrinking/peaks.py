@@ -51,7 +51,8 @@ def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
         rules = [rows.rule(draft, operator, axis) for operator in draft.operators]
         for first in range(len(draft.operators)):
             for segment in rows.segments(draft, axis, first, rules, facts.dies):
-                if any(is_high[segment.first : segment.last + 1]) and segment.result in facts.bytes:
+                planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
+                if planned and any(is_high[segment.first : segment.last + 1]):
                     found += rows.stripe_splits(draft, facts, segment, budget)
     consumers = draft.consumers()
     for first in range(len(draft.operators)):

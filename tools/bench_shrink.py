@@ -1,0 +1,140 @@
+"""What ``shrink`` gives for every model of a folder: ``python tools/bench_shrink.py [MODEL ...] [--prove N] [--jsonl OUT]``.
+
+A row a model: smallest arena before and after, percent, multiply-accumulates, bytes of the file, seconds of CPU, and
+whether it was proved in the real TFLM or why it was refused; then the totals. The exit code is 1 where a model grows or
+a proof fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tflm_sim import load, shrink
+from tflm_sim.device.configuration import configure
+from tflm_sim.errors import TflmSimError
+
+MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
+FEWEST_OPERATORS = 4
+GAIN = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A model's result; without ``after`` it says why in ``refused``."""
+
+    name: str
+    operators: int = 0
+    before: int = 0
+    after: int = 0
+    macs: float = 1.0
+    flash: int = 0
+    seconds: float = 0.0
+    proof: str = ""
+    refused: str = ""
+
+    @property
+    def percent(self) -> float:
+        """Percent of the arena that is saved."""
+        return 100 * (1 - self.after / self.before) if self.before else 0.0
+
+    @property
+    def counts(self) -> bool:
+        """Whether the model is one of those that the totals are about."""
+        return not self.refused and self.operators >= FEWEST_OPERATORS
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", type=Path, help=f"default: every .tflite file of {MODELS}")
+    parser.add_argument("--target", action="append", help="default: cortex-m4")
+    parser.add_argument("--kernels", help="reference, for every target")
+    parser.add_argument("--offline-plan", action="store_true")
+    parser.add_argument("--kernel-order", action="store_true")
+    parser.add_argument("--max-macs", type=float, default=1.3)
+    parser.add_argument("--prove", type=int, metavar="N", help="run both in the wheel on N inputs and the extremes")
+    parser.add_argument("--jsonl", type=Path, help="also write the rows to this file")
+    args = parser.parse_args()
+    rows = []
+    print(
+        f"{'model':<60} {'ops':>4} {'before':>10} {'after':>10} {'saved':>6} {'MACs':>6} {'flash':>8} {'s':>5}  proof"
+    )
+    for path in args.models or sorted(MODELS.glob("*.tflite")):
+        rows.append(_row(path, args))
+        print("\n".join(_lines(rows[-1])), flush=True)
+    if args.jsonl is not None:
+        args.jsonl.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
+    print("\n".join(_totals(rows)))
+    return int(any(row.after > row.before or row.refused.startswith("refused") for row in rows))
+
+
+def _row(path: Path, args: argparse.Namespace) -> Row:
+    """Return one model's result."""
+    began = _cpu_seconds()
+    try:
+        targets = [configure(name, kernels=args.kernels) for name in args.target or ["cortex-m4"]]
+        shrunk = shrink(
+            load(path),
+            targets,
+            max_macs=args.max_macs,
+            offline_plan=args.offline_plan,
+            kernel_order=args.kernel_order,
+            prove_runs=args.prove,
+        )
+    except TflmSimError as error:
+        return Row(path.stem, seconds=_cpu_seconds() - began, refused=str(error).replace(f"{path}: ", ""))
+    proof = shrunk.proof
+    return Row(
+        path.stem,
+        shrunk.before.operators,
+        sum(gain.before.arena for gain in shrunk.gains),
+        sum(gain.after.arena for gain in shrunk.gains),
+        shrunk.after.macs / shrunk.before.macs if shrunk.before.macs else 1.0,
+        shrunk.after.file_bytes - shrunk.before.file_bytes,
+        _cpu_seconds() - began,
+        "" if proof is None else f"{proof.runs} runs, {proof.distinct} outputs",
+    )
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process so far."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _lines(row: Row) -> Iterator[str]:
+    if row.refused:
+        yield f"{row.name[:60]:<60} refused: {row.refused[:100]}"
+    else:
+        yield (
+            f"{row.name[:60]:<60} {row.operators:>4} {row.before:>10,} {row.after:>10,} {row.percent:>5.1f}% "
+            f"{row.macs:>6.3f} {row.flash:>+8,} {row.seconds:>5.1f}  {row.proof or ('-' if row.percent else '')}"
+        )
+
+
+def _totals(rows: list[Row]) -> Iterator[str]:
+    """Yield the sums over models of at least four operators."""
+    counted = [row for row in rows if row.counts]
+    gainers = sorted(row.percent for row in counted if row.percent >= GAIN)
+    yield ""
+    yield f"{len(counted)} models of at least {FEWEST_OPERATORS} operators that allocate; {len(rows)} files in all"
+    if gainers:
+        yield f"{len(gainers)} gain at least 1 %: median {statistics.median(gainers):.1f} %, best {gainers[-1]:.1f} %"
+        yield "".join(f"{sum(g >= share for g in gainers)} gain at least {share} %; " for share in (10, 20, 40)).rstrip(
+            "; "
+        )
+    yield f"{sum(row.after > row.before for row in rows)} grow; {sum(bool(row.proof) for row in rows)} proved"
+    if counted:
+        slowest = max(counted, key=lambda row: row.seconds)
+        yield f"{sum(row.seconds for row in rows):.0f} s of CPU; longest {slowest.seconds:.1f} s ({slowest.name})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
