@@ -1,4 +1,4 @@
-"""What ``shrink`` gives for every model of a folder: ``python tools/bench_shrink.py [MODEL ...] [--prove N] [--jsonl OUT]``.
+"""What ``shrink`` gives for every model of a folder: ``bench_shrink.py [MODEL ...] [--prove N] [--jsonl OUT]``.
 
 A row a model: smallest arena before and after, percent, multiply-accumulates, bytes of the file, seconds of CPU, and
 whether it was proved in the real TFLM or why it was refused; then the totals. The exit code is 1 where a model grows or
