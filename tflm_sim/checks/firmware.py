@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -45,6 +47,8 @@ class FirmwareVerdict:
         log: What the device prints there.
         missing: Operators of the model that the firmware does not register.
         reason: Why it fails in an arena of any size, "" where it does not.
+        by_snapshot: Where the TFLM that is linked decides: each that is left, with the smallest arena there (None:
+            none). Empty where they agree; what is above is the most demanding then.
     """
 
     model: str
@@ -58,6 +62,7 @@ class FirmwareVerdict:
     log: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     reason: str = ""
+    by_snapshot: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -66,19 +71,35 @@ class FirmwareVerdict:
 
 
 def judge(
-    model: Model, configuration: Configuration, *, room: ArenaRoom | None, missing: tuple[str, ...] = ()
+    model: Model, configurations: Sequence[Configuration], *, room: ArenaRoom | None, missing: tuple[str, ...] = ()
 ) -> FirmwareVerdict:
     """Return the verdict about ``model`` in ``room``; name, size and place are the caller's to fill in.
 
     Args:
         model: The model.
-        configuration: The firmware's target and set-up.
+        configurations: The firmware's set-up on each target that its file leaves possible, the likeliest first.
         room: The arena; None where it is not known.
         missing: Operators that the firmware does not register.
     """
     if room is not None and room.address is not None:
-        configuration = configure(configuration, arena_address=room.address % 16)
-    roomy = simulate(model, configuration)
+        configurations = [configure(one, arena_address=room.address % 16) for one in configurations]
+    by_need: dict[tuple[int | None, int], Simulation] = {}
+    needs = []
+    for configuration in configurations:
+        roomy = simulate(model, configuration)
+        need = roomy.smallest.size if roomy.smallest else None
+        needs.append((configuration.target.runtime.snapshot, need))
+        by_need.setdefault((need, roomy.arena_used_bytes), roomy)
+    verdicts = [_judge(roomy, room, missing) for roomy in by_need.values()]
+    worst = max(verdicts, key=lambda verdict: math.inf if verdict.needed is None else verdict.needed)
+    if len(verdicts) == 1:
+        return worst
+    fits = worst.fits if len({verdict.fits for verdict in verdicts}) == 1 else None
+    return replace(worst, fits=fits, by_snapshot=tuple(needs))
+
+
+def _judge(roomy: Simulation, room: ArenaRoom | None, missing: tuple[str, ...]) -> FirmwareVerdict:
+    """Return the verdict for one of the targets."""
     smallest = roomy.smallest
     verdict = FirmwareVerdict(
         model="",
@@ -94,10 +115,8 @@ def judge(
     if missing or smallest is None:
         reason = "" if missing else f"AllocateTensors() fails in an arena of any size: {roomy.failure}"
         return replace(verdict, fits=False, reason=reason, log=() if missing else roomy.log)
-    return verdict if room is None else _in(room, roomy, verdict)
-
-
-def _in(room: ArenaRoom, roomy: Simulation, verdict: FirmwareVerdict) -> FirmwareVerdict:
+    if room is None:
+        return verdict
     simulation = simulate(roomy.model, roomy.configuration, arena_size=room.size)
     return replace(verdict, fits=simulation.fits, log=simulation.log)
 

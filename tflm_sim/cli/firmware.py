@@ -57,12 +57,14 @@ def run(args: argparse.Namespace) -> int:
     if args.arena_symbol and not firmware.arenas:
         raise FirmwareError(f"no object is called {args.arena_symbol}", path=args.elf)
     subjects = _subjects(firmware, args.model)
-    found = firmware_target(firmware, named=args.target, kernels=args.kernels, interpreter=args.interpreter)
-    config = configuration(args, chosen=found.target)
+    found = firmware_target(
+        firmware, named=args.target, kernels=args.kernels, runtime=args.runtime, interpreter=args.interpreter
+    )
+    configurations = [configuration(args, chosen=target) for target in found.alternatives]
     room = _room(firmware, args)
     verdicts = [
         replace(
-            judge(model, config, room=room, missing=missing_operators(model, firmware)),
+            judge(model, configurations, room=room, missing=missing_operators(model, firmware)),
             model=name,
             model_size=size,
             place=place,

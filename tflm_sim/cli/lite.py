@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import json
 
 from tflm_sim.cli.options import Subparsers, add_verb, load_model
-from tflm_sim.cli.terminal import say_json
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.lite.answer import Answer, Settings, allocated, double_batch, machine_document
 from tflm_sim.model.types import Model
@@ -54,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     code = 0
     for name in args.models:
         answer = _answer(load_model(name), settings, args)
-        say_json(machine_document(name, answer))
+        print(json.dumps(machine_document(name, answer), indent=1))
         code = code if answer.status == "ok" else SimulatedFailure.exit_code
     return code
 
@@ -91,6 +90,5 @@ def _jsonl(args: argparse.Namespace, settings: Settings) -> int:
         except TflmSimError as error:
             document = {"model": {"path": name}, "status": "error", "errors": [str(error)], "subgraphs": []}
             code = error.exit_code
-        say_json(document, indent=None)
-        sys.stdout.flush()
+        print(json.dumps(document, separators=(",", ":")), flush=True)
     return code

@@ -55,7 +55,9 @@ def run(args: argparse.Namespace) -> int:
             )
         except KeyboardInterrupt:
             say("")
-    return printer.exit_code
+        finally:
+            printer.close()
+    return 1 if printer.differences else 0
 
 
 def _open_record(path: str) -> BinaryIO:

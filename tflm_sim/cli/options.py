@@ -144,7 +144,7 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
     return configure(
         chosen or args.target or TARGET,
         kernels=None if chosen else args.kernels,
-        runtime=args.runtime,
+        runtime=None if chosen else args.runtime,
         ethos_u=args.ethos_u or None,
         arena_address=args.arena_address,
         interpreter=args.interpreter,
@@ -167,7 +167,9 @@ def target_of_firmware(args: argparse.Namespace) -> Target:
     from tflm_sim.firmware.target import firmware_target
 
     firmware = read_firmware(args.firmware)
-    found = firmware_target(firmware, named=args.target, kernels=args.kernels, interpreter=args.interpreter)
+    found = firmware_target(
+        firmware, named=args.target, kernels=args.kernels, runtime=args.runtime, interpreter=args.interpreter
+    )
     for ground in found.assumptions:
         say(f"{found.target.name}: {ground.part} assumed: {ground.value} ({ground.grounds})", file=sys.stderr)
     address = firmware.arenas[0].address % 16 if len(firmware.arenas) == 1 else 0

@@ -4,7 +4,7 @@ What decides speed is what is stepped over. A unit that never mentions TFLM is s
 a struct that we look for is jumped over by its sibling reference where the compiler writes one (GCC does, clang does
 not), and else by its size, which the shape tells for most.
 
-Invariant: the position only grows inside a unit, and the entries that are looked at are bounded by ``MOST_ENTRIES``: a
+Invariant: the position only grows inside a unit, and the entries that are looked at are bounded by ``MOST_WORK``: a
 loop in the references costs nothing, since types are followed with a memory of where one has been.
 """
 
@@ -16,9 +16,14 @@ from dataclasses import dataclass, field, replace
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.dwarf_units import UNIT_TAGS, At, Sections, Shape, Tag, Unit, Units, Values, uleb
 
-MOST_ENTRIES = 3_000_000
+MOST_WORK = 1_200_000
+LOOK = 6
+"""What it costs to look at an entry, where passing one costs 1."""
 DEEPEST_TYPE = 40
 DEEPEST_TREE = 2_000
+DEEPEST_NAME = 8
+"""Scopes around a name; what lies deeper is none of ours, and only passed."""
+LONGEST_NAME = 200
 
 ANONYMOUS = "(anon)"
 """Stands for an unnamed namespace in a name."""
@@ -73,7 +78,7 @@ class DwarfReader:
 
     def __init__(self, sections: Sections) -> None:
         self.units = Units(sections)
-        self._entries = 0
+        self._work = 0
         self._alignments: dict[tuple[bool, int], int | None] = {}
 
     def read(self, *, markers: Iterable[bytes], wanted: Callable[[str], bool]) -> DebugInformation:
@@ -93,16 +98,16 @@ class DwarfReader:
             data = self.units.data(unit)
             if marks is None or any(data.find(mark, unit.first, unit.end) >= 0 for mark in marks):
                 walk = _Walk(self.units, unit, found, wanted)
-                walk.run()
-                self._count(walk.entries)
+                walk.run(MOST_WORK - self._work)
+                self._count(walk.work)
                 found.units.append(unit)
         return found
 
-    def _count(self, entries: int) -> None:
-        """Add to what has been looked at, and give up where that is more than firmware has."""
-        self._entries += entries
-        if self._entries > MOST_ENTRIES:
-            raise FirmwareError(f"more than {MOST_ENTRIES:,} entries of debug information had to be looked at")
+    def _count(self, work: int) -> None:
+        """Add to what was done, and give up where that is more than a firmware's debug information asks for."""
+        self._work += work
+        if self._work > MOST_WORK:
+            raise FirmwareError(f"more than {MOST_WORK:,} entries of debug information would have to be looked at")
 
     def _marks(self, markers: Iterable[bytes]) -> list[bytes] | None:
         """Return what a unit that has such a name holds; None where names are indices, which can be anything."""
@@ -174,7 +179,7 @@ class DwarfReader:
             child = unit.shapes.get(code)
             if child is None:
                 return None
-            self._count(1)
+            self._count(LOOK)
             values, after = self.units.values_of(unit, data, at, child)
             is_stored = child.tag in (Tag.MEMBER, Tag.INHERITANCE) and not values.keys() & _NOT_STORED
             if level == 0 and is_stored and At.TYPE in values:
@@ -191,11 +196,11 @@ class _Walk:
     """One pass over a unit; only namespaces and structs are entered (mutable).
 
     Attributes:
-        entries: How many entries have been looked at.
+        work: How many entries have been passed, one looked at counted as ``LOOK``.
     """
 
     def __init__(self, units: Units, unit: Unit, found: DebugInformation, wanted: Callable[[str], bool]) -> None:
-        self.entries = 0
+        self.work = 0
         self._units, self._unit, self._found, self._wanted = units, unit, found, wanted
         self._data = units.data(unit)
         # What each open entry adds to names: None for one whose children are only passed, of which there are _hidden.
@@ -204,8 +209,8 @@ class _Walk:
         self._unnamed: dict[int, StructFact] = {}
         self._typedefs: list[tuple[str, int]] = []
 
-    def run(self) -> None:
-        """Collect the unit's types."""
+    def run(self, most: int) -> None:
+        """Collect the unit's types, and stop where that has taken more than ``most``."""
         data, shapes, end = self._data, self._unit.shapes, self._unit.end
         at = self._unit.first
         while at < end:
@@ -221,12 +226,14 @@ class _Walk:
             shape = shapes.get(code)
             if shape is None:
                 raise FirmwareError(f"entry at {position:#x} of the debug information has the unknown shape {code}")
-            self.entries += 1
+            self.work += 1
             if self._hidden or shape.tag not in _LOOKED_AT:
-                at = self._pass(position, at, shape)
+                is_plain = shape.size >= 0 and not shape.has_children
+                at = at + shape.size if is_plain else self._pass(position, at, shape)
             else:
                 at = self._look_at(position, at, shape)
-            if self.entries > MOST_ENTRIES:
+                self.work += LOOK
+            if self.work > most:
                 break
         for name, target in self._typedefs:
             if target in self._unnamed:
@@ -263,7 +270,9 @@ class _Walk:
         """Keep what an entry says; return what it adds to the names of its children, None to pass them."""
         if tag in UNIT_TAGS:
             return ""
-        name = self._units.text(self._unit, values.get(At.NAME))
+        if len(self._scope) > DEEPEST_NAME:
+            return None
+        name = self._units.text(self._unit, values.get(At.NAME))[:LONGEST_NAME]
         if tag == Tag.NAMESPACE:
             return name or ANONYMOUS
         qualified = "::".join([*(part for part in self._scope if part), name])

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from tflm_sim.errors import FirmwareError
 
-MOST_SHAPES = 400_000
+MOST_SHAPES = 300_000
+MOST_UNITS = 20_000
 
 
 class Tag:
@@ -136,7 +137,7 @@ class Units:
     def __init__(self, sections: Sections) -> None:
         self.sections = sections
         self._shapes: dict[tuple[int, int, int], dict[int, Shape]] = {}
-        self._shape_count = 0
+        self._shape_count = self._unit_count = 0
         self._texts: dict[int, str] = {}
         self._signatures: dict[int, tuple[Unit, int]] = {}
         self._seen: list[Unit] = []
@@ -155,6 +156,9 @@ class Units:
                     at += 4
                     continue
                 unit = self._unit_at(data, at, in_types)
+                self._unit_count += 1
+                if self._unit_count > MOST_UNITS:
+                    raise FirmwareError(f"more than {MOST_UNITS:,} units of debug information")
                 if not in_types:
                     self._seen.append(unit)
                     self._starts.append(unit.start)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from struct import Struct
+from typing import NamedTuple
 
 from tflm_sim.errors import FirmwareError
 
@@ -34,7 +35,8 @@ ABSOLUTE, UNDEFINED = 0xFFF1, 0
 """Section indices of symbols that lie in no section."""
 
 LARGEST_INFLATED = 512 * 1024**2
-MOST_SYMBOLS = 500_000
+MOST_SYMBOLS = 150_000
+MOST_SECTIONS = 10_000
 
 _HEADERS = {1: Struct("<HHIIIIIHHHHHH"), 2: Struct("<HHIQQQIHHHHHH")}
 _SECTIONS = {1: Struct("<10I"), 2: Struct("<IIQQQQIIQQ")}
@@ -102,8 +104,7 @@ class Segment:
     flags: int
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A name for an address.
 
     Attributes:
@@ -189,6 +190,8 @@ class Elf:
         layout, count = _SECTIONS[self._class], self._section_count
         if self._sections_at and not count:
             count = self._unpack(layout, self._sections_at, "the section table")[5]
+        if count > MOST_SECTIONS:
+            raise FirmwareError(f"{count:,} sections are more than any firmware has", offset=self._sections_at)
         rows = list(self._rows(layout, self._sections_at, count, self._section_size, "the section table"))
         names = b""
         if self._names_index < len(rows):
@@ -251,7 +254,7 @@ class Elf:
         count = len(rows) // layout.size
         if count > MOST_SYMBOLS:
             raise FirmwareError(f"{count:,} symbols are more than any firmware has", offset=table.offset)
-        found, budget = [], 4 * len(self.data) + 2**20
+        found, budget = [], len(self.data)
         for row in layout.iter_unpack(rows[: count * layout.size]):
             if self._class == 1:
                 name, value, size, info, _, section = row
@@ -276,7 +279,7 @@ class Elf:
             )
 
 
-LONGEST_NAME = 4096
+LONGEST_NAME = 2000
 
 
 def _text(table: bytes, offset: int) -> str:

@@ -6,7 +6,7 @@ where a converter ends it too but for padding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from struct import Struct
 
@@ -17,10 +17,9 @@ from tflm_sim.model.load import parse_flatbuffer
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.model.types import Model
 
-MOST_CANDIDATES = 256
-"""How many places that carry the identifier are tried."""
-PARSED_BYTES = 64 * 1024**2
-"""How many bytes all tries together may span."""
+MOST_WORK = 6 * 1024**2
+"""How many bytes may be parsed in one image, a table counted as ``TABLE_WORK``: more than its models need by far."""
+TABLE_WORK = 64
 
 _U16, _U32 = Struct("<H"), Struct("<I")
 
@@ -44,14 +43,24 @@ class EmbeddedModel:
     symbol: str = ""
 
 
-class _WalkedFlatBuffer(FlatBuffer):
-    """A flatbuffer that notes how far reading it went (mutable: ``end``)."""
+class WalkedFlatBuffer(FlatBuffer):
+    """A flatbuffer that notes how far reading it went (mutable: ``end``), and what that cost.
+
+    Attributes:
+        end: The end of the last thing that was read.
+    """
 
     __slots__ = ("end",)
 
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: memoryview, budget: int) -> None:
         super().__init__(data)
+        self._budget = min(self._budget, budget)
         self.end = 8
+
+    @property
+    def budget(self) -> int:
+        """What may still be parsed."""
+        return self._budget
 
     def _read_vtable(self, position: int) -> tuple[int, ...]:
         fields = super()._read_vtable(position)
@@ -59,6 +68,7 @@ class _WalkedFlatBuffer(FlatBuffer):
         return fields
 
     def fields(self, position: int) -> tuple[int, ...]:
+        self.charge(TABLE_WORK, position)
         fields = super().fields(position)
         vtable = position - int.from_bytes(self.data[position : position + 4], "little", signed=True)
         self.end = max(self.end, position + _U16.unpack_from(self.data, vtable + 2)[0])
@@ -72,29 +82,39 @@ class _WalkedFlatBuffer(FlatBuffer):
 
 def find_models(pieces: Iterable[Piece]) -> tuple[EmbeddedModel, ...]:
     """Return the models in ``pieces``, in their order; a model that lies at two addresses is two."""
-    return tuple(model for piece in pieces for model in _models_in(piece))
+    found: list[EmbeddedModel] = []
+    budget = MOST_WORK
+    for piece in pieces:
+        budget = _find_in(piece, budget, found)
+    return tuple(found)
 
 
-def _models_in(piece: Piece) -> Iterator[EmbeddedModel]:
-    data, at, budget = bytes(piece.data), 0, PARSED_BYTES
-    for _ in range(MOST_CANDIDATES):
+def _find_in(piece: Piece, budget: int, found: list[EmbeddedModel]) -> int:
+    """Add a piece's models to ``found``; return what is left of the budget."""
+    data, at = bytes(piece.data), 0
+    while budget > 0:
         at = data.find(FILE_IDENTIFIER, at + IDENTIFIER_POSITION)
-        if at < 0 or budget < 0:
-            return
+        if at < 0:
+            break
         start = at - IDENTIFIER_POSITION
         at -= IDENTIFIER_POSITION - 1
         if start < 0 or not _has_root(data, start):
             continue
-        flatbuffer = _WalkedFlatBuffer(piece.data[start:])
-        budget -= flatbuffer.size
+        flatbuffer = WalkedFlatBuffer(piece.data[start:], budget)
+        before = flatbuffer.budget
         try:
             model = parse_flatbuffer(flatbuffer)
         except ModelError:
             continue
+        finally:
+            budget -= before - flatbuffer.budget + TABLE_WORK
         if model.subgraphs and model.buffers:
             extent = min(flatbuffer.end, flatbuffer.size)
-            yield EmbeddedModel(_cut(model, piece.data, start, extent), piece.name, piece.address + start, extent)
+            found.append(
+                EmbeddedModel(_cut(model, piece.data, start, extent), piece.name, piece.address + start, extent)
+            )
             at = start + extent
+    return budget
 
 
 def _cut(model: Model, data: memoryview, start: int, extent: int) -> Model:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.attributes import Processor, processor
+from tflm_sim.firmware.elf import Symbol
 from tflm_sim.firmware.embedded_models import EmbeddedModel, find_models
 from tflm_sim.firmware.image import AddressIndex, Image, load_image
 from tflm_sim.firmware.measured_structs import DebugFacts, debug_facts
@@ -22,6 +23,7 @@ from tflm_sim.firmware.symbol_names import (
     plain_name,
     registered_operators,
 )
+from tflm_sim.firmware.traces import Trace, find_traces
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import declarations
 
@@ -50,6 +52,7 @@ class Firmware:
         is_link_time_optimised: Whether functions may have been inlined across files, so that a missing name proves
             nothing.
         regions: RAM by region.
+        traces: Messages and functions of a limited time.
     """
 
     image: Image
@@ -66,6 +69,7 @@ class Firmware:
     is_recording: bool | None = None
     is_link_time_optimised: bool = False
     regions: tuple[Region, ...] = ()
+    traces: tuple[Trace, ...] = ()
 
 
 def read_firmware(path: str | os.PathLike[str], *, arena_symbol: str | None = None, ram: int | None = None) -> Firmware:
@@ -98,16 +102,16 @@ def examine(image: Image, *, arena_symbol: str | None = None, ram: int | None = 
 def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmware:
     elf = image.elf
     models = find_models(image.pieces)
-    prints = any(text in bytes(piece.data) for piece in image.pieces for text in _MESSAGES)
+    prints = any(text in data for data in (bytes(piece.data) for piece in image.pieces) for text in _MESSAGES)
     if elf is None:
-        return Firmware(image, models, prints_messages=prints)
+        return Firmware(image, models, prints_messages=prints, traces=_traces(image, models, ()))
     symbols = elf.symbols
     known = processor(elf)
     int64_alignment = known.abi.int64_alignment if known.abi else 8
     debug = debug_facts(elf, declarations(Runtime()), int64_alignment=int64_alignment)
     return Firmware(
         image,
-        _named(models, ((symbol.value, symbol.size, plain_name(symbol.name)) for symbol in symbols if symbol.size)),
+        _named(models, ((symbol.value, symbol.size, symbol.name) for symbol in symbols if symbol.size)),
         arenas=arenas(elf, arena_symbol),
         arena_pointers=arena_pointers(elf),
         processor=known,
@@ -120,7 +124,26 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         is_recording=is_recording(symbols),
         is_link_time_optimised=_is_link_time_optimised(debug, (symbol.name for symbol in symbols)),
         regions=regions(elf, ram=ram),
+        traces=_traces(image, models, symbols),
     )
+
+
+def _traces(image: Image, models: Iterable[EmbeddedModel], symbols: Iterable[Symbol]) -> tuple[Trace, ...]:
+    """Return the traces outside of the models, whose bytes are nobody's messages."""
+    inside = {(model.piece, model.address): model.extent for model in models}
+    parts = []
+    for piece in image.pieces:
+        data, at = piece.data, 0
+        starts = sorted(
+            (address - piece.address, size)
+            for (name, address), size in inside.items()
+            if name == piece.name and 0 <= address - piece.address < len(data)
+        )
+        for start, size in starts:
+            parts.append(bytes(data[at:start]))
+            at = start + size
+        parts.append(bytes(data[at:]))
+    return find_traces(parts, symbols)
 
 
 def _named(models: Iterable[EmbeddedModel], objects: Iterable[tuple[int, int, str]]) -> tuple[EmbeddedModel, ...]:
@@ -131,7 +154,7 @@ def _named(models: Iterable[EmbeddedModel], objects: Iterable[tuple[int, int, st
         if row is not None:
             start, size, name = row
             extent = max(model.extent, size) if start == model.address else model.extent
-            model = replace(model, symbol=name, extent=extent)
+            model = replace(model, symbol=plain_name(name), extent=extent)
         named.append(model)
     return tuple(named)
 

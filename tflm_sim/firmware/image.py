@@ -15,7 +15,9 @@ from struct import Struct
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.elf import MAGIC, Elf
 
-LARGEST_FILE = 1024**3
+LARGEST_FILE = 256 * 1024**2
+MOST_LOADED = 4
+"""How many times its size a file's sections may hold together: overlapping sections would hold any amount."""
 
 _UF2 = Struct("<8I")
 _UF2_MAGIC = (0x0A324655, 0x9E5D5157)
@@ -103,6 +105,9 @@ def _image(data: bytes) -> Image:
 def _elf_pieces(elf: Elf) -> Iterator[Piece]:
     """Yield the allocated sections that have bytes; the segments where there is no section table."""
     sections = [section for section in elf.sections if section.is_allocated and section.has_bits and section.size]
+    loaded = sum(section.size for section in sections) + sum(segment.file_size for segment in elf.segments)
+    if loaded > MOST_LOADED * len(elf.data):
+        raise FirmwareError(f"its sections overlap: they hold {loaded:,} bytes of a file of {len(elf.data):,}")
     for section in sections:
         yield Piece(section.name, section.address, elf.bytes_of(section))
     if not sections:

@@ -15,6 +15,11 @@ _MARKERS = (b"tflite", b"TfLiteStatus", b"TfLiteType", b"TfLiteNode", b"TfLiteTe
 """Every unit of TFLM names one of these."""
 _SOURCE = re.compile(r"(?:^|/)(?:tensorflow/lite|signal)/micro/(?:kernels/)?(.+)\.(?:cc|cpp|c)$")
 _KERNEL = re.compile(r"(?:^|/)(?:tensorflow/lite|signal)/micro/kernels/(.+)\.(?:cc|cpp|c)$")
+_RENAMED = {
+    "SimpleMemoryAllocator": "SingleArenaBufferAllocator",
+    "RecordingSimpleMemoryAllocator": "RecordingSingleArenaBufferAllocator",
+}
+"""Structs by the name that they had, with the name that they have."""
 _ENUM = "TfLiteType"
 """An enum of few values that every unit of TFLM has: its size tells whether enums are short."""
 
@@ -91,6 +96,7 @@ _SECTION_NAMES = ("info", "abbrev", "str", "line_str", "str_offsets", "types")
 def _table_name(name: str, unit: Unit, names: Collection[str]) -> str | None:
     """Return what our tables call a struct; one of a source file's own is called after the file."""
     plain = name.removeprefix("tflite::")
+    plain = _RENAMED.get(plain, plain)
     source = _SOURCE.search(unit.name)
     scope, _, last = plain.rpartition("::")
     own = f"{source[1]}.{last}" if source else ""
@@ -99,6 +105,7 @@ def _table_name(name: str, unit: Unit, names: Collection[str]) -> str | None:
     # DWARF 2 knows no namespaces.
     if own in names and (not scope or ANONYMOUS in scope or "ops::micro" in scope):
         return own
+    plain = plain.removeprefix(f"{ANONYMOUS}::")
     return plain if plain in names else None
 
 

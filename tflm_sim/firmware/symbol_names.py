@@ -68,12 +68,12 @@ def arenas(elf: Elf, wanted: str | None = None) -> tuple[ArenaSymbol, ...]:
         section = elf.sections[symbol.section] if symbol.section < len(elf.sections) else None
         if symbol.type not in DATA or section is None or not section.is_allocated:
             continue
+        if wanted is not None and wanted not in symbol.name:
+            continue
+        if wanted is None and not (section.is_writable and symbol.size >= _ARENA_LEAST and _ARENA.search(symbol.name)):
+            continue
         plain = plain_name(symbol.name)
-        if wanted is not None:
-            is_arena = wanted in (symbol.name, plain)
-        else:
-            is_arena = section.is_writable and symbol.size >= _ARENA_LEAST and bool(_ARENA.search(plain))
-        if is_arena:
+        if wanted in (symbol.name, plain) if wanted is not None else _ARENA.search(plain):
             found[symbol.value] = ArenaSymbol(plain, symbol.value, symbol.size, section.name)
     return tuple(found[address] for address in sorted(found))
 
@@ -87,6 +87,7 @@ def arena_pointers(elf: Elf) -> tuple[str, ...]:
         and symbol.size == elf.bits // 8
         and symbol.section < len(elf.sections)
         and elf.sections[symbol.section].is_writable
+        and _ARENA.search(symbol.name)
         and _ARENA.search(plain_name(symbol.name))
     )
 

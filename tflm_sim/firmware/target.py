@@ -4,7 +4,7 @@
     ---------  -------------------------------------------------  --------------------------------------------
     ABI        header and attributes, the size of enums           --target
     structs    debug information                                  the tables of the snapshot
-    snapshot   sizes and flags that fit one row of our tables     --target, or the reference snapshot's rules
+    snapshot   sizes, messages and functions, see snapshot.py     --runtime, or every snapshot that is left
     kernels    TFLM's source files in the debug information, or   --kernels
                functions among the symbols
 
@@ -17,16 +17,19 @@ from dataclasses import dataclass, replace
 
 from tflm_sim.errors import UsageError
 from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.snapshot import Snapshots, commit_at, find_snapshots
 from tflm_sim.firmware.symbol_names import esp_variant
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
+from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.presets import target as preset
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.targets.structs import MeasuredStruct, layouts
+from tflm_sim.targets.structs import MeasuredStruct
 from tflm_sim.targets.target import Target
 
 _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
 """Sources in ``kernels/`` that belong to no library."""
+_LONGEST_TEXT = 60
 _LIBRARIES = {"cmsis_nn": "CMSIS-NN", "esp_nn": "ESP-NN", "xtensa": "Cadence's NN library"}
 
 
@@ -53,11 +56,13 @@ class FirmwareTarget:
 
     Attributes:
         target: The target.
+        alternatives: It and the others that the file leaves possible, the newest TFLM first.
         grounds: Why it is that one, part by part.
         mismatches: Structs whose measured size no table has: (name, measured bytes, bytes in the nearest snapshot).
     """
 
     target: Target
+    alternatives: tuple[Target, ...]
     grounds: tuple[Ground, ...]
     mismatches: tuple[tuple[str, int, int], ...] = ()
 
@@ -68,7 +73,12 @@ class FirmwareTarget:
 
 
 def firmware_target(
-    firmware: Firmware, *, named: str | None = None, kernels: str | None = None, interpreter: str | None = None
+    firmware: Firmware,
+    *,
+    named: str | None = None,
+    kernels: str | None = None,
+    runtime: str | None = None,
+    interpreter: str | None = None,
 ) -> FirmwareTarget:
     """Return the target that a firmware was built for.
 
@@ -76,28 +86,32 @@ def firmware_target(
         firmware: What its file says.
         named: A preset, for what the file does not say.
         kernels: ``--kernels``, likewise.
+        runtime: ``--runtime``, likewise.
         interpreter: "plain" or "recording", likewise.
 
     Raises:
         UsageError: Something has to be named, or what is named contradicts the file.
     """
     base = preset(named) if named is not None else None
-    abi = _abi(firmware, base)
-    runtime, structs, rules, mismatches = _runtime(firmware, abi[0], base)
-    library = _kernels(firmware, base, kernels)
-    recording = _interpreter(firmware, interpreter)
+    abi, abi_ground = _abi(firmware, base)
+    library, library_ground = _kernels(firmware, base, kernels)
+    recording, interpreter_ground = _interpreter(firmware, interpreter)
     measured = tuple(firmware.debug.structs.values()) if firmware.debug else ()
     target = Target(
         name=_name(firmware),
-        abi=abi[0],
-        runtime=runtime,
-        kernel_library=library[0],
-        interpreter=recording[0],
-        verified_against="the firmware's own debug information" if measured and not mismatches else "",
+        abi=abi,
+        runtime=base.runtime if base else Runtime(),
+        kernel_library=library,
+        interpreter=recording,
         description=firmware.processor.description if firmware.processor else "",
         measured=measured,
     )
-    return FirmwareTarget(target, (abi[1], structs, rules, library[1], recording[1]), mismatches)
+    snapshots = find_snapshots(measured, abi, firmware.traces)
+    alternatives, rules = _alternatives(target, snapshots, base, runtime)
+    proof = "the firmware's own debug information" if measured and not snapshots.mismatches else ""
+    alternatives = tuple(replace(alternative, verified_against=proof) for alternative in alternatives)
+    grounds = (abi_ground, _structs(measured), rules, library_ground, interpreter_ground)
+    return FirmwareTarget(alternatives[0], alternatives, grounds, snapshots.mismatches)
 
 
 def _name(firmware: Firmware) -> str:
@@ -125,39 +139,66 @@ def _abi(firmware: Firmware, base: Target | None) -> tuple[Abi, Ground]:
     return abi, Ground("ABI", f"{abi.name}, {abi.pointer_size * 8}-bit, {enums}", grounds, True)
 
 
-def _runtime(
-    firmware: Firmware, abi: Abi, base: Target | None
-) -> tuple[Runtime, Ground, Ground, tuple[tuple[str, int, int], ...]]:
-    """Return the runtime whose tables fit best, what is known of structs and rules, and what does not fit."""
-    if firmware.debug is None:
-        runtime = base.runtime if base else Runtime()
-        missing = "no debug information of TFLM in the file"
-        structs = Ground("structs", f"as in TFLM {runtime.snapshot}", missing, False)
-        return runtime, structs, Ground("TFLM", runtime.snapshot, f"{missing}; assumed", False), ()
-    measured = tuple(firmware.debug.structs.values())
-    candidates = [base.runtime] if base else [Runtime(), Runtime(compression=True)]
-    fits = [(_mismatches(measured, abi, runtime), runtime) for runtime in candidates]
-    mismatches, runtime = min(fits, key=lambda fit: len(fit[0]))
-    structs = Ground("structs", f"{len(measured)} measured", "debug information", True)
-    name = runtime.snapshot + (" with compression" if runtime.compression else "")
-    if not mismatches:
-        rules = Ground("TFLM", name, f"all {len(measured)} structs have the sizes of this snapshot", True)
-    else:
-        wrong = ", ".join(f"{struct} {size} B and not {ours}" for struct, size, ours in mismatches[:4])
-        more = f" and {len(mismatches) - 4} more" if len(mismatches) > 4 else ""
-        rules = Ground(
-            "TFLM", f"another snapshot than {name}", f"{wrong}{more}; its order of allocations is assumed", False
-        )
-    return runtime, structs, rules, mismatches
+def _structs(measured: tuple[MeasuredStruct, ...]) -> Ground:
+    if measured:
+        return Ground("structs", f"{len(measured)} measured", "debug information", True)
+    return Ground("structs", "as in TFLM's sources", "no debug information of TFLM in the file", False)
 
 
-def _mismatches(measured: tuple[MeasuredStruct, ...], abi: Abi, runtime: Runtime) -> tuple[tuple[str, int, int], ...]:
-    table = layouts(abi, runtime)
-    return tuple(
-        (struct.name, struct.size, table[struct.name].size)
-        for struct in measured
-        if struct.name in table and table[struct.name].size != struct.size
-    )
+def _alternatives(
+    target: Target, snapshots: Snapshots, base: Target | None, runtime: str | None
+) -> tuple[tuple[Target, ...], Ground]:
+    """Return the targets with each TFLM that is left, and why those.
+
+    Raises:
+        UsageError: None of them is modelled with these kernels.
+    """
+    if runtime is not None:
+        return (at_runtime(target, runtime),), Ground("TFLM", runtime, "as named", False)
+    if base is not None and base.runtime != Runtime():
+        return (target,), Ground("TFLM", base.runtime.snapshot, f"as in {base.name}", False)
+    if not snapshots.is_bounded:
+        value = f"{Runtime().snapshot}; name another with --runtime"
+        return (target,), Ground("TFLM", value, "neither structs, messages nor functions tell", False)
+    refusals, found = [], []
+    for candidate in snapshots.runtimes:
+        try:
+            found.append(_with_runtime(target, candidate))
+        except UsageError as refusal:
+            refusals.append(refusal)
+    if not found:
+        raise refusals[0]
+    return tuple(found), _rules(snapshots)
+
+
+def _with_runtime(target: Target, runtime: Runtime) -> Target:
+    """Return ``target`` with a TFLM of upstream's, as ``--runtime`` would, or with a named one."""
+    if runtime.upstream is None:
+        return replace(target, runtime=runtime)
+    machine = replace(target, runtime=Runtime(compression=runtime.compression))
+    return at_runtime(machine, runtime.snapshot)
+
+
+def _rules(snapshots: Snapshots) -> Ground:
+    """Return what is known of the version, and from what."""
+    first, last = commit_at(snapshots.first), commit_at(snapshots.last)
+    span = first if first == last else f"between {first} and {last}"
+    reasons = []
+    if snapshots.mismatches:
+        wrong = ", ".join(f"{struct} {size} B and not {ours}" for struct, size, ours in snapshots.mismatches[:4])
+        more = f" and {len(snapshots.mismatches) - 4} more" if len(snapshots.mismatches) > 4 else ""
+        reasons.append(f"the nearest: {wrong}{more}; the order of its allocations is assumed")
+    elif snapshots.has_structs:
+        reasons.append("all structs have their sizes of then")
+    if snapshots.came is not None:
+        reasons.append(f"'{_short(snapshots.came.text)}' came with {commit_at(snapshots.came.first)}")
+    if snapshots.went is not None:
+        reasons.append(f"'{_short(snapshots.went.text)}' went with {commit_at(snapshots.went.end)}")
+    return Ground("TFLM", span, "; ".join(reasons), not snapshots.mismatches)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 
 def _kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tuple[KernelLibrary, Ground]:

@@ -92,6 +92,27 @@ def _answer(verdict: FirmwareVerdict, firmware: Firmware) -> str:
 
 
 def _reason(verdict: FirmwareVerdict, firmware: Firmware) -> str:
+    if verdict.by_snapshot and verdict.fits is None and verdict.arena is not None:
+        return (
+            f"which TFLM is linked decides, and the file does not say: {_by_snapshot(verdict)}; name it with --runtime"
+        )
+    most = f" (at most; {_by_snapshot(verdict)})" if verdict.by_snapshot else ""
+    return _one_reason(verdict, firmware) + most
+
+
+def _by_snapshot(verdict: FirmwareVerdict) -> str:
+    """Return what each TFLM that is left needs, those that need the same together."""
+    groups: dict[int | None, list[str]] = {}
+    for snapshot, need in verdict.by_snapshot:
+        groups.setdefault(need, []).append(snapshot)
+    parts = []
+    for need, snapshots in groups.items():
+        span = snapshots[0] if len(snapshots) == 1 else f"{snapshots[-1]} to {snapshots[0]}"
+        parts.append(f"{span} {'fails' if need is None else _bytes(need)}")
+    return ", ".join(parts)
+
+
+def _one_reason(verdict: FirmwareVerdict, firmware: Firmware) -> str:
     if verdict.missing:
         names = ", ".join(verdict.missing)
         needs = "" if verdict.multiple_of_16 is None else f"; its arena would be {_bytes(verdict.multiple_of_16)}"
@@ -197,5 +218,6 @@ def _verdict_document(verdict: FirmwareVerdict) -> dict[str, Any]:
         "missing_operators": list(verdict.missing),
         "ram_free": None if arena is None else arena.free,
         "reason": verdict.reason,
+        "by_snapshot": [{"snapshot": name, "smallest_arena": need} for name, need in verdict.by_snapshot],
         "log": list(verdict.log),
     }

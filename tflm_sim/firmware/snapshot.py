@@ -1,0 +1,125 @@
+"""Which TFLM a firmware was built from: the stretches of upstream's history that its file leaves possible.
+
+    traces     |        came ------------------ went       |     messages and functions, see traces.py
+    structs    |   x    |   x   |  fits  |  fits  |   x    |     sizes from debug information
+    result                      [ stretch ][ stretch ]
+
+A stretch lies between two changes that move a byte or a message (``targets/changes.py``): inside of it every commit is
+the same to us. Where several are left, each is a candidate, and an answer holds if all of them give it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from tflm_sim.firmware.traces import FIRST_POSITION, NEWEST_POSITION, Trace, bounds
+from tflm_sim.targets.abi import Abi
+from tflm_sim.targets.changes import CHANGES, UPSTREAM
+from tflm_sim.targets.history import main_line
+from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, Runtime
+from tflm_sim.targets.structs import MeasuredStruct, layouts
+
+Mismatch = tuple[str, int, int]
+"""A struct, its measured size, and its size in a snapshot, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """What is left of the history.
+
+    Attributes:
+        runtimes: One of each stretch that is left, the newest first.
+        first: The position of the first commit that is left.
+        last: The position of the last one.
+        mismatches: Structs that have another size there; () where all fit.
+        came: The trace that came last, None where none bounds that side.
+        went: The trace that went first, likewise.
+        has_structs: Whether structs were measured.
+    """
+
+    runtimes: tuple[Runtime, ...]
+    first: int
+    last: int
+    mismatches: tuple[Mismatch, ...]
+    came: Trace | None
+    went: Trace | None
+    has_structs: bool
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether traces or structs say anything at all."""
+        return self.has_structs or self.came is not None or self.went is not None
+
+
+def find_snapshots(measured: tuple[MeasuredStruct, ...], abi: Abi, traces: Iterable[Trace]) -> Snapshots:
+    """Return the snapshots that a firmware can have been built from.
+
+    Args:
+        measured: Its structs; () without debug information.
+        abi: Its layout rules.
+        traces: Its messages and functions of a limited time.
+    """
+    came, went = bounds(traces)
+    if came is not None and went is not None and came.first >= went.end:
+        came = went = None  # A fork that mixes versions: its texts bound nothing.
+    start = came.first if came else FIRST_POSITION
+    end = went.end if went else NEWEST_POSITION + 1
+    stretches = _stretches(start, end)
+    compressions = (False, True)
+    fits = [
+        (_mismatches(measured, abi, runtime), stretch, runtime)
+        for stretch in reversed(stretches)
+        for runtime in (replace(_runtime(stretch[1] - 1), compression=compression) for compression in compressions)
+        if not runtime.compression or runtime.has("compression")
+    ]
+    fits += [(_mismatches(measured, abi, fork), (start, end), fork) for fork in _FORKS] if measured else []
+    fewest = min(len(mismatches) for mismatches, _, _ in fits)
+    best = [fit for fit in fits if len(fit[0]) == fewest]
+    if not measured:
+        best = [fit for fit in best if not fit[2].compression]
+    own = [fit for fit in best if fit[2] not in _FORKS] or best
+    return Snapshots(
+        runtimes=tuple(runtime for _, _, runtime in own),
+        first=min(stretch[0] for _, stretch, _ in own),
+        last=max(stretch[1] for _, stretch, _ in own) - 1,
+        mismatches=own[0][0],
+        came=came,
+        went=went,
+        has_structs=bool(measured),
+    )
+
+
+_FORKS = (Runtime(ESP_1_3_3_SNAPSHOT), Runtime(CHIRALE_SNAPSHOT, static_memory=False))
+"""Builds whose structs upstream never had, for want of a better fit."""
+
+
+def _stretches(start: int, end: int) -> list[tuple[int, int]]:
+    """Return [first, end) of each stretch without a change between two positions."""
+    rows = [row for row in CHANGES.values() if row.tree == UPSTREAM]
+    edges = {row.position for row in rows} | {row.until for row in rows}
+    inside = sorted({start, end, *(edge for edge in edges if start < edge < end)})
+    return list(pairwise(inside))
+
+
+def _runtime(position: int) -> Runtime:
+    """Return upstream at a position."""
+    if position >= NEWEST_POSITION:
+        return Runtime()
+    return Runtime(main_line()[position - 1].short, upstream=position)
+
+
+def _mismatches(measured: tuple[MeasuredStruct, ...], abi: Abi, runtime: Runtime) -> tuple[Mismatch, ...]:
+    table = layouts(abi, runtime)
+    return tuple(
+        (struct.name, struct.size, table[struct.name].size)
+        for struct in measured
+        if struct.name in table and table[struct.name].size != struct.size
+    )
+
+
+def commit_at(position: int) -> str:
+    """Return "HASH of DAY" of upstream's commit at a position."""
+    commit = main_line()[position - 1]
+    return f"{commit.short} of {commit.day}"

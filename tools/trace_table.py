@@ -1,0 +1,113 @@
+"""Write the table of traces: when each message and each function of TFLM was in upstream's sources.
+
+    python tools/trace_table.py PATH/TO/tflite-micro/.git
+
+A firmware without debug information still holds messages, and names of functions where it has symbols. Those that
+were not there all the time bound the commit that it was built from. The table keeps hashes of the texts, not the texts.
+A line is "HASH FIRST END": the text is in the sources at positions FIRST to END - 1 (as ``tflm_sim.targets.changes``
+counts them); texts that came and went more than once are left out.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from tflm_sim.firmware.traces import NEWEST_POSITION, TABLE, trace_key
+
+FIRST_POSITION = 4
+SOURCE = re.compile(r"(?:tensorflow/lite|tensorflow/compiler|signal)/[\w/]+\.(?:cc|c|h|cpp)")
+OTHERS = re.compile(r"_test|/test|mock_|fake_|/benchmarks/|/examples/|/tools/|schema_generated|/python/")
+_LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_GAP = re.compile(r'"\s*\n?\s*"')
+_FUNCTION = re.compile(r"\b([A-Z][a-z]\w{8,})\(")
+_MESSAGE = re.compile(r".* .*|[A-Z0-9_]+", re.DOTALL)
+"""What tells: a sentence or an enumerator, and not a word that anybody's program may hold."""
+_ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "'": "'", "0": "\0"}
+_SHORTEST = 12
+
+
+def _git(repository: str, *arguments: str) -> str:
+    command = ["git", "-C", repository, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, errors="replace").stdout
+
+
+def texts(source: str) -> set[str]:
+    """Return the messages and the functions of a source file."""
+    code = re.sub(r"^\s*#\s*include.*$|//.*$", "", source, flags=re.MULTILINE)
+    joined = _GAP.sub("", code)
+    found = {
+        re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), literal[1])
+        for literal in _LITERAL.finditer(joined)
+    }
+    functions = {match[1] for match in _FUNCTION.finditer(_LITERAL.sub("", code))}
+    return {text for text in found if len(text) >= _SHORTEST and _MESSAGE.fullmatch(text)} | functions
+
+
+def changes(repository: str) -> Iterator[tuple[int, str, str]]:
+    """Yield (position, path, blob) of every change of a source file, blob "" where it goes."""
+    main = _git(repository, "rev-list", "--first-parent", "--reverse", "HEAD").split()
+    positions = {commit: index for index, commit in enumerate(main, start=1)}
+    assert len(main) == NEWEST_POSITION, f"{len(main)} commits; set NEWEST_POSITION"
+    log = _git(
+        repository, "log", "--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "--format=C %H",
+        "HEAD", "--", "tensorflow/lite", "tensorflow/compiler", "signal",
+    )  # fmt: skip
+    position = 0
+    for line in log.splitlines():
+        if line.startswith("C "):
+            position = positions[line[2:]]
+        elif line.startswith(":"):
+            fields, path = line.split("\t", 1)
+            if SOURCE.fullmatch(path) and not OTHERS.search(path):
+                blob = fields.split()[3]
+                yield position, path, "" if set(blob) == {"0"} else blob
+
+
+def rows(repository: str) -> list[str]:
+    """Return the lines of the table."""
+    known: dict[str, set[str]] = {"": set()}
+    held: dict[str, str] = {}
+    count: dict[str, int] = defaultdict(int)
+    spans: dict[str, list[list[int]]] = defaultdict(list)
+    for position, path, blob in changes(repository):
+        if blob not in known:
+            known[blob] = texts(_git(repository, "cat-file", "blob", blob))
+        before, after = known[held.get(path, "")], known[blob]
+        held[path] = blob
+        for text in after - before:
+            count[text] += 1
+            if count[text] == 1:
+                if spans[text] and spans[text][-1][1] == position:
+                    spans[text][-1][1] = NEWEST_POSITION + 1
+                else:
+                    spans[text].append([position, NEWEST_POSITION + 1])
+        for text in before - after:
+            count[text] -= 1
+            if count[text] == 0:
+                spans[text][-1][1] = position
+    lines = []
+    for text, found in sorted(spans.items()):
+        lived = [span for span in found if span[0] < span[1]]
+        if len(lived) == 1 and (lived[0][0] > FIRST_POSITION or lived[0][1] <= NEWEST_POSITION):
+            lines.append(f"{trace_key(text)} {lived[0][0]} {lived[0][1]}")
+    return sorted(lines)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the table and return the exit code."""
+    if len(arguments) != 1:
+        print("name one thing: the git directory of tensorflow/tflite-micro", file=sys.stderr)
+        return 2
+    lines = rows(arguments[0])
+    TABLE.write_bytes(gzip.compress("\n".join(lines).encode() + b"\n", mtime=0))
+    print(f"{len(lines)} traces -> {TABLE} ({TABLE.stat().st_size:,} bytes)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
