@@ -8,14 +8,17 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model
+from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.registry import registrations
+from tflm_sim.ops.roles import op_data
 from tflm_sim.report.trace import trace_rows
 from tflm_sim.targets.presets import target
 from tflm_sim.targets.target import Target
@@ -50,6 +53,7 @@ PACKED: dict[str, tuple[str, str | None]] = {
     "et-1.3.3.1-1.2.3-esp32s3": ("esp32-s3-esphome", "esp_nn@1.2.3"),
     "et-1.3.3.1-1.2.1-esp32s3": ("esp32-s3-esphome", "esp_nn@1.2.1"),
     "et-1.3.3.1-1.2.0-esp32s3": ("esp32-s3-esphome", "esp_nn@1.2.0"),
+    "et-1.3.3.1-1.2.1nooverflow-esp32s3": ("esp32-s3-esphome", "esp_nn@1.2.1"),
     "chirale-2.0.0": ("nano33ble-chirale", None),
 }
 
@@ -85,6 +89,13 @@ class Golden:
         """The target of the configuration."""
         preset, kernels = (CONFIGURATIONS | PACKED)[self.configuration]
         return target(preset, kernels=kernels)
+
+    @cached_property
+    def custom_ops(self) -> tuple[OpModel, ...]:
+        """Kernels that are not those of the target: a CONV_2D that overwrites nothing, where the build was made so."""
+        if "nooverflow" not in self.configuration:
+            return ()
+        return (replace(registrations(self.target)["CONV_2D"], init=op_data("OpDataConv")),)
 
     @cached_property
     def model(self) -> Model:
@@ -136,7 +147,14 @@ def differences(golden: Golden) -> list[str]:
 
 
 def _simulate(golden: Golden, arena_size: int, kind: str, planner: str = "greedy") -> Simulation:
-    return simulate(golden.model, golden.target, arena_size=arena_size, interpreter=kind, planner=planner)
+    return simulate(
+        golden.model,
+        golden.target,
+        arena_size=arena_size,
+        interpreter=kind,
+        planner=planner,
+        custom_ops=golden.custom_ops,
+    )
 
 
 def _differ(what: str, ours: object, theirs: object) -> Iterator[str]:
@@ -185,25 +203,60 @@ def _events(golden: Golden, runs: dict[str, Simulation]) -> Iterator[str]:
 
 
 def _minimum(golden: Golden, kind: str, facts: dict[str, Any]) -> Iterator[str]:
-    smallest = simulate(golden.model, golden.target, interpreter=kind).smallest
-    if smallest is None:
-        yield f"min_{kind}: no arena works here, {facts['min_arena']} on the device"
-        return
     at_min, below = facts["at_min"], facts["at_min_minus_1"]
-    yield from _differ(f"min_{kind}", smallest.size, facts["min_arena"])
-    yield from _differ(f"min_{kind} multiple of 16", smallest.multiple_of_16, facts["min_arena_mult16"])
-    yield from _differ(f"min_{kind} used at the minimum", smallest.arena_used_bytes, at_min["arena_used_bytes"])
+    halting = _halting_remainders(golden, kind)
+    if halting:
+        yield from _remainders(golden, kind, halting)
+    else:
+        yield from _boundary(golden, kind, facts)
     run = _simulate(golden, facts["min_arena"], kind)
     yield from _differ(f"min_{kind} run", (run.status, run.arena_used_bytes), ("ok", at_min["arena_used_bytes"]))
-    yield from _differ(f"min_{kind} overwrites", run.corruptions, ())
+    if not any(allocation.overran for allocation in run.allocations):
+        yield from _differ(f"min_{kind} overwrites", run.corruptions, ())
     run = _simulate(golden, facts["min_arena"] - 1, kind)
     if below["oob"]:
         # The device went on with overwritten bytes; what it did then follows from the garbage in them.
         yield from _differ(f"min_{kind} one byte below overwrites", bool(run.corruptions), True)
         return
-    yield from _differ(f"min_{kind} one byte below", _lines(golden, run.log), _lines(golden, below["logs"]))
+    yield from _differ(f"min_{kind} status one byte below", run.status, _STATUSES.get(below["status"], below["status"]))
     if run.status == "error":
+        yield from _differ(f"min_{kind} one byte below", _lines(golden, run.log), _lines(golden, below["logs"]))
         yield from _differ(f"min_{kind} used one below", run.arena_used_bytes, below["arena_used_bytes"])
+
+
+def _boundary(golden: Golden, kind: str, facts: dict[str, Any]) -> Iterator[str]:
+    """Compare the smallest arenas."""
+    smallest = simulate(golden.model, golden.target, interpreter=kind, custom_ops=golden.custom_ops).smallest
+    if smallest is None:
+        yield f"min_{kind}: no arena works here, {facts['min_arena']} on the device"
+        return
+    yield from _differ(f"min_{kind}", smallest.size, facts["min_arena"])
+    yield from _differ(f"min_{kind} multiple of 16", smallest.multiple_of_16, facts["min_arena_mult16"])
+    yield from _differ(
+        f"min_{kind} used at the minimum", smallest.arena_used_bytes, facts["at_min"]["arena_used_bytes"]
+    )
+
+
+def _halting_remainders(golden: Golden, kind: str) -> set[int]:
+    """Return the sizes modulo 16 in which the device halts because a kernel overwrites its neighbour, if any."""
+    if not golden.configuration.startswith("et-1.3.3.1") or golden.custom_ops:
+        return set()
+    found = _overflows().get(golden.path.stem, {}).get(kind, {})
+    return {int(remainder) for remainder, status in found.items() if status == "abort"}
+
+
+@cache
+def _overflows() -> dict[str, dict[str, dict[str, str]]]:
+    with gzip.open(SHARED / "golden_esp_nn" / "overflow_1.3.3.1_by_size_mod16.json.gz", "rt", encoding="utf-8") as file:
+        rows: dict[str, dict[str, dict[str, str]]] = json.load(file)
+    return rows
+
+
+def _remainders(golden: Golden, kind: str, halting: set[int]) -> Iterator[str]:
+    """Compare in which sizes modulo 16 it halts: the smallest arena that was found is one that works, no boundary."""
+    room = golden.facts["big_arena"]
+    ours = {less for less in range(16) if _simulate(golden, room - 16 + less, kind).status == "abort"}
+    yield from _differ(f"{kind} halts in sizes modulo 16", sorted(ours), sorted(halting))
 
 
 def off_by(golden: Golden, simulation: Simulation) -> int:

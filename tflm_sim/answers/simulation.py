@@ -18,6 +18,7 @@ from tflm_sim.answers.smallest_arena import (
     NeedsObserver,
     SmallestArena,
     SplitArenaSizes,
+    smallest_arena,
     smallest_of,
     smallest_pair,
     table_bytes,
@@ -149,9 +150,20 @@ class Simulation:
     def smallest(self) -> SmallestArena | None:
         """The smallest arena for these models, whatever arena this one was; None where none works, and for two."""
         roomy = self.roomy
-        if self.configuration.is_split or roomy.failure is not None:
+        if self.configuration.is_split:
+            return None
+        if any(allocation.overran for allocation in roomy.allocations):
+            return self._smallest_where_it_ends_well()
+        if roomy.failure is not None:
             return None
         return smallest_of(roomy.needs, self.configuration)
+
+    def _smallest_where_it_ends_well(self) -> SmallestArena | None:
+        """The smallest arena of a device that some sizes harm, None where it halts in all."""
+        try:
+            return smallest_arena(self.models, self.configuration)
+        except SimulatedFailure:
+            return None
 
     @cached_property
     def split(self) -> SplitArenaSizes | None:

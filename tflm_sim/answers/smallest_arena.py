@@ -6,7 +6,7 @@ is the size to put in a firmware; from there on every multiple of 16 works.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -16,11 +16,14 @@ from tflm_sim.arena.needs import PERIOD, Constraint, Needs, Place
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
-from tflm_sim.device.run import arena_rules, lost_bytes, make_arena, roomy_arena, run
+from tflm_sim.device.run import Device, arena_rules, lost_bytes, make_arena, roomy_arena, run
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.units import align_up
+
+_WORD = 4
+"""Bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,8 @@ class SmallestArena:
 
     Attributes:
         size: The smallest arena in which AllocateTensors() succeeds, in bytes.
-        multiple_of_16: The smallest one that is a multiple of 16, in bytes.
+        multiple_of_16: The smallest one that is a multiple of 16, in bytes; ``size`` where the device halts in all of
+            them, because a kernel overwrites its neighbour there.
         arena_used_bytes: What ``arena_used_bytes()`` reports in an arena of ``size``.
         binding: What would not fit in a byte less.
     """
@@ -115,18 +119,30 @@ def smallest_arena(
         raise UsageError("two arenas have a smallest pair: simulate(...).split")
     models = (model,) if isinstance(model, Model) else tuple(model)
     watching = tuple(observers)
-    if watching:
-        observer = NeedsObserver(table_bytes(configuration))
-        room = roomy_arena(configuration.target)
-        device = run(models, configuration, make_arena(configuration, arena_size=room, observers=(observer, *watching)))
-        needs = observer.needs
-    else:
-        arena = _measuring_arena(configuration)
-        device = run(models, configuration, arena)
-        needs = arena.needs
+    device, needs = _roomy_run(models, configuration, watching)
+    halting: set[int] = set()
+    if any(allocation.overran for allocation in device.allocations):
+        # What a kernel overwrites past its end depends on where the arena ends; remainders go by fours, as words do.
+        runs = {end: _roomy_run(models, configuration, (), end) for end in range(0, PERIOD, _WORD)}
+        halting = {end + byte for end, run in runs.items() if run[0].failure is not None for byte in range(_WORD)}
+        device, needs = next((run for run in runs.values() if run[0].failure is None), (device, needs))
     if device.failure is not None:
         raise device.failure
-    return smallest_of(needs, configuration)
+    return smallest_of(needs, configuration, halting)
+
+
+def _roomy_run(
+    models: Sequence[Model], configuration: Configuration, watching: tuple[Observer, ...], end: int = 0
+) -> tuple[Device, Needs]:
+    """Run the models in a roomy arena that ends at ``end`` modulo 16; return the device and what had to fit."""
+    less = -end % PERIOD
+    if watching:
+        observer = NeedsObserver(table_bytes(configuration))
+        room = roomy_arena(configuration.target) - less
+        arena = make_arena(configuration, arena_size=room, observers=(observer, *watching))
+        return run(models, configuration, arena), observer.needs
+    measuring = _measuring_arena(configuration, less)
+    return run(models, configuration, measuring), measuring.needs
 
 
 def table_bytes(configuration: Configuration) -> int:
@@ -134,10 +150,10 @@ def table_bytes(configuration: Configuration) -> int:
     return PER_BUFFER_SIZE if configuration.planner == "greedy" else 0
 
 
-def _measuring_arena(configuration: Configuration) -> MeasuringArena:
+def _measuring_arena(configuration: Configuration, less: int) -> MeasuringArena:
     target, lost = configuration.target, lost_bytes(configuration)
     return MeasuringArena(
-        roomy_arena(target) - lost,
+        roomy_arena(target) - lost - less,
         address=target.arena_address + lost,
         pointer_size=target.abi.pointer_size,
         table_bytes=table_bytes(configuration),
@@ -145,9 +161,16 @@ def _measuring_arena(configuration: Configuration) -> MeasuringArena:
     )
 
 
-def smallest_of(needs: Needs, configuration: Configuration) -> SmallestArena:
-    """Return the smallest arena, given what must fit in a roomy one that succeeded."""
-    size, aligned, tail, binding = needs.smallest_of_all(configuration.target.arena_address, lost_bytes(configuration))
+def smallest_of(needs: Needs, configuration: Configuration, halting: Container[int] = ()) -> SmallestArena:
+    """Return the smallest arena, given what must fit in a roomy one that succeeded.
+
+    Args:
+        needs: What must fit.
+        configuration: What it runs on.
+        halting: Remainders modulo 16 of the arena's end in which the device halts all the same.
+    """
+    address, lost = configuration.target.arena_address, lost_bytes(configuration)
+    size, aligned, tail, binding = needs.smallest_of_all(address, lost, halting)
     return SmallestArena(size, aligned, needs.head + tail, binding)
 
 

@@ -13,7 +13,7 @@ rows for the allocations before. The smallest size is found for each r; the smal
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -144,25 +144,29 @@ class Needs:
         else:
             self._early.append(row)
 
-    def smallest_of_all(self, address: int, lost: int) -> tuple[int, int, int, Constraint]:
+    def smallest_of_all(
+        self, address: int, lost: int, halting: Container[int] = ()
+    ) -> tuple[int, int, int, Constraint]:
         """Solve for every remainder.
 
         Args:
             address: Where the arena starts, modulo 16.
             lost: Bytes at the start that the allocator skips to align itself.
+            halting: Remainders of the arena's end that the device does not survive.
 
         Returns:
             The smallest arena in bytes, the smallest one that is a multiple of 16, the tail bytes in the former, and
-            what binds in it.
+            what binds in it. Where no multiple of 16 survives, the second is the first.
         """
         early = self._early_needs()
-        candidates = []
+        candidates = {}
         for remainder in range(PERIOD):
             need, tail, row = self._solve(remainder, *early[remainder % len(early)])
             end = address + lost + need
-            candidates.append((need + (remainder - end) % PERIOD + lost, tail, row))
-        size, tail, binding = min(candidates, key=lambda candidate: candidate[0])
-        return size, candidates[address % PERIOD][0], tail, _constraint(binding)
+            if remainder not in halting:
+                candidates[remainder] = (need + (remainder - end) % PERIOD + lost, tail, row)
+        size, tail, binding = smallest = min(candidates.values(), key=lambda candidate: candidate[0])
+        return size, candidates.get(address % PERIOD, smallest)[0], tail, _constraint(binding)
 
     def _early_needs(self) -> list[tuple[int, _Row | None, int]]:
         """Return, by remainder, what binds before the tail is settled: the need, its row, and the tail bytes then.

@@ -163,7 +163,8 @@ class MicroInterpreter:
             raise self._refuse(f"Unsupported behavior: found builtin operator {node.op} with custom options.\n")
         self._enter(Stage.OP_PARSE, node, True)
         if op_model.builtin_data is not None:
-            self.allocator.allocate_builtin_data(op_model.builtin_data)
+            offset = self.allocator.allocate_builtin_data(op_model.builtin_data)
+            self._started().last_builtin_data = offset, node
         if op_model.parse is not None:
             try:
                 op_model.parse(node)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tflm_sim.arena.arena import ArenaAllocator
-from tflm_sim.arena.events import ScratchUse
+from tflm_sim.arena.events import Corruption, ScratchUse
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import ArenaOverflowError, PrepareError
@@ -20,6 +20,7 @@ from tflm_sim.ops.requests import (
     FreeTempTensors,
     KernelTensor,
     Log,
+    Overrun,
     Persistent,
     Request,
     Scratch,
@@ -68,6 +69,7 @@ class KernelDriver:
             FreeTempTensors: self._free_temp_tensors,
             TempBuffer: self._temp_buffer,
             FreeTempBuffer: self._free_temp_buffer,
+            Overrun: self._overrun,
             SetShape: self._set_shape,
             Log: self._log,
         }
@@ -151,6 +153,20 @@ class KernelDriver:
 
     def _free_temp_buffer(self, request: FreeTempBuffer) -> None:
         self._allocator.arena.deallocate_temp(request.offset)
+
+    def _overrun(self, request: Overrun) -> None:
+        """Damage what lies there: nothing, or the builtin data that were placed last. Upstream does not notice."""
+        node, allocation = self._current(), self._allocation
+        allocation.overran = True
+        if allocation.last_builtin_data is None or allocation.last_builtin_data[0] != request.offset:
+            return
+        victim = allocation.last_builtin_data[1]
+        victim.damage = request.value
+        self.arena.tell(
+            Corruption,
+            f"{node.op} #{node.index} writes 4 bytes past its {request.label}, over the first of the builtin data of "
+            f"{victim.op} #{victim.index}",
+        )
 
     def _set_shape(self, request: SetShape) -> None:
         request.tensor.shape = request.shape

@@ -92,14 +92,16 @@ class MicroAllocator:
 
     # -- the tail ---------------------------------------------------------------------------------------------------
 
-    def _object(self, struct: str) -> None:
+    def _object(self, struct: str) -> int:
         """Place a C++ object: upstream constructs it without looking whether there was room."""
         size, alignment = self.target.sizeof(struct), self.target.alignof(struct)
-        if self.arena.allocate_persistent_buffer(size, alignment, label=struct) is None:
+        offset = self.arena.allocate_persistent_buffer(size, alignment, label=struct)
+        if offset is None:
             raise ArenaOverflowError(
                 f"tail: no room for the {struct} ({size} bytes): the device constructs it at a null pointer",
                 status="abort",
             )
+        return offset
 
     def _array(self, struct: str, count: int, message: str, category: str = "") -> None:
         size, alignment = self.target.sizeof(struct) * count, self.target.alignof(struct)
@@ -112,13 +114,13 @@ class MicroAllocator:
             size, MICRO_ARENA_BUFFER_ALIGNMENT, category=RecordedAllocationType.PERSISTENT_BUFFER_DATA, label=label
         )
 
-    def allocate_builtin_data(self, struct: str) -> None:
-        """Take a parser's builtin-data struct.
+    def allocate_builtin_data(self, struct: str) -> int:
+        """Take a parser's builtin-data struct; return its arena offset.
 
         Raises:
             ArenaOverflowError: It does not fit; the parser writes through the null pointer.
         """
-        self._object(struct)
+        return self._object(struct)
 
     # -- start ------------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.lifetimes import AllocationInfo, ScratchRequest
 from tflm_sim.model.types import Model
+from tflm_sim.ops.op_model import Node
 
 
 class ModelAllocation:
@@ -21,6 +22,8 @@ class ModelAllocation:
         scopes: Which (subgraph, operator) each scope of the infos belongs to.
         offsets: The plan: head offset by index into ``infos``.
         variable_offsets: Arena offset of the variable tensors in the tail, by (subgraph, tensor).
+        last_builtin_data: Arena offset and operator of the builtin data that were placed last.
+        overran: Whether a kernel wrote past the end of what it allocated.
     """
 
     def __init__(self, model: Model) -> None:
@@ -34,3 +37,5 @@ class ModelAllocation:
         self.op_names: list[list[str]] = [[] for _ in model.subgraphs]
         self.offsets: dict[int, int] = {}
         self.variable_offsets: dict[tuple[int, int], int] = {}
+        self.last_builtin_data: tuple[int, Node] | None = None
+        self.overran = False

@@ -35,10 +35,12 @@ class Node:
         subgraph_tensors: The eval tensors of every subgraph, for control flow operators.
         compressed_tensors: Indices of the subgraph's tensors that have a lookup table; empty without compression.
         user_data: What ``init`` returned; None when the kernel got a null pointer or has no ``init``.
+        damage: What another kernel wrote over the first four bytes of the builtin data, None for nothing.
     """
 
     __slots__ = (
         "compressed_tensors",
+        "damage",
         "index",
         "inputs",
         "intermediates",
@@ -80,6 +82,7 @@ class Node:
         self.resource_variables = resource_variables
         self.compressed_tensors = compressed_tensors
         self.user_data: object = None
+        self.damage: int | None = None
 
     def option(self, name: str, default: int = 0) -> int:
         """Return an integer (enum, flag) field of the builtin options; ``default`` when the file has no such table."""

@@ -5,12 +5,36 @@ Source: tensorflow/lite/core/api/flatbuffer_conversions.cc @ 90b983c.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
+from typing import cast
 
 from tflm_sim.graph.eval_tensor import type_number
 from tflm_sim.model.types import OptionValue
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.roles import fail
+
+_FIRST_MEMBERS: dict[str, tuple[tuple[str, str, int], ...]] = {
+    "SoftmaxOptions": (("beta", "<f", 0),),
+    **dict.fromkeys(
+        ("Conv2DOptions", "DepthwiseConv2DOptions", "TransposeConvOptions", "Pool2DOptions"), (("padding", "<i", -1),)
+    ),
+    **dict.fromkeys(
+        ("FullyConnectedOptions", "AddOptions", "SubOptions", "MulOptions", "DivOptions", "L2NormOptions"),
+        (("fused_activation_function", "<i", 0),),
+    ),
+    **dict.fromkeys(("ConcatenationOptions", "GatherOptions"), (("axis", "<i", 0),)),
+    **dict.fromkeys(("DepthToSpaceOptions", "SpaceToDepthOptions"), (("block_size", "<i", 0),)),
+    "SVDFOptions": (("rank", "<i", 0),),
+    "StridedSliceOptions": (("begin_mask", "<i", 0),),
+    "IfOptions": (("then_subgraph_index", "<i", 0),),
+    "WhileOptions": (("cond_subgraph_index", "<i", 0),),
+    "CallOnceOptions": (("init_subgraph_index", "<i", 0),),
+    "BatchMatMulOptions": (("adj_x", "<?xxx", 0), ("adj_y", "<x?xx", 0)),
+    "ResizeBilinearOptions": (("align_corners", "<?xxx", 0), ("half_pixel_centers", "<x?xx", 0)),
+}
+"""Which options lie in the first four bytes of the builtin data: their layout there, and what the file's number has
+more than TFLM's (``TfLitePadding`` begins with "unknown")."""
 
 MAX_OPTION_DIMS = 8
 """How many values the dims array in the builtin data of RESHAPE and of SQUEEZE holds."""
@@ -18,6 +42,11 @@ MAX_OPTION_DIMS = 8
 
 def option(node: Node, table: str, name: str) -> OptionValue:
     """Return a field of the builtin options, None unless they are a ``table`` that has it (``builtin_options_as_``)."""
+    if node.damage is not None:
+        for member, layout, more in _FIRST_MEMBERS.get(table, ()):
+            if member == name:
+                (value,) = struct.unpack(layout, struct.pack("<i", node.damage))
+                return value + more if more else cast(OptionValue, value)
     operator = node.operator
     return operator.options.get(name) if operator.options_type == table else None
 

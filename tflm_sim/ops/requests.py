@@ -177,6 +177,21 @@ class FreeTempBuffer:
 
 
 @dataclass(frozen=True, slots=True)
+class Overrun:
+    """The kernel writes a 32-bit number just past what it allocated. Answer: None.
+
+    Attributes:
+        offset: Arena offset of the four bytes.
+        value: The number.
+        label: Past what.
+    """
+
+    offset: int
+    value: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetShape:
     """The kernel writes new dimensions into the eval tensor; the memory plan follows them. Answer: None."""
 
@@ -200,6 +215,7 @@ Request = (
     | FreeTempTensors
     | TempBuffer
     | FreeTempBuffer
+    | Overrun
     | SetShape
     | Log
 )

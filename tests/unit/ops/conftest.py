@@ -28,6 +28,7 @@ from tflm_sim.ops.requests import (
     FreeTempTensors,
     KernelTensor,
     Log,
+    Overrun,
     Persistent,
     Request,
     Scratch,
@@ -121,6 +122,8 @@ def _line(request: Request) -> str:
             return f"free {tensor.index}"
         case TempBuffer(size, _):
             return f"temp buffer {size}"
+        case Overrun(offset, value, label):
+            return f"overrun {offset} {value} {label}"
         case FreeTempBuffer(offset):
             return f"free buffer {offset}"
         case SetShape(tensor, shape):

@@ -30,7 +30,7 @@ from tflm_sim.ops.reference.conv import (
 from tflm_sim.ops.reference.fully_connected import LAYER, fully_connected, parse
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
 from tflm_sim.ops.reference.window import Extent, padding_before, strides
-from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
+from tflm_sim.ops.requests import KernelTensor, Overrun, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data
 
 _INT4, _INT8, _INT16 = TensorType.INT4, TensorType.INT8, TensorType.INT16
@@ -59,7 +59,11 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
         result = DataDims(output.shape[1], output.shape[2], output_channels)
         window = DataDims(kernel.shape[1], kernel.shape[2], group_channels)
         params = _conv_params(k.node, CONV.table, image, window)
-        yield from _optional_scratch(_sizes(k.node).esp_nn_get_conv_scratch_size(image, window, result, params))
+        index = yield from _optional_scratch(_sizes(k.node).esp_nn_get_conv_scratch_size(image, window, result, params))
+        op_data_offset = k.node.user_data
+        if isinstance(op_data_offset, int):
+            end = op_data_offset + k.node.target.sizeof("OpDataConv")
+            yield Overrun(end, index, "OpDataConv")
 
 
 def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
@@ -97,10 +101,10 @@ def _conv_params(node: Node, table: str, image: DataDims, window: DataDims, *, c
     return ConvParams(strides(node, table), padding, ch_mult)
 
 
-def _optional_scratch(size: int) -> Steps[None]:
-    """Request a scratch buffer unless its size is 0 bytes."""
-    if size > 0:
-        yield Scratch(size, "esp_nn")
+def _optional_scratch(size: int) -> Steps[int]:
+    """Request a scratch buffer unless its size is 0 bytes; return its index, -1 without one."""
+    index: int = (yield Scratch(size, "esp_nn")) if size > 0 else -1
+    return index
 
 
 def _prepare_softmax(node: Node) -> Steps[None]:
@@ -115,9 +119,10 @@ def _prepare_softmax(node: Node) -> Steps[None]:
 
 
 def _init_conv(node: Node) -> Steps[object]:
-    """Init took too little for its NodeData until a91b807: the size of an OpDataConv."""
-    whole = node.target.runtime.has("esp_conv_keeps_node_data")
-    return (yield from op_data("esp_nn/conv.NodeData" if whole else "OpDataConv")(node))
+    """Init took too little for its NodeData until a91b807: the size of an OpDataConv. Then return where that lies."""
+    if node.target.runtime.has("esp_conv_keeps_node_data"):
+        return (yield from op_data("esp_nn/conv.NodeData")(node))
+    return (yield Persistent(node.target.sizeof("OpDataConv"), "OpDataConv", checked=True))
 
 
 _TENSORS = OUTPUT, INPUT, FILTER

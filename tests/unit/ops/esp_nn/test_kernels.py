@@ -85,3 +85,11 @@ def test_esp_tflite_micro_1_3_3_took_too_little_op_data(kernel):
     bench = of(kernel, "CONV_2D", [IN, KERNEL], [OUT], options=SAME, target="esp32-s3-esphome")
     assert bench.init() == ["persistent 56 OpDataConv"]
     assert "scratch 2520 esp_nn" in bench.prepare()
+
+
+def test_esp_tflite_micro_1_3_3_writes_past_the_op_data_of_a_convolution(kernel):
+    bench = of(kernel, "CONV_2D", [IN, KERNEL], [OUT], target="esp32-s3-esphome", kernels="esp_nn@1.2.1")
+    assert bench.init() == ["persistent 56 OpDataConv"]
+    # The bench answers 0: the op data lie at 0, their end is 56, and the scratch buffer is the first.
+    assert [line for line in bench.prepare() if line.startswith("overrun")] == ["overrun 56 0 OpDataConv"]
+    assert not [line for line in of(kernel, "CONV_2D", [IN, KERNEL], [OUT]).prepare() if line.startswith("overrun")]
