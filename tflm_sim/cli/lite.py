@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import json
+import sys
+from pathlib import Path
 
-from tflm_sim.cli.options import Subparsers, add_verb, load_model
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_model
+from tflm_sim.cli.terminal import COLOR_CHOICES, columns, say, say_json, wants_color
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
-from tflm_sim.lite.answer import Answer, Settings, allocated, double_batch, machine_document
+from tflm_sim.files import replacing
+from tflm_sim.lite.answer import Answer, Settings, allocated, double_batch, machine_document, unmodelled
 from tflm_sim.model.types import Model
+from tflm_sim.units import format_size
 
 EXAMPLES = """
 tflm-sim lite model.tflite
 tflm-sim lite model.tflite --kernels reference --preserve-all
 tflm-sim lite model.tflite --resize input=4,224,224,3
+tflm-sim lite model.tflite --map
+tflm-sim lite model.tflite -o phone.html
 tflm-sim lite *.tflite --jsonl > phones.jsonl
 tflm-sim lite *.tflite --jsonl --double-batch
 """
@@ -35,27 +42,113 @@ def register(subparsers: Subparsers) -> None:
         help="resize an input: its name or number=1,96,96,3",
     )
     shapes.add_argument("--double-batch", action="store_true", help="double dimension 0 of every input that has one")
+    parser.add_argument("--target", default=TARGET, metavar="T", help=f"compare with TFLM there (default: {TARGET})")
     form = parser.add_mutually_exclusive_group()
+    form.add_argument("--map", action="store_true", help="draw where every byte lives, a line an operator")
+    form.add_argument("-o", "--output", metavar="OUT", help="write the picture: .html, .svg, .png or .json")
     form.add_argument("--json", action="store_true", help="one JSON document")
     form.add_argument(
         "--jsonl", action="store_true", help="one JSON document a model and line; goes on after a bad model"
     )
+    parser.add_argument("--color", choices=COLOR_CHOICES, default="auto", help="for --map; NO_COLOR is heeded")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
+    """Carry out the verb; the exit code is 4 where the runtime refuses a model."""
     if args.threads < 1:
         raise UsageError(f"--threads {args.threads}: at least 1")
     settings = Settings(args.kernels, args.preserve_all, args.threads)
     if args.jsonl:
         return _jsonl(args, settings)
+    if (args.json or args.output) and len(args.models) > 1:
+        raise UsageError("one model at a time; use --jsonl for several")
     code = 0
-    for name in args.models:
-        answer = _answer(load_model(name), settings, args)
-        print(json.dumps(machine_document(name, answer), indent=1))
+    for position, name in enumerate(args.models):
+        model = load_model(name)
+        answer = _answer(model, settings, args)
+        if position:
+            say("")
+        _show(name, model, answer, settings, args)
         code = code if answer.status == "ok" else SimulatedFailure.exit_code
     return code
+
+
+def _show(name: str, model: Model, answer: Answer, settings: Settings, args: argparse.Namespace) -> None:
+    if args.json:
+        say_json(machine_document(name, answer))
+        return
+    if args.map or args.output:
+        _draw(name, answer, settings, args)
+        return
+    from tflm_sim.report.lite_text import lite_lines
+
+    kept = ", every tensor preserved" if settings.preserves_all_tensors else ""
+    say(*lite_lines(f"{name}: {settings.kernels} kernels{kept}, {settings.threads} thread(s)", answer))
+    if names := unmodelled(answer):
+        say(f"not modelled, their Prepare may need more: {', '.join(names)}")
+    if answer.status == "ok":
+        say(_on_micro(model, args.target))
+
+
+def _draw(name: str, answer: Answer, settings: Settings, args: argparse.Namespace) -> None:
+    from tflm_sim.report.lite_picture import lite_pictures
+    from tflm_sim.report.map import map_lines
+    from tflm_sim.report.page import write_page
+    from tflm_sim.report.svg import write_svg
+
+    pictures = lite_pictures(name, answer, settings)
+    if not pictures:
+        raise SimulatedFailure("".join(answer.reports).strip() or f"{name}: nothing was planned")
+    if args.map:
+        for number, picture in enumerate(pictures):
+            say(
+                *([""] if number else []),
+                *map_lines(picture, width=columns(), color=wants_color(args.color, sys.stdout)),
+            )
+        return
+    form = Path(args.output).suffix.lower()
+    if form == ".png":
+        from tflm_sim.report.figures import write_png
+
+        write_png(args.output, pictures[:2])
+    elif form == ".json":
+        from tflm_sim.escape import json_text
+        from tflm_sim.report.picture_document import picture_document
+
+        with replacing(args.output) as file:
+            file.write(json_text(picture_document(pictures)))
+    elif form in (".html", ".htm", ".svg"):
+        with replacing(args.output) as file:
+            (write_svg if form == ".svg" else write_page)(file, pictures[:2])
+    else:
+        raise UsageError(f"-o {args.output}: the name ends in .html, .svg, .png or .json")
+    say(f"{args.output}: {picture_answer(answer)}", file=sys.stderr)
+
+
+def picture_answer(answer: Answer) -> str:
+    """Return the spans of the first subgraph in a line."""
+    from tflm_sim.lite.answer import subgraph_document
+
+    document = subgraph_document(answer.subgraphs[0])
+    spans = format_size(document["arena_rw_span"]), format_size(document["persistent_span"])
+    return f"arena {spans[0]}, persistent {spans[1]}"
+
+
+def _on_micro(model: Model, target: str) -> str:
+    """Return what TFLM needs for the same model, in a line."""
+    from tflm_sim.answers.simulation import simulate
+    from tflm_sim.targets.presets import target as preset
+
+    try:
+        simulation = simulate(model, Configuration(preset(target)))
+    except UsageError:
+        raise
+    except TflmSimError as error:
+        return f"TFLM on {target}: cannot be told, {error}"
+    if simulation.smallest is None:
+        return f"TFLM on {target} refuses it"
+    return f"TFLM on {target} needs {format_size(simulation.smallest.size)}, interpreter and all"
 
 
 def _answer(model: Model, settings: Settings, args: argparse.Namespace) -> Answer:
@@ -90,5 +183,6 @@ def _jsonl(args: argparse.Namespace, settings: Settings) -> int:
         except TflmSimError as error:
             document = {"model": {"path": name}, "status": "error", "errors": [str(error)], "subgraphs": []}
             code = error.exit_code
-        print(json.dumps(document, separators=(",", ":")), flush=True)
+        say_json(document, indent=None)
+        sys.stdout.flush()
     return code

@@ -31,7 +31,11 @@ tflm-sim plan problem.csv --planner greedy --planner hill_climb --json
 tflm-sim plan model.tflite --planner exact --csv > solution.csv
 """
 _SECONDS = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
-_TFLITE_ARENA = Planner("tflite_arena", "TFLite: ArenaPlanner, by size, into the smallest gap", planning.plan)
+_TFLITE_ARENA = Planner(
+    "tflite_arena",
+    "LiteRT's ArenaPlanner on TFLM's head; what a phone needs, with its kernels' buffers, says 'lite'",
+    planning.plan,
+)
 _UNITS = {"ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60}
 
 

@@ -21,6 +21,13 @@ RUNTIME = "ai-edge-litert 2.3.0"
 """The release that answers are compared with."""
 
 
+LEFT_OUT = (
+    "left out: the XNNPACK delegate, which apps get by default; it takes nodes away and has memory of its own",
+    "left out: the heap (dynamic tensors, kernels' own tables) and what the interpreter itself needs",
+)
+"""What an answer does not count; every answer says so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How the interpreter is made.
@@ -127,6 +134,7 @@ def machine_document(path: str, answer: Answer) -> dict[str, Any]:
         "errors": list(answer.reports) if answer.status == "error" else [],
         "subgraphs": [subgraph_document(subgraph) for subgraph in answer.subgraphs],
         "not_modelled": unmodelled(answer),
+        "left_out": list(LEFT_OUT),
     }
 
 

@@ -6,7 +6,10 @@ Source: tflite/core/kernels/register.cc, tflite/kernels/register_ref.cc and the 
 
 from __future__ import annotations
 
-from tflm_sim.errors import PrepareError
+from collections.abc import Callable, Collection
+from typing import Any
+
+from tflm_sim.errors import PrepareError, UsageError
 from tflm_sim.lite.graph_info import InplaceOperator, Node, Registration, Runtime
 from tflm_sim.lite.kernels.call import OPTIMIZED, REFERENCE
 from tflm_sim.lite.kernels.table import BUILTINS, CUSTOMS
@@ -78,19 +81,22 @@ _INPLACE = {
 }
 
 
-def builtin_op_resolver(kernels: str = OPTIMIZED) -> MutableOpResolver:
+def builtin_op_resolver(kernels: str = OPTIMIZED, *, runs: bool = False) -> MutableOpResolver:
     """Return upstream's BuiltinOpResolver, or BuiltinRefOpResolver; more may be added.
-
-    The registrations prepare nodes but do not run them.
 
     Args:
         kernels: "optimized" or "reference".
+        runs: Whether the operators that ``numpy_kernels`` has can be run as well; that takes numpy.
     """
+    invoke, runnable = _runnable() if runs else (None, frozenset())
     resolver = MutableOpResolver()
     for op, (first, last) in _versions(kernels).items():
         row = BUILTINS[op]
         registration = Registration(
-            inplace_operator=_INPLACE.get(op, InplaceOperator.NONE), init=row.init, prepare=row.bound(kernels)
+            inplace_operator=_INPLACE.get(op, InplaceOperator.NONE),
+            init=row.init,
+            prepare=row.bound(kernels),
+            invoke=invoke if op in runnable else None,
         )
         resolver.add_builtin(op, registration, min_version=first, max_version=last)
     if kernels == REFERENCE:
@@ -98,6 +104,14 @@ def builtin_op_resolver(kernels: str = OPTIMIZED) -> MutableOpResolver:
     for name, row in CUSTOMS.items():
         resolver.add_custom(name, Registration(init=row.init, prepare=row.bound(kernels)))
     return resolver
+
+
+def _runnable() -> tuple[Callable[[Any, Node], None], Collection[str]]:
+    try:
+        from tflm_sim.lite.numpy_kernels import KERNELS, invoke
+    except ImportError as error:
+        raise UsageError("running a model takes numpy: pip install 'tflm_sim[numpy]'") from error
+    return invoke, frozenset(KERNELS)
 
 
 def _refuse_flex(_subgraph: Runtime, _node: Node) -> None:

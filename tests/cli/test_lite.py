@@ -1,0 +1,110 @@
+import json
+
+import pytest
+
+from tflm_sim import sample_path
+from tflm_sim.cli import main
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.types import TensorType
+
+FLOAT = TensorType.FLOAT32
+
+
+@pytest.fixture
+def convolution(tmp_path):
+    """A float CONV_2D of 1x8x8x2 with four 3x3 filters, then a RELU."""
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor((1, 8, 8, depth), FLOAT, name=name) for name, depth in (("x", 2), ("y", 4), ("z", 4)))
+    weights = builder.tensor((4, 3, 3, 2), FLOAT, data=bytes(4 * 4 * 9 * 2))
+    bias = builder.tensor((4,), FLOAT, data=bytes(16))
+    builder.operator("CONV_2D", [x, weights, bias], [y], options={"stride_w": 1, "stride_h": 1})
+    builder.operator("RELU", [y], [z])
+    path = tmp_path / "convolution.tflite"
+    path.write_bytes(builder.build(inputs=[x], outputs=[z]))
+    return str(path)
+
+
+def answer(capsys, *arguments):
+    code = main(["lite", *arguments])
+    return code, capsys.readouterr().out
+
+
+def test_a_line_for_machines(convolution, capsys):
+    code, out = answer(capsys, convolution, "--jsonl")
+    document = json.loads(out)
+    assert (code, document["model"]["path"], document["status"], document["errors"]) == (0, convolution, "ok", [])
+    (graph,) = document["subgraphs"]
+    im2col = 8 * 8 * 9 * 2 * 4
+    assert graph["tensors"][5] == ["arena_rw", graph["tensors"][5][1], im2col, [1, 8, 8, 18]]
+    assert graph["temporaries"] == [[5], []]
+    # The input lives throughout: 512; im2col 4,608; y and then z: 1,024 each.
+    assert graph["arena_rw_span"] == 512 + im2col + 1024
+    assert graph["persistent_span"] == 0
+
+
+def test_reference_kernels_need_no_im2col(convolution, capsys):
+    _, out = answer(capsys, convolution, "--jsonl", "--kernels", "reference")
+    (graph,) = json.loads(out)["subgraphs"]
+    assert (graph["temporaries"], graph["arena_rw_span"]) == ([[], []], 512 + 1024 + 1024)
+
+
+def test_several_threads_transpose_the_weights_instead(convolution, capsys):
+    _, out = answer(capsys, convolution, "--jsonl", "--threads", "4")
+    (graph,) = json.loads(out)["subgraphs"]
+    assert graph["tensors"][5] == ["arena_rw_persistent", 0, 18 * 4 * 4, [18, 4]]
+
+
+def test_the_batch_is_doubled(convolution, capsys):
+    _, out = answer(capsys, convolution, "--jsonl", "--double-batch")
+    (graph,) = json.loads(out)["subgraphs"]
+    assert [row[3] for row in graph["tensors"][:3]] == [[2, 8, 8, 2], [2, 8, 8, 4], [2, 8, 8, 4]]
+    assert main(["lite", convolution, "--jsonl", "--resize", "x=2,8,8,2"]) == 0
+    assert json.loads(capsys.readouterr().out)["subgraphs"] == [graph]
+
+
+def test_a_refusal_is_the_runtimes_own(convolution, capsys):
+    code, out = answer(capsys, convolution, "--jsonl", "--resize", "0=1,8,8")
+    document = json.loads(out)
+    told = "tflite/kernels/conv.cc:356 input->dims->size != 4 (3 != 4)Node number 0 (CONV_2D) failed to prepare."
+    assert (code, document["status"], document["errors"]) == (4, "error", [told])
+
+
+def test_a_bad_file_does_not_stop_the_others(convolution, tmp_path, capsys):
+    bad = tmp_path / "bad.tflite"
+    bad.write_bytes(b"nothing")
+    assert main(["lite", str(bad), convolution, "--jsonl"]) == 3
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["status"], first["subgraphs"], second["status"]) == ("error", [], "ok")
+
+
+def test_people_read_who_holds_what(convolution, capsys):
+    code, out = answer(capsys, convolution)
+    assert code == 0
+    assert "main: arena 6,144 B, persistent 0 B" in out
+    assert "tensors 2,560 B, temporaries of kernels 4,608 B" in out
+    assert "fullest in #0 CONV_2D: 6,144 B alive" in out
+    assert "left out: the XNNPACK delegate" in out
+    assert "TFLM on cortex-m4 needs" in out
+
+
+def test_the_plan_is_drawn(convolution, tmp_path, capsys):
+    _, out = answer(capsys, convolution, "--map")
+    assert "#0 CONV_2D" in out
+    for suffix in ("html", "svg", "json"):
+        target = tmp_path / f"phone.{suffix}"
+        assert main(["lite", convolution, "-o", str(target)]) == 0
+        assert target.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--resize", "q=1,2"), "no input is called 'q'; there is 'image'"),
+        (("--resize", "image=a"), "a shape is numbers with commas"),
+        (("--threads", "0"), "at least 1"),
+        (("-o", "phone.txt"), "ends in .html, .svg, .png or .json"),
+    ],
+)
+def test_wrong_options(arguments, sentence, capsys):
+    assert main(["lite", str(sample_path("mobilenet_v1_025")), *arguments]) == 2
+    assert sentence in capsys.readouterr().err
