@@ -21,14 +21,14 @@ from pathlib import Path
 
 from upstream_places import Check, checks, keys
 
-from tflm_sim.ops.places import full_place, key
+from tflm_sim.ops.places import Version, full_place, key, version_at, versions_by_file
 from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS
 from tflm_sim.targets.changes import ESP, UPSTREAM
 
 OPS = Path(__file__).resolve().parent.parent / "tflm_sim" / "ops"
 PLACES = OPS / "places.json"
 Lines = dict[str, int]
-Versions = list[tuple[int, Lines]]
+Versions = list[Version]
 
 
 class Checkout:
@@ -91,20 +91,32 @@ def lines_of(source: str, newest: Iterable[Check] = ()) -> Lines:
     return dict(sorted(hashed.items(), key=lambda row: row[1]))
 
 
+def versions_of(checkout: Checkout, file: str) -> list[tuple[int, str, str]]:
+    """Return (position, commit, file) of each version of a file, and of the one from which it was split off."""
+    versions = [(position, commit, file) for position, commit in checkout.versions(full_place(file))]
+    if file.endswith("_common.cc"):
+        before = file.replace("_common.cc", ".cc")
+        first = versions[0][0]
+        older = [(position, commit, before) for position, commit in checkout.versions(full_place(before))]
+        versions = [version for version in older if version[0] < first] + versions
+    return versions
+
+
 def places_of(checkout: Checkout, file: str, *, history: bool) -> Versions:
     """Return the versions of a file."""
     path = full_place(file)
     newest = checkout.text("HEAD", path)
     if not newest:
         return []
-    versions = checkout.versions(path)
+    versions = versions_of(checkout, file)
     if not history:
-        return [(versions[-1][0], lines_of(newest))]
+        return [Version(versions[-1][0], lines_of(newest))]
     rows: Versions = []
-    for position, commit in versions:
-        lines = lines_of(checkout.text(commit, path), checks(newest))
-        if not rows or rows[-1][1] != lines:
-            rows.append((position, lines))
+    for position, commit, then in versions:
+        lines = lines_of(checkout.text(commit, full_place(then)), checks(newest))
+        row = Version(position, lines, "" if then == file else then)
+        if not rows or rows[-1][1:] != row[1:]:
+            rows.append(row)
     return rows
 
 
@@ -112,8 +124,9 @@ def differences(checkout: Checkout, commit: str, table: dict[str, Versions]) -> 
     """Return where the table and a commit differ, a line each."""
     position, found = checkout.position(commit), []
     for file, versions in table.items():
-        ours = next((lines for since, lines in reversed(versions) if since <= position), {})
-        theirs = lines_of(checkout.text(commit, full_place(file)), checks(checkout.text("HEAD", full_place(file))))
+        version = version_at(versions, position)
+        ours, then = version.lines, full_place(version.file or file)
+        theirs = lines_of(checkout.text(commit, then), checks(checkout.text("HEAD", full_place(file))))
         for name in sorted(ours.keys() | theirs.keys()):
             if ours.get(name) != theirs.get(name):
                 found.append(f"{file}: {name} at {ours.get(name)} here, at {theirs.get(name)} there")
@@ -129,7 +142,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--history", action="store_true")
     args = parser.parse_args(arguments)
     checkout = Checkout(args.checkout)
-    table = json.loads(PLACES.read_text("utf-8")) if PLACES.exists() else {}
+    recorded = json.loads(PLACES.read_text("utf-8")) if PLACES.exists() else {}
+    table = {tree: versions_by_file(files) for tree, files in recorded.items()}
     if not args.write:
         found = differences(checkout, args.commit, table.get(checkout.tree, {}))
         print("\n".join(found) or f"{checkout.tree}: {len(table[checkout.tree])} files, all lines are right")
@@ -147,7 +161,9 @@ def _dumped(table: dict[str, dict[str, Versions]]) -> str:
     for tree, files in sorted(table.items()):
         rows = []
         for file, versions in sorted(files.items()):
-            lines = ",\n   ".join(json.dumps(version, separators=(",", ":")) for version in versions)
+            lines = ",\n   ".join(
+                json.dumps(version if version.file else version[:2], separators=(",", ":")) for version in versions
+            )
             rows.append(f"  {json.dumps(file)}: [\n   {lines}]")
         trees.append(f" {json.dumps(tree)}: {{\n" + ",\n".join(rows) + "\n }")
     return "{\n" + ",\n".join(trees) + "\n}\n"

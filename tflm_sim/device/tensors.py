@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.roles import INT_ARRAY_ALIGNMENT, int_array_size
@@ -34,11 +35,18 @@ class TensorStructs:
         tensor, quantization = STRUCTS[:2]
         self._tensor = (target.sizeof(tensor), target.alignof(tensor))
         self._quantization = (target.sizeof(quantization), target.alignof(quantization))
+        self._broadcasts_zero_points = target.runtime.has("zero_points_broadcast")
         self._found: dict[tuple[int, int], tuple[tuple[tuple[int, int], ...], bool]] = {}
 
     def of(self, tensor: EvalTensor) -> tuple[tuple[tuple[int, int], ...], bool]:
-        """Return what a tensor takes, and whether ``TfLiteTypeSizeOf`` knows its type: else it is not populated."""
+        """Return what a tensor takes, and whether ``TfLiteTypeSizeOf`` knows its type: else it is not populated.
+
+        Raises:
+            PrepareError: The version reads a zero point for each scale, and the file has fewer.
+        """
         channels = -1 if tensor.affine is None else len(tensor.affine.scale)
+        if channels > 1 and not self._broadcasts_zero_points:
+            _ensure_zero_points(tensor)
         found = self._found.get((channels, tensor.type))
         if found is None:
             is_sized = tensor.type in TYPE_SIZES
@@ -47,6 +55,16 @@ class TensorStructs:
                 structs += (self._quantization, (int_array_size(channels), INT_ARRAY_ALIGNMENT))
             found = self._found[channels, tensor.type] = structs, is_sized
         return found
+
+
+def _ensure_zero_points(tensor: EvalTensor) -> None:
+    assert tensor.affine is not None, "it has scales"
+    scales, zero_points = len(tensor.affine.scale), len(tensor.affine.zero_point)
+    if zero_points < scales:
+        raise PrepareError(
+            f"tensor {tensor.index} has {scales} scales and {zero_points} zero points: the device reads past their end",
+            status="abort",
+        )
 
 
 def is_convertible(type_number: int, log: Callable[[str], None]) -> bool:

@@ -17,7 +17,7 @@ Source: TF_LITE_ENSURE* in tensorflow/lite/core/c/common.h, MicroContext in tens
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tflm_sim.errors import PrepareError
@@ -65,6 +65,10 @@ class Kernel:
     def within(self, function: str) -> Kernel:
         """Return the same kernel in another function of the file."""
         return Kernel(self.node, self.file, function)
+
+    def known(self, types: Iterable[int], since: Mapping[int, str]) -> tuple[int, ...]:
+        """Return those of ``types`` that the runtime's kernel knows: ``since`` names the change that brought a type."""
+        return tuple(type_ for type_ in types if type_ not in since or self.has(since[type_]))
 
     def has(self, change: str) -> bool:
         """Return whether the runtime has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
@@ -115,31 +119,31 @@ class Kernel:
 
     def ensure_msg(self, condition: bool, message: str) -> None:
         """TF_LITE_ENSURE_MSG: prints the file without a line."""
-        if not condition and self.line(message) is not None:
-            raise fail(f"{places.full_place(self.file)} {message}")
+        if not condition and (place := self.place(message)) is not None:
+            raise fail(f"{places.full_place(place[0])} {message}")
 
     def refuse(self, text: str, values: str) -> None:
         """Fail at a check that says ``text`` and then ``values``."""
         self._refuse(text, f"{text} {values}")
 
     def _refuse(self, text: str, says: str, number: int = 1) -> None:
-        line = self.line(text, number)
-        if line is not None:
-            raise fail(f"{places.full_place(self.file)}:{line} {says}")
+        place = self.place(text, number)
+        if place is not None:
+            raise fail(f"{places.full_place(place[0])}:{place[1]} {says}")
 
-    def line(self, text: str, number: int = 1) -> int | None:
+    def place(self, text: str, number: int = 1) -> tuple[str, int] | None:
         """Return where a check stands, None where this version of the file does not have it."""
         runtime = self.node.target.runtime
-        line = places.line(runtime, self.file, text, self.function, number)
-        assert line is not None or not places.is_newest(runtime, self.file), f"no check '{text}' in {self.file}"
-        return line
+        place = places.place(runtime, self.file, text, self.function, number)
+        assert place is not None or not places.is_newest(runtime, self.file), f"no check '{text}' in {self.file}"
+        return place
 
     # -- checks that halt -------------------------------------------------------------------------------------------
 
     def abort(self, expression: str) -> PrepareError:
         """Return the error for a failed TFLITE_DCHECK, or a null pointer that is used: the device stops, silently."""
-        line = places.line(self.node.target.runtime, self.file, f"!{expression}", self.function)
-        return abort(self.file if line is None else f"{self.file}:{line}", expression)
+        place = places.place(self.node.target.runtime, self.file, f"!{expression}", self.function)
+        return abort(self.file if place is None else f"{place[0]}:{place[1]}", expression)
 
     def check(self, condition: bool, expression: str) -> None:
         """TFLITE_DCHECK."""

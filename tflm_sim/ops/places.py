@@ -5,22 +5,39 @@ files whose kernels are modelled, and of each file its versions, newest last:
 
     {"tensorflow/tflite-micro": {"conv_common.cc": [[position, {key: line}], ...]}}
 
-A key stands for what a check says (:func:`key`). A version without a key has no such check.
+A key stands for what a check says (:func:`key`). A version without a key has no such check. A version may have a third
+member: the file in which the code was then, before it moved.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import blake2s
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from tflm_sim.targets.runtime import Runtime
 
 KERNELS = "tensorflow/lite/micro/kernels/"
 
-Version = tuple[int, dict[str, int]]
-"""The position since when the file has these lines, and the line of each key."""
+
+class Version(NamedTuple):
+    """A version of a file.
+
+    Attributes:
+        since: The position since when it has these lines.
+        lines: The line of each key.
+        file: The name of the file in which the code was then, "" for its own.
+    """
+
+    since: int
+    lines: dict[str, int]
+    file: str = ""
+
+
+_NONE = Version(0, {})
 
 
 def key(text: str, function: str = "", number: int = 1) -> str:
@@ -41,18 +58,25 @@ def full_place(place: str) -> str:
     return place if place.startswith(("tensorflow/", "signal/")) else KERNELS + place
 
 
-def line(runtime: Runtime, file: str, text: str, function: str = "", number: int = 1) -> int | None:
-    """Return the line of a check in a runtime's version of ``file``; None where that version has no such check."""
+def place(runtime: Runtime, file: str, text: str, function: str = "", number: int = 1) -> tuple[str, int] | None:
+    """Return file and line of a check in a runtime's version of ``file``; None where that version has no such check."""
     versions, position = _versions(runtime, file)
-    lines = next((lines for since, lines in reversed(versions) if since <= position), {})
-    scoped = lines.get(key(text, function, number)) if function else None
-    return scoped if scoped is not None else lines.get(key(text, "", number))
+    version = version_at(versions, position)
+    line = version.lines.get(key(text, function, number)) if function else None
+    if line is None:
+        line = version.lines.get(key(text, "", number))
+    return None if line is None else (version.file or file, line)
+
+
+def version_at(versions: Sequence[Version], position: int) -> Version:
+    """Return the version of a file at a position; one without lines where it did not exist."""
+    return next((version for version in reversed(versions) if version.since <= position), _NONE)
 
 
 def is_newest(runtime: Runtime, file: str) -> bool:
     """Return whether a runtime has the newest version of ``file`` that there are lines of."""
     versions, position = _versions(runtime, file)
-    return position >= versions[-1][0]
+    return position >= versions[-1].since
 
 
 def _versions(runtime: Runtime, file: str) -> tuple[list[Version], int]:
@@ -64,7 +88,10 @@ def _versions(runtime: Runtime, file: str) -> tuple[list[Version], int]:
 
 @cache
 def _table() -> dict[str, dict[str, list[Version]]]:
-    table: dict[str, dict[str, list[Version]]] = json.loads(
-        Path(__file__).with_name("places.json").read_text(encoding="utf-8")
-    )
-    return table
+    text = Path(__file__).with_name("places.json").read_text(encoding="utf-8")
+    return {tree: versions_by_file(files) for tree, files in json.loads(text).items()}
+
+
+def versions_by_file(files: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, list[Version]]:
+    """Return the versions of each file of a tree, as they stand in ``places.json``."""
+    return {file: [Version(*row) for row in rows] for file, rows in files.items()}

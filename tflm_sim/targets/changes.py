@@ -115,21 +115,78 @@ _STRUCTS: dict[str, Change] = {
 _KERNELS: dict[str, Change] = {
     "compression": Change(1592, "112d7a65a", "2024-12-10", "compressed tensors"),
     "cmsis_nn_4ab83cc": Change(1899, "acc13e42e", "2026-06-24", "CMSIS-NN 4ab83cc, with the kernels that call it"),
+    "uint8_kernels": Change(4, "a37043ff7", "2021-04-09", "kernels of uint8", until=233),
+    "kernels_8x16": Change(139, "c062c1b27", "2021-06-23", "CONCATENATION, TRANSPOSE_CONV ... of int16"),
+    "quantize_int32": Change(350, "8b47571d2", "2021-11-09", "QUANTIZE of int32"),
+    "zero_points_broadcast": Change(440, "f86f9faca", "2021-12-21", "one zero point goes for all channels"),
+    "concatenation_5d": Change(634, "a2e4fe943", "2022-04-28", "CONCATENATION of five dimensions"),
+    "quantize_uint8": Change(657, "ad60ac482", "2022-05-10", "QUANTIZE of and to uint8"),
+    "fc_hybrid": Change(665, "b0afe2890", "2022-05-11", "FULLY_CONNECTED does not look at its filter's type"),
+    "abs_rsqrt_quantized": Change(714, "b34ced4f1", "2022-06-17", "ABS and RSQRT of int8 and int16, with OpData"),
+    "concatenation_bool": Change(783, "399b83cbf", "2022-08-12", "CONCATENATION of bool"),
+    "gather_nd_dims": Change(1012, "1d810cac7", "2023-02-09", "GATHER_ND copies its output's dims"),
+    "reshape_dims": Change(1037, "f09c70ade", "2023-02-20", "RESHAPE copies dims that it completes"),
+    "select_frees": Change(1184, "78b4040c8", "2023-06-01", "SELECT_V2 gives single elements back"),
+    "fc_filter_types": Change(1053, "8f982cdc2", "2023-03-01", "FULLY_CONNECTED looks at its filter's type"),
+    "fc_no_per_channel": Change(
+        1495, "71fba59b5", "2024-05-29", "FULLY_CONNECTED refuses scales per channel", until=1538
+    ),
+    "fc_decompression": Change(
+        1597, "a9c6e6a44", "2024-12-13", "compressed FULLY_CONNECTED; a space less in a message"
+    ),
+    "concatenation_checks": Change(1604, "50e7e5dbd", "2024-12-16", "CONCATENATION checks scales and keeps none"),
     "reduce_iterates": Change(1722, "0efdd51a3", "2026-01-16", "reduce keeps its iterator in a scratch buffer"),
     "esp_conv_keeps_node_data": Change(
         151, "a91b807", "2025-02-17", "CONV_2D's Init allocates its NodeData whole", ESP
     ),
 }
 
-_OPERATORS: dict[str, Change] = {
-    "REVERSE_V2": Change(1643, "41a9c8a6c", "2025-07-10", "REVERSE_V2"),
-    "REDUCE_MIN": Change(1657, "3d4cdc19f", "2025-08-05", "REDUCE_MIN"),
-    "TFLM_DECODE": Change(1682, "d96fe663d", "2025-10-17", "TFLM_DECODE"),
-    "DYNAMIC_UPDATE_SLICE": Change(1695, "62cbc8e3e", "2025-11-10", "DYNAMIC_UPDATE_SLICE"),
-    "REDUCE_ALL": Change(1701, "ef382bdaa", "2026-01-08", "REDUCE_ALL"),
+_ARRIVALS: tuple[tuple[int, str, str, str], ...] = (
+    (14, "5a65a54ce", "2021-04-21", "DEPTH_TO_SPACE"),
+    (25, "27eff3c71", "2021-04-28", "RESIZE_BILINEAR"),
+    (47, "15c609314", "2021-05-03", "GATHER_ND"),
+    (61, "73c5fa4d2", "2021-05-18", "IF"),
+    (69, "560fd3d1d", "2021-05-20", "TRANSPOSE"),
+    (76, "dd3db3d81", "2021-05-24", "GATHER"),
+    (134, "89817c30d", "2021-06-21", "SPACE_TO_DEPTH"),
+    (245, "26944780f", "2021-09-07", "ASSIGN_VARIABLE CALL_ONCE READ_VARIABLE VAR_HANDLE"),
+    (324, "284df73c5", "2021-10-25", "SLICE"),
+    (458, "873b98c42", "2022-01-03", "MIRROR_PAD"),
+    (554, "afd41a759", "2022-03-16", "BROADCAST_ARGS BROADCAST_TO"),
+    (556, "359c83a84", "2022-03-17", "WHILE"),
+    (633, "ceac958de", "2022-04-28", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    (745, "32b0fe993", "2022-07-20", "DIV SUM"),
+    (774, "8b9d46929", "2022-08-05", "SQUARED_DIFFERENCE"),
+    (800, "286aeb5ff", "2022-08-17", "SELECT_V2"),
+    (875, "21ea0a6b3", "2022-10-12", "LOG_SOFTMAX"),
+    (1205, "925909cf6", "2023-06-14", "SignalWindow"),
+    (1226, "f22888af6", "2023-06-21", "SignalRfft"),
+    (1242, "29d8dbfd4", "2023-07-11", "SignalFramer"),
+    (1244, "597ccf786", "2023-07-11", "SignalOverlapAdd"),
+    (1246, "7781c4979", "2023-07-12", "SignalDelay"),
+    (1247, "296b81858", "2023-07-12", "SignalStacker"),
+    (1249, "8ee06dcba", "2023-07-13", "SignalEnergy"),
+    (1253, "2548022e0", "2023-07-14", "SignalFilterBank SignalFilterBankLog SignalFilterBankSquareRoot"),
+    (1257, "70aed11c9", "2023-07-19", "SignalFftAutoScale"),
+    (1260, "55037d2d5", "2023-07-20", "SignalIrfft"),
+    (1263, "e2cdefd52", "2023-07-25", "SignalFilterBankSpectralSubtraction"),
+    (1265, "aa945a0fc", "2023-07-26", "EMBEDDING_LOOKUP"),
+    (1287, "e01fdf05a", "2023-08-23", "SignalPCAN"),
+    (1305, "5d542d7ed", "2023-09-06", "BATCH_MATMUL"),
+    (1643, "41a9c8a6c", "2025-07-10", "REVERSE_V2"),
+    (1657, "3d4cdc19f", "2025-08-05", "REDUCE_MIN"),
+    (1682, "d96fe663d", "2025-10-17", "TFLM_DECODE"),
+    (1695, "62cbc8e3e", "2025-11-10", "DYNAMIC_UPDATE_SLICE"),
+    (1701, "ef382bdaa", "2026-01-08", "REDUCE_ALL"),
+)
+"""Operators that MicroMutableOpResolver and a reference kernel came to know, and when."""
+
+CHANGES: dict[str, Change] = {
+    **_DEVICE,
+    **_STRUCTS,
+    **_KERNELS,
+    **{f"ops_{commit}": Change(position, commit, date, f"{ops} came") for position, commit, date, ops in _ARRIVALS},
 }
 
-CHANGES: dict[str, Change] = {**_DEVICE, **_STRUCTS, **_KERNELS, **_OPERATORS}
-
-OPERATORS_SINCE: dict[str, str] = {op: op for op in _OPERATORS}
+OPERATORS_SINCE: dict[str, str] = {op: f"ops_{commit}" for _, commit, _, ops in _ARRIVALS for op in ops.split()}
 """Operators that came later than the first rows, with the change that brought each."""

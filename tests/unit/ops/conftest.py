@@ -220,7 +220,7 @@ def _looked_up(check: Callable[..., Any], said: Callable[..., list[str]]) -> Cal
     def wrapper(k: Kernel, *args: Any, **kwargs: Any) -> Any:
         numbered = len(args) == (5 if said is _equal else 3) and said in (_equal, _SAID["ensure"], _SAID["present"])
         for text in said(*args, **kwargs):
-            k.line(text, args[-1] if numbered else 1)
+            k.place(text, args[-1] if numbered else 1)
         return check(k, *args, **kwargs)
 
     return wrapper

@@ -83,6 +83,22 @@ def _select(k: Kernel, *tensors: KernelTensor | None) -> None:
         k.op_data("data")
 
 
+def _prepare_select(node: Node) -> Steps[None]:
+    """``SelectPrepare``; before 78b4040c8 it never gave four single elements back: the temps' reset is refused."""
+    if node.target.runtime.has("select_frees"):
+        yield from _SELECT_V2(node)
+        return
+    k = Kernel(node, "select.cc")
+    k.counts(inputs=3)
+    condition = yield from k.optional_input(0)
+    x = yield from k.optional_input(1)
+    y = yield from k.optional_input(2)
+    output = yield from k.optional_output(0)
+    _select(k, condition, x, y, output)
+    if not all(flat_size(k.require(tensor, "tensor")) == 1 for tensor in (condition, x, y, output)):
+        yield from k.free(condition, x, y, output)
+
+
 def _check_broadcast(k: Kernel, *shapes: tuple[int, ...], output: tuple[int, ...]) -> None:
     """``CheckBroadcastShape``: from the innermost dimension outwards."""
     rank = max(len(shape) for shape in shapes)
@@ -98,9 +114,10 @@ def _check_broadcast(k: Kernel, *shapes: tuple[int, ...], output: tuple[int, ...
 _TO = tuple(map(unchecked, (INPUT, source(1, "shape"), OUTPUT)))
 _ARGS = tuple(map(unchecked, (source(0, "shape1"), source(1, "shape2"), OUTPUT)))
 _SELECT = tuple(map(unchecked, (source(0, "input_condition"), source(1, "input_x"), source(2, "input_y"), OUTPUT)))
+_SELECT_V2 = Prepare("select.cc", counts(3), takes=_SELECT, body=_select)
 
 MODELS: tuple[OpModel, ...] = (
     OpModel("BROADCAST_TO", prepare=Prepare("broadcast_to.cc", _two_inputs, takes=_TO, body=_broadcast_to)),
     OpModel("BROADCAST_ARGS", prepare=Prepare("broadcast_args.cc", _two_inputs, takes=_ARGS, body=_broadcast_args)),
-    OpModel("SELECT_V2", init=_init_select, prepare=Prepare("select.cc", counts(3), takes=_SELECT, body=_select)),
+    OpModel("SELECT_V2", init=_init_select, prepare=_prepare_select, source="select.cc"),
 )

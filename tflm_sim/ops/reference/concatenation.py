@@ -2,6 +2,10 @@
 
     input 0, output | input 0 freed, types checked | each input: taken, checked, [scratch to decompress it], freed
 
+Before 50e7e5dbd both were freed, the inputs' ranks checked, and for int8 the scales and zero points of all inputs kept:
+
+    input 0, output | freed | each input: taken, checked, freed | output | arrays | each input: taken, freed
+
 Source: tensorflow/lite/micro/kernels/concatenation.cc @ 90b983c.
 """
 
@@ -12,26 +16,31 @@ from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
 from tflm_sim.ops.reference.arithmetic import MAX_RUNTIME_RANK
-from tflm_sim.ops.requests import KernelTensor, Steps
-from tflm_sim.ops.roles import decompression_scratch, fail, op_data
+from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
+from tflm_sim.ops.roles import decompression_scratch, fail, op_data, size_of
 
 _MAX_INPUT_COUNT = 10
+_OLD_MAX_RANK = 4
 _TYPES = (
     TensorType.FLOAT32,
+    TensorType.UINT8,
     TensorType.INT8,
     TensorType.INT16,
     TensorType.INT32,
     TensorType.INT64,
     TensorType.BOOL,
 )
+_TYPES_SINCE: dict[int, str] = {
+    TensorType.UINT8: "uint8_kernels",
+    TensorType.INT16: "kernels_8x16",
+    TensorType.BOOL: "concatenation_bool",
+}
 
 
 def _ensure_input(k: Kernel, tensor: KernelTensor, input_type: int, output: KernelTensor) -> None:
     """Check one input: its type, its rank, and that it needs no rescaling."""
     k.ensure_types_eq(tensor.type, input_type, "input->type", "input_type")
-    if len(tensor.shape) > MAX_RUNTIME_RANK:
-        limit = f"Op Concatenation does not currently support num dimensions > {MAX_RUNTIME_RANK} "
-        raise fail(f"{limit}Tensor has {len(tensor.shape)} dimensions.")
+    _ensure_rank(k, tensor)
     if input_type == TensorType.INT8:
         texts = "static_cast<double>(input->params.scale)", "static_cast<double>(output_tensor->params.scale)"
         k.ensure_double_eq(tensor.scale, output.scale, *texts)
@@ -41,13 +50,55 @@ def _ensure_input(k: Kernel, tensor: KernelTensor, input_type: int, output: Kern
         k.zero_points(input=tensor)
 
 
+def _ensure_rank(k: Kernel, tensor: KernelTensor) -> None:
+    """Refuse a rank that a RuntimeShape has no room for."""
+    most = MAX_RUNTIME_RANK if k.has("concatenation_5d") else _OLD_MAX_RANK
+    limit = f" {most}" if k.has("concatenation_5d") else f"{most}"
+    if len(tensor.shape) > most:
+        raise fail(
+            f"Op Concatenation does not currently support num dimensions >{limit} "
+            f"Tensor has {len(tensor.shape)} dimensions."
+        )
+
+
+def _check_types(k: Kernel, input_type: int) -> None:
+    k.ensure_eq(fused_activation(k.node, "ConcatenationOptions"), 0, "params->activation", "kTfLiteActNone")
+    k.one_of(input_type, k.known(_TYPES, _TYPES_SINCE), "input_type")
+
+
+def _prepare_keeping_scales(k: Kernel) -> Steps[None]:
+    """``Prepare`` before 50e7e5dbd."""
+    first = yield from k.input(0, "input_tensor")
+    output = yield from k.output(0, "output_tensor")
+    yield from k.free(first, output)
+    count = len(k.node.inputs)
+    _check_types(k, first.type)
+    k.ensure_c_types_eq(output.type, first.type, "output_type", "input_type")
+    k.ensure(count <= _MAX_INPUT_COUNT, "num_inputs <= kMaxInputNum")
+    for position in range(count):
+        tensor = yield from k.input(position)
+        _ensure_rank(k, tensor)
+        yield from k.free(tensor)
+    k.op_data()
+    output = yield from k.output(0)
+    if first.type in (TensorType.INT8, TensorType.UINT8):
+        yield Persistent(size_of(k.node, count, 4), "input_scales")
+        yield Persistent(size_of(k.node, count, 4), "input_zero_points")
+        for position in range(count):
+            tensor = yield from k.input(position, "t")
+            yield from k.free(tensor)
+    yield from k.free(output)
+
+
 def _prepare(node: Node) -> Steps[None]:
     k = Kernel(node, "concatenation.cc")
+    if not k.has("concatenation_checks"):
+        yield from _prepare_keeping_scales(k)
+        return
     first = yield from k.input(0, "input_tensor")
     output = yield from k.output(0, "output_tensor")
     yield from k.free(first)
-    k.ensure_eq(fused_activation(node, "ConcatenationOptions"), 0, "params->activation", "kTfLiteActNone")
-    k.one_of(first.type, _TYPES, "input_type")
+    _check_types(k, first.type)
     k.ensure_types_eq(output.type, first.type, "output_type", "input_type")
     k.ensure(len(node.inputs) <= _MAX_INPUT_COUNT, "num_inputs <= kMaxInputNum")
     k.op_data()

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel, Prepare, counts
-from tflm_sim.ops.op_model import OpModel
-from tflm_sim.ops.requests import KernelTensor
+from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.ops.roles import op_data
 from tflm_sim.units import int32
 
@@ -47,11 +47,22 @@ def _counted_same_float(k: Kernel, source: KernelTensor, output: KernelTensor) -
     _same_float(k, source, output)
 
 
+def _abs_rsqrt_init(node: Node) -> Steps[object]:
+    """``Init`` of ABS and RSQRT, which older versions do without."""
+    if node.target.runtime.has("abs_rsqrt_quantized"):
+        return (yield from op_data("elementwise.OpDataAbsRsqrt")(node))
+    return None
+
+
+def _abs_rsqrt_prepare(node: Node) -> Steps[None]:
+    yield from (_ABS_RSQRT if node.target.runtime.has("abs_rsqrt_quantized") else _GENERIC)(node)
+
+
 _GENERIC = Prepare(_FILE, counts(1), body=Kernel.same_type, function="GenericPrepare")
 _ABS_RSQRT = Prepare(_FILE, counts(1), body=_abs_rsqrt, function="PrepareAbsRsqrt")
 
 MODELS: tuple[OpModel, ...] = (
-    *(OpModel(op, init=op_data("elementwise.OpDataAbsRsqrt"), prepare=_ABS_RSQRT) for op in ("ABS", "RSQRT")),
+    *(OpModel(op, init=_abs_rsqrt_init, prepare=_abs_rsqrt_prepare, source=_FILE) for op in ("ABS", "RSQRT")),
     *(OpModel(op, prepare=_GENERIC) for op in ("SIN", "COS", "LOG", "SQRT", "SQUARE", "LOGICAL_NOT")),
     OpModel("CEIL", prepare=Prepare("ceil.cc", body=_counted_same_float)),
     OpModel("ROUND", prepare=Prepare("round.cc", body=_counted_same_float)),

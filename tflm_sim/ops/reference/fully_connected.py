@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, source, unchecked
+from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, source, unchecked
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation, int_option
 from tflm_sim.ops.reference.conv import FILTER, decompressed_filter_and_bias, unpacked_filter
@@ -28,6 +28,10 @@ FILTER_TYPES: dict[int, tuple[int, ...]] = {
     TensorType.INT16: (TensorType.INT8,),
 }
 _WEIGHTS_FORMATS = (0, 1)
+_NO_PER_CHANNEL = (
+    "FullyConnected per-channel quantization not yet supported. Please set "
+    "converter._experimental_disable_per_channel_quantization_for_dense_layers = True."
+)
 
 
 def fully_connected(refusal: str) -> Callable[..., Steps[None]]:
@@ -41,13 +45,23 @@ def fully_connected(refusal: str) -> Callable[..., Steps[None]]:
         k: Kernel, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
     ) -> Steps[None]:
         k.same_type(source, output)
-        if kernel.type not in FILTER_TYPES.get(source.type, (kernel.type,)):
-            raise fail(refusal.format(type_name(source.type), type_name(kernel.type)))
-        yield from unpacked_filter(k.node, kernel)
+        if not k.has("fc_hybrid"):
+            k.ensure_msg(source.type == kernel.type, HYBRID)
+        if k.has("fc_filter_types") and kernel.type not in FILTER_TYPES.get(source.type, (kernel.type,)):
+            raise fail(_spaced(k, refusal).format(type_name(source.type), type_name(kernel.type)))
+        if k.has("fc_int4"):
+            yield from unpacked_filter(k.node, kernel)
+        if k.has("fc_no_per_channel") and kernel.affine is not None:
+            k.ensure_msg(len(kernel.affine.scale) == 1, _NO_PER_CHANNEL)
         yield from layer_data(k.node, source, kernel, bias, output)
         yield from decompressed_filter_and_bias(k.node, kernel)
 
     return body
+
+
+def _spaced(k: Kernel, refusal: str) -> str:
+    """Return the refusal as it was before a space was dropped."""
+    return refusal if k.has("fc_decompression") else refusal.replace("filter type:", "filter type :")
 
 
 def layer_data(
@@ -89,7 +103,7 @@ def fully_connected_data(
     if source.type == TensorType.FLOAT32:
         return
     k = Kernel(node, _COMMON)
-    if kernel.affine is not None and len(kernel.affine.scale) > 1:
+    if k.has("fc_per_channel") and kernel.affine is not None and len(kernel.affine.scale) > 1:
         yield from _per_channel(k, source, kernel)
     else:
         check_convolution_multiplier(node, source, kernel, bias, output_scale)

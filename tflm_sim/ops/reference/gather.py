@@ -15,7 +15,7 @@ from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.reference.arithmetic import size_t
-from tflm_sim.ops.requests import KernelTensor, Steps
+from tflm_sim.ops.requests import KernelTensor, SetShape, Steps
 from tflm_sim.ops.roles import fail, writable_dims
 
 MAX_INDICES_ND = 5
@@ -51,7 +51,11 @@ def _gather_nd(k: Kernel, params: KernelTensor, indices: KernelTensor, output: K
         raise fail(f"Params of type '{type_name(params.type)}' are not supported by gather_nd.")
     if indices.type != TensorType.INT32:
         raise fail(f"Indices of type '{type_name(indices.type)}' are not supported by gather_nd.")
-    yield from writable_dims(output, _gathered_nd_shape(k, params.shape, indices.shape))
+    shape = _gathered_nd_shape(k, params.shape, indices.shape)
+    if k.has("gather_nd_dims"):
+        yield from writable_dims(output, shape)
+    else:
+        yield SetShape(output.eval, shape)
 
 
 def _gathered_nd_shape(k: Kernel, params: tuple[int, ...], indices: tuple[int, ...]) -> tuple[int, ...]:

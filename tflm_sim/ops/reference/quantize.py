@@ -14,6 +14,7 @@ from tflm_sim.ops.roles import op_data
 
 _QUANTIZE_INPUTS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, TensorType.INT8, TensorType.UINT8)
 _QUANTIZE_OUTPUTS = (TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.UINT8)
+_QUANTIZE_SINCE: dict[int, str] = {TensorType.INT32: "quantize_int32", TensorType.UINT8: "quantize_uint8"}
 _DEQUANTIZE_INPUTS = (TensorType.INT8, TensorType.INT16, TensorType.UINT8)
 
 
@@ -21,8 +22,9 @@ def _quantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
     k.affine(output, "output")
     one = output.affine is not None and len(output.affine.scale) == 1
     k.ensure(one, "affine_quantization->scale->size == 1")
-    k.one_of(source.type, _QUANTIZE_INPUTS, "input->type")
-    k.one_of(output.type, _QUANTIZE_OUTPUTS, "output->type")
+    k.one_of(source.type, k.known(_QUANTIZE_INPUTS, _QUANTIZE_SINCE), "input->type")
+    outputs = _QUANTIZE_OUTPUTS if k.has("quantize_uint8") else _QUANTIZE_OUTPUTS[:-1]
+    k.one_of(output.type, outputs, "output->type")
 
 
 def _dequantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:

@@ -47,7 +47,11 @@ def _reshape_output(k: Kernel) -> Steps[None]:
     output_count, stretch_dim = _element_counts(k, shape)
     if stretch_dim >= 0:
         size = int32(k.divide(input_count, output_count))
-        yield from writable_dims(output, (*shape[:stretch_dim], size, *shape[stretch_dim + 1 :]))
+        stretched = (*shape[:stretch_dim], size, *shape[stretch_dim + 1 :])
+        if k.has("reshape_dims"):
+            yield from writable_dims(output, stretched)
+        else:
+            yield SetShape(output.eval, stretched)
         output_count = int32(output_count * size)
     k.same_type(source, output)
     k.ensure_eq(input_count, output_count, "num_input_elements", "num_output_elements")

@@ -121,6 +121,9 @@ def _check_int8(k: Kernel, tensors: _Tensors, output: KernelTensor) -> None:
     state = tensors.activation_state
     k.is_c_type(tensors.weights_feature, _INT8, "weights_feature")
     for tensor, name in ((tensors.weights_time, "weights_time"), (state, "activation_state")):
+        if not k.has("svdf_state_zero_point"):
+            k.is_c_type(tensor, _INT16, name)
+            continue
         text = f"({name}->type == kTfLiteInt16) || ({name}->type == kTfLiteInt8)"
         k.ensure(tensor.type in (_INT16, _INT8), text)
     if tensors.bias is not None:
