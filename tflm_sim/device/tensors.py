@@ -44,7 +44,7 @@ class TensorStructs:
         Raises:
             PrepareError: The version reads a zero point for each scale, and the file has fewer.
         """
-        channels = -1 if tensor.affine is None else len(tensor.affine.scale)
+        channels = -1 if tensor.affine is None else tensor.affine.scale_count
         if channels > 1 and not self._broadcasts_zero_points:
             _ensure_zero_points(tensor)
         found = self._found.get((channels, tensor.type))

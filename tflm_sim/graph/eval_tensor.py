@@ -62,7 +62,7 @@ class EvalTensor:
         quantization = tensor.quantization
         self.affine: Quantization | None = (
             quantization
-            if quantization is not None and len(quantization.scale) and len(quantization.zero_point)
+            if quantization is not None and quantization.scale_count and quantization.zero_point_count
             else None
         )
 

@@ -146,6 +146,12 @@ class FlatBuffer:
         self.charge(count * width, position)
         return unpack_from(f"<{count}{code}", self.data, start)
 
+    def raw_numbers(self, position: int, width: int) -> memoryview:
+        """Return the bytes of the vector at ``position`` with ``width``-byte elements, to be read later."""
+        start, count = self.vector(position, width)
+        self.charge(count * width, position)
+        return self.data[start : start + count * width]
+
     def view(self, position: int) -> memoryview:
         """Return the bytes of the byte vector at ``position`` without copying them."""
         start, count = self.vector(position, 1)
@@ -220,6 +226,14 @@ class Table:
         """Return a vector of numbers (``code``: the ``struct`` code of an element), None when it is absent."""
         position = self.target(slot)
         return None if position is None else self.buffer.numbers(position, code)
+
+    def raw_numbers(self, slot: int, width: int) -> memoryview | None:
+        """Return the bytes of a vector of numbers (``width``: bytes of an element), None when it is absent."""
+        offset = self._fields[slot]
+        if not offset:
+            return None
+        buffer = self.buffer
+        return buffer.raw_numbers(buffer.target(self.position + offset), width)
 
     def view(self, slot: int) -> memoryview | None:
         """Return a byte vector without copying it, None when it is absent."""

@@ -171,8 +171,8 @@ def _quantization(table: Table | None) -> Quantization | None:
     if table is None:
         return None
     return Quantization(
-        scale=table.numbers(QuantizationSlot.SCALE, "f") or (),
-        zero_point=table.numbers(QuantizationSlot.ZERO_POINT, "q") or (),
+        scale=table.raw_numbers(QuantizationSlot.SCALE, 4) or (),
+        zero_point=table.raw_numbers(QuantizationSlot.ZERO_POINT, 8) or (),
         quantized_dimension=table.scalar(QuantizationSlot.QUANTIZED_DIMENSION, _INT),
         details_type=table.scalar(QuantizationSlot.DETAILS_TYPE, _UBYTE),
     )

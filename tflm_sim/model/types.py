@@ -6,6 +6,7 @@ upstream branches on it. Weights are never copied: ``Buffer.data`` is a memoryvi
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -41,21 +42,64 @@ class TensorType(IntEnum):
     FLOAT8_E5M2 = 22
 
 
-@dataclass(frozen=True, slots=True)
 class Quantization:
-    """Quantization parameters of a tensor, as stored.
+    """Quantization parameters of a tensor, as stored; a value that is not to be changed.
 
-    Attributes:
-        scale: One value, one per channel, or empty.
-        zero_point: As many as scales, or one for all, or empty.
+    Args:
+        scale: One value, one per channel, or empty; or the bytes of the floats, which are read when they are asked for.
+        zero_point: As many as scales, or one for all, or empty; likewise.
         quantized_dimension: The axis that channels run along.
         details_type: 0 none, 1 custom, 2 blockwise.
+
+    Attributes:
+        scale_count: How many scales there are.
+        zero_point_count: How many zero points there are.
     """
 
-    scale: Sequence[float]
-    zero_point: Sequence[int]
-    quantized_dimension: int = 0
-    details_type: int = 0
+    __slots__ = ("_scale", "_zero_point", "details_type", "quantized_dimension", "scale_count", "zero_point_count")
+
+    def __init__(
+        self,
+        scale: Sequence[float] | memoryview,
+        zero_point: Sequence[int] | memoryview,
+        quantized_dimension: int = 0,
+        details_type: int = 0,
+    ) -> None:
+        self._scale = scale
+        self._zero_point = zero_point
+        self.quantized_dimension = quantized_dimension
+        self.details_type = details_type
+        self.scale_count = len(scale) // 4 if type(scale) is memoryview else len(scale)
+        self.zero_point_count = len(zero_point) // 8 if type(zero_point) is memoryview else len(zero_point)
+
+    @property
+    def scale(self) -> Sequence[float]:
+        """The scales."""
+        if type(self._scale) is memoryview:
+            self._scale = struct.unpack(f"<{self.scale_count}f", self._scale)
+        return self._scale
+
+    @property
+    def zero_point(self) -> Sequence[int]:
+        """The zero points."""
+        if type(self._zero_point) is memoryview:
+            self._zero_point = struct.unpack(f"<{self.zero_point_count}q", self._zero_point)
+        return self._zero_point
+
+    def _key(self) -> tuple[Sequence[float], Sequence[int], int, int]:
+        return self.scale, self.zero_point, self.quantized_dimension, self.details_type
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Quantization) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"Quantization{self._key()}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Quantization, self._key()
 
 
 @dataclass(frozen=True, slots=True)
