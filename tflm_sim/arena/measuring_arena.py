@@ -67,10 +67,16 @@ class MeasuringArena(SingleArenaBufferAllocator):
         self, size: int, alignment: int, *, category: str = "", label: str = ""
     ) -> int | None:
         """Take ``size`` bytes from the tail."""
-        offset = super().allocate_persistent_buffer(size, alignment, category=category, label=label)
-        if offset is not None:
-            floor = max(self.head, self.live_temp_end) if self._live_temps else self.head
-            self.needs.persist(floor, size, alignment, self.size - offset, label, self._place)
+        address = self.address
+        offset = (address + self.tail - size) // alignment * alignment - address
+        if size < 0 or offset < self.temp:
+            taken = super().allocate_persistent_buffer(size, alignment, category=category, label=label)
+            if taken is None:
+                return None
+            offset = taken
+        self.tail = offset
+        floor = max(self.head, *self._live_temps.values()) if self._live_temps else self.head
+        self.needs.persist(floor, size, alignment, self.size - offset, label, self._place)
         return offset
 
     def allocate_temp(self, size: int, alignment: int) -> int | None:
@@ -116,8 +122,10 @@ class MeasuringArena(SingleArenaBufferAllocator):
         else:
             self.head = self.temp = size
             ok = True
-        self.needs.head = self.head
-        self.needs.below(self.head, "head", size, alignment, "", self._place)
+        needs, head = self.needs, self.head
+        needs.head = head
+        if head + needs.tail_used > needs.late_need or head > needs.non_persistent:
+            needs.below(head, "head", size, alignment, "", self._place)
         return ok
 
 

@@ -121,7 +121,8 @@ class Needs:
             self.is_settled = alignment % PERIOD == 0
         self._persist_count += 1
         self.tail_used = tail_used
-        self._add(floor, "tail", size, alignment, label, place)
+        if floor + tail_used > self.late_need:
+            self._add(floor, "tail", size, alignment, label, place)
 
     def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Place) -> None:
         """Note that ``floor`` bytes from the arena's start are in use by head, temp or planner."""
