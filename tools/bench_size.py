@@ -107,7 +107,7 @@ def silence() -> Iterator[None]:
 def bench_in_process() -> None:
     """Print the first table."""
     print(
-        "CPU ms in process          ours: load + smallest arena  |  wheel: bisecting    once    bisecting / ours   same"
+        "CPU ms in process          ours: load + smallest arena  |  wheel: bisecting    once   bisecting / ours  same"
     )
     for path in model_files():
         data = path.read_bytes()
