@@ -25,7 +25,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "everybody")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 # The folders whose tests are left out by -m "not slow": other people's answers, whole programs, searches.
-SLOW_FOLDERS = frozenset({"browser", "firmware", "golden", "native", "notebooks", "oracle", "property", "upstream"})
+SLOW_FOLDERS = frozenset(
+    {"browser", "cluster", "firmware", "golden", "native", "notebooks", "oracle", "property", "upstream"}
+)
 ALL_MUST_RUN = bool(os.environ.get("TFLM_SIM_ALL_TESTS"))
 """Set by tools/test.sh, which installs everything: a test that is skipped all the same has failed."""
 

@@ -20,7 +20,7 @@ FLOORS = (
     {"ops"},
     {"device", "lite"},
     {"answers"},
-    {"invocation", "shrinking"},
+    {"invocation", "shrinking", "sweeps"},
     {"checks"},
     {"report"},
     {"pytest_plugin", "web"},
@@ -53,7 +53,11 @@ WALLS = {
     "serial": {"board/transport.py"},
     "cffi": {"planners/native/build_native.py"},
     "numpy": NUMPY_IN_SHRINKING | {"lite/numpy_kernels.py"},
-    "rich": set(),
+    "rich": {"cli/sweep.py"},
+    "distributed": {"cli/sweep.py", "sweeps/engine.py"},
+    "pandas": {"sweeps/sweep.py"},
+    "pyarrow": {"sweeps/tables.py"},
+    "fsspec": {"sweeps/urls.py"},
     "matplotlib": {"report/figures.py"},
 }
 

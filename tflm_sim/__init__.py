@@ -45,7 +45,9 @@ _HOMES = {
     "load": "tflm_sim.model.load",
     "parse": "tflm_sim.model.load",
     "preset": "tflm_sim.targets.presets:target",
+    "arena_objective": "tflm_sim.sweeps.objective",
     "sample_path": "tflm_sim.samples",
+    "sweep": "tflm_sim.sweeps.sweep",
     "sanitize": "tflm_sim.checks.sanitize",
     "shrink": "tflm_sim.shrinking.shrink",
     "simulate": "tflm_sim.answers.simulation",
@@ -80,6 +82,7 @@ __all__ = [
     "UnsupportedOpError",
     "UsageError",
     "__version__",
+    "arena_objective",
     "invoke",
     "lifetimes",
     "load",
@@ -90,6 +93,7 @@ __all__ = [
     "shrink",
     "simulate",
     "smallest_arena",
+    "sweep",
 ]
 
 if TYPE_CHECKING:
@@ -118,6 +122,8 @@ if TYPE_CHECKING:
     )
     from tflm_sim.samples import sample_path
     from tflm_sim.shrinking.shrink import shrink
+    from tflm_sim.sweeps.objective import arena_objective
+    from tflm_sim.sweeps.sweep import sweep
     from tflm_sim.targets.presets import target as preset
     from tflm_sim.targets.target import Target
 

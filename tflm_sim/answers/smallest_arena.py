@@ -119,19 +119,36 @@ def smallest_arena(
         raise UsageError("two arenas have a smallest pair: simulate(...).split")
     models = (model,) if isinstance(model, Model) else tuple(model)
     watching = tuple(observers)
-    device, needs = _roomy_run(models, configuration, watching)
-    halting: set[int] = set()
-    if any(allocation.overran for allocation in device.allocations):
-        # What a kernel overwrites past its end depends on where the arena ends; remainders go by fours, as words do.
-        runs = {end: _roomy_run(models, configuration, (), end) for end in range(0, PERIOD, _WORD)}
-        halting = {end + byte for end, run in runs.items() if run[0].failure is not None for byte in range(_WORD)}
-        device, needs = next((run for run in runs.values() if run[0].failure is None), (device, needs))
+    device, needs, halting = roomy_run(models, configuration, watching)
     if device.failure is not None:
         raise device.failure
     return smallest_of(needs, configuration, halting)
 
 
-def _roomy_run(
+def roomy_run(
+    models: Sequence[Model], configuration: Configuration, watching: tuple[Observer, ...] = ()
+) -> tuple[Device, Needs, set[int]]:
+    """Run the models in a roomy arena.
+
+    Args:
+        models: They share one allocator, in order.
+        configuration: How TFLM is set up; with one arena.
+        watching: Who is told of each event.
+
+    Returns:
+        The device, what had to fit, and the sizes modulo 16 at which no arena works.
+    """
+    device, needs = _run_to(models, configuration, watching)
+    halting: set[int] = set()
+    if any(allocation.overran for allocation in device.allocations):
+        # What a kernel overwrites past its end depends on where the arena ends; remainders go by fours, as words do.
+        runs = {end: _run_to(models, configuration, (), end) for end in range(0, PERIOD, _WORD)}
+        halting = {end + byte for end, run in runs.items() if run[0].failure is not None for byte in range(_WORD)}
+        device, needs = next((run for run in runs.values() if run[0].failure is None), (device, needs))
+    return device, needs, halting
+
+
+def _run_to(
     models: Sequence[Model], configuration: Configuration, watching: tuple[Observer, ...], end: int = 0
 ) -> tuple[Device, Needs]:
     """Run the models in a roomy arena that ends at ``end`` modulo 16; return the device and what had to fit."""

@@ -11,6 +11,8 @@ VERBS = {
     "lifetimes": "lifetimes",
     "plan": "plan",
     "lite": "lite",
+    "compare": "compare",
+    "sweep": "sweep",
     "report": "report",
     "shrink": "shrink",
     "explain": "explain",

@@ -1,0 +1,84 @@
+"""A real scheduler and worker processes: the rows of the serial run, also when a worker is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster
+
+from tflm_sim.cli import main
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.sweeps.sweep import cases, iterate_rows
+from tflm_sim.sweeps.tables import read_rows
+
+PATHS = [str(sample_path(name)) for name in SAMPLES] * 60
+CASES = cases(["cortex-m4", "esp32-s3", "x86_64"])
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """Start a scheduler and three worker processes."""
+    options = {"n_workers": 3, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(**options) as started:
+        yield started
+
+
+def test_a_killed_worker_loses_nothing(cluster: Any) -> None:
+    serial = list(iterate_rows(PATHS, CASES, jobs=1))
+    with Client(cluster) as client:
+        client.wait_for_workers(3)
+        found = []
+        for number, row in enumerate(iterate_rows(PATHS, CASES, client=client)):
+            found.append(row)
+            if number == 40:
+                os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+    assert found == serial
+
+
+def test_the_command_takes_a_scheduler(cluster: Any, tmp_path: Path) -> None:
+    common = ["sweep", *PATHS[:10], "--targets", "cortex-m4,esp32"]
+    assert main([*common, "--scheduler", cluster.scheduler_address, "-o", str(tmp_path / "dask.csv")]) == 0
+    assert main([*common, "--jobs", "1", "-o", str(tmp_path / "serial.csv")]) == 0
+    assert (tmp_path / "dask.csv").read_bytes() == (tmp_path / "serial.csv").read_bytes()
+
+
+def test_ctrl_c_leaves_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
+    for number in range(150):
+        (tmp_path / f"m{number:03}.tflite").write_bytes(sample_path(SAMPLES[number % 5]).read_bytes())
+    output = tmp_path / "rows.jsonl"
+    command = [sys.executable, "-m", "tflm_sim", "sweep", str(tmp_path), "--targets", "all", "-o", str(output)]
+    process = subprocess.Popen([*command, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while not (output.exists() and output.stat().st_size):
+        time.sleep(0.01)
+        assert process.poll() is None, "it ended before it could be interrupted"
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, out
+    assert "interrupted: what is done is kept; --resume goes on." in out
+    assert "Traceback" not in out
+    kept = list(read_rows(output))
+    assert 0 < len(kept) < 150 * len(cases(["all"]))
+    assert main(["sweep", str(tmp_path), "--targets", "all", "-o", str(output), "--resume"]) == 0
+    whole = list(read_rows(output))
+    assert len(whole) == 150 * len(cases(["all"]))
+    assert whole[: len(kept)] == kept
+
+
+def test_a_folder_of_ten_thousand_files_ends_with_ten_thousand_rows(tmp_path: Path) -> None:
+    data = sample_path("sine").read_bytes()
+    for number in range(10_000):
+        broken = number % 10 == 3
+        (tmp_path / f"{number:05}.tflite").write_bytes(data[: number % 2000] if broken else data)
+    output = tmp_path / "rows.csv"
+    assert main(["sweep", str(tmp_path), "--targets", "cortex-m4", "-o", str(output), "--jobs", "2"]) == 0
+    statuses = [row.status for row in read_rows(output)]
+    assert len(statuses) == 10_000
+    assert statuses.count("ok") == 9_000

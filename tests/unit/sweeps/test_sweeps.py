@@ -1,0 +1,274 @@
+"""Models x targets: a row each, in order, whatever the models are; a bad model costs its row and nothing else."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tflm_sim.sweeps.rows as rows_module
+from tflm_sim import arena_objective, load, simulate, smallest_arena, sweep
+from tflm_sim.cli import main
+from tflm_sim.errors import UsageError
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.sweeps.difference import changes
+from tflm_sim.sweeps.engine import BATCH_MODELS, CRASHED, UNDER_WAY, Item, Processes, Serial, batches, run
+from tflm_sim.sweeps.limits import Limits
+from tflm_sim.sweeps.plot import pareto, plot_svg
+from tflm_sim.sweeps.resume import Done
+from tflm_sim.sweeps.rows import Case, Row, rows_of
+from tflm_sim.sweeps.sweep import cases, items, iterate_rows
+from tflm_sim.sweeps.tables import open_writer, read_rows
+
+ALL = [f"sample:{name}" for name in SAMPLES]
+TWO = cases(["cortex-m4", "esp32-s3"])
+NO_LIMITS = Limits(0)
+
+
+def rows(models: list[object], over: list[Case] = TWO, **how: object) -> list[Row]:
+    return list(iterate_rows(models, over, **({"jobs": 1} | how)))  # type: ignore[arg-type]
+
+
+def test_a_row_says_what_a_simulation_says() -> None:
+    run_ = simulate(load("sample:mobilenet_v1_025"), "cortex-m4")
+    (row,) = rows(["sample:mobilenet_v1_025"], cases(["cortex-m4"]))
+    # 55,296 bytes alive at the second operator; 7,488,256 multiply-accumulates of MobileNet 0.25 on 96 x 96.
+    assert (row.smallest_arena, row.multiple_of_16, row.arena_used_bytes) == (82_280, 82_288, 82_276)
+    assert (row.head_bytes, row.tail_bytes, row.binding) == (run_.head_bytes, run_.tail_bytes, "tail")
+    assert (row.peak_operator, row.peak_bytes, row.operators) == ("#2 CONV_2D", 55_296, 31)
+    assert (row.status, row.fits, row.error) == ("ok", None, "")
+
+
+def test_models_in_order_and_the_cases_of_each_in_order() -> None:
+    found = rows(ALL)
+    assert [(row.model, row.target) for row in found] == [(m, t) for m in ALL for t in ("cortex-m4", "esp32-s3")]
+    assert [row.smallest_arena for row in found] == [smallest_arena(load(row.model), row.target).size for row in found]
+
+
+def test_paths_bytes_and_models_are_the_same_model() -> None:
+    path = sample_path("sine")
+    found = rows([path, path.read_bytes(), load(path)], cases(["esp32"]))
+    assert [row.model for row in found] == [str(path), "model 1", "model 2"]
+    assert len({(row.sha256, row.smallest_arena, row.model_bytes) for row in found}) == 1
+
+
+def test_a_board_is_its_target_and_a_verdict_on_ram_and_flash() -> None:
+    nano, sense = rows(["sample:mobilenet_v1_025"], cases((), ["nano33ble", "nicla-sense-me"]))
+    assert (nano.target, nano.limit, nano.fits) == ("cortex-m4", 256 * 1024, True)
+    assert (sense.limit, sense.fits) == (64 * 1024, False)  # 82,288 bytes are more than 65,536
+
+
+def test_what_cannot_be_sized_is_a_row_that_says_why(tmp_path: Path) -> None:
+    (tmp_path / "broken.tflite").write_bytes(sample_path("sine").read_bytes()[:300])
+    os.mkfifo(tmp_path / "pipe.tflite")
+    names = [str(tmp_path / name) for name in ("broken.tflite", "pipe.tflite", "absent.tflite")]
+    found = rows([names[0], ALL[0], names[1], names[2]], cases(["cortex-m4"]))
+    assert [row.status for row in found] == ["unreadable", "ok", "unreadable", "unreadable"]
+    assert found[2].error.endswith("it is no regular file")
+
+
+def test_a_model_that_takes_too_long_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizing = rows_module.sizing
+
+    def slow(model: object, configuration: object) -> object:
+        if load("sample:sine").source == model.source:  # type: ignore[attr-defined]
+            while True:
+                time.sleep(0.001)
+        return sizing(model, configuration)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(rows_module, "sizing", slow)
+    found = rows(["sample:sine", "sample:residual"], cases(["cortex-m4"]), limits=Limits(3))
+    assert [row.status for row in found] == ["timeout", "ok"]
+
+
+class Bomb(bytes):
+    """Ends the process that unpickles it."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os._exit, (1,)
+
+
+def test_a_model_that_kills_its_process_is_a_row_and_the_others_are_sized() -> None:
+    pool = Processes(2, NO_LIMITS)
+    bombed = [Item("a", ALL[0]), Item("bomb", Bomb(b"")), *(Item(name, name) for name in ALL)]
+    try:
+        found = [row for batch in run(bombed, TWO[:1], pool, NO_LIMITS) for row in batch]
+    finally:
+        pool.close()
+    assert [(row.model, row.status) for row in found] == [("a", "ok"), ("bomb", "crash"), *((n, "ok") for n in ALL)]
+    assert found[1].error == CRASHED
+
+
+def test_a_model_that_takes_too_much_memory_is_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "large.tflite"
+    path.write_bytes(sample_path("sine").read_bytes())
+    os.truncate(path, 1_500_000_000)
+    found = rows([path, ALL[0]], cases(["cortex-m4"]), jobs=2, limits=Limits(60, 1_000_000_000))
+    assert [row.status for row in found] == ["memory", "ok"]
+
+
+def test_two_processes_give_the_rows_of_one() -> None:
+    assert rows(ALL * 20, jobs=2) == rows(ALL * 20)
+
+
+def test_an_endless_iterable_is_read_as_far_as_it_is_needed() -> None:
+    asked = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal asked
+        while True:
+            asked += 1
+            yield sample_path("sine").read_bytes()
+
+    found = iterate_rows(endless(), TWO, jobs=1)
+    assert next(found).model == "model 0"
+    assert asked <= BATCH_MODELS * UNDER_WAY
+    found.close()  # type: ignore[attr-defined]
+
+
+@given(st.lists(st.integers(0, 6 << 10), max_size=80))
+def test_batches_keep_the_order_and_are_never_empty(sizes: list[int]) -> None:
+    given_ = [Item(str(number), bytes(size)) for number, size in enumerate(sizes)]
+    made = list(batches(given_))
+    assert [item for batch in made for item in batch] == given_
+    assert all(0 < len(batch) <= BATCH_MODELS for batch in made)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_rows_come_back_as_they_were_written(ending: str, tmp_path: Path) -> None:
+    found = [*rows(ALL), Row('odd, "name"\n\x1b[31m', status="unreadable", error="::error::no")]
+    writer = open_writer(tmp_path / f"r{ending}")
+    writer.write(found[:3])
+    writer.write(found[3:])
+    writer.close()
+    assert list(read_rows(tmp_path / f"r{ending}")) == found
+
+
+def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    writer = open_writer(path)
+    writer.write(rows(ALL))
+    writer.close()
+    path.write_text(path.read_text()[:-20])
+    assert len(list(read_rows(path))) == len(ALL) * 2 - 1
+
+
+def test_resuming_sizes_only_what_is_new_and_keeps_the_order() -> None:
+    earlier = rows([ALL[0], ALL[2]])
+    done = Done(earlier, TWO)
+    asked = []
+
+    def counted() -> Iterator[Item]:
+        for item in done.still_to_do(items(ALL)):
+            asked.append(item.name)
+            yield item
+
+    merged = [row for batch in done.merged(run(counted(), TWO, Serial(), NO_LIMITS)) for row in batch]
+    assert asked == [ALL[1], ALL[3], ALL[4]]
+    assert merged == rows(ALL)
+
+
+def test_rows_of_another_version_are_sized_again() -> None:
+    earlier = [replace(row, version="0.0.1") for row in rows([ALL[0]])]
+    assert [item.name for item in Done(earlier, TWO).still_to_do(items([ALL[0]]))] == [ALL[0]]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_the_command_resumes_to_the_same_bytes(ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole, part = tmp_path / f"whole{ending}", tmp_path / f"part{ending}"
+    common = ["--targets", "cortex-m4,esp32", "--jobs", "1"]
+    assert main(["sweep", *ALL, *common, "-o", str(whole)]) == 0
+    assert main(["sweep", *ALL[1:3], *common, "-o", str(part)]) == 0
+    assert main(["sweep", *ALL, *common, "-o", str(part)]) == 2
+    assert "exists: --resume goes on with it, --overwrite begins anew" in capsys.readouterr().err
+    assert main(["sweep", *ALL, *common, "-o", str(part), "--resume"]) == 0
+    assert list(read_rows(part)) == list(read_rows(whole))
+    assert ending == ".parquet" or part.read_bytes() == whole.read_bytes()
+
+
+def test_a_list_on_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(ALL)))
+    arguments = [
+        "sweep",
+        "-",
+        "--jobs",
+        "1",
+        "-o",
+        str(tmp_path / "r.csv"),
+        "--plot",
+        str(tmp_path / "p.svg"),
+        "--json",
+    ]
+    assert main(arguments) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["models"], summary["statuses"]) == (5, {"ok": 5})
+    assert (tmp_path / "p.svg").read_text().count("<title>") == 5
+
+
+def test_the_difference_of_two_results() -> None:
+    before, after = rows(ALL), rows(ALL)
+    after[0] = replace(after[0], multiple_of_16=(after[0].multiple_of_16 or 0) + 32)
+    after[3] = replace(after[3], status="error", multiple_of_16=None)
+    found = changes(before, after[:-1])
+    assert [(change.bytes, change.is_worse) for change in found] == [(32, True), (None, True), (None, False)]
+
+
+def test_a_difference_for_the_worse_is_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, model in (("a.csv", "sine"), ("b.csv", "residual")):
+        writer = open_writer(tmp_path / name)
+        writer.write([replace(row, model="m") for row in rows([f"sample:{model}"], TWO[:1])])
+        writer.close()
+    names = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    assert main(["sweep", "--diff", *names]) == 1
+    assert "for the worse" in capsys.readouterr().out
+    assert main(["sweep", "--diff", *reversed(names)]) == 0
+
+
+def test_the_table_is_a_data_frame() -> None:
+    table = sweep(ALL, ["cortex-m4"], boards=["pico"], jobs=1)
+    assert list(table["target"].unique()) == ["cortex-m4", "cortex-m0plus"]
+    assert table["smallest_arena"].dtype == "Int64"
+    assert len(table) == 10
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("target", ["cortex-m4", "x86_64", "esp32-s3"])
+def test_the_objective_is_the_arena_and_its_bound_is_below(name: str, target: str) -> None:
+    objective, model = arena_objective(target), load(f"sample:{name}")
+    assert objective(model) == smallest_arena(model, target).multiple_of_16
+    assert 0 < objective.lower_bound(model) <= smallest_arena(model, target).size
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), max_size=30))
+def test_no_point_beats_one_of_the_front(points: list[tuple[int, int]]) -> None:
+    front = pareto(points)
+    assert all(not (x <= a and y <= b and (x, y) != (a, b)) for a, b in front for x, y in points)
+
+
+def test_a_plot_shows_hostile_names_as_text() -> None:
+    svg = plot_svg([replace(rows(ALL[:1])[0], model="<script>\x1b[31m")])
+    assert "<script>" not in svg
+    assert "&lt;script&gt;" in svg
+
+
+def test_a_sweep_for_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="at least one target or board"):
+        cases()
+    assert next(rows_of("x", "http://example.org/a.tflite", TWO[:1], NO_LIMITS)).error.startswith("http://")
+
+
+def test_compare_lists_boards_and_the_smallest_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "sample:mobilenet_v1_025", "--boards", "pico,nano33ble,nicla-sense-me"]) == 0
+    out = capsys.readouterr().out
+    assert "82,288 B" in out
+    assert out.rstrip().endswith("the smallest boards that it fits: nano33ble, pico")  # 256 KiB, then 264 KiB
+    assert main(["compare", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["smallest_boards"] == []

@@ -1,0 +1,76 @@
+"""``tflm-sim compare``: one model on every target or board, as one table."""
+
+from __future__ import annotations
+
+import argparse
+
+from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.report.text import table_lines
+from tflm_sim.sweeps.limits import Limits
+from tflm_sim.sweeps.rows import Row, as_dict, rows_of
+from tflm_sim.sweeps.sweep import cases
+from tflm_sim.targets.boards import BOARDS
+
+EXAMPLES = """
+tflm-sim compare model.tflite
+tflm-sim compare model.tflite --boards nano33ble,esp32-s3,pico
+tflm-sim compare model.tflite --targets all --json
+"""
+SMALLEST = 5
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    exits = {1: "it fits none of the boards"}
+    parser = add_verb(subparsers, "compare", "size one model for all boards or targets", EXAMPLES, exits=exits)
+    parser.add_argument("model", metavar="MODEL", help="a .tflite file, a C source, or sample:NAME")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--boards", metavar="B,...", default="all", help="boards (default: all)")
+    what.add_argument("--targets", metavar="T,...", help="targets instead of boards, or all")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    over = cases(args.targets.split(",")) if args.targets else cases((), args.boards.split(","))
+    rows = list(rows_of(args.model, args.model, over, Limits(0)))
+    fitting = sorted((row for row in rows if row.fits), key=lambda row: (row.limit or 0, row.board))
+    if args.json:
+        smallest = [row.board for row in fitting[:SMALLEST]]
+        say_json({"schema_version": 1, "model": args.model, "smallest_boards": smallest, "rows": [*map(as_dict, rows)]})
+    else:
+        say(*_lines(rows, fitting))
+    if any(row.status == "unreadable" for row in rows):
+        return 3
+    return 1 if args.targets is None and not fitting else 0
+
+
+def _lines(rows: list[Row], fitting: list[Row]) -> list[str]:
+    if all(row.status == "unreadable" for row in rows):
+        return [rows[0].error]
+    is_of_boards = any(row.board for row in rows)
+    header = ("board", "target", "arena", "of RAM", "RAM", "fits") if is_of_boards else ("target", "kernels", "arena")
+    lines = table_lines([header, *map(_board_cells if is_of_boards else _target_cells, rows)])
+    if is_of_boards:
+        names = ", ".join(row.board for row in fitting[:SMALLEST])
+        lines = [*lines, "", f"the smallest boards that it fits: {names}" if names else "it fits none of them"]
+    return [*lines, *(f"{row.board or row.target}: {row.error}" for row in rows if row.error)]
+
+
+def _arena(row: Row) -> str:
+    return row.status if row.multiple_of_16 is None else f"{row.multiple_of_16:,} B"
+
+
+def _target_cells(row: Row) -> tuple[str, ...]:
+    return row.target, row.kernels, _arena(row)
+
+
+def _board_cells(row: Row) -> tuple[str, ...]:
+    verdict = {None: "not known", True: "yes", False: "no"}[row.fits]
+    if row.fits is False and row.limit is not None and (row.multiple_of_16 or 0) <= row.limit and row.multiple_of_16:
+        verdict = f"no: {row.model_bytes:,} B of {BOARDS[row.board].flash:,} B flash"
+    share = "" if row.limit is None or row.multiple_of_16 is None else f"{100 * row.multiple_of_16 / row.limit:.1f} %"
+    ram = "not known" if row.limit is None else f"{row.limit // 1024:,} KiB"
+    return row.board, row.target, _arena(row), share, ram, verdict

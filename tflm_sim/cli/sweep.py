@@ -1,0 +1,264 @@
+"""``tflm-sim sweep``: many models on many targets, a row each; and two results compared."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.errors import INTERRUPTED, UsageError
+from tflm_sim.files import replacing
+from tflm_sim.sweeps.difference import Change, changes
+from tflm_sim.sweeps.engine import run as run_batches
+from tflm_sim.sweeps.limits import DEFAULT_SECONDS, Limits
+from tflm_sim.sweeps.plot import AXES, plot_svg
+from tflm_sim.sweeps.resume import Done
+from tflm_sim.sweeps.rows import Case, Row
+from tflm_sim.sweeps.sweep import cases, items, make_pool
+from tflm_sim.sweeps.tables import open_writer, read_rows
+from tflm_sim.units import parse_size
+
+EXAMPLES = """
+tflm-sim sweep models/ --targets cortex-m4,esp32-s3 -o results.csv
+tflm-sim sweep zoo/*.tflite export.zip --boards all --limit 256KiB -o results.parquet --resume
+find . -name '*.tflite' | tflm-sim sweep - --targets all -o results.jsonl --plot arenas.svg
+tflm-sim sweep s3://bucket/a.tflite --targets esp32 -o r.csv --scheduler tcp://10.0.0.1:8786
+tflm-sim sweep --diff last_week.csv today.csv
+"""
+_REST = ("kernels", "runtime", "interpreter", "planner")
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    exits = {1: "with --diff: an arena grew or is none any more"}
+    parser = add_verb(subparsers, "sweep", "size many models for many targets, a row each", EXAMPLES, exits=exits)
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="files, folders, patterns, URLs; -: a list on stdin")
+    parser.add_argument("--targets", metavar="T,...", help="presets, or all (default without --boards: cortex-m4)")
+    parser.add_argument("--boards", metavar="B,...", help="boards, or all: does it fit their RAM and flash?")
+    parser.add_argument("--limit", metavar="N", help="bytes that an arena may have, for the column 'fits'")
+    for name in _REST:
+        parser.add_argument(f"--{name}", metavar=name.upper(), help="for every target; as 'size' takes it")
+    parser.add_argument("-o", "--output", metavar="FILE", help="results: .csv, .jsonl or .parquet")
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument("--resume", action="store_true", help="go on with FILE, row by row of the same version")
+    begin.add_argument("--overwrite", action="store_true", help="begin FILE anew")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes of this machine (default: one a core)")
+    parser.add_argument("--scheduler", metavar="URL", help="the workers of a dask cluster: tcp://HOST:PORT")
+    parser.add_argument("--row-seconds", type=float, default=DEFAULT_SECONDS, metavar="S", help="a row may take (60)")
+    parser.add_argument("--worker-memory", metavar="N", help="bytes that a process may take, such as 2GiB")
+    parser.add_argument("--plot", metavar="FILE", help="also an SVG: arena against --against, a dot a model")
+    parser.add_argument("--against", choices=sorted(AXES), default="model_bytes", help="for --plot")
+    parser.add_argument("--diff", nargs=2, metavar=("BEFORE", "AFTER"), help="compare two results instead")
+    parser.add_argument("--json", action="store_true", help="the summary, or the difference, as one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    if args.diff:
+        return _difference(args)
+    if not args.models:
+        raise UsageError("which models? Files, folders, patterns, or - for a list on stdin")
+    if args.output is None and args.plot is None:
+        raise UsageError("-o FILE says where the rows go (.csv, .jsonl, .parquet)")
+    targets = args.targets.split(",") if args.targets else [] if args.boards else ["cortex-m4"]
+    settings = {name: value for name in _REST if (value := getattr(args, name)) is not None}
+    limit = parse_size(args.limit) if args.limit else None
+    over = cases(targets, args.boards.split(",") if args.boards else [], limit=limit, **settings)
+    for case in over:
+        case.configuration()
+    limits = Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
+    client = _client(args.scheduler)
+    pool = make_pool(client, jobs=args.jobs, limits=limits)
+    tally = Tally(sys.stderr.isatty())
+    try:
+        return _sweep(args, over, pool, limits, tally)
+    finally:
+        tally.close()
+        pool.close()
+        if client is not None:
+            client.close()
+
+
+def _client(url: str | None) -> Any:
+    if url is None:
+        return None
+    try:
+        from distributed import Client
+    except ImportError as missing:
+        raise UsageError("--scheduler needs dask.distributed: pip install 'tflm_sim[sweep]'") from missing
+    try:
+        return Client(url, timeout="10s")  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as failure:
+        raise UsageError(f"--scheduler {url}: {failure or 'no answer'}") from failure
+
+
+def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits, tally: Tally) -> int:
+    kept: list[Row] = []
+    with Results(args.output, over, resumes=args.resume, overwrites=args.overwrite) as results:
+        try:
+            fresh = run_batches(results.done.still_to_do(items(_names(args.models))), over, pool, limits)
+            for rows in results.done.merged(fresh):
+                results.write(rows)
+                tally.count(rows)
+                if args.plot is not None:
+                    kept += rows
+        except KeyboardInterrupt:
+            tally.interrupted = True
+    if args.plot is not None:
+        with replacing(args.plot) as file:
+            file.write(plot_svg(kept, against=args.against))
+    tally.close()
+    if args.json:
+        say_json(tally.document())
+    else:
+        say(*tally.lines())
+    return INTERRUPTED if tally.interrupted else 0
+
+
+class Results:
+    """The file of a sweep's rows (mutable): begun anew, or gone on with; what is done is in it, whatever ends it.
+
+    A new file is written as rows come. One that is gone on with is written beside and takes its place in the end, with
+    the earlier rows that an interrupted run did not come to.
+    """
+
+    def __init__(self, name: str | None, over: list[Case], *, resumes: bool, overwrites: bool) -> None:
+        self._path = None if name is None else Path(name)
+        exists = self._path is not None and self._path.is_file()
+        if exists and not (resumes or overwrites):
+            raise UsageError(f"{name} exists: --resume goes on with it, --overwrite begins anew")
+        self.done = Done(read_rows(self._path) if resumes and exists and self._path is not None else (), over)
+        self._part = self._path.with_name(f".{self._path.name}.part") if resumes and self._path else self._path
+        self._writer = None
+        self._written: list[Row] = []
+        if self._path is not None and self._part is not None:
+            self._writer = open_writer(self._part, self._path.suffix)
+
+    def __enter__(self) -> Results:
+        return self
+
+    def write(self, rows: list[Row]) -> None:
+        """Write rows."""
+        if self._writer is not None:
+            self._writer.write(rows)
+        if self._part != self._path:
+            self._written += rows
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is None or self._part is None or self._path is None:
+            return
+        if self._part != self._path:
+            self._writer.write(self.done.left(self._written))
+        self._writer.close()
+        if self._part != self._path:
+            self._part.replace(self._path)
+
+
+def _names(models: Iterable[str]) -> Iterator[str]:
+    for name in models:
+        if name == "-":
+            yield from (line.rstrip("\n") for line in sys.stdin if line.strip())
+        else:
+            yield name
+
+
+class Tally:
+    """Counts rows and shows how far the sweep is, on a terminal (mutable)."""
+
+    def __init__(self, is_shown: bool) -> None:
+        self.interrupted = False
+        self._statuses: Counter[str] = Counter()
+        self._models = 0
+        self._last = ""
+        self._started = time.monotonic()
+        self._progress: Any = _progress() if is_shown else None
+        self._task = None if self._progress is None else self._progress.add_task("sizing", total=None)
+
+    def count(self, rows: Iterable[Row]) -> None:
+        """Take notice of rows that are written."""
+        for row in rows:
+            self._statuses[row.status] += 1
+            self._models += row.model != self._last
+            self._last = row.model
+        if self._progress is not None:
+            rate = self._statuses.total() / max(1e-9, time.monotonic() - self._started)
+            words = f"{self._models:,} models, {self._statuses.total():,} rows, {rate:,.0f} a second"
+            self._progress.update(self._task, description=words)
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+
+    def document(self) -> dict[str, Any]:
+        """Return the summary."""
+        return {
+            "schema_version": 1,
+            "models": self._models,
+            "rows": self._statuses.total(),
+            "statuses": dict(sorted(self._statuses.items())),
+            "interrupted": self.interrupted,
+        }
+
+    def lines(self) -> list[str]:
+        """Return the summary in words."""
+        seconds = time.monotonic() - self._started
+        counts = ", ".join(f"{count:,} {status}" for status, count in self._statuses.most_common())
+        rate = self._statuses.total() / max(seconds, 1e-9)
+        ended = "interrupted: what is done is kept; --resume goes on. " if self.interrupted else ""
+        size = f"{self._models:,} models, {self._statuses.total():,} rows"
+        return [f"{ended}{size} in {seconds:.1f} s ({rate:,.0f} a second): {counts or 'none'}"]
+
+
+def _progress() -> Any:
+    try:
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    except ImportError:
+        return None
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    progress.start()
+    return progress
+
+
+def _difference(args: argparse.Namespace) -> int:
+    found = changes(*(list(read_rows(Path(path))) for path in args.diff))
+    worse = sum(change.is_worse for change in found)
+    if args.json:
+        say_json({"schema_version": 1, "worse": worse, "changes": [_change_document(change) for change in found]})
+    else:
+        say(*(_change_line(change) for change in found), f"{len(found):,} changed, {worse:,} for the worse")
+    return 1 if worse else 0
+
+
+def _sides(change: Change) -> tuple[int | str, int | str]:
+    def size(row: Row | None) -> int | str:
+        if row is None:
+            return "-"
+        return row.status if row.multiple_of_16 is None else row.multiple_of_16
+
+    return size(change.before), size(change.after)
+
+
+def _change_document(change: Change) -> dict[str, Any]:
+    row = change.after or change.before
+    assert row is not None, "a change has a side"
+    before, after = _sides(change)
+    known = {"model": row.model, "target": row.target, "board": row.board}
+    return known | {"before": before, "after": after, "bytes": change.bytes, "worse": change.is_worse}
+
+
+def _change_line(change: Change) -> str:
+    facts = _change_document(change)
+    sizes = " -> ".join(f"{size:,} B" if isinstance(size, int) else size for size in _sides(change))
+    grown = "" if change.bytes is None else f"  {change.bytes:+,} B"
+    return f"{facts['model']} on {facts['board'] or facts['target']}: {sizes}{grown}"

@@ -1,0 +1,52 @@
+"""How much a model computes: its multiply-accumulates, from shapes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from tflm_sim.model.schema import BUILTIN_OPERATORS
+from tflm_sim.model.types import Model
+
+Shape = Sequence[int]
+
+
+def multiplications(op: str, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
+    """Return the multiply-accumulates of an operator: convolutions and dense layers; everything else counts as none.
+
+    Args:
+        op: The builtin operator's name.
+        inputs, outputs: Shapes in TFLite order; () for an absent tensor.
+    """
+    if len(inputs) < 2 or not outputs or not inputs[1]:
+        return 0
+    if op == "CONV_2D":
+        return prod(outputs[0]) * prod(inputs[1][1:])
+    if op == "DEPTHWISE_CONV_2D":
+        return prod(outputs[0]) * prod(inputs[1][1:3])
+    if op == "TRANSPOSE_CONV":
+        return prod(inputs[2]) * prod(inputs[1][:3]) if len(inputs) > 2 else 0
+    if op == "FULLY_CONNECTED":
+        return prod(inputs[0]) // max(1, inputs[1][-1]) * prod(inputs[1])
+    if op == "BATCH_MATMUL":
+        return prod(outputs[0]) * (inputs[0] or (1,))[-1]
+    return 0
+
+
+def total_multiplications(model: Model) -> int:
+    """Return the multiply-accumulates of a model's main subgraph, run once."""
+    if not model.subgraphs:
+        return 0
+    subgraph = model.subgraphs[0]
+    tensors = subgraph.tensors
+
+    def shapes(indices: Sequence[int] | None) -> list[Shape]:
+        return [tensors[index].shape or () if index >= 0 else () for index in indices or ()]
+
+    total = 0
+    for operator in subgraph.operators:
+        if 0 <= operator.opcode_index < len(model.operator_codes):
+            code = model.operator_codes[operator.opcode_index].builtin_code
+            name = BUILTIN_OPERATORS[code] if 0 <= code < len(BUILTIN_OPERATORS) else ""
+            total += multiplications(name, shapes(operator.inputs), shapes(operator.outputs))
+    return total

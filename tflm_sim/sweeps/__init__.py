@@ -1,0 +1,1 @@
+"""Models x targets: rows out. Nothing here knows a byte of TFLM."""

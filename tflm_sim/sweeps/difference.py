@@ -1,0 +1,55 @@
+"""Two results of a sweep side by side: what grew, what shrank, what is new or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tflm_sim.sweeps.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A model on a target, before and after; None where it has no row there.
+
+    Attributes:
+        before, after: The rows.
+    """
+
+    before: Row | None
+    after: Row | None
+
+    @property
+    def bytes(self) -> int | None:
+        """By how many bytes the smallest arena (multiple of 16) grew; None where there is none on a side."""
+        if self.before is None or self.after is None:
+            return None
+        old, new = self.before.multiple_of_16, self.after.multiple_of_16
+        return None if old is None or new is None else new - old
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the arena grew, or no longer is one, or no longer fits."""
+        if self.before is None or self.after is None:
+            return False
+        lost = self.before.multiple_of_16 is not None and self.after.multiple_of_16 is None
+        return lost or (self.bytes or 0) > 0 or (self.before.fits is True and self.after.fits is False)
+
+
+def changes(before: Iterable[Row], after: Iterable[Row]) -> list[Change]:
+    """Return what differs, in the order of the later rows, then what is gone; rows meet by model name and case."""
+    old = {_key(row): row for row in before}
+    found = []
+    for row in after:
+        earlier = old.pop(_key(row), None)
+        if earlier is None or _figures(earlier) != _figures(row):
+            found.append(Change(earlier, row))
+    return found + [Change(row, None) for row in old.values()]
+
+
+def _key(row: Row) -> tuple[str, str, str, str]:
+    return row.model, row.target, row.board, row.settings
+
+
+def _figures(row: Row) -> tuple[object, ...]:
+    return row.status, row.smallest_arena, row.multiple_of_16, row.fits

@@ -1,0 +1,233 @@
+"""Batches of models through a pool: processes of this machine, or the workers of a dask cluster; rows come in order.
+
+A batch is a few megabytes of models; only so many are under way at a time, so that an endless iterable never fills the
+memory. A worker that dies costs nothing but time: its batches are run again one model at a time, and a model that kills
+its worker twice is a row that says so.
+
+    models -> batches (by bytes) -> [ at most WINDOW under way ] -> rows, in the order of the models
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any, Protocol
+
+from tflm_sim.model.types import Model
+from tflm_sim.sweeps.limits import Limits
+from tflm_sim.sweeps.rows import Case, Row, Source, rows_of
+
+BATCH_BYTES = 4 << 20
+BATCH_MODELS = 32
+UNDER_WAY = 3
+"""Batches a worker: one that it works on, the next ones waiting."""
+
+CRASHED = "sizing it ended the process, twice"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A model of a sweep: what to call it, and the model."""
+
+    name: str
+    source: Source
+
+
+Batch = tuple[Item, ...]
+
+
+def batches(items: Iterable[Item]) -> Iterator[Batch]:
+    """Yield the items in batches of about ``BATCH_BYTES``, in order."""
+    batch: list[Item] = []
+    weight = 0
+    for item in items:
+        batch.append(item)
+        weight += _weight(item.source)
+        if weight >= BATCH_BYTES or len(batch) == BATCH_MODELS:
+            yield tuple(batch)
+            batch, weight = [], 0
+    if batch:
+        yield tuple(batch)
+
+
+def _weight(source: Source) -> int:
+    if isinstance(source, Model):
+        return len(source.source)
+    if isinstance(source, bytes):
+        return len(source)
+    try:
+        return os.stat(source).st_size
+    except (OSError, ValueError):
+        return 1 << 18
+
+
+def size_batch(batch: Batch, cases: Sequence[Case], limits: Limits) -> list[Row]:
+    """Return the rows of a batch; runs wherever the engine sends it."""
+    return [row for item in batch for row in rows_of(item.name, item.source, cases, limits)]
+
+
+class Pool(Protocol):
+    """Who runs batches."""
+
+    dead: tuple[type[BaseException], ...]
+    """What a result raises when its worker died."""
+
+    @property
+    def workers(self) -> int:
+        """How many batches run at a time."""
+
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Any:
+        """Start a batch and return its future, whose ``result()`` is the rows."""
+
+    def recover(self) -> None:
+        """Make the pool usable again after a worker died."""
+
+    def close(self) -> None:
+        """End it; what is under way is left."""
+
+
+class Serial:
+    """No pool: each batch runs in this process when its result is asked for."""
+
+    workers = 1
+    dead: tuple[type[BaseException], ...] = ()
+
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> _Later:
+        """Keep the batch."""
+        return _Later(lambda: size_batch(batch, cases, limits))
+
+    def recover(self) -> None:
+        """Nothing dies here but all of it."""
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Later:
+    result: Callable[[], list[Row]]
+
+
+class Processes:
+    """Processes of this machine (mutable: a pool that broke is replaced)."""
+
+    dead: tuple[type[BaseException], ...] = (BrokenProcessPool,)
+
+    def __init__(self, workers: int, limits: Limits) -> None:
+        self.workers = workers
+        self._limits = limits
+        self._pool = self._start()
+
+    def _start(self) -> ProcessPoolExecutor:
+        context = get_context("forkserver" if "forkserver" in _methods() else "spawn")
+        return ProcessPoolExecutor(self.workers, context, initializer=_start_worker, initargs=(self._limits,))
+
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Future[list[Row]]:
+        """Start a batch."""
+        try:
+            return self._pool.submit(size_batch, batch, cases, limits)
+        except BrokenProcessPool as broken:
+            failed: Future[list[Row]] = Future()
+            failed.set_exception(broken)
+            return failed
+
+    def recover(self) -> None:
+        """Start anew."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool = self._start()
+
+    def close(self) -> None:
+        """End the processes without waiting for what they do."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _methods() -> list[str]:
+    from multiprocessing import get_all_start_methods
+
+    return get_all_start_methods()
+
+
+def _start_worker(limits: Limits) -> None:
+    # Ctrl-C is the parent's to handle: it writes what is done, then ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limits.apply()
+
+
+class Dask:
+    """The workers of a ``dask.distributed`` cluster; it moves a batch to another worker when one dies."""
+
+    def __init__(self, client: Any) -> None:
+        from distributed import KilledWorker
+
+        self._client = client
+        self.dead: tuple[type[BaseException], ...] = (KilledWorker,)
+
+    @property
+    def workers(self) -> int:
+        """Threads of all workers there are now; clusters grow and shrink."""
+        return max(1, sum(map(int, self._client.nthreads().values())))
+
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Any:
+        """Send a batch; the same batch twice is run twice."""
+        return self._client.submit(size_batch, batch, cases, limits, pure=False)
+
+    def recover(self) -> None:
+        """The scheduler has done it."""
+
+    def close(self) -> None:
+        """The cluster is somebody else's."""
+
+
+def run(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits) -> Iterator[list[Row]]:
+    """Yield the rows of each batch, in the order of the items.
+
+    Args:
+        items: The models; read as the pool has room for them.
+        cases: What each is sized for.
+        pool: Who runs them; it stays open.
+        limits: What each row may take.
+    """
+    under_way: deque[tuple[Batch, Any]] = deque()
+    waiting = batches(items)
+    while True:
+        while len(under_way) < UNDER_WAY * pool.workers and (batch := next(waiting, None)) is not None:
+            under_way.append((batch, pool.submit(batch, cases, limits)))
+        if not under_way:
+            return
+        batch, future = under_way.popleft()
+        try:
+            yield future.result()
+        except pool.dead:
+            pool.recover()
+            yield _one_by_one(batch, cases, pool, limits)
+            under_way = deque((left, pool.submit(left, cases, limits)) for left, _ in under_way)
+
+
+def _one_by_one(batch: Batch, cases: Sequence[Case], pool: Pool, limits: Limits) -> list[Row]:
+    """Return the rows of a batch in which a worker died: each model alone, and what kills its worker as such a row."""
+    rows: list[Row] = []
+    for item in batch:
+        try:
+            rows += pool.submit((item,), cases, limits).result()
+        except pool.dead:
+            pool.recover()
+            rows += [_crashed(item, case) for case in cases]
+    return rows
+
+
+def _crashed(item: Item, case: Case) -> Row:
+    return Row(
+        item.name,
+        target=case.target,
+        board=case.board,
+        settings=case.settings_text,
+        limit=case.arena_limit,
+        status="crash",
+        error=CRASHED,
+    )

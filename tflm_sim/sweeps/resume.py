@@ -1,0 +1,90 @@
+"""What a sweep need not do again: rows of an earlier run with the same model bytes, case and version."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from tflm_sim import __version__
+from tflm_sim.errors import TflmSimError
+from tflm_sim.model.encode import encode
+from tflm_sim.model.inputs import read_input
+from tflm_sim.model.types import Model
+from tflm_sim.sweeps.engine import Item
+from tflm_sim.sweeps.rows import Case, Row, Source
+from tflm_sim.sweeps.urls import is_url, read_url
+
+Key = tuple[str, str, str, str, int | None]
+# What may be otherwise the next time.
+_PASSING = ("timeout", "memory", "crash", "unreadable")
+
+
+class Done:
+    """The rows of an earlier run, and in which order new ones and they come (mutable).
+
+    Args:
+        rows: Of the earlier run; those of another version, and what failed for want of time or memory, do not count.
+        cases: Of this run.
+    """
+
+    def __init__(self, rows: Iterable[Row], cases: Sequence[Case]) -> None:
+        self._rows = {_key(row): row for row in rows if row.version == __version__ and row.status not in _PASSING}
+        self._cases = cases
+        self._order: deque[list[Row] | None] = deque()
+
+    def still_to_do(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items that have a row to be found; the others are remembered at their place."""
+        for item in items:
+            known = self._known(item)
+            self._order.append(known)
+            if known is None:
+                yield item
+
+    def _known(self, item: Item) -> list[Row] | None:
+        digest = _digest(item.source)
+        keys = [(digest, case.target.lower(), case.board, case.settings_text, case.arena_limit) for case in self._cases]
+        rows = [self._rows.get(key) for key in keys]
+        return [replace(row, model=item.name) for row in rows if row] if all(rows) else None
+
+    def merged(self, fresh: Iterable[list[Row]]) -> Iterator[list[Row]]:
+        """Yield all rows in the order of the items, given the new ones in theirs."""
+        for rows in fresh:
+            whole = []
+            for start in range(0, len(rows), len(self._cases)):
+                whole += self._before()
+                self._order.popleft()
+                whole += rows[start : start + len(self._cases)]
+            yield whole
+        yield self._before()
+
+    def _before(self) -> list[Row]:
+        """Return the known rows that come before the next new one."""
+        found: list[Row] = []
+        while self._order and (known := self._order[0]) is not None:
+            found += known
+            self._order.popleft()
+        return found
+
+    def left(self, written: Iterable[Row]) -> list[Row]:
+        """Return the earlier rows that are not among those written: what an interrupted run must not lose."""
+        seen = {_key(row) for row in written}
+        return [row for key, row in self._rows.items() if key not in seen]
+
+
+def _key(row: Row) -> Key:
+    return row.sha256, row.target.lower(), row.board, row.settings, row.limit
+
+
+def _digest(source: Source) -> str:
+    try:
+        if isinstance(source, Model):
+            data = source.source if len(source.source) else encode(source)
+        elif isinstance(source, bytes):
+            data = source
+        else:
+            data = read_url(source) if is_url(source) else read_input(source).data
+    except TflmSimError:
+        return ""
+    return hashlib.sha256(data).hexdigest()

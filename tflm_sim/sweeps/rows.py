@@ -1,0 +1,226 @@
+"""A row: one model on one target; with no word about who asks or where it runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from tflm_sim import __version__
+from tflm_sim.answers.sizing import Sizing, sizing
+from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.errors import ModelError, TflmSimError
+from tflm_sim.graph.multiplications import total_multiplications
+from tflm_sim.model.encode import encode
+from tflm_sim.model.inputs import read_input
+from tflm_sim.model.load import parse
+from tflm_sim.model.types import Model
+from tflm_sim.sweeps.limits import Limits, OutOfTime
+from tflm_sim.sweeps.urls import is_url, read_url
+from tflm_sim.targets.boards import Board, board
+
+Source = str | bytes | Model
+"""A model: a path (or fsspec URL, or ``sample:NAME``), the bytes of a .tflite file, or one in memory."""
+
+LONGEST_ERROR = 500
+"""Characters of an error that a row keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a model is sized for.
+
+    Attributes:
+        target: A preset's name.
+        board: The board whose RAM and flash it must fit; "" for none.
+        settings: Further keyword settings, as ``Settings`` of ``device.configuration`` has them; values of JSON.
+        limit: Bytes that the arena may have; None for the board's largest bank, and without one for no verdict.
+    """
+
+    target: str
+    board: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    limit: int | None = None
+
+    @property
+    def settings_text(self) -> str:
+        """The settings as JSON, the same text for the same settings."""
+        return json.dumps(dict(self.settings), sort_keys=True)
+
+    @property
+    def arena_limit(self) -> int | None:
+        """Bytes that the arena may have: what was asked for, else the board's largest bank."""
+        if self.limit is not None or not self.board:
+            return self.limit
+        bank = board(self.board).largest_bank
+        return None if bank is None else bank.size
+
+    def configuration(self) -> Configuration:
+        """Return what the model runs on."""
+        return configure(self.target, **self.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model on one target; bytes where nothing else is said. None where there is no such figure.
+
+    Attributes:
+        model: Its path, or "model N" for the N-th of a sweep that has none.
+        sha256: Of its bytes; "" where they could not be read.
+        model_bytes: Of the file.
+        target, kernels, runtime, board: What it was sized for.
+        settings: Further settings, as JSON.
+        status: "ok"; "error" or "abort", when AllocateTensors() fails in any arena; "unsupported", an operator that is
+            not modelled; "unreadable", no model; "timeout", "memory" or "crash", when sizing it took too much.
+        smallest_arena, multiple_of_16: The smallest arena, and the smallest one that is a multiple of 16.
+        arena_used_bytes, head_bytes, tail_bytes: In a roomy arena.
+        binding: What would not fit in a byte less.
+        peak_operator: The operator at which the head is fullest, "#INDEX NAME".
+        peak_bytes: Alive then.
+        operators: Of all subgraphs.
+        macs: Multiply-accumulates of one invocation.
+        limit: Bytes that the arena may have.
+        fits: Whether the arena, and on a board the model in flash, fit.
+        error: Why there is no figure, in words.
+        version: Of this package.
+    """
+
+    model: str
+    sha256: str = ""
+    model_bytes: int | None = None
+    target: str = ""
+    kernels: str = ""
+    runtime: str = ""
+    board: str = ""
+    settings: str = "{}"
+    status: str = "ok"
+    smallest_arena: int | None = None
+    multiple_of_16: int | None = None
+    arena_used_bytes: int | None = None
+    head_bytes: int | None = None
+    tail_bytes: int | None = None
+    binding: str = ""
+    peak_operator: str = ""
+    peak_bytes: int | None = None
+    operators: int | None = None
+    macs: int | None = None
+    limit: int | None = None
+    fits: bool | None = None
+    error: str = ""
+    version: str = __version__
+
+
+COLUMNS: dict[str, str] = {column.name: str(column.type) for column in fields(Row)}
+"""Name -> "str", "int | None" or "bool | None"."""
+
+
+def as_dict(row: Row) -> dict[str, Any]:
+    """Return a row as JSON has it."""
+    return asdict(row)
+
+
+def rows_of(name: str, source: Source, cases: Iterable[Case], limits: Limits) -> Iterator[Row]:
+    """Yield a row for each case, whatever the model is.
+
+    Args:
+        name: What the rows call it.
+        source: The model.
+        cases: What it is sized for.
+        limits: What each row may take.
+    """
+    cases = list(cases)
+    try:
+        with limits.hold():
+            data, model = _read(source)
+            digest = hashlib.sha256(data).hexdigest()
+            known = Row(
+                name,
+                digest,
+                len(data),
+                operators=sum(len(subgraph.operators) for subgraph in model.subgraphs),
+                macs=total_multiplications(model),
+            )
+    except (TflmSimError, OutOfTime, MemoryError, RecursionError, OSError) as error:
+        yield from (_failed(Row(name), case, error, "unreadable") for case in cases)
+        return
+    for case in cases:
+        yield _sized(known, model, case, limits)
+
+
+def _read(source: Source) -> tuple[bytes | memoryview, Model]:
+    if isinstance(source, Model):
+        data: bytes | memoryview = source.source if len(source.source) else encode(source)
+        return data, source
+    if isinstance(source, bytes):
+        return source, parse(source)
+    if os.path.exists(source) and not os.path.isfile(source):
+        raise ModelError("it is no regular file", path=source)
+    data = read_url(source) if is_url(source) else read_input(source).data
+    return data, parse(data, path=source)
+
+
+def _sized(known: Row, model: Model, case: Case, limits: Limits) -> Row:
+    try:
+        with limits.hold():
+            return _row(known, case, sizing(model, case.configuration()))
+    except (TflmSimError, OutOfTime, MemoryError, RecursionError) as error:
+        return _failed(known, case, error, "unsupported")
+
+
+def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
+    if isinstance(error, OutOfTime | MemoryError):
+        status = "timeout" if isinstance(error, OutOfTime) else "memory"
+    words = str(error) or type(error).__name__
+    facts = as_dict(known) | {
+        "target": case.target,
+        "board": case.board,
+        "settings": case.settings_text,
+        "limit": case.arena_limit,
+    }
+    return Row(**facts | {"status": status, "error": words[:LONGEST_ERROR]})
+
+
+def _row(known: Row, case: Case, sized: Sizing) -> Row:
+    target, smallest, peak = sized.configuration.target, sized.smallest, sized.peak
+    limit = case.arena_limit
+    needed = None if smallest is None else smallest.multiple_of_16
+    return Row(
+        model=known.model,
+        sha256=known.sha256,
+        model_bytes=known.model_bytes,
+        operators=known.operators,
+        macs=known.macs,
+        target=target.name,
+        kernels=str(target.kernel_library),
+        runtime=target.runtime.snapshot,
+        board=case.board,
+        settings=case.settings_text,
+        status=sized.status,
+        smallest_arena=None if smallest is None else smallest.size,
+        multiple_of_16=needed,
+        arena_used_bytes=sized.arena_used_bytes,
+        head_bytes=sized.head_bytes,
+        tail_bytes=sized.tail_bytes,
+        binding="" if smallest is None else smallest.binding.kind,
+        peak_operator="" if peak is None else _operator(sized, peak.subgraph, peak.operator),
+        peak_bytes=None if peak is None else peak.live_bytes,
+        limit=limit,
+        fits=_fits(needed, limit, known.model_bytes, board(case.board) if case.board else None),
+        error="" if sized.failure is None else str(sized.failure)[:LONGEST_ERROR],
+    )
+
+
+def _operator(sized: Sizing, subgraph: int, operator: int) -> str:
+    assert sized.allocation is not None, "a peak is of an allocation"
+    names = sized.allocation.op_names[subgraph]
+    return f"#{operator} {names[operator]}" if 0 <= operator < len(names) else "start"
+
+
+def _fits(needed: int | None, limit: int | None, model_bytes: int | None, on: Board | None) -> bool | None:
+    if limit is None:
+        return None
+    in_flash = on is None or on.flash is None or (model_bytes or 0) <= on.flash
+    return needed is not None and needed <= limit and in_flash

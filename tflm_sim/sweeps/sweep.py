@@ -1,0 +1,130 @@
+"""``sweep()``: rows of many models on many targets, as a table or as they come."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tflm_sim.errors import UsageError
+from tflm_sim.model.inputs import expand
+from tflm_sim.sweeps.engine import Dask, Item, Pool, Processes, Serial, run
+from tflm_sim.sweeps.limits import Limits
+from tflm_sim.sweeps.rows import COLUMNS, Case, Row, Source, as_dict
+from tflm_sim.sweeps.urls import is_url
+from tflm_sim.targets.boards import BOARDS, board
+from tflm_sim.targets.presets import PRESETS, target
+
+DEFAULT_LIMITS = Limits()
+
+
+def items(models: Iterable[Source | os.PathLike[str]]) -> Iterator[Item]:
+    """Yield the models of a sweep; folders, patterns and files of several models become one each.
+
+    Args:
+        models: Paths, fsspec URLs, bytes and :class:`~tflm_sim.model.types.Model`, mixed; read lazily.
+    """
+    number = 0
+    for model in models:
+        if isinstance(model, str | os.PathLike):
+            name = os.fspath(model)
+            for path in [name] if is_url(name) else expand([name]):
+                yield Item(path, path)
+                number += 1
+        else:
+            yield Item(f"model {number}", model)
+            number += 1
+
+
+def cases(
+    targets: Iterable[str] = (), boards: Iterable[str] = (), *, limit: int | None = None, **settings: Any
+) -> list[Case]:
+    """Return what to size for: every target, then every board; "all" stands for all of them.
+
+    Raises:
+        UsageError: There is no such target or board, or there are none.
+    """
+    found = [Case(target(name).name, "", settings, limit) for name in _all(targets, PRESETS)]
+    found += [Case(board(name).preset, board(name).name, settings, limit) for name in _all(boards, BOARDS)]
+    if not found:
+        raise UsageError("a sweep is for at least one target or board")
+    return found
+
+
+def _all(names: Iterable[str], known: Iterable[str]) -> list[str]:
+    names = list(names)
+    return list(known) if names == ["all"] else names
+
+
+def make_pool(client: Any = None, *, jobs: int | None = None, limits: Limits = DEFAULT_LIMITS) -> Pool:
+    """Return who runs a sweep.
+
+    Args:
+        client: A ``dask.distributed.Client``; its workers.
+        jobs: Processes of this machine; by default one a core; 1 for this very process.
+        limits: What each process may take.
+    """
+    if client is not None:
+        return Dask(client)
+    count = jobs if jobs is not None else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+    if count < 1:
+        raise UsageError(f"{count} processes are too few")
+    return Serial() if count == 1 else Processes(count, limits)
+
+
+def iterate_rows(
+    models: Iterable[Source | os.PathLike[str]],
+    over: Sequence[Case],
+    *,
+    client: Any = None,
+    jobs: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Row]:
+    """Yield the rows as they come, models in order and the cases of each in order; see :func:`sweep`."""
+    pool = make_pool(client, jobs=jobs, limits=limits)
+    try:
+        for rows in run(items(models), over, pool, limits):
+            yield from rows
+    finally:
+        pool.close()
+
+
+def sweep(
+    models: Iterable[Source | os.PathLike[str]],
+    targets: Iterable[str] | str,
+    client: Any = None,
+    *,
+    boards: Iterable[str] = (),
+    limit: int | None = None,
+    jobs: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    **settings: Any,
+) -> Any:
+    """Return a ``pandas.DataFrame``, a row for each model and target.
+
+    Args:
+        models: Paths, folders, patterns, fsspec URLs, bytes, ``Model`` objects; an iterable that never fits in memory
+            is read as it is needed.
+        targets: Presets, or "all".
+        client: A ``dask.distributed.Client``; by default processes of this machine.
+        boards: Boards, each with its own target, whose RAM and flash the models must fit.
+        limit: Bytes that an arena may have, for the column "fits".
+        jobs: Processes, without a client.
+        limits: Seconds and bytes that a row may take.
+        settings: See :class:`~tflm_sim.device.configuration.Settings`; values that JSON has.
+
+    Raises:
+        UsageError: An argument has no meaning, or pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError as missing:
+        raise UsageError("a table needs pandas: pip install 'tflm_sim[sweep]'") from missing
+    over = cases([targets] if isinstance(targets, str) else targets, boards, limit=limit, **settings)
+    rows = iterate_rows(models, over, client=client, jobs=jobs, limits=limits)
+    table = pandas.DataFrame.from_records([as_dict(row) for row in rows], columns=list(COLUMNS))
+    return table.astype({name: "Int64" for name in table.columns if _is_count(name)})
+
+
+def _is_count(name: str) -> bool:
+    return COLUMNS[name] == "int | None"

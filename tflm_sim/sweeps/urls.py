@@ -1,0 +1,37 @@
+"""Models on shared storage: fsspec URLs (s3://, gs://, file://). The web is never asked unless somebody says so."""
+
+from __future__ import annotations
+
+from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.model.inputs import unpack
+
+_WEB = ("http", "https", "ftp")
+
+
+def is_url(name: str) -> bool:
+    """Tell whether a model's name is a URL."""
+    return "://" in name
+
+
+def read_url(url: str) -> bytes:
+    """Return the bytes of the one model behind a URL.
+
+    Raises:
+        UsageError: A URL of the web, or fsspec is not installed.
+        ModelError: It cannot be read, or holds no model, or several.
+    """
+    if url.partition("://")[0].lower() in _WEB:
+        raise UsageError(f"{url}: models are not fetched from the web; download it first")
+    try:
+        import fsspec
+    except ImportError as missing:
+        raise UsageError(f"{url} needs fsspec: pip install 'tflm_sim[sweep]'") from missing
+    try:
+        with fsspec.open(url, "rb") as file:
+            data = bytes(file.read())
+    except (OSError, ValueError, ImportError) as failure:
+        raise ModelError(str(failure), path=url) from failure
+    found = list(unpack(url, data))
+    if len(found) > 1:
+        raise ModelError(f"it holds {len(found)} models", path=url)
+    return found[0].data
