@@ -139,7 +139,7 @@ def test_without_debug_information_and_symbols_the_kernels_are_asked_for(
     size = needed("cortex-m4")
     elf = program(tmp_path, ARM, size, "-s")
     code, text = run(capsys, str(elf))
-    assert (code, "name them with --kernels" in text) == (2, True)
+    assert (code, "name them with --kernels" in text) == (3, True)
     code, text = run(capsys, str(elf), "--kernels", "reference")
     assert code == 3
     assert f"needs {size:,} B; which arena it gets is not said" in answer(text)
@@ -158,7 +158,7 @@ def test_what_is_flashed_holds_the_model_too(form: str, tmp_path: Path, capsys: 
     flashed = tmp_path / "app.out"
     subprocess.run(["arm-none-eabi-objcopy", "-O", form, "-j", ".rodata", str(elf), str(flashed)], check=True)
     code, text = run(capsys, str(flashed))
-    assert (code, "name the machine with --target" in text) == (2, True)
+    assert (code, "name the machine with --target" in text) == (3, True)
     code, text = run(capsys, str(flashed), "--target", "cortex-m4", "--kernels", "reference", "--limit", str(size))
     assert code == 0
     assert f"in an arena ({size:,} B): needs {size:,} B, all of it" in answer(text)

@@ -12,7 +12,7 @@ from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.embedded_models import EmbeddedModel
 from tflm_sim.firmware.firmware import Firmware, read_firmware
 from tflm_sim.firmware.symbol_names import ArenaSymbol
-from tflm_sim.firmware.target import firmware_target
+from tflm_sim.firmware.target import FirmwareTarget, firmware_target
 from tflm_sim.model.types import Model
 from tflm_sim.report.firmware import firmware_document, firmware_lines
 from tflm_sim.units import parse_size
@@ -57,9 +57,13 @@ def run(args: argparse.Namespace) -> int:
     if args.arena_symbol and not firmware.arenas:
         raise FirmwareError(f"no object is called {args.arena_symbol}", path=args.elf)
     subjects = _subjects(firmware, args.model)
-    found = firmware_target(
-        firmware, named=args.target, kernels=args.kernels, runtime=args.runtime, interpreter=args.interpreter
-    )
+    try:
+        found = firmware_target(
+            firmware, named=args.target, kernels=args.kernels, runtime=args.runtime, interpreter=args.interpreter
+        )
+    except FirmwareError as problem:
+        _say(firmware, None, [], problem=problem.message, as_json=args.json)
+        return problem.exit_code
     configurations = [configuration(args, chosen=target) for target in found.alternatives]
     room = _room(firmware, args)
     verdicts = [
@@ -71,11 +75,22 @@ def run(args: argparse.Namespace) -> int:
         )
         for name, size, place, model in subjects
     ]
-    if args.json:
-        say_json(firmware_document(firmware, found, verdicts))
-    else:
-        say(*firmware_lines(firmware, found, verdicts))
+    _say(firmware, found, verdicts, as_json=args.json)
     return _exit_code(verdicts)
+
+
+def _say(
+    firmware: Firmware,
+    found: FirmwareTarget | None,
+    verdicts: list[FirmwareVerdict],
+    *,
+    problem: str = "",
+    as_json: bool,
+) -> None:
+    if as_json:
+        say_json(firmware_document(firmware, found, verdicts, problem=problem))
+    else:
+        say(*firmware_lines(firmware, found, verdicts, problem=problem))
 
 
 def _exit_code(verdicts: list[FirmwareVerdict]) -> int:

@@ -172,6 +172,10 @@ def target_of_firmware(args: argparse.Namespace) -> Target:
     )
     for ground in found.assumptions:
         say(f"{found.target.name}: {ground.part} assumed: {ground.value} ({ground.grounds})", file=sys.stderr)
+    if len(found.alternatives) > 1:
+        rules = next(ground for ground in found.grounds if ground.part == "TFLM")
+        newest = found.target.runtime.snapshot
+        say(f"{found.target.name}: TFLM {rules.value}: {newest} is taken; --runtime names another", file=sys.stderr)
     address = firmware.arenas[0].address % 16 if len(firmware.arenas) == 1 else 0
     return replace(found.target, arena_address=address)
 

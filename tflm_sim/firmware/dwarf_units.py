@@ -9,6 +9,7 @@ Invariant: what is read lies in its section, or a :class:`FirmwareError` says wh
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -127,6 +128,9 @@ Values = dict[int, tuple[int, int]]
 """An entry's attributes: (form, number); of a string the number is where it is."""
 
 
+_NOT_ZERO = re.compile(rb"[^\x00]")
+
+
 class Units:
     """The units of a file (mutable: it remembers shapes and strings).
 
@@ -153,7 +157,8 @@ class Units:
             at = 0
             while at + 11 < len(data):
                 if fixed(data, at, 4) == 0:
-                    at += 4
+                    something = _NOT_ZERO.search(data, at)
+                    at = something.start() & ~3 if something else len(data)
                     continue
                 unit = self._unit_at(data, at, in_types)
                 self._unit_count += 1

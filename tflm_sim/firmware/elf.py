@@ -34,8 +34,8 @@ DATA = frozenset({0, 1})
 ABSOLUTE, UNDEFINED = 0xFFF1, 0
 """Section indices of symbols that lie in no section."""
 
-LARGEST_INFLATED = 512 * 1024**2
-MOST_SYMBOLS = 150_000
+LARGEST_INFLATED = 64 * 1024**2
+MOST_SYMBOLS = 100_000
 MOST_SECTIONS = 10_000
 
 _HEADERS = {1: Struct("<HHIIIIIHHHHHH"), 2: Struct("<HHIQQQIHHHHHH")}

@@ -105,12 +105,12 @@ def _image(data: bytes) -> Image:
 def _elf_pieces(elf: Elf) -> Iterator[Piece]:
     """Yield the allocated sections that have bytes; the segments where there is no section table."""
     sections = [section for section in elf.sections if section.is_allocated and section.has_bits and section.size]
-    loaded = sum(section.size for section in sections) + sum(segment.file_size for segment in elf.segments)
+    pieces = [Piece(section.name, section.address, elf.bytes_of(section)) for section in sections]
+    loaded = sum(len(piece.data) for piece in pieces) + sum(segment.file_size for segment in elf.segments)
     if loaded > MOST_LOADED * len(elf.data):
         raise FirmwareError(f"its sections overlap: they hold {loaded:,} bytes of a file of {len(elf.data):,}")
-    for section in sections:
-        yield Piece(section.name, section.address, elf.bytes_of(section))
-    if not sections:
+    yield from pieces
+    if not pieces:
         for segment in elf.segments:
             yield Piece("", segment.address, elf.data[segment.offset : segment.offset + segment.file_size])
 

@@ -65,8 +65,8 @@ class Region:
         """Bytes that neither sections nor the heap's and the stack's shares take; None where the end is not known."""
         if self.top is None:
             return None
-        aside = 0 if self.reserved else (self.stack or 0) + (self.heap or 0)
-        return self.top - self.static_end - aside
+        aside = (self.stack or 0) + (self.heap or 0)
+        return self.top - self.static_end - max(self.reserved, aside)
 
     def holds(self, address: int) -> bool:
         """Whether a static object at ``address`` lies here."""

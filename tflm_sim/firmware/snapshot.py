@@ -36,7 +36,8 @@ class Snapshots:
         mismatches: Structs that have another size there; () where all fit.
         came: The trace that came last, None where none bounds that side.
         went: The trace that went first, likewise.
-        has_structs: Whether structs were measured.
+        measured: The structs that were measured.
+        abi: The layout rules.
     """
 
     runtimes: tuple[Runtime, ...]
@@ -45,7 +46,21 @@ class Snapshots:
     mismatches: tuple[Mismatch, ...]
     came: Trace | None
     went: Trace | None
-    has_structs: bool
+    measured: tuple[MeasuredStruct, ...]
+    abi: Abi
+
+    @property
+    def has_structs(self) -> bool:
+        """Whether structs were measured."""
+        return bool(self.measured)
+
+    def allow(self, runtime: Runtime) -> bool:
+        """Whether a build that is none of upstream's main fits as well as the best."""
+        position = min(runtime.position(UPSTREAM), NEWEST_POSITION)
+        starts_after = self.came is None or self.came.first <= position
+        ends_before = self.went is None or position < self.went.end
+        mismatches = _mismatches(self.measured, self.abi, runtime)
+        return starts_after and ends_before and len(mismatches) <= len(self.mismatches)
 
     @property
     def is_bounded(self) -> bool:
@@ -87,7 +102,8 @@ def find_snapshots(measured: tuple[MeasuredStruct, ...], abi: Abi, traces: Itera
         mismatches=own[0][0],
         came=came,
         went=went,
-        has_structs=bool(measured),
+        measured=measured,
+        abi=abi,
     )
 
 

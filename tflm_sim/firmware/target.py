@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.snapshot import Snapshots, commit_at, find_snapshots
 from tflm_sim.firmware.symbol_names import esp_variant
@@ -23,12 +23,14 @@ from tflm_sim.targets.abi import AAPCS, ILP32, Abi
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.presets import target as preset
-from tflm_sim.targets.runtime import Runtime
+from tflm_sim.targets.runtime import ESP_1_3_3_SNAPSHOT, Runtime
 from tflm_sim.targets.structs import MeasuredStruct
 from tflm_sim.targets.target import Target
 
 _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
 """Sources in ``kernels/`` that belong to no library."""
+_ESP_RUNTIMES = (Runtime(), Runtime(ESP_1_3_3_SNAPSHOT))
+"""What ESP-NN's kernels are modelled in: esp-tflite-micro 1.3.8 to 1.4.0, and 1.3.3."""
 _LONGEST_TEXT = 60
 _LIBRARIES = {"cmsis_nn": "CMSIS-NN", "esp_nn": "ESP-NN", "xtensa": "Cadence's NN library"}
 
@@ -90,7 +92,8 @@ def firmware_target(
         interpreter: "plain" or "recording", likewise.
 
     Raises:
-        UsageError: Something has to be named, or what is named contradicts the file.
+        FirmwareError: Something has to be named that the file does not say, or what it says is not modelled.
+        UsageError: What is named contradicts the file, or there is no such thing.
     """
     base = preset(named) if named is not None else None
     abi, abi_ground = _abi(firmware, base)
@@ -121,14 +124,18 @@ def _name(firmware: Firmware) -> str:
 
 def _abi(firmware: Firmware, base: Target | None) -> tuple[Abi, Ground]:
     known = firmware.processor
-    abi, grounds = (known.abi, known.grounds) if known else (None, f"a file of the format '{firmware.image.format}'")
+    abi, grounds = (
+        (known.abi, known.grounds)
+        if known
+        else (None, f"a file of the format '{firmware.image.format}' does not say its processor")
+    )
     enum_size = firmware.debug.enum_size if firmware.debug else None
     if enum_size is not None and known is not None and known.description.startswith("ARM"):
         abi = AAPCS if enum_size == 1 else ILP32
         grounds = f"TfLiteType takes {enum_size} B in the debug information"
     if abi is None:
         if base is None:
-            raise UsageError(f"{_name(firmware)}: {grounds}; name the machine with --target")
+            raise FirmwareError(f"{grounds}; name the machine with --target", path=firmware.image.path)
         return base.abi, Ground("ABI", base.abi.name, f"as named; {grounds}", False)
     if base is not None and base.abi != abi:
         raise UsageError(
@@ -151,7 +158,8 @@ def _alternatives(
     """Return the targets with each TFLM that is left, and why those.
 
     Raises:
-        UsageError: None of them is modelled with these kernels.
+        FirmwareError: None of them is modelled with these kernels.
+        UsageError: There is no such TFLM.
     """
     if runtime is not None:
         return (at_runtime(target, runtime),), Ground("TFLM", runtime, "as named", False)
@@ -160,14 +168,17 @@ def _alternatives(
     if not snapshots.is_bounded:
         value = f"{Runtime().snapshot}; name another with --runtime"
         return (target,), Ground("TFLM", value, "neither structs, messages nor functions tell", False)
-    refusals, found = [], []
-    for candidate in snapshots.runtimes:
+    refusal, found = "", []
+    for candidate in _ESP_RUNTIMES if target.kernel_library.name == "esp_nn" else snapshots.runtimes:
         try:
-            found.append(_with_runtime(target, candidate))
-        except UsageError as refusal:
-            refusals.append(refusal)
+            if candidate in snapshots.runtimes or snapshots.allow(candidate):
+                found.append(_with_runtime(target, candidate))
+        except UsageError as problem:
+            refusal = refusal or str(problem)
     if not found:
-        raise refusals[0]
+        ground = _rules(snapshots)
+        refusal = refusal or "the ESP-NN kernels of no release of esp-tflite-micro of that time are modelled"
+        raise FirmwareError(f"TFLM {ground.value} ({ground.grounds}): {refusal}", path=target.name)
     return tuple(found), _rules(snapshots)
 
 
@@ -209,14 +220,16 @@ def _kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tu
             return library, Ground("kernels", str(library), "as named", False)
         if base is not None:
             return base.kernel_library, Ground("kernels", str(base.kernel_library), "the target's usual ones", False)
-        raise UsageError(
-            f"{_name(firmware)} has neither symbols nor debug information that tell the kernels; "
-            "name them with --kernels reference, cmsis_nn or esp_nn"
+        raise FirmwareError(
+            "neither symbols nor debug information tell the kernels; "
+            "name them with --kernels reference, cmsis_nn or esp_nn",
+            path=firmware.image.path,
         )
     name, grounds = proof
     if name not in ("reference", *VERSIONS):
-        raise UsageError(
-            f"{_name(firmware)} links {_LIBRARIES.get(name, name)} ({grounds}), whose scratch buffers are not modelled"
+        raise FirmwareError(
+            f"links {_LIBRARIES.get(name, name)} ({grounds}), whose scratch buffers are not modelled",
+            path=firmware.image.path,
         )
     if kernels is not None and kernels.partition("@")[0].removesuffix("_ansi") != name:
         raise UsageError(f"--kernels {kernels}: {_name(firmware)} links {name} ({grounds})")
@@ -224,7 +237,10 @@ def _kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tu
         return REFERENCE, Ground("kernels", "reference", grounds, True)
     variants = _variants(firmware, base)
     if name not in variants:
-        raise UsageError(f"{_name(firmware)} links {name} ({grounds}) for a processor that is not said; name --target")
+        raise FirmwareError(
+            f"links {name} ({grounds}) for a processor that is not said; name it with --target",
+            path=firmware.image.path,
+        )
     library = parse_kernels(kernels or name, variants=variants)
     version = "as named" if kernels and "@" in kernels else "its version is assumed"
     return library, Ground("kernels", str(library), f"{grounds}; {version}", True)

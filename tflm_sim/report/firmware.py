@@ -15,9 +15,16 @@ VERSION = 1
 """Of the JSON document."""
 
 
-def firmware_lines(firmware: Firmware, found: FirmwareTarget | None, verdicts: Sequence[FirmwareVerdict]) -> list[str]:
-    """Return the facts, then the answers, one line each."""
-    return [*_fact_lines(firmware, found), *(_answer(verdict, firmware) for verdict in verdicts)]
+def firmware_lines(
+    firmware: Firmware, found: FirmwareTarget | None, verdicts: Sequence[FirmwareVerdict], *, problem: str = ""
+) -> list[str]:
+    """Return the facts, then the answers, one line each; ``problem`` is why there is none."""
+    answers = [_answer(verdict, firmware) for verdict in verdicts]
+    return [
+        *_fact_lines(firmware, found),
+        *answers,
+        *([f"cannot be told: {printable(problem, 600)}"] if problem else []),
+    ]
 
 
 def _fact_lines(firmware: Firmware, found: FirmwareTarget | None) -> Iterator[str]:
@@ -159,9 +166,9 @@ def _printed(log: Iterable[str], firmware: Firmware) -> str:
 
 
 def firmware_document(
-    firmware: Firmware, found: FirmwareTarget | None, verdicts: Sequence[FirmwareVerdict]
+    firmware: Firmware, found: FirmwareTarget | None, verdicts: Sequence[FirmwareVerdict], *, problem: str = ""
 ) -> dict[str, Any]:
-    """Return facts and answers as JSON values; sizes and addresses are bytes."""
+    """Return facts and answers as JSON values; sizes and addresses are bytes. ``problem``: why there is no answer."""
     return {
         "firmware": VERSION,
         "file": firmware.image.path,
@@ -200,6 +207,7 @@ def firmware_document(
             }
             for region in firmware.regions
         ],
+        "problem": problem,
         "verdicts": [_verdict_document(verdict) for verdict in verdicts],
     }
 

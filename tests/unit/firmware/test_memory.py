@@ -1,0 +1,62 @@
+"""RAM: what sections take, and what symbols say of the end, the stack and the heap."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tflm_sim.firmware.elf import ABSOLUTE, Elf
+from tflm_sim.firmware.memory import Region, regions
+
+sys.path.insert(0, str(Path(__file__).parent))
+from elf_writer import Part, symbol_parts, write_elf
+
+START = 0x20000000
+DATA = Part(".data", b"d" * 100, flags=3, address=START)
+BSS = Part(".bss", (0, 900), type=8, flags=3, address=START + 100)
+
+
+def regions_with(*symbols: tuple[str, int], ram: int | None = None, more: tuple[Part, ...] = ()) -> tuple[Region, ...]:
+    parts = (DATA, BSS, *more)
+    rows = symbol_parts(len(parts) + 1, *((name, value, 0, 0, ABSOLUTE) for name, value in symbols))
+    return regions(Elf(memoryview(write_elf(*parts, *rows))), ram=ram)
+
+
+def test_without_a_symbol_nothing_is_free_or_full() -> None:
+    (region,) = regions_with()
+    assert (region.data, region.zeroed, region.static_end) == (100, 900, START + 1000)
+    assert region.free is None
+
+
+def test_stm32_sets_stack_and_heap_aside_by_number() -> None:
+    symbols = (("_estack", START + 8192), ("_Min_Stack_Size", 1024), ("_Min_Heap_Size", 512))
+    (region,) = regions_with(*symbols)
+    assert region.free == 8192 - 1000 - 1024 - 512
+
+
+def test_cmsis_tells_the_bottom_of_the_stack() -> None:
+    (region,) = regions_with(("__StackTop", START + 8192), ("__StackLimit", START + 6144))
+    assert (region.stack, region.free) == (2048, 6144 - 1000)
+
+
+def test_zephyr_exports_its_configuration() -> None:
+    (region,) = regions_with(("CONFIG_SRAM_SIZE", 64), ("CONFIG_SRAM_BASE_ADDRESS", START))
+    assert (region.free, region.grounds) == (65536 - 1000, "CONFIG_SRAM_SIZE")
+
+
+def test_a_section_for_heap_and_stack_is_no_data() -> None:
+    aside = Part("._user_heap_stack", (0, 1536), type=8, flags=3, address=START + 1000)
+    symbols = (("_estack", START + 8192), ("_Min_Stack_Size", 1024), ("_Min_Heap_Size", 512))
+    (region,) = regions_with(*symbols, more=(aside,))
+    assert (region.zeroed, region.reserved) == (900, 1536)
+    assert region.free == 8192 - 1000 - 1536
+
+
+def test_the_user_may_give_the_size() -> None:
+    (region,) = regions_with(("_Min_Stack_Size", 1024), ram=4096)
+    assert (region.free, region.grounds) == (4096 - 1000 - 1024, "as given")
+
+
+def test_sections_far_apart_are_regions_of_their_own() -> None:
+    other = Part(".sram2", (0, 64), type=8, flags=3, address=0x30000000)
+    assert [region.start for region in regions_with(more=(other,))] == [START, 0x30000000]

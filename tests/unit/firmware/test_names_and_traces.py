@@ -1,0 +1,98 @@
+"""Names in symbol tables, and texts that bound the version."""
+
+from __future__ import annotations
+
+import pytest
+
+from tflm_sim.firmware.elf import FUNCTION, Symbol
+from tflm_sim.firmware.snapshot import find_snapshots
+from tflm_sim.firmware.symbol_names import esp_variant, kernel_functions, plain_name, registered_operators
+from tflm_sim.firmware.traces import NEWEST_POSITION, Trace, bounds, find_traces
+from tflm_sim.targets.abi import AAPCS
+from tflm_sim.targets.runtime import Runtime, find_runtime
+from tflm_sim.targets.structs import MeasuredStruct, layouts
+
+
+def function(name: str) -> Symbol:
+    return Symbol(name, 0, 4, FUNCTION, 1)
+
+
+@pytest.mark.parametrize(
+    ("mangled", "plain"),
+    [
+        ("tensor_arena", "tensor_arena"),
+        ("_ZL12tensor_arena", "tensor_arena"),
+        ("_ZN12_GLOBAL__N_112tensor_arenaE", "tensor_arena"),
+        ("_ZZ4mainE12tensor_arena", "tensor_arena"),
+        ("_ZN12_GLOBAL__N_1L12tensor_arenaE.lto_priv.0", "tensor_arena"),
+        ("_Z", ""),
+        ("_Z99", ""),
+    ],
+)
+def test_the_last_identifier_is_the_name(mangled: str, plain: str) -> None:
+    assert plain_name(mangled) in (plain, mangled)
+
+
+def test_register_functions_name_operators() -> None:
+    names = (
+        "_ZN6tflite16Register_CONV_2DEv",
+        "_ZN6tflite24Register_CONV_2D_INT8REFEv",
+        "_ZN6tflite15Register_ETHOSUEv",
+    )
+    assert registered_operators(map(function, names)) == {"CONV_2D", "ethos-u"}
+    assert registered_operators([function("main")]) is None
+
+
+def test_kernel_libraries_are_known_by_their_functions() -> None:
+    symbols = [function("arm_convolve_s8"), function("esp_nn_conv_s8_esp32s3"), function("armada")]
+    assert kernel_functions(symbols) == {"cmsis_nn": ["arm_convolve_s8"], "esp_nn": ["esp_nn_conv_s8_esp32s3"]}
+
+
+@pytest.mark.parametrize(
+    ("functions", "variant"),
+    [
+        (["esp_nn_add_elementwise_s8_ansi", "esp_nn_conv_s8_esp32s3"], "esp32s3"),
+        (["esp_nn_conv_s8_opt", "esp_nn_add_elementwise_s8_ansi"], "opt"),
+        (["esp_nn_conv_s8_ansi"], "ansi"),
+    ],
+)
+def test_esp_nn_is_as_special_as_its_most_special_function(functions: list[str], variant: str) -> None:
+    assert esp_variant(functions) == variant
+
+
+def test_a_message_bounds_the_version() -> None:
+    # "Scratch buffer request exceeds limit ..." is spelt right since 183da3e30, upstream's commit 1847.
+    text = b"\x01Scratch buffer request exceeds limit per operator (%d)\0rest"
+    (trace,) = find_traces([text], ())
+    assert (trace.first, trace.end) == (1847, NEWEST_POSITION + 1)
+    snapshots = find_snapshots((), AAPCS, [trace])
+    assert snapshots.first == 1847
+    assert snapshots.runtimes[0] == Runtime()
+
+
+def test_a_text_without_an_end_or_unknown_is_no_trace() -> None:
+    assert find_traces([b"Scratch buffer request exceeds limit per operator (%d)", b"hello to the world\0"], ()) == ()
+
+
+def test_texts_that_contradict_each_other_bound_nothing() -> None:
+    mixed = [Trace("late", 1800, NEWEST_POSITION + 1), Trace("early", 4, 300)]
+    assert bounds(mixed) == (mixed[0], mixed[1])
+    snapshots = find_snapshots((), AAPCS, mixed)
+    assert (snapshots.first, snapshots.last, snapshots.is_bounded) == (4, NEWEST_POSITION, False)
+
+
+@pytest.mark.parametrize("day", ["2021-06-15", "2022-06-14", "2023-06-15", "2024-09-09", "2026-08-20"])
+def test_the_sizes_of_a_snapshot_lead_back_to_it(day: str) -> None:
+    runtime = find_runtime(day)
+    sizes = layouts(AAPCS, runtime)
+    measured = tuple(MeasuredStruct(name, layout.size, layout.alignment) for name, layout in sizes.items())
+    snapshots = find_snapshots(measured, AAPCS, ())
+    assert snapshots.mismatches == ()
+    assert snapshots.first <= (runtime.upstream or 0) <= snapshots.last
+
+
+def test_a_size_that_no_snapshot_has_is_named() -> None:
+    snapshots = find_snapshots(
+        (MeasuredStruct("TfLiteNode", 30, 2), MeasuredStruct("MicroAllocator", 36, 4)), AAPCS, ()
+    )
+    assert snapshots.mismatches == (("TfLiteNode", 30, 28),)
