@@ -27,6 +27,8 @@ enum {
   LEAST_NODES = 256,
   LONG_EVERY = 4,
   BOUND_EVERY = 5, /* one search of so many asks about the lower bound */
+  APPROACH_EVERY = 4, /* with a capacity, one of so many asks for something between it and the best plan */
+  LONGER = 8,         /* so many times longer are the long ones at least */
   KEY_COUNT = 4,
   PACKING_NODES = 6000,
   LONG_PACKING_EVERY = 8,
@@ -39,23 +41,32 @@ static const double REPORT_EVERY = 0.1; /* seconds */
 typedef struct {
   search_pick pick;
   char keys[KEY_COUNT + 1]; /* an order of the buffers: see problem_order */
-  int mirrored, by_blame;   /* in mirrored time; by what failed before */
+  int way, by_blame;        /* which of the problem's forms; by what failed before */
 } strategy;
 
 /* The first strategies; then they are drawn, or bred from the last one that found a plan. */
 static const strategy STRATEGIES[] = {
     {PICK_SNUGGEST, "OAZT", 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 0, 0},
     {PICK_TIGHTEST, "WATO", 0, 0}, {PICK_LOWEST, "TOAW", 0, 0},       {PICK_LOWEST, "TWAO", 0, 0},
+    {PICK_SNUGGEST, "OAZT", 3, 0}, {PICK_LOWEST_FLOOR, "TAWO", 3, 0}, {PICK_LOWEST_FLOOR, "TWAO", 3, 0},
+    {PICK_SNUGGEST, "OAZT", 2, 0}, {PICK_LOWEST_FLOOR, "TAWO", 2, 0}, {PICK_LOWEST_FLOOR, "TWAO", 2, 0},
     {PICK_SNUGGEST, "OAZT", 1, 0}, {PICK_LOWEST_FLOOR, "TAWO", 1, 0}, {PICK_LOWEST_FLOOR, "TWAO", 1, 0},
-    {PICK_TIGHTEST, "WATO", 1, 0}, {PICK_LOWEST, "TOAW", 1, 0},       {PICK_LOWEST, "TWAO", 1, 0},
 };
 enum { STRATEGY_COUNT = sizeof STRATEGIES / sizeof *STRATEGIES };
+
+/* A problem has four forms: as it is; with time reversed (MIRRORED); with all buffers of one lifetime as one block
+   (MERGED), which is quicker and may have no plan though the problem has one; and both. */
+enum { MIRRORED = 1, MERGED = 2, WAY_COUNT = 4 };
 
 static const char *const FIRST_FIT_KEYS[] = {"ZW", "AZ", "WZ", "TAW", "OZ"};
 
 /* What the workers share. */
 typedef struct {
-  const problem *p, *mirrored; /* the same in both directions of time; mirrored is NULL where nothing is searched */
+  const problem *p;
+  problem ways[WAY_COUNT];     /* the forms of p; [0] is empty */
+  int *block;                  /* by buffer: its block in the merged forms */
+  int64_t *above;              /* by buffer: its offset in its block, bytes */
+  int way_count;               /* 2 where no two buffers have one lifetime */
   const exact_options *options;
   double begun, reported;
   int64_t best_peak, *best; /* bytes; units */
@@ -72,13 +83,13 @@ typedef struct {
 typedef struct {
   effort *shared;
   int index;
-  search_narrow *narrow[2]; /* [1] is that in mirrored time */
-  search_wide *wide[2];
+  search_narrow *narrow[WAY_COUNT]; /* made when they are needed first */
+  search_wide *wide[WAY_COUNT];
   packing *packing; /* NULL where it does not apply */
   int64_t searched, packed; /* nodes */
   search_task task;
   int64_t counted; /* nodes of this task that are in shared->nodes */
-  int64_t *units;
+  int64_t *units, *plain; /* a plan of one of the forms; the same of the problem as it is */
   int *order;
 } worker;
 
@@ -153,17 +164,18 @@ static int poll(void *context, int64_t nodes) {
 
 /* The capacity to ask about. */
 static int64_t choose_target(const effort *e, int64_t turn) {
-  if (e->options->capacity >= 0) return e->options->capacity;
-  if (turn % BOUND_EVERY == 0) return e->bound;
-  const int64_t target = e->bound + (int64_t)((double)(e->best_peak - e->bound) * e->aim);
+  if (e->options->capacity >= 0 && (turn < STRATEGY_COUNT || turn % APPROACH_EVERY != 0)) return e->options->capacity;
+  const int64_t least = e->options->capacity > e->bound ? e->options->capacity : e->bound;
+  if (turn % BOUND_EVERY == 0) return least;
+  const int64_t target = least + (int64_t)((double)(e->best_peak - least) * e->aim);
   return target < e->best_peak ? target : e->best_peak - 1;
 }
 
-static void learn(worker *w, int verdict) {
+static void learn(worker *w, int verdict, int is_merged) {
   effort *e = w->shared;
   count_nodes(w, w->task.nodes);
-  if (verdict == SEARCH_FOUND) offer(e, w->units);
-  if (verdict == SEARCH_FAILED && w->task.capacity >= e->bound)
+  if (verdict == SEARCH_FOUND) offer(e, w->plain);
+  if (verdict == SEARCH_FAILED && !is_merged && w->task.capacity >= e->bound)
     e->bound = problem_next_peak(e->p, w->task.capacity + 1);
   if (verdict == SEARCH_STOPPED && w->task.capacity > e->bound) e->aim += (1.0 - e->aim) * 0.1;
   if (verdict == SEARCH_FOUND) e->aim *= 0.9;
@@ -177,14 +189,15 @@ static void swap_keys(char *keys, int a, int b) {
 
 /* The caller holds the lock. */
 static strategy strategy_of(const effort *e, int64_t turn) {
-  if (turn < STRATEGY_COUNT) return STRATEGIES[turn];
+  if (turn < STRATEGY_COUNT && STRATEGIES[turn].way < e->way_count) return STRATEGIES[turn];
   const uint64_t bits = exact_mix((uint64_t)turn * UINT64_C(0x9e3779b97f4a7c15));
   if (e->has_winner && bits >> 63) {
     strategy bred = e->winner;
     swap_keys(bred.keys, (int)(bits % KEY_COUNT), (int)((bits >> 8) % KEY_COUNT));
     return bred;
   }
-  strategy drawn = {(search_pick)((bits >> 48) % PICK_COUNT), "", (int)(bits >> 60) & 1, (int)(bits >> 61) & 1};
+  strategy drawn = {(search_pick)((bits >> 48) % PICK_COUNT), "", (int)(bits >> 60) % e->way_count,
+                    (int)(bits >> 59) & 1};
   char keys[] = "TAWOZLaw";
   for (int k = 0; k < KEY_COUNT; k++) {
     swap_keys(keys, k, k + (int)((bits >> (8 * k)) % (sizeof keys - 1 - (size_t)k)));
@@ -202,7 +215,7 @@ static int64_t luby(int64_t i) {
 
 static int64_t nodes_of(const effort *e, int64_t turn) {
   const int64_t least = 2 * (int64_t)e->p->count + LEAST_NODES;
-  return turn % LONG_EVERY == LONG_EVERY - 1 ? least * 2 * luby(turn / LONG_EVERY + 1) : least;
+  return turn % LONG_EVERY == LONG_EVERY - 1 ? least * LONGER * luby(turn / LONG_EVERY + 1) : least;
 }
 
 /* A run of the packing search, as long as no other kind of plan is asked for. Returns 0 when it is not its turn. */
@@ -219,13 +232,30 @@ static int pack(worker *w) {
   if (over) return 0;
   const int64_t nodes = PACKING_NODES * (turn % LONG_PACKING_EVERY == LONG_PACKING_EVERY - 1 ? 9 : 1);
   packing_task task = {(uint64_t)turn, nodes, poll, w, 0};
-  const int verdict = packing_run(w->packing, &task, w->units);
+  const int verdict = packing_run(w->packing, &task, w->plain);
   w->task.nodes = task.nodes;
   w->packed += task.nodes;
   lock(e);
-  learn(w, verdict);
+  learn(w, verdict, 0);
   unlock(e);
   return 1;
+}
+
+/* Turn a plan of one of the forms into one of the problem as it is. */
+static void to_plain(worker *w, int way) {
+  const effort *e = w->shared;
+  for (int i = 0; i < e->p->count; i++)
+    w->plain[i] = way & MERGED ? (w->units[e->block[i]] * e->ways[way].unit + e->above[i]) / e->p->unit : w->units[i];
+}
+
+static int search_as(worker *w, int way) {
+  const problem *p = way == 0 ? w->shared->p : &w->shared->ways[way];
+  if (search_is_narrow(p)) {
+    if (w->narrow[way] == NULL) w->narrow[way] = search_new_narrow(p);
+    return w->narrow[way] == NULL ? SEARCH_STOPPED : search_run_narrow(w->narrow[way], &w->task, w->units);
+  }
+  if (w->wide[way] == NULL) w->wide[way] = search_new_wide(p);
+  return w->wide[way] == NULL ? SEARCH_STOPPED : search_run_wide(w->wide[way], &w->task, w->units);
 }
 
 /* Returns 0 when there is nothing more to do. */
@@ -246,13 +276,12 @@ static int ask(worker *w) {
                           .context = w};
   unlock(e);
   if (over) return 0;
-  const int way = chosen.mirrored;
-  problem_order(way ? e->mirrored : e->p, chosen.keys, w->order);
-  const int verdict = w->narrow[way] != NULL ? search_run_narrow(w->narrow[way], &w->task, w->units)
-                                             : search_run_wide(w->wide[way], &w->task, w->units);
+  problem_order(chosen.way == 0 ? e->p : &e->ways[chosen.way], chosen.keys, w->order);
+  const int verdict = search_as(w, chosen.way);
+  if (verdict == SEARCH_FOUND) to_plain(w, chosen.way);
   w->searched += w->task.nodes;
   lock(e);
-  learn(w, verdict);
+  learn(w, verdict, chosen.way & MERGED);
   if (verdict == SEARCH_FOUND) {
     e->winner = chosen;
     e->has_winner = 1;
@@ -268,12 +297,13 @@ static void *work(void *argument) {
 }
 
 static void worker_free(worker *w) {
-  for (int way = 0; way < 2; way++) {
+  for (int way = 0; way < WAY_COUNT; way++) {
     search_free_narrow(w->narrow[way]);
     search_free_wide(w->wide[way]);
   }
   packing_free(w->packing);
   free(w->units);
+  free(w->plain);
   free(w->order);
 }
 
@@ -283,15 +313,9 @@ static int worker_init(worker *w, effort *e, int index) {
   w->index = index;
   w->units = malloc(sizeof *w->units * (size_t)(e->p->count + 1));
   w->order = malloc(sizeof *w->order * (size_t)(e->p->count + 1));
-  int good = w->units != NULL && w->order != NULL;
+  w->plain = malloc(sizeof *w->plain * (size_t)(e->p->count + 1));
+  int good = w->units != NULL && w->order != NULL && w->plain != NULL;
   if (packing_applies(e->p)) good &= (w->packing = packing_new(e->p)) != NULL;
-  for (int way = 0; way < 2; way++) {
-    const problem *p = way ? e->mirrored : e->p;
-    if (search_is_narrow(p))
-      good &= (w->narrow[way] = search_new_narrow(p)) != NULL;
-    else
-      good &= (w->wide[way] = search_new_wide(p)) != NULL;
-  }
   return good;
 }
 
@@ -342,17 +366,84 @@ static int first_plans(effort *e) {
   return code;
 }
 
-static exact_buffer mirror_of(const exact_buffer *b) {
-  return (exact_buffer){b->size, -1 - b->last, -1 - b->first, b->alignment, b->offset}; /* no overflow at the edges */
+/* ---- the forms of the problem */
+
+typedef struct {
+  int low, high, index;
+  int64_t align;
+} lifetime;
+
+static int compare_lifetimes(const void *a, const void *b) {
+  const lifetime *x = a, *y = b;
+  if (x->low != y->low) return x->low - y->low;
+  if (x->high != y->high) return x->high - y->high;
+  if (x->align != y->align) return x->align < y->align ? -1 : 1;
+  return x->index - y->index;
 }
 
-static int init_mirrored(problem *p, const exact_buffer *buffers, size_t count) {
-  exact_buffer *mirrored = malloc(sizeof *mirrored * (count + 1));
-  if (mirrored == NULL) return EXACT_NO_MEMORY;
-  for (size_t i = 0; i < count; i++) mirrored[i] = mirror_of(&buffers[i]);
-  const int code = problem_init(p, mirrored, count);
-  free(mirrored);
+static int are_one_block(const problem *p, const lifetime *x, const lifetime *y) {
+  const int i = x->index, j = y->index;
+  return x->low == y->low && x->high == y->high && x->align == y->align && p->fixed[i] == EXACT_FREE &&
+         p->fixed[j] == EXACT_FREE && p->bytes[i] % (p->align[i] * p->unit) == 0 &&
+         p->bytes[j] % (p->align[j] * p->unit) == 0;
+}
+
+/* Fill merged with the blocks and say which buffer is where; returns how many blocks there are. */
+static int merge(effort *e, lifetime *list, exact_buffer *merged) {
+  const problem *p = e->p;
+  int count = 0;
+  for (int i = 0; i < p->count; i++) list[i] = (lifetime){p->low[i], p->high[i], i, p->align[i]};
+  qsort(list, (size_t)p->count, sizeof *list, compare_lifetimes);
+  for (int k = 0; k < p->count; k++) {
+    const int i = list[k].index;
+    if (k == 0 || !are_one_block(p, &list[k - 1], &list[k]))
+      merged[count++] = (exact_buffer){0, p->low[i], p->high[i] - 1, p->align[i] * p->unit,
+                                       p->fixed[i] == EXACT_FREE ? EXACT_FREE : p->fixed[i] * p->unit};
+    e->block[i] = count - 1;
+    e->above[i] = merged[count - 1].size;
+    merged[count - 1].size += p->bytes[i];
+  }
+  return count;
+}
+
+static void mirror(exact_buffer *buffers, int count) {
+  for (int i = 0; i < count; i++) {
+    const int64_t first = buffers[i].first;
+    buffers[i].first = -1 - buffers[i].last; /* no overflow at the edges */
+    buffers[i].last = -1 - first;
+  }
+}
+
+static int init_ways(effort *e) {
+  const problem *p = e->p;
+  const size_t n = (size_t)p->count + 1;
+  exact_buffer *buffers = malloc(sizeof *buffers * n);
+  lifetime *list = malloc(sizeof *list * n);
+  e->block = malloc(sizeof *e->block * n);
+  e->above = malloc(sizeof *e->above * n);
+  int code = buffers != NULL && list != NULL && e->block != NULL && e->above != NULL ? EXACT_OK : EXACT_NO_MEMORY;
+  if (code == EXACT_OK) {
+    const int count = merge(e, list, buffers);
+    e->way_count = count < p->count ? WAY_COUNT : MERGED;
+    for (int way = MERGED; way < e->way_count && code == EXACT_OK; way++) {
+      code = problem_init(&e->ways[way], buffers, (size_t)count);
+      mirror(buffers, count);
+    }
+    for (int i = 0; i < p->count; i++)
+      buffers[i] = (exact_buffer){p->bytes[i], p->low[i], p->high[i] - 1, p->align[i] * p->unit,
+                                  p->fixed[i] == EXACT_FREE ? EXACT_FREE : p->fixed[i] * p->unit};
+    mirror(buffers, p->count);
+    if (code == EXACT_OK) code = problem_init(&e->ways[MIRRORED], buffers, (size_t)p->count);
+  }
+  free(list);
+  free(buffers);
   return code;
+}
+
+static void free_ways(effort *e) {
+  for (int way = 1; way < WAY_COUNT; way++) problem_free(&e->ways[way]);
+  free(e->block);
+  free(e->above);
 }
 
 static int solve_problem(effort *e) {
@@ -392,21 +483,20 @@ static void fill(const effort *e, const exact_buffer *buffers, size_t count, exa
 
 int exact_solve(const exact_buffer *buffers, size_t count, const exact_options *options, exact_result *result,
                 int64_t *offsets) {
-  problem p, mirrored;
+  problem p;
   if (arguments_are_bad(buffers, count, options)) return EXACT_BAD_ARGUMENT;
-  memset(&mirrored, 0, sizeof mirrored);
-  effort e = {.p = &p, .mirrored = &mirrored, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
+  effort e = {.p = &p, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
   int code = problem_init(&p, buffers, count);
   e.bound = p.bound;
   if (code == EXACT_OK && problem_fixed_collide(&p)) {
     *result = (exact_result){{-1, p.bound, 0, now() - e.begun}, 1, 1};
   } else if (code == EXACT_OK) {
-    if (p.count <= MOST_SEARCHED) code = init_mirrored(&mirrored, buffers, count);
+    if (p.count <= MOST_SEARCHED) code = init_ways(&e);
     if (code == EXACT_OK) code = solve_problem(&e);
     if (code == EXACT_OK) fill(&e, buffers, count, result, offsets);
   }
   free(e.best);
   problem_free(&p);
-  problem_free(&mirrored);
+  free_ways(&e);
   return code;
 }
