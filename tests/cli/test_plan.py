@@ -129,3 +129,34 @@ def test_errors(arguments, code, message, problem, capsys):
         result = exit_.code
     assert result == code
     assert message in capsys.readouterr().err
+
+
+@needs_native
+def test_a_written_plan_is_what_the_device_then_uses(chain, tmp_path, capsys):
+    """Greedy places 6400 at 0, the next at 6400 and 1600 above both: 14400. The 1600 between them needs 12800."""
+    source, out = tmp_path / "chain.tflite", tmp_path / "planned.tflite"
+    source.write_bytes(bytes(chain(6400, 1600, 6400, 6400).source))
+    assert main(["plan", str(source), "--target", "cortex-m4", "--optimal", "--write", str(out), "--json"]) == 0
+    arena = json.loads(capsys.readouterr().out)["arena"]
+    planned = load(str(out))
+    assert simulate(planned, "cortex-m4").head_bytes == arena["head_after_bytes"] == 12_800
+    assert arena["head_before_bytes"] == 14_400
+    assert simulate(planned, "cortex-m4").smallest.size == arena["smallest_after_bytes"]
+    assert arena["saved_bytes"] == arena["smallest_before_bytes"] - arena["smallest_after_bytes"] > 0
+
+
+@needs_native
+def test_a_plan_is_replaced_only_when_asked(chain, tmp_path, capsys):
+    source, out, again = (tmp_path / name for name in ("chain.tflite", "planned.tflite", "again.tflite"))
+    source.write_bytes(bytes(chain(6400, 1600, 6400, 6400).source))
+    assert main(["plan", str(source), "--optimal", "--write", str(out)]) == 0
+    assert main(["plan", str(out), "--optimal", "--write", str(again)]) == 2
+    assert "--replace-plan" in capsys.readouterr().err
+    assert main(["plan", str(out), "--optimal", "--replace-plan", "--write", str(again)]) == 1
+    assert "nothing written" in capsys.readouterr().err
+    assert not again.exists()
+
+
+def test_writing_needs_a_model(problem, capsys):
+    assert main(["plan", problem, "--write", "out.tflite"]) == 2
+    assert "--write needs a model" in capsys.readouterr().err

@@ -8,22 +8,48 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Unpack
 
 from tflm_sim.answers.head_problem import head_problem
-from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Settings, Where
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.load import parse
 from tflm_sim.model.rewrite import with_metadata
 from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.planners.registry import planner
 
 _VERSION, _SUBGRAPH = 1, 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaSaving:
+    """What a plan in the metadata changes, in bytes: the head, and the smallest arena that works.
+
+    Attributes:
+        head_before: The head as the device plans it.
+        head_after: The head with the plan; scratch buffers are still placed by the device.
+        arena_before: The smallest arena without the plan.
+        arena_after: The smallest arena with it.
+        binding: What the arena with the plan cannot be smaller for: "head", "tail", "temp" or "planner" (its tables).
+    """
+
+    head_before: int
+    head_after: int
+    arena_before: int
+    arena_after: int
+    binding: str
+
+    @property
+    def saved(self) -> int:
+        """Bytes of the arena; negative when it has to be larger."""
+        return self.arena_before - self.arena_after
 
 
 def has_offline_plan(model: Model) -> bool:
@@ -65,13 +91,33 @@ def with_offline_plan(
     model = without_offline_plan(model)
     simulation = simulate(model, target, **settings)
     problem = head_problem(simulation)
-    plan = planner(planner_name)(problem.buffers, time_limit=time_limit)
+    return with_plan(model, simulation, planner(planner_name)(problem.buffers, time_limit=time_limit))
+
+
+def with_plan(model: Model, simulation: Simulation, plan: Plan) -> Model:
+    """Return the model with the offsets that ``plan`` gives the buffers of its simulation; scratch buffers get none.
+
+    Raises:
+        ModelError: The file cannot be rewritten.
+    """
     starts = [*accumulate((len(subgraph.tensors) for subgraph in model.subgraphs), initial=0)]
     offsets = [ONLINE_PLANNED_BUFFER] * _tensor_count(model)
     for buffer, offset in zip(simulation.buffers, plan.offsets, strict=True):
         if buffer.info.tensor >= 0:
             offsets[starts[buffer.info.subgraph] + buffer.info.tensor] = offset
     return _with_offsets(model, offsets)
+
+
+def arena_saving(model: Model, planned: Model, target: Where, **settings: Unpack[Settings]) -> ArenaSaving:
+    """Compare the arenas of a model and of the same with a plan.
+
+    Raises:
+        SimulatedFailure: One of them fails in any arena.
+        UsageError: The configuration has two arenas.
+    """
+    before, after = (smallest_arena(each, target, **settings) for each in (model, planned))
+    heads = [simulate(each, target, **settings).head_bytes for each in (model, planned)]
+    return ArenaSaving(heads[0], heads[1], before.size, after.size, after.binding.kind)
 
 
 def _tensor_count(model: Model) -> int:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from dataclasses import dataclass
 
 from tflm_sim.answers.head_problem import head_problem
-from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.errors import ModelError
-from tflm_sim.files import replacing
+from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.files import replacing, replacing_bytes
 from tflm_sim.lite import planning
+from tflm_sim.model.types import Model
 from tflm_sim.planners import native
 from tflm_sim.planners.compare import Comparison, Outcome, compare
 from tflm_sim.planners.exact import Progress
@@ -20,7 +23,7 @@ from tflm_sim.planners.greedy import greedy_requirements, plan
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
 from tflm_sim.planners.registry import EXACT, PLANNERS, Planner
-from tflm_sim.report.plan import plan_document, plan_lines
+from tflm_sim.report.plan import plan_document, plan_lines, saving_lines
 from tflm_sim.report.plan_svg import write_plan_svg
 
 DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
@@ -29,6 +32,7 @@ tflm-sim plan model.tflite --target esp32-s3
 tflm-sim plan model.tflite --optimal --time-limit 60s --picture plan.svg
 tflm-sim plan problem.csv --planner greedy --planner hill_climb --json
 tflm-sim plan model.tflite --planner exact --csv > solution.csv
+tflm-sim plan model.tflite --optimal --write planned.tflite
 """
 _SECONDS = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
 _TFLITE_ARENA = Planner(
@@ -72,13 +76,20 @@ def register(subparsers: Subparsers) -> None:
     form.add_argument("--csv", action="store_true", help="the problem with the offsets of the best plan, as CSV")
     form.add_argument("--print-memory-plan", action="store_true", help="the lines of TFLM's PrintMemoryPlan()")
     parser.add_argument("--picture", metavar="OUT.svg", help="draw the best plan")
+    parser.add_argument(
+        "--write", metavar="OUT.tflite", help="write the model with the best plan in its metadata, if the arena gains"
+    )
+    parser.add_argument(
+        "--replace-plan", action="store_true", help="plan anew a model whose metadata has a plan already"
+    )
     add_configuration(parser, with_planner=False)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb; the exit code is 1 where no planner has a valid plan."""
-    problem = _problem(args)
+    """Carry out the verb; the exit code is 1 where no planner has a valid plan, or --write nothing to gain."""
+    question = _question(args)
+    problem = question.problem
     if args.print_memory_plan:
         _print_memory_plan(problem)
         return 0
@@ -95,13 +106,50 @@ def run(args: argparse.Namespace) -> int:
     best = comparison.best
     if args.picture is not None and best is not None:
         _draw(args.picture, problem, comparison, best)
+    planned, saving = _in_the_arena(question, best)
     if args.json:
-        say_json(plan_document(problem, comparison))
+        say_json(plan_document(problem, comparison, saving))
     elif args.csv:
         write_csv(sys.stdout, problem, best.plan if best else None)
     else:
         say(*plan_lines(problem, comparison))
+        if saving is not None and best is not None:
+            say("", *saving_lines(saving, best.planner))
+    if args.write is not None and not _write(args.write, planned, saving):
+        return 1
     return 0 if best is not None else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is planned; a model has more to it than its buffers."""
+
+    problem: Problem
+    original: Model | None = None
+    model: Model | None = None
+    simulation: Simulation | None = None
+
+
+def _in_the_arena(question: _Question, best: Outcome | None) -> tuple[Model | None, ArenaSaving | None]:
+    """Return the model with the best plan, and what that saves; None where there is no model, plan, or one arena."""
+    simulation = question.simulation
+    if simulation is None or question.model is None or question.original is None:
+        return None, None
+    if best is None or best.plan is None or simulation.configuration.is_split:
+        return None, None
+    planned = with_plan(question.model, simulation, best.plan)
+    return planned, arena_saving(question.original, planned, simulation.configuration)
+
+
+def _write(path: str, planned: Model | None, saving: ArenaSaving | None) -> bool:
+    """Write the model if its arena gets smaller; say so on stderr."""
+    if planned is None or saving is None or saving.saved <= 0:
+        say("nothing written: no plan makes the arena smaller", file=sys.stderr)
+        return False
+    with replacing_bytes(path) as file:
+        file.write(bytes(planned.source))
+    say(f"{path}: smallest arena {saving.arena_after:,} bytes, {saving.saved:,} less", file=sys.stderr)
+    return True
 
 
 def _seconds(text: str) -> float:
@@ -111,10 +159,20 @@ def _seconds(text: str) -> float:
     return float(match["number"]) * _UNITS[match["unit"]]
 
 
-def _problem(args: argparse.Namespace) -> Problem:
-    if not args.source.lower().endswith(".csv"):
-        simulation = simulate(load_model(args.source), configuration(args))
-        return head_problem(simulation, title=args.source)
+def _question(args: argparse.Namespace) -> _Question:
+    if args.source.lower().endswith(".csv"):
+        if args.write is not None:
+            raise UsageError("--write needs a model; this is a problem from a file")
+        return _Question(_read_problem(args))
+    original = load_model(args.source)
+    if args.write is not None and has_offline_plan(original) and not args.replace_plan:
+        raise UsageError(f"{args.source} has an offline plan already; --replace-plan replaces it")
+    model = without_offline_plan(original) if args.replace_plan else original
+    simulation = simulate(model, configuration(args))
+    return _Question(head_problem(simulation, title=args.source), original, model, simulation)
+
+
+def _read_problem(args: argparse.Namespace) -> Problem:
     try:
         with open(args.source, encoding="utf-8-sig", newline="") as file:
             return read_csv(file, path=args.source)

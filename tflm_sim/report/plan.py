@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tflm_sim.answers.offline_plan import ArenaSaving
 from tflm_sim.escape import printable
 from tflm_sim.planners.compare import Comparison, Outcome
 from tflm_sim.planners.problem import Problem
@@ -14,7 +15,7 @@ SCHEMA_VERSION = 1
 _DISTANCE_NOTE = "a distance to the lower bound is not bytes to be won: a plan that small need not exist"
 
 
-def plan_document(problem: Problem, comparison: Comparison) -> dict[str, Any]:
+def plan_document(problem: Problem, comparison: Comparison, saving: ArenaSaving | None = None) -> dict[str, Any]:
     """Return the comparison as JSON values (``plan_schema.json``); sizes and offsets are bytes, lifetimes inclusive."""
     best = comparison.best
     return {
@@ -34,6 +35,15 @@ def plan_document(problem: Problem, comparison: Comparison) -> dict[str, Any]:
         "lower_bound_bytes": comparison.lower_bound,
         "best": best and best.planner,
         "planners": [_outcome(comparison, outcome) for outcome in comparison.outcomes],
+        "arena": saving
+        and {
+            "head_before_bytes": saving.head_before,
+            "head_after_bytes": saving.head_after,
+            "smallest_before_bytes": saving.arena_before,
+            "smallest_after_bytes": saving.arena_after,
+            "saved_bytes": saving.saved,
+            "binding": saving.binding,
+        },
     }
 
 
@@ -68,6 +78,24 @@ def plan_lines(problem: Problem, comparison: Comparison) -> list[str]:
     if not any(map(comparison.is_proved_optimal, comparison.outcomes)):
         lines += ["", _DISTANCE_NOTE]
     return lines
+
+
+_BINDS = {
+    "head": "the head",
+    "tail": "the tail",
+    "temp": "what is allocated for a while",
+    "planner": "the planner's own tables",
+}
+
+
+def saving_lines(saving: ArenaSaving, planner_name: str) -> list[str]:
+    """Say what the best plan, written into the model, saves of the arena."""
+    head = f"head {saving.head_before:,} -> {saving.head_after:,}"
+    arena = f"smallest arena {saving.arena_before:,} -> {saving.arena_after:,}"
+    verdict = f"saves {saving.saved:,} ({saving.saved / saving.arena_before:.1%}) of the arena"
+    if saving.saved <= 0:
+        verdict = f"saves nothing of the arena: {_BINDS.get(saving.binding, saving.binding)} must fit"
+    return [f"{planner_name} in the model's metadata: {head}, {arena} bytes; {verdict}"]
 
 
 def _row(comparison: Comparison, outcome: Outcome) -> tuple[str, ...]:

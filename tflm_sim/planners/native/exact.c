@@ -28,7 +28,7 @@ enum {
   LONG_EVERY = 4,
   BOUND_EVERY = 5, /* one search of so many asks about the lower bound */
   APPROACH_EVERY = 4, /* with a capacity, one of so many asks for something between it and the best plan */
-  LONGER = 8,         /* so many times longer are the long ones at least */
+  LONGER = 2,         /* so many times longer are the long ones at least */
   KEY_COUNT = 4,
   PACKING_NODES = 6000,
   LONG_PACKING_EVERY = 8,
