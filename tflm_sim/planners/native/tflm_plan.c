@@ -11,6 +11,9 @@
  * The ones it meets are collected, ordered by offset, and searched for the first gap: the same gap that the walk over
  * the whole list finds, because the walk skips the others and equal offsets commute.
  *
+ * Where most buffers are alive together, or there are few, that is not worth while: then all placed buffers stand in
+ * one list ordered by offset, as upstream's, in an array that a walk reads from end to end.
+ *
  * The GPU delegate's GREEDY_BY_SIZE differs in two places only, the order among equal sizes and the choice of the gap.
  *
  * Source: tensorflow/lite/micro/memory_planner/greedy_memory_planner.cc @ 90b983c
@@ -25,6 +28,8 @@
 #define INSERTION_SORT_LIMIT 32u
 #define SPREAD_OUT_LIMIT 4096u
 #define COUNT_LIMIT ((size_t)INT32_MAX)
+#define FEW 96u        /* so few buffers are kept in one list whatever their lifetimes are */
+#define LIST_SPEED 10u /* walking over so many of the list takes as long as collecting and sorting one */
 #define NOT_PLACED INT32_MIN /* below every last_time_used: that is why a time must not be INT32_MIN */
 
 /* The latest last_time_used among placed ranks. level[0][r] is rank r itself, level[k][i] the maximum over the ranks
@@ -51,6 +56,8 @@ typedef struct planner {
   int32_t *first;      /* [count] first_time_used by rank, ascending */
   uint32_t *histogram; /* [RADIX] */
   tree_t tree;
+  int has_list;         /* then keys and spare are the list: offset and size; first_time_used and last_time_used */
+  uint32_t list_length;
 } planner_t;
 
 /* Return value in an order-preserving unsigned form. */
@@ -345,22 +352,91 @@ static int64_t find_gap(policy_t policy, const uint64_t *active, uint32_t count,
   return best < 0 ? candidate : best;
 }
 
+/* ---- the list ---- */
+
+/* Return whether so many pairs are alive together that one list is quicker than the tree. */
+static int is_dense(const planner_t *planner) {
+  uint64_t pairs = 0;
+  for (uint32_t i = 0; i < planner->count; ++i) {
+    const uint32_t up_to = ranks_up_to(planner, planner->buffers[i].last_time_used);
+    pairs += up_to > planner->rank[i] ? up_to - planner->rank[i] - 1 : 0;
+  }
+  return pairs * LIST_SPEED * 2u > (uint64_t)planner->count * planner->count;
+}
+
+/* The same as find_gap, over those of the list that are alive together with buffer. */
+static int64_t find_gap_in_list(const planner_t *planner, const tflm_plan_buffer_t *buffer) {
+  const uint32_t first = bias(buffer->first_time_used);
+  const uint32_t last = bias(buffer->last_time_used);
+  const int takes_first = planner->policy == LATEST_AND_FIRST_GAP;
+  int64_t candidate = 0;
+  int64_t best = -1;
+  int64_t best_gap = INT64_MAX;
+  for (uint32_t i = 0; i < planner->list_length; ++i) {
+    const uint64_t life = planner->spare[i];
+    if (high_half(life) > last || low_half(life) < first) {
+      continue;
+    }
+    const int64_t offset = unbias(high_half(planner->keys[i]));
+    const int64_t end = offset + low_half(planner->keys[i]);
+    const int64_t gap = offset - candidate;
+    if (gap >= buffer->size && gap < best_gap) {
+      best = candidate;
+      best_gap = gap;
+      if (takes_first) {
+        break;
+      }
+    }
+    if (end > candidate) {
+      candidate = buffer->alignment == 1 ? end : align_up((uint32_t)end, (uint32_t)buffer->alignment);
+    }
+  }
+  return best < 0 ? candidate : best;
+}
+
+static void list_insert(planner_t *planner, const tflm_plan_buffer_t *buffer, int32_t offset) {
+  const uint64_t key = pack(bias(offset), (uint32_t)buffer->size);
+  uint32_t at = planner->list_length++;
+  for (; at > 0 && planner->keys[at - 1] > key; --at) {
+    planner->keys[at] = planner->keys[at - 1];
+    planner->spare[at] = planner->spare[at - 1];
+  }
+  planner->keys[at] = key;
+  planner->spare[at] = pack(bias(buffer->first_time_used), bias(buffer->last_time_used));
+}
+
+/* ---- the plan ---- */
+
+static int64_t find_offset(planner_t *planner, const tflm_plan_buffer_t *buffer) {
+  if (planner->has_list) {
+    return find_gap_in_list(planner, buffer);
+  }
+  uint32_t count;
+  const uint64_t *active = simultaneously_active(planner, buffer, &count);
+  return find_gap(planner->policy, active, count, buffer);
+}
+
+static void remember(planner_t *planner, uint32_t index, int32_t offset) {
+  const tflm_plan_buffer_t *buffer = &planner->buffers[index];
+  if (planner->has_list) {
+    list_insert(planner, buffer, offset);
+    return;
+  }
+  const uint32_t rank = planner->rank[index];
+  planner->placed[rank] = pack(bias(offset), (uint32_t)buffer->size);
+  tree_insert(&planner->tree, rank, buffer->last_time_used);
+}
+
 static int place(planner_t *planner, uint32_t index, int32_t *offsets, uint32_t *peak) {
   const tflm_plan_buffer_t *buffer = &planner->buffers[index];
-  const uint32_t rank = planner->rank[index];
-  int64_t offset = buffer->offline_offset;
-  if (buffer->offline_offset == TFLM_PLAN_ONLINE) {
-    uint32_t count;
-    const uint64_t *active = simultaneously_active(planner, buffer, &count);
-    offset = find_gap(planner->policy, active, count, buffer);
-  }
+  const int64_t offset =
+      buffer->offline_offset == TFLM_PLAN_ONLINE ? find_offset(planner, buffer) : buffer->offline_offset;
   if (offset + buffer->size > INT32_MAX) {
     return TFLM_PLAN_E_OVERFLOW;
   }
   const uint32_t end = (uint32_t)(offset + buffer->size);
   offsets[index] = (int32_t)offset;
-  planner->placed[rank] = pack(bias((int32_t)offset), (uint32_t)buffer->size);
-  tree_insert(&planner->tree, rank, buffer->last_time_used);
+  remember(planner, index, (int32_t)offset);
   *peak = *peak < end ? end : *peak;
   return TFLM_PLAN_OK;
 }
@@ -385,7 +461,12 @@ static int plan(policy_t policy, const tflm_plan_buffer_t *buffers, size_t count
   planner.count = (uint32_t)count;
   lay_out(&planner, workspace, planner.count);
   order_by_size(&planner);
-  rank_by_first_time_used(&planner);
+  planner.list_length = 0;
+  planner.has_list = planner.count <= FEW;
+  if (!planner.has_list) {
+    rank_by_first_time_used(&planner);
+    planner.has_list = is_dense(&planner);
+  }
   *peak = 0;
   for (uint32_t i = 0; i < planner.count; ++i) {
     const int status = place(&planner, planner.order[i], offsets, peak);
