@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_model
@@ -12,6 +13,8 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.files import replacing
 from tflm_sim.lite.answer import Answer, Settings, allocated, double_batch, machine_document, unmodelled
+from tflm_sim.lite.flex import flex_ops
+from tflm_sim.lite.gpu import Storage, taken
 from tflm_sim.model.types import Model
 from tflm_sim.units import format_size
 
@@ -20,6 +23,7 @@ tflm-sim lite model.tflite
 tflm-sim lite model.tflite --kernels reference --preserve-all
 tflm-sim lite model.tflite --resize input=4,224,224,3
 tflm-sim lite model.tflite --map
+tflm-sim lite model.tflite --delegate gpu --storage texture-2d --half
 tflm-sim lite model.tflite -o phone.html
 tflm-sim lite *.tflite --jsonl > phones.jsonl
 tflm-sim lite *.tflite --jsonl --double-batch
@@ -42,6 +46,11 @@ def register(subparsers: Subparsers) -> None:
         help="resize an input: its name or number=1,96,96,3",
     )
     shapes.add_argument("--double-batch", action="store_true", help="double dimension 0 of every input that has one")
+    parser.add_argument("--delegate", choices=("xnnpack", "gpu", "flex"), help="what a delegate would take instead")
+    parser.add_argument(
+        "--storage", choices=[row.value for row in Storage], default="buffer", help="what tensors are on the GPU"
+    )
+    parser.add_argument("--half", action="store_true", help="16-bit floats on the GPU")
     parser.add_argument("--target", default=TARGET, metavar="T", help=f"compare with TFLM there (default: {TARGET})")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--map", action="store_true", help="draw where every byte lives, a line an operator")
@@ -61,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings(args.kernels, args.preserve_all, args.threads)
     if args.jsonl:
         return _jsonl(args, settings)
+    if args.delegate == "xnnpack":
+        raise UsageError("--delegate xnnpack: it is not modelled; every figure is that of an interpreter without it")
     if (args.json or args.output) and len(args.models) > 1:
         raise UsageError("one model at a time; use --jsonl for several")
     code = 0
@@ -69,9 +80,28 @@ def run(args: argparse.Namespace) -> int:
         answer = _answer(model, settings, args)
         if position:
             say("")
+        if args.delegate is not None:
+            code = max(code, _delegated(model, answer, args))
+            continue
         _show(name, model, answer, settings, args)
         code = code if answer.status == "ok" else SimulatedFailure.exit_code
     return code
+
+
+def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
+    """Say what a delegate would take; the exit code is 1 where Flex operators contradict themselves."""
+    from tflm_sim.report.lite_delegates import flex_lines, gpu_document, gpu_lines
+
+    if args.delegate == "flex":
+        ops = flex_ops(model)
+        say_json([asdict(op) for op in ops]) if args.json else say(*flex_lines(ops))
+        return 1 if any(op.fault for op in ops) else 0
+    if not answer.subgraphs:
+        raise SimulatedFailure("".join(answer.reports).strip())
+    subgraph = answer.subgraphs[0]
+    document = gpu_document(subgraph, taken(subgraph), Storage(args.storage), 2 if args.half else 4)
+    say_json(document) if args.json else say(*gpu_lines(document))
+    return 0
 
 
 def _show(name: str, model: Model, answer: Answer, settings: Settings, args: argparse.Namespace) -> None:

@@ -107,8 +107,10 @@ def _allocate(answer: Answer) -> None:
     try:
         answer.interpreter.allocate_tensors()
         answer.status = "ok"
-    except SimulatedFailure:
+    except SimulatedFailure as failure:
         answer.status = "error"
+        if failure.status == "abort":
+            answer.reports.append(f"({failure})")  # the runtime itself has no time to say anything
 
 
 def _resize(answer: Answer, shapes: Sequence[tuple[int, tuple[int, ...]]]) -> None:

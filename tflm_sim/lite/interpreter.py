@@ -50,7 +50,7 @@ class Interpreter:
         try:
             self.primary.allocate_tensors()
         except SimulatedFailure as failure:
-            self.reports.append(failure.device_message)
+            self._told(failure)
             raise
 
     def resize_input(self, index: int, shape: Sequence[int]) -> None:
@@ -58,8 +58,12 @@ class Interpreter:
         try:
             self.primary.resize_input(index, tuple(shape))
         except SimulatedFailure as failure:
-            self.reports.append(failure.device_message)
+            self._told(failure)
             raise
+
+    def _told(self, failure: SimulatedFailure) -> None:
+        if failure.device_message:
+            self.reports.append(failure.device_message)
 
     def set_tensor(self, index: int, data: bytes) -> None:
         """Copy bytes into a tensor of the first subgraph, an input before ``invoke``.

@@ -210,6 +210,8 @@ class Subgraph(Graph):
                 raise refused(unresolved_op_message(node.registration))
             return node.registration.prepare is not None and bool(node.registration.prepare(self, node))
         except SimulatedFailure as failure:
+            if failure.status == "abort":
+                raise
             name = node.registration.custom_name or node.registration.op
             told = f"Node number {index} ({name}) failed to prepare."
             where = f"subgraph {self.index}, node {index}, {node.registration.name}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, values_of
@@ -146,7 +147,16 @@ def add(call: Call) -> None:
     if one.type == t.INT16 and is_quantized:
         for tensor, name in ((one, "input1"), (other, "input2"), (output, "output")):
             call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0)
+    if output.type in _BYTES:
+        _check_scales(one, other, output)
     call.resize(output, shape)
+
+
+def _check_scales(one: Tensor, other: Tensor, output: Tensor) -> None:
+    """Halt where a multiplier is not between 0 and 1 (QuantizeMultiplierSmallerThanOneExp)."""
+    if not (one.scale > 0 and other.scale > 0 and output.scale > 0):
+        message = "the process is aborted: a scale is 0, so that a multiplier is not between 0 and 1"
+        raise PrepareError(message, device_message="", status="abort")
 
 
 def multiply(call: Call) -> None:

@@ -1,0 +1,79 @@
+"""What the GPU delegate takes, what its tensors become, and what names operators of TensorFlow."""
+
+import pytest
+
+from tflm_sim.lite.answer import Settings, allocated
+from tflm_sim.lite.flex import flex_ops
+from tflm_sim.lite.gpu import Storage, size_of, strategies, taken
+from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import parse
+from tflm_sim.model.types import TensorType
+from tflm_sim.planners.gpu import BHWC, UInt2, UInt3
+
+
+def chain(ops):
+    """Return the allocated main subgraph of unary operators in a row, on 1 x 4 x 5 x 6 floats."""
+    builder = ModelBuilder()
+    tensors = [builder.tensor((1, 4, 5, 6), TensorType.FLOAT32) for _ in range(len(ops) + 1)]
+    for op, source, result in zip(ops, tensors, tensors[1:], strict=False):
+        builder.operator(op, [source], [result])
+    model = parse(builder.build(inputs=tensors[:1], outputs=tensors[-1:]))
+    return allocated(model, Settings()).subgraphs[0]
+
+
+def test_the_delegate_takes_the_largest_partition():
+    what = taken(chain(["RELU", "ZEROS_LIKE", "TANH", "RELU", "RELU6"]))
+    assert what.nodes == (2, 3, 4)
+    assert what.refused == ("ZEROS_LIKE",)
+    assert what.records == ((3, 0, 1), (4, 1, 2))  # tensors 2 and 5 come from and go to the CPU
+
+
+@pytest.mark.parametrize(
+    ("storage", "size"),
+    [
+        (Storage.BUFFER, 4 * 5 * 8 * 2),  # six channels take two slices of four; halves
+        (Storage.TEXTURE_2D, UInt2(5, 4 * 2)),
+        (Storage.TEXTURE_3D, UInt3(5, 4, 2)),
+        (Storage.BHWC, BHWC(1, 4, 5, 6)),
+    ],
+)
+def test_sizes_on_the_gpu(storage, size):
+    assert size_of(Tensor(shape=(1, 4, 5, 6)), storage, 2) == size
+
+
+def test_every_strategy_answers_for_buffers_and_some_for_bhwc():
+    graph = chain(["RELU"] * 5)
+    what = taken(graph)
+    rows = {row.strategy: row for row in strategies(graph, what, Storage.BUFFER)}
+    each = 4 * 5 * 8 * 4
+    assert (rows["naive"].objects, rows["naive"].bytes) == (4, 4 * each)
+    assert (rows["greedy_by_size"].objects, rows["greedy_by_size"].offsets_bytes) == (2, 2 * each)
+    shapes = {row.strategy: row.objects for row in strategies(graph, what, Storage.BHWC)}
+    assert (shapes["naive"], shapes["equality"], shapes["mincostflow"]) == (4, 2, None)
+
+
+def flex_vector(name):
+    """Return the FlexBuffer [name, ""] as the converter writes it: two strings in an untyped vector."""
+    text = bytes([len(name)]) + name.encode() + b"\0"
+    data = text + b"\0\0"  # the second string: length 0, its end
+    count = len(data)
+    data += b"\2" + bytes([count + 1 - 1, count + 2 - (len(text) + 1)]) + bytes([5 << 2, 5 << 2])
+    root = len(data) - 4
+    return data + bytes([len(data) - root, 10 << 2, 1])
+
+
+@pytest.mark.parametrize(
+    ("options", "named", "fault"),
+    [
+        (flex_vector("AddV2"), "AddV2", ""),
+        (flex_vector("Mul"), "Mul", "the options name 'Mul'"),
+        (None, "", "it has no options: Cannot convert empty data into a valid NodeDef"),
+    ],
+)
+def test_flex_operators_are_named_twice(options, named, fault):
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1,), TensorType.FLOAT32) for _ in range(2))
+    builder.custom("FlexAddV2", [x], [y], options=options)
+    (op,) = flex_ops(parse(builder.build(inputs=[x], outputs=[y])))
+    assert (op.name, op.named, op.fault) == ("AddV2", named, fault)
