@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
-from importlib import import_module
 
 from tflm_sim.ops import cmsis_nn, esp_nn
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import COMPRESSION_FAMILIES, ETHOS_U_FAMILIES, REFERENCE
 from tflm_sim.targets.changes import OPERATORS_SINCE
-from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, Runtime
+from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 
 _REFERENCE = REFERENCE.package
@@ -31,20 +30,9 @@ def registrations(target: Target, custom_ops: Iterable[OpModel] = ()) -> Mapping
         target: Whose kernel library.
         custom_ops: Kernels of one's own; they win over the library's of the same name.
     """
-    if target.runtime.snapshot == CHIRALE_SNAPSHOT:
-        table = _chirale()
-    else:
-        table = _table(target.runtime, tuple(applies(target) for applies, *_ in _LAYERS))
+    table = _table(target.runtime, tuple(applies(target) for applies, *_ in _LAYERS))
     own = {row.op: row for row in custom_ops}
     return {**table, **own} if own else table
-
-
-@cache
-def _chirale() -> Mapping[str, OpModel]:
-    """Return the table of a library of its own time: what was compared with it, and refusals for the rest."""
-    module = import_module("tflm_sim.ops.chirale")
-    refused: dict[str, OpModel] = {op: module.unmodelled(op) for op in REFERENCE}
-    return refused | {model.op: model for model in module.MODELS}
 
 
 @cache
@@ -52,6 +40,13 @@ def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
     table = REFERENCE
     for applies, (_, package, families, rows) in zip(layers, _LAYERS, strict=True):
         if applies:
-            table = OpTable(package, families, rows=rows, base=table)
+            missing = {op for op, change in cmsis_nn.SINCE.items() if not runtime.has(change)}
+            own = package == cmsis_nn.__name__
+            table = OpTable(package, _without(families, missing) if own else families, rows=rows, base=table)
     later = frozenset(op for op, change in OPERATORS_SINCE.items() if not runtime.has(change))
     return table.without(later) if later else table
+
+
+def _without(families: Mapping[str, str], missing: Collection[str]) -> dict[str, str]:
+    """Return the families without some operators, for which the table below is asked."""
+    return {family: " ".join(op for op in ops.split() if op not in missing) for family, ops in families.items()}

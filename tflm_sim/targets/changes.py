@@ -114,6 +114,21 @@ _STRUCTS: dict[str, Change] = {
 
 _KERNELS: dict[str, Change] = {
     "compression": Change(1592, "112d7a65a", "2024-12-10", "compressed tensors"),
+    "pooling_int16": Change(982, "4b0314f25", "2023-01-17", "AVERAGE_POOL_2D and MAX_POOL_2D of int16"),
+    "conv_without_bias": Change(1289, "17987e1a5", "2023-08-24", "CONV_2D frees its bias only when there is one"),
+    "depthwise_conv_without_bias": Change(
+        1607, "b1d8a0802", "2024-12-16", "DEPTHWISE_CONV_2D frees its bias only when there is one"
+    ),
+    "cmsis_keeps_sums": Change(1319, "3022d0960", "2023-09-19", "CMSIS-NN: kernel sums are computed in Prepare"),
+    "cmsis_int4": Change(1366, "5beca7c52", "2023-11-14", "CMSIS-NN's kernels for int4 weights"),
+    "cmsis_lstm": Change(1061, "c373ad48b", "2023-03-02", "CMSIS-NN: UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    "cmsis_transpose_conv": Change(1361, "c845961df", "2023-11-07", "CMSIS-NN: TRANSPOSE_CONV"),
+    "cmsis_batch_matmul": Change(1525, "89f99a9e7", "2024-09-09", "CMSIS-NN: BATCH_MATMUL"),
+    "cmsis_conv_groups": Change(1427, "0ec823ed2", "2024-02-09", "CMSIS-NN: grouped CONV_2D"),
+    "cmsis_constant_sums": Change(1685, "11a8f50d9", "2025-10-17", "CMSIS-NN: kernel sums of constants alone"),
+    "cmsis_depthwise_batches": Change(
+        1887, "cc99d0597", "2026-05-27", "CMSIS-NN: DEPTHWISE_CONV_2D of several batches"
+    ),
     "cmsis_nn_4ab83cc": Change(1899, "acc13e42e", "2026-06-24", "CMSIS-NN 4ab83cc, with the kernels that call it"),
     "uint8_kernels": Change(4, "a37043ff7", "2021-04-09", "kernels of uint8", until=233),
     "kernels_8x16": Change(139, "c062c1b27", "2021-06-23", "CONCATENATION, TRANSPOSE_CONV ... of int16"),

@@ -13,3 +13,10 @@ FAMILIES = {
     "pool_softmax_svdf": "AVERAGE_POOL_2D MAX_POOL_2D SOFTMAX SVDF",
 }
 """Module name to the operators that it models."""
+
+SINCE = {
+    "TRANSPOSE_CONV": "cmsis_transpose_conv",
+    "BATCH_MATMUL": "cmsis_batch_matmul",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": "cmsis_lstm",
+}
+"""The change that brought a kernel, where TFLM was there before; until then it links the reference kernel."""

@@ -32,6 +32,7 @@ from tflm_sim.ops.reference.conv import (
     per_channel_arrays,
     read_height_and_width,
     transpose_conv_data,
+    unpacked_filter,
 )
 from tflm_sim.ops.reference.window import strides
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
@@ -48,7 +49,13 @@ def _conv(
     k.same_c_type(source, output)
     check_supported_input(k, source)
     k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
-    _check_conv_dims(k, source, kernel, output)
+    if k.has("cmsis_conv_groups"):
+        _check_conv_dims(k, source, kernel, output)
+    else:
+        matching_dim((source.shape, 0), (output.shape, 0))
+        check_rank_4(k, input=source, filter=kernel, output=output)
+    if not k.has("cmsis_int4"):
+        yield from unpacked_filter(k.node, kernel)
     image, window, result = Dims(*source.shape), Dims(1, *kernel.shape[1:]), Dims(*output.shape)
     arrays = False
     if source.type in _QUANTIZED:
@@ -90,6 +97,8 @@ def _depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, outpu
         channel_count = k.dim(kernel, DEPTHWISE_CONV.axis)
         _check_scales(k, kernel, channel_count, DEPTHWISE_CONV.axis_name)
         arrays = yield from per_channel_arrays(k.node, channel_count)
+    if not k.has("cmsis_int4"):
+        yield from unpacked_filter(k.node, kernel)
     yield from convolution_data(k.node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
     if source.type == _INT8:
         yield from optional_scratch(_depthwise_size(k, source, kernel, output), "depthwise_conv_wrapper")
@@ -100,6 +109,7 @@ def _depthwise_size(k: Kernel, source: KernelTensor, kernel: KernelTensor, outpu
     check_rank_4(k, input=source, filter=kernel, output=output)
     batches = matching_dim((source.shape, 0), (output.shape, 0))
     depth = matching_dim((output.shape, 3), (kernel.shape, 3))
+    k.check(batches == 1 or k.has("cmsis_depthwise_batches"), "batch_size == 1")
     image = Dims(batches, *source.shape[1:])
     window = Dims(1, kernel.shape[1], kernel.shape[2], depth)
     result = Dims(batches, output.shape[1], output.shape[2], depth)
@@ -107,7 +117,7 @@ def _depthwise_size(k: Kernel, source: KernelTensor, kernel: KernelTensor, outpu
     sizes = buffer_sizes(k.node)
     size_of_kernel = (
         sizes.arm_depthwise_conv_wrapper_s4_get_buffer_size
-        if kernel.type == _INT4
+        if kernel.type == _INT4 and k.has("cmsis_int4")
         else sizes.arm_depthwise_conv_wrapper_s8_get_buffer_size
     )
     return size_of_kernel(isa(k.node), params, image, window, result)

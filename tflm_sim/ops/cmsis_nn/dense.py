@@ -13,11 +13,11 @@ from tflm_sim.ops.cmsis_nn.dims import Dims
 from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, isa, optional_scratch
 from tflm_sim.ops.cmsis_nn.tensor_checks import check_supported_input
 from tflm_sim.ops.kernel import HYBRID, OP_DATA, OUTPUT, Kernel, Prepare, source
-from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_flat_size, runtime_shape
 from tflm_sim.ops.reference.batch_matmul import check_ranks, product_shape, reshape_output, transposed_copy
-from tflm_sim.ops.reference.conv import CONV_PAIRS
+from tflm_sim.ops.reference.conv import CONV_PAIRS, unpacked_filter
 from tflm_sim.ops.reference.fully_connected import LAYER, layer_data, parse
 from tflm_sim.ops.reference.quantization import check_product_scale
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
@@ -32,7 +32,8 @@ def _fully_connected(
     k.same_c_type(source, output)
     check_supported_input(k, source)
     k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
-    k.check(2 <= len(runtime_shape(output)) <= 4, "2 <= output_dim_count <= 4")
+    if k.has("fc_per_channel"):
+        _check_output_rank(k, output)
     accumulation_depth = runtime_dim(runtime_shape(kernel), len(kernel.shape) - 1)
     yield from layer_data(k.node, source, kernel, bias, output)
     per_channel = source.type != _FLOAT32 and kernel.affine is not None and len(kernel.affine.scale) > 1
@@ -41,31 +42,46 @@ def _fully_connected(
         "!data->reference_op_data.is_per_channel || (data->reference_op_data.is_per_channel && "
         "input->type == kTfLiteInt8 && filter->type != kTfLiteInt4)",
     )
+    if source.type != _INT8 and not k.has("cmsis_int4"):
+        yield from unpacked_filter(k.node, kernel)
     window = Dims(accumulation_depth, 1, 1, output.shape[-1])
     if source.type == _INT16:
         k.zero_points(input=source, output=output)
         size = buffer_sizes(k.node).arm_fully_connected_s16_get_buffer_size(isa(k.node), window)
         yield from optional_scratch(size, "fully_connected_s16")
-    elif source.type == _INT8 and kernel.type != _INT4:
+    elif source.type == _INT8 and (kernel.type != _INT4 or not k.has("cmsis_int4")):
         constant = kernel.is_constant and (bias is None or bias.is_constant)
-        yield from _int8_buffers(k.node, output, window, per_channel=per_channel, constant=constant)
+        keeps_sums = k.has("cmsis_keeps_sums") and (constant or not k.has("cmsis_constant_sums"))
+        yield from _int8_buffers(k, kernel, output, window, per_channel=per_channel, keeps_sums=keeps_sums)
 
 
-def _int8_buffers(node: Node, output: KernelTensor, window: Dims, *, per_channel: bool, constant: bool) -> Steps[None]:
+def _check_output_rank(k: Kernel, output: KernelTensor) -> None:
+    k.check(2 <= len(runtime_shape(output)) <= 4, "2 <= output_dim_count <= 4")
+
+
+def _int8_buffers(
+    k: Kernel, kernel: KernelTensor, output: KernelTensor, window: Dims, *, per_channel: bool, keeps_sums: bool
+) -> Steps[None]:
     """Request the buffers of an int8 layer: as a pointwise convolution where it can run as one."""
-    sizes = buffer_sizes(node)
+    node, sizes = k.node, buffer_sizes(k.node)
+    _check_output_rank(k, output)
     if len(output.shape) > 2 and window.n % 4 == 0:
-        if not per_channel:
+        if not k.has("fc_per_channel"):
+            yield Persistent(size_of(node, window.c, 4), "per_channel_output_multiplier")
+            yield Persistent(size_of(node, window.c, 4), "per_channel_output_shift")
+        elif not per_channel:
             yield Scratch(size_of(node, window.c, 4 * 2), "conv_1x1 quantization")
-        batches = runtime_flat_size(output.shape[:-1])
-        image = Dims(batches, 1, 1, window.n)
-        yield from optional_scratch(sizes.arm_convolve_1x1_s8_fast_get_buffer_size(isa(node), image), "convolve_1x1_s8")
-        return
-    size = sizes.arm_fully_connected_s8_get_buffer_size(isa(node), window)
-    if size > 0 and constant:
+        image = Dims(runtime_flat_size(output.shape[:-1]), 1, 1, window.n)
+        size, label = sizes.arm_convolve_1x1_s8_fast_get_buffer_size(isa(node), image), "convolve_1x1_s8"
+        keeps_sums = False
+    else:
+        size, label = sizes.arm_fully_connected_s8_get_buffer_size(isa(node), window), "fully_connected_s8"
+    if not k.has("cmsis_int4"):
+        yield from unpacked_filter(node, kernel)
+    if size > 0 and keeps_sums:
         yield Persistent(size, "kernel_sums")
     else:
-        yield from optional_scratch(size, "fully_connected_s8")
+        yield from optional_scratch(size, label)
 
 
 def _batch_matmul(k: Kernel, lhs: KernelTensor, rhs: KernelTensor, output: KernelTensor) -> Steps[None]:

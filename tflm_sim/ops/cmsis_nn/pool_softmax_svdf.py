@@ -27,7 +27,7 @@ def _prepare_average_pool(node: Node) -> Steps[None]:
     maybe_source = yield from k.optional_input(0)
     maybe_output = yield from k.optional_output(0)
     source, output = k.require(maybe_source, "input"), k.require(maybe_output, "output")
-    if source.type in (_INT8, _INT16):
+    if source.type == _INT8 or (source.type == _INT16 and k.has("pooling_int16")):
         check_rank_4(k, input=source, output=output)
         depth, width = matching_dim((source.shape, 3), (output.shape, 3)), output.shape[2]
         sizes = buffer_sizes(node)

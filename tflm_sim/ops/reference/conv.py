@@ -137,11 +137,15 @@ def convolution_data(node: Node, kind: Convolution, type_: int, *, arrays_alloca
         activation = fused_activation(node, kind.table)
         check_convolution_quantization(node, source, kernel, bias, output, activation=activation, channel_count=count)
         _check_written(k, count, arrays_allocated)
-    if kind is CONV:
+    if kind is CONV and k.has("conv_without_bias"):
         yield from k.free(output, source, kernel, bias)
         return
+    if kind is CONV:
+        yield from k.free(source, kernel, output)
+        yield from k.free(k.require(bias, "bias"))
+        return
     yield from k.free(source, kernel)
-    if has_bias:
+    if has_bias or not k.has("depthwise_conv_without_bias"):
         yield from k.free(k.require(bias, "bias"))
     yield from k.free(output)
 
