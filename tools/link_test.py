@@ -16,9 +16,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tflm_sim.board.connection import Connection, TornReport
+from tflm_sim.board.connection import Connection
 from tflm_sim.board.framing import Frame, encode_frame, split_line, text_of
 from tflm_sim.board.lines import LineAssembler
+from tflm_sim.board.link_events import TornReport
 from tflm_sim.board.messages import ArenaReport
 
 LOG_LINES = (

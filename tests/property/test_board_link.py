@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tflm_sim.board.connection import Connection, LinkEvent
+from tflm_sim.board.connection import Connection
 from tflm_sim.board.framing import Frame, encode_frame, split_line, text_of
 from tflm_sim.board.lines import RawLine
+from tflm_sim.board.link_events import LinkEvent
 from tflm_sim.board.messages import FIELDS
 from tflm_sim.board.monitor import Monitor
 

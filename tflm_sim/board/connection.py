@@ -1,22 +1,24 @@
 """The host's side of our link, without I/O: bytes in, events out; commands in, bytes out.
 
-Two machines share the stream. The *report* machine believes what arrives between a begin and an end when every line is
-there; the *command* machine has at most one command under way.
+Two machines share the stream, and one table each says all that they do. The *report* machine believes what arrives
+between a begin and an end when every line is there; the *command* machine has at most one command under way.
 
-    report      IDLE --begin--> OPEN --end with the right count and digest--> IDLE   ArenaReport
-                OPEN --begin, hello, end that does not match, end of the log--> IDLE or OPEN     TornReport
+    report      IDLE --begin--> OPEN --end--> IDLE          ArenaReport, or TornReport where no candidate is whole
+                OPEN --begin of another report, hello, too many lines, end of the log--> TornReport
 
     command     IDLE --send--> AWAITING --ok, no, done--> IDLE   Reply
                 AWAITING --hello of a start--> LOST   the device restarted: every later send is refused
 
 What decides about a report is its end: the number of its lines and a digest of all of them. Gaps and damage on the way
-are named, and lines that come twice are dropped. A frame that the state does not allow is an event, never an exception,
-because a device may say anything at any time. What *we* do wrong is a LocalProtocolError.
+are named, and lines that come twice are dropped. The same begin again is either such a line or a device that restarted
+and counts from 0 again: both readings are kept as candidates until the end tells which one it was.
+
+A frame that the state does not allow is an event, never an exception, because a device may say anything at any time.
+What *we* do wrong is a LocalProtocolError.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from tflm_sim.board.framing import (
@@ -29,9 +31,27 @@ from tflm_sim.board.framing import (
     split_line,
 )
 from tflm_sim.board.lines import LineAssembler, RawLine
-from tflm_sim.board.messages import REPLY_FIELDS, ArenaReport, schema_problem
-from tflm_sim.board.report_builder import ReportBuilder
+from tflm_sim.board.link_events import (
+    CountedBack,
+    DuplicateFrame,
+    Gap,
+    Hello,
+    LinkEvent,
+    Reply,
+    Text,
+    TornReport,
+    UnknownFrame,
+)
+from tflm_sim.board.messages import REPLY_FIELDS, schema_problem
+from tflm_sim.board.report_builder import MOST_LINES, ReportCandidates
 from tflm_sim.errors import LocalProtocolError
+
+
+class ReportState(Enum):
+    """Where the report machine is."""
+
+    IDLE = "no report is open"
+    OPEN = "a report is open"
 
 
 class CommandState(Enum):
@@ -42,95 +62,68 @@ class CommandState(Enum):
     LOST = "the device restarted during a command"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A line of other text, to be shown and to be read by the dialects."""
+class Input(Enum):
+    """What happens to a machine: a frame by what it means here, or a call of ours."""
 
-    raw: RawLine
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Frames are missing: the sequence jumped from one number to another."""
-
-    line: int
-    expected: int
-    got: int
-
-
-@dataclass(frozen=True, slots=True)
-class DuplicateFrame:
-    """The same frame again; ignored."""
-
-    line: int
-    sequence: int
+    BEGIN = "a report begins"
+    FOREIGN = "a report of another schema begins"
+    BEGIN_AGAIN = "the begin of the open report comes again"
+    LINE = "a line of the open report"
+    TOO_LONG = "the open report has more lines than any"
+    END = "an end with the open report's number"
+    STRAY = "a line or an end of a report that is not open"
+    START = "the device says that it started"
+    CLOSE = "the stream ends"
+    SEND = "we send a command"
+    RESEND = "we send the same command once more"
+    REPLY = "the reply to the command under way"
+    FORGET = "we give the command under way up"
 
 
-@dataclass(frozen=True, slots=True)
-class TornReport:
-    """A report that lost lines; dropped as a whole."""
-
-    line: int
-    number: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownFrame:
-    """A whole frame that this version does not understand; ignored."""
-
-    line: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hello:
-    """The firmware started, or answers a ping.
-
-    Attributes:
-        line: Line number.
-        ping: Sequence number of the ping, -1 after a start.
-        app: Its name.
-        room: Bytes of arena that it can offer.
-        buffers: How many buffers it can plan.
-    """
-
-    line: int
-    ping: int
-    app: str
-    room: int
-    buffers: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The answer to a command: ``type`` is "ok", "no" or "done"."""
-
-    line: int
-    type: str
-    command: int
-    fields: tuple[tuple[str, FieldValue], ...]
-
-    def number(self, name: str) -> int:
-        """Return the field ``name``, which the schema promises to be an integer."""
-        value = dict(self.fields)[name]
-        assert isinstance(value, int), "the schema was checked when the frame was read"
-        return value
-
-
-LinkEvent = Text | BadFrame | Gap | DuplicateFrame | TornReport | UnknownFrame | Hello | Reply | ArenaReport
+# (state, input) -> (next state, the method that does what there is to do, "" where nothing is).
+REPORT_TRANSITIONS: dict[tuple[ReportState, Input], tuple[ReportState, str]] = {
+    (ReportState.IDLE, Input.BEGIN): (ReportState.OPEN, "_open"),
+    (ReportState.IDLE, Input.FOREIGN): (ReportState.IDLE, "_refuse"),
+    (ReportState.IDLE, Input.STRAY): (ReportState.IDLE, "_stray"),
+    (ReportState.IDLE, Input.START): (ReportState.IDLE, ""),
+    (ReportState.IDLE, Input.CLOSE): (ReportState.IDLE, ""),
+    (ReportState.OPEN, Input.BEGIN): (ReportState.OPEN, "_tear_and_open"),
+    (ReportState.OPEN, Input.BEGIN_AGAIN): (ReportState.OPEN, "_open_another"),
+    (ReportState.OPEN, Input.FOREIGN): (ReportState.IDLE, "_tear_and_refuse"),
+    (ReportState.OPEN, Input.LINE): (ReportState.OPEN, "_add"),
+    (ReportState.OPEN, Input.TOO_LONG): (ReportState.IDLE, "_give_up"),
+    (ReportState.OPEN, Input.END): (ReportState.IDLE, "_finish"),
+    (ReportState.OPEN, Input.STRAY): (ReportState.OPEN, "_stray"),
+    (ReportState.OPEN, Input.START): (ReportState.IDLE, "_tear_by_start"),
+    (ReportState.OPEN, Input.CLOSE): (ReportState.IDLE, "_tear_by_close"),
+}
+# What is not here is a LocalProtocolError where we ask for it, and a frame that is ignored where the device sends it.
+COMMAND_TRANSITIONS: dict[tuple[CommandState, Input], CommandState] = {
+    (CommandState.IDLE, Input.SEND): CommandState.AWAITING,
+    (CommandState.IDLE, Input.START): CommandState.IDLE,
+    (CommandState.IDLE, Input.FORGET): CommandState.IDLE,
+    (CommandState.AWAITING, Input.RESEND): CommandState.AWAITING,
+    (CommandState.AWAITING, Input.REPLY): CommandState.IDLE,
+    (CommandState.AWAITING, Input.START): CommandState.LOST,
+    (CommandState.AWAITING, Input.FORGET): CommandState.IDLE,
+    (CommandState.LOST, Input.START): CommandState.LOST,
+    (CommandState.LOST, Input.FORGET): CommandState.IDLE,
+}
 
 
 class Connection:
     """One end of a link (mutable)."""
 
-    __slots__ = ("_assembler", "_builder", "_last", "_sequence", "command", "state")
+    __slots__ = ("_assembler", "_candidates", "_last", "_late", "_reason", "_report", "_sequence", "command", "state")
 
     def __init__(self) -> None:
         self._assembler = LineAssembler()
-        self._builder: ReportBuilder | None = None
+        self._candidates = ReportCandidates()
         self._last: Frame | None = None
+        self._late: Frame | None = None
+        self._reason = ""
         self._sequence = 0
+        self._report = ReportState.IDLE
         self.state = CommandState.IDLE
         self.command: tuple[int, bytes] | None = None
 
@@ -143,7 +136,8 @@ class Connection:
     def close(self, reason: str = "the log ends") -> list[LinkEvent]:
         """Return what the end of the stream says: the line that has no end, and the report that has none."""
         last = [event for line in self._assembler.close() for event in self._take_line(line)]
-        return [*last, *self._tear(0, reason)]
+        self._reason = reason
+        return [*last, *self._step_report(Input.CLOSE, None)]
 
     def _take_line(self, line: RawLine) -> list[LinkEvent]:
         frames, rest = split_line(line)
@@ -154,47 +148,103 @@ class Connection:
     def _take(self, frame: Frame | BadFrame) -> list[LinkEvent]:
         if isinstance(frame, BadFrame):
             return [frame]
-        last, self._last = self._last, frame
-        twice = last is not None and (frame.sequence, frame.crc) == (last.sequence, last.crc)
-        if twice or (self._builder is not None and self._builder.knows(frame)):
+        last = self._last
+        begins_again = frame.type == "begin" and self._candidates.begins_with(frame)
+        if not begins_again and (_is_same(frame, last) or self._candidates.knows(frame)):
+            self._last = frame
             return [DuplicateFrame(frame.line, frame.sequence)]
-        expected = (last.sequence + 1) % SEQUENCE_MODULUS if last is not None else frame.sequence
-        fresh = frame.sequence == expected or frame.type == "hello"
-        gap: list[LinkEvent] = [] if fresh else [Gap(frame.line, expected, frame.sequence)]
+        counted = [] if begins_again and _is_same(frame, last) else self._count(frame)
         if problem := schema_problem(frame):
-            return [*gap, UnknownFrame(frame.line, problem)]
-        return [*gap, *(self._take_reply(frame) if frame.type in REPLY_FIELDS else self._take_report(frame))]
+            return [*counted, UnknownFrame(frame.line, problem)]
+        if frame.type in REPLY_FIELDS:
+            return [*counted, *self._take_reply(frame)]
+        return [*counted, *self._step_report(self._meaning(frame, begins_again), frame)]
 
-    def _take_report(self, frame: Frame) -> list[LinkEvent]:
-        if frame.type == "begin":
-            return self._begin(frame)
-        if self._builder is None or frame.number("r") != self._builder.number:
-            stray = TornReport(frame.line, frame.number("r"), "its beginning is missing")
-            return [stray] if frame.type == "end" else []
-        if frame.type != "end":
-            self._builder.add(frame)
+    def _count(self, frame: Frame) -> list[LinkEvent]:
+        """Follow the sender's count of frames; a hello starts it anew.
+
+        Going back is a restart, or one line that came late: two in a row tell that it is a restart.
+        """
+        last, late = self._last, self._late
+        expected = frame.sequence if last is None or frame.type == "hello" else (last.sequence + 1) % SEQUENCE_MODULUS
+        missing = (frame.sequence - expected) % SEQUENCE_MODULUS
+        goes_back = missing >= SEQUENCE_MODULUS // 2
+        goes_on_late = late is not None and frame.sequence == (late.sequence + 1) % SEQUENCE_MODULUS
+        if goes_back and frame.type != "begin" and not goes_on_late:
+            self._late = frame
+        else:
+            self._last, self._late = frame, None
+        if missing == 0 or (goes_back and goes_on_late):
             return []
-        builder, self._builder = self._builder, None
-        problem = builder.end_problem(frame)
-        return [TornReport(frame.line, builder.number, problem)] if problem else [builder.finish(frame)]
+        if goes_back:
+            return [CountedBack(frame.line, expected, frame.sequence)]
+        return [Gap(frame.line, expected, frame.sequence, missing)]
 
-    def _begin(self, frame: Frame) -> list[LinkEvent]:
-        torn = self._tear(frame.line, "another begins before its end")
-        if frame.number("v") != SCHEMA:
-            return [*torn, UnknownFrame(frame.line, f"schema {frame.number('v')}: this version reads {SCHEMA}")]
-        self._builder = ReportBuilder(frame)
+    def _meaning(self, frame: Frame, begins_again: bool) -> Input:
+        """What a frame of a report is to the report machine."""
+        if frame.type == "begin":
+            known = Input.BEGIN_AGAIN if begins_again else Input.BEGIN
+            return known if frame.number("v") == SCHEMA else Input.FOREIGN
+        if frame.number("r") != self._candidates.number:
+            return Input.STRAY
+        if frame.type == "end":
+            return Input.END
+        return Input.LINE if self._candidates.line_count < MOST_LINES else Input.TOO_LONG
+
+    def _step_report(self, given: Input, frame: Frame | None) -> list[LinkEvent]:
+        self._report, action = REPORT_TRANSITIONS[self._report, given]
+        events: list[LinkEvent] = getattr(self, action)(frame) if action else []
+        return events
+
+    def _open(self, frame: Frame) -> list[LinkEvent]:
+        self._candidates.open(frame)
+        return []
+
+    def _open_another(self, frame: Frame) -> list[LinkEvent]:
+        self._candidates.open(frame)
+        return [DuplicateFrame(frame.line, frame.sequence)]
+
+    def _tear_and_open(self, frame: Frame) -> list[LinkEvent]:
+        torn = self._candidates.tear(frame.line, "another begins before its end")
+        self._candidates.open(frame)
         return torn
 
-    def _tear(self, line: int, reason: str) -> list[LinkEvent]:
-        builder, self._builder = self._builder, None
-        return [] if builder is None else [TornReport(line, builder.number, reason)]
+    def _refuse(self, frame: Frame) -> list[LinkEvent]:
+        return [UnknownFrame(frame.line, f"schema {frame.number('v')}: this version reads {SCHEMA}")]
+
+    def _tear_and_refuse(self, frame: Frame) -> list[LinkEvent]:
+        return [*self._candidates.tear(frame.line, "another begins before its end"), *self._refuse(frame)]
+
+    def _add(self, frame: Frame) -> list[LinkEvent]:
+        self._candidates.add(frame)
+        return []
+
+    def _give_up(self, frame: Frame) -> list[LinkEvent]:
+        return self._candidates.tear(frame.line, f"it has more than {MOST_LINES:,} lines")
+
+    def _finish(self, frame: Frame) -> list[LinkEvent]:
+        return self._candidates.finish(frame)
+
+    def _stray(self, frame: Frame) -> list[LinkEvent]:
+        if frame.type != "end":
+            return []
+        if self._candidates.ended_with(frame):
+            return [DuplicateFrame(frame.line, frame.sequence)]
+        return [TornReport(frame.line, frame.number("r"), "its beginning is missing")]
+
+    def _tear_by_start(self, frame: Frame) -> list[LinkEvent]:
+        return self._candidates.tear(frame.line, "the device restarted")
+
+    def _tear_by_close(self, _: None) -> list[LinkEvent]:
+        return self._candidates.tear(0, self._reason)
 
     def _take_reply(self, frame: Frame) -> list[LinkEvent]:
         if frame.type == "hello":
             return self._take_hello(frame)
-        if self.command is None or frame.number("q") != self.command[0]:
+        is_ours = self.command is not None and frame.number("q") == self.command[0]
+        if not is_ours or not self._step_command(Input.REPLY):
             return [UnknownFrame(frame.line, f"a reply to command {frame.number('q')}, which is not under way")]
-        self.state, self.command = CommandState.IDLE, None
+        self.command = None
         return [Reply(frame.line, frame.type, frame.number("q"), frame.fields)]
 
     def _take_hello(self, frame: Frame) -> list[LinkEvent]:
@@ -208,9 +258,14 @@ class Connection:
         )
         if hello.ping >= 0:
             return [hello]
-        if self.state is CommandState.AWAITING:
-            self.state = CommandState.LOST
-        return [*self._tear(frame.line, "the device restarted"), hello]
+        self._step_command(Input.START)
+        return [*self._step_report(Input.START, frame), hello]
+
+    def _step_command(self, given: Input) -> bool:
+        """Take the command machine a step further; return whether its state allows that."""
+        following = COMMAND_TRANSITIONS.get((self.state, given))
+        self.state = following or self.state
+        return following is not None
 
     # What is sent.
 
@@ -220,12 +275,11 @@ class Connection:
         Raises:
             LocalProtocolError: Another command is under way, or the device restarted during one.
         """
-        if self.state is not CommandState.IDLE:
+        if not self._step_command(Input.SEND):
             raise LocalProtocolError(f"'{kind}' cannot be sent: {self.state.value}")
         data = encode_frame(self._sequence, kind, fields)
         self.command = self._sequence, data
         self._sequence = (self._sequence + 1) % SEQUENCE_MODULUS
-        self.state = CommandState.AWAITING
         return data
 
     def resend(self) -> bytes:
@@ -234,10 +288,15 @@ class Connection:
         Raises:
             LocalProtocolError: No command is under way.
         """
-        if self.state is not CommandState.AWAITING or self.command is None:
+        if self.command is None or not self._step_command(Input.RESEND):
             raise LocalProtocolError(f"there is no command to repeat: {self.state.value}")
         return self.command[1]
 
     def forget(self) -> None:
         """Give the command under way up: no reply to it is expected any more."""
-        self.state, self.command = CommandState.IDLE, None
+        self._step_command(Input.FORGET)
+        self.command = None
+
+
+def _is_same(frame: Frame, other: Frame | None) -> bool:
+    return other is not None and (frame.sequence, frame.crc) == (other.sequence, other.crc)

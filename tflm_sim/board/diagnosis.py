@@ -31,6 +31,9 @@ PHASES = {
     "output_tensors": "making the output tensors",
     "invoke": "running the model",
 }
+PATIENCE = 8
+"""Lines of other text after which a chain is over."""
+LONGEST_CHAIN = 64
 _NOT_THE_ARENA = (Role.MODEL, Role.KERNEL, Role.SEQUENCE)
 
 
@@ -73,9 +76,59 @@ class Diagnosis:
     lines: tuple[int, ...]
 
     @property
+    def content(self) -> tuple[object, ...]:
+        """What the failure says, without where it stands."""
+        return tuple((message.kind, message.values) for message in self.messages)
+
+    @property
     def missing(self) -> int | None:
         """The most bytes that an allocation lacked, or None."""
         return max((refusal.missing for refusal in self.refusals if refusal.missing is not None), default=None)
+
+
+class FailureCollector:
+    """Cuts the events of a log into failures as they come (mutable).
+
+    A chain is over when the program has said its own, when other text went on for some lines, when the device
+    restarted, or when it is longer than any: firmware that fails in a loop must not fill the memory.
+
+    Args:
+        arena_size: The arena in bytes, when the user knows it; otherwise the log's own statement is used.
+    """
+
+    def __init__(self, arena_size: int | None = None) -> None:
+        self._is_known = arena_size is not None
+        self._size = arena_size
+        self._chain: list[Message] = []
+        self._quiet = 0
+
+    def feed(self, event: LogEvent) -> list[Diagnosis]:
+        """Take an event; return the failure that it ends, if it ends one."""
+        if isinstance(event, ArenaConfigured):
+            self._quiet = 0
+            if not self._is_known:
+                self._size = event.size
+            return []
+        if isinstance(event, Reset):
+            return self.close()
+        if not isinstance(event, Message):
+            return []
+        done = self.close() if _starts_anew(self._chain, event) or len(self._chain) >= LONGEST_CHAIN else []
+        self._chain.append(event)
+        self._quiet = 0
+        return done
+
+    def feed_other_line(self) -> list[Diagnosis]:
+        """Say that a line came that is no message; return the failure that is over by that, if one is."""
+        self._quiet += 1
+        return self.close() if self._quiet >= PATIENCE and self._chain else []
+
+    def close(self) -> list[Diagnosis]:
+        """Return the failure that is open, if one is: nothing more of it will come."""
+        chain, self._chain = self._chain, []
+        if all(_role(message) is Role.NOTE for message in chain):
+            return []
+        return [_diagnose_chain(chain, self._size)]
 
 
 def diagnose(events: Iterable[LogEvent], *, arena_size: int | None = None) -> list[Diagnosis]:
@@ -85,40 +138,19 @@ def diagnose(events: Iterable[LogEvent], *, arena_size: int | None = None) -> li
         events: What the log says.
         arena_size: The arena in bytes, when the user knows it; otherwise the log's own statement is used.
     """
-    found: dict[tuple[tuple[str, tuple[tuple[str, int | str], ...]], ...], Diagnosis] = {}
-    for chain, size in _chains(events, arena_size):
-        diagnosis = _diagnose_chain(chain, size)
-        key = tuple((message.kind, message.values) for message in chain)
-        known = found.get(key)
-        found[key] = diagnosis if known is None else replace(known, lines=(*known.lines, chain[0].line))
+    collector = FailureCollector(arena_size)
+    found: dict[tuple[object, ...], Diagnosis] = {}
+    for diagnosis in [*(one for event in events for one in collector.feed(event)), *collector.close()]:
+        known = found.get(diagnosis.content)
+        found[diagnosis.content] = (
+            diagnosis if known is None else replace(known, lines=(*known.lines, *diagnosis.lines))
+        )
     return list(found.values())
-
-
-def _chains(events: Iterable[LogEvent], arena_size: int | None) -> list[tuple[list[Message], int | None]]:
-    """Cut the messages into chains, each with the arena size that was stated before or right after it."""
-    chains: list[tuple[list[Message], int | None]] = []
-    chain: list[Message] = []
-    size = arena_size
-    for event in events:
-        if isinstance(event, ArenaConfigured) and arena_size is None:
-            size = event.size
-        elif isinstance(event, Reset) or (isinstance(event, Message) and _starts_anew(chain, event)):
-            _close(chains, chain, size)
-            chain = []
-        if isinstance(event, Message):
-            chain.append(event)
-    _close(chains, chain, size)
-    return chains
 
 
 def _starts_anew(chain: Sequence[Message], message: Message) -> bool:
     """After the program's own line, only more of the program's lines belong to the chain."""
     return bool(chain) and _role(chain[-1]) is Role.APP and _role(message) is not Role.APP
-
-
-def _close(chains: list[tuple[list[Message], int | None]], chain: list[Message], size: int | None) -> None:
-    if any(_role(message) is not Role.NOTE for message in chain):
-        chains.append((chain, size))
 
 
 def _role(message: Message) -> Role:
@@ -195,30 +227,8 @@ def _notes(chain: Sequence[Message]) -> tuple[str, ...]:
     notes = []
     for message in chain:
         values = dict(message.values)
-        note = _NOTES.get(message.kind, "")
+        note = BY_KIND[message.kind].note
         needs = {name for _, name, _, _ in Formatter().parse(note) if name}
         if note and needs <= values.keys():
             notes.append(note.format(**values))
     return tuple(dict.fromkeys(notes))
-
-
-_NOTES = {
-    "too_many_buffers": "Beside the buffers there was room to plan {max_buffers} of them: the planner works inside the "
-    "arena, so it needs more than the plan itself.",
-    "resolver_full": "Raise the template argument of MicroMutableOpResolver.",
-    "resolver_limit": "It has room for {limit} operators.",
-    "op_missing": "Add {op} to the op resolver (Add... of MicroMutableOpResolver).",
-    "needs_resources": "Pass MicroResourceVariables::Create(allocator, count) to the interpreter.",
-    "resource_count": "MicroResourceVariables::Create was called with {max_count}; the model has more.",
-    "scratch_limit": "The limit is {limit} per operator.",
-    "unaligned": "{lost} bytes of the arena are lost to its alignment: declare it alignas(16).",
-    "schema_version": "The model has schema version {given}, the firmware reads {supported}.",
-    "ei_arena": "The heap cannot give {bytes} bytes in one piece: this is not TFLM's arena being too small.",
-    "ei_eon": "Status {status}: for an EON compiled model this covers the heap and every tensor.",
-    "temps_count": "{count} temporary buffers were still out.",
-    "dynamic_tensor": "Tensor {tensor} of subgraph {subgraph} has no size before the model runs.",
-    "ensure_numbers": "{left} was {left_value}, {right} was {right_value} ({file}:{source_line}).",
-    "ensure_types": "{left} was {left_value}, {right} was {right_value} ({file}:{source_line}).",
-    "ensure_true": "{condition} was not true ({file}:{source_line}).",
-    "kernel_type": "The type is {type}.",
-}

@@ -26,7 +26,7 @@ SEQUENCE_MODULUS = 65536
 
 MARK = b"$TSIM,"
 _FRAME = re.compile(rb"\$(TSIM,(0|[1-9]\d{0,4}),([a-z_]{1,12}),(\{[\x20-\x23\x25-\x29\x2b-\x7e]*\}))\*([0-9a-f]{8})")
-_ALMOST = re.compile(rb"\{\"[^$*]*\}\*[0-9a-f]{8}")
+_END = re.compile(rb"\}\*[0-9a-f]{8}")
 
 FieldValue = int | str
 
@@ -82,8 +82,8 @@ def split_line(line: RawLine) -> tuple[list[Frame | BadFrame], bytes]:
     rest: list[bytes] = []
     start, position = 0, line.data.find(MARK)
     if position < 0:
-        almost = _ALMOST.search(line.data)
-        return [BadFrame(line.number, "the frame has no start", line.data)] if almost else [], line.data
+        lost = _has_lost_its_start(line.data)
+        return [BadFrame(line.number, "the frame has no start", line.data)] if lost else [], line.data
     while position >= 0:
         match = _FRAME.match(line.data, position)
         frame = _torn(line, position) if match is None else _checked(line.number, match)
@@ -93,6 +93,17 @@ def split_line(line: RawLine) -> tuple[list[Frame | BadFrame], bytes]:
             start = match.end()
         position = line.data.find(MARK, position + 1 if match is None else match.end())
     return found, b"".join([*rest, line.data[start:]])
+
+
+def _has_lost_its_start(data: bytes) -> bool:
+    """Whether fields and a CRC are there, with neither "$" nor "*" between them."""
+    start = 0
+    for end in _END.finditer(data):
+        mark = max(data.rfind(b"$", start, end.start()), data.rfind(b"*", start, end.start()))
+        if data.find(b'{"', max(mark, start), end.start()) >= 0:
+            return True
+        start = end.end()
+    return False
 
 
 def _torn(line: RawLine, position: int) -> BadFrame:

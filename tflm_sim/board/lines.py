@@ -40,36 +40,36 @@ class LineAssembler:
     __slots__ = ("_count", "_offset", "_pending")
 
     def __init__(self) -> None:
-        self._pending = b""
+        self._pending = bytearray()
         self._offset = 0
         self._count = 0
 
     def feed(self, data: bytes) -> list[RawLine]:
-        """Take the next bytes of the stream; return the lines that they complete."""
-        parts = _LINE_END.split(self._pending + data)
+        """Take the next bytes of the stream; return the lines that they complete. The time is linear in the bytes."""
         lines: list[RawLine] = []
-        for part in parts[:-1]:
-            self._take(part, lines, ended=True)
+        *whole, rest = _LINE_END.split(data)
+        for part in whole:
+            self._grow(part, lines)
+            self._emit(len(self._pending), lines, ended=True)
             self._offset += 1
-        rest = parts[-1]
-        while len(rest) > MAX_LINE:
-            self._take(rest[:MAX_LINE], lines, ended=False)
-            rest = rest[MAX_LINE:]
-        self._pending = rest
+        self._grow(rest, lines)
         return lines
 
     def close(self) -> list[RawLine]:
         """Return what is left without a line end, as a line that says so."""
         lines: list[RawLine] = []
-        self._take(self._pending, lines, ended=False)
-        self._pending = b""
+        self._emit(len(self._pending), lines, ended=False)
         return lines
 
-    def _take(self, data: bytes, lines: list[RawLine], *, ended: bool) -> None:
-        while len(data) > MAX_LINE:
-            self._take(data[:MAX_LINE], lines, ended=False)
-            data = data[MAX_LINE:]
+    def _grow(self, data: bytes, lines: list[RawLine]) -> None:
+        self._pending += data
+        while len(self._pending) > MAX_LINE:
+            self._emit(MAX_LINE, lines, ended=False)
+
+    def _emit(self, size: int, lines: list[RawLine], *, ended: bool) -> None:
+        data = bytes(self._pending[:size])
+        del self._pending[:size]
         if data:
             self._count += 1
             lines.append(RawLine(self._count, self._offset, data, ended))
-        self._offset += len(data)
+        self._offset += size

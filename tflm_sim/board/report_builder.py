@@ -1,13 +1,20 @@
-"""Collects the frames of one report and checks its end."""
+"""Collects the frames of one report and checks its end, from every begin that may be its own."""
 
 from __future__ import annotations
 
 import zlib
+from collections import deque
 
 from tflm_sim.board.dialects.categories import KEYS
 from tflm_sim.board.dialects.events import CategoryUse, PlanBuffer
 from tflm_sim.board.framing import Frame, text_of
+from tflm_sim.board.link_events import LinkEvent, TornReport
 from tflm_sim.board.messages import ArenaReport, HighWater
+
+MOST_LINES = 16_384
+"""Lines of a report; a planner of the largest models has a tenth of that many buffers."""
+_MOST_CANDIDATES = 4
+_REMEMBERED_ENDS = 16
 
 
 class ReportBuilder:
@@ -22,6 +29,15 @@ class ReportBuilder:
         self._known = {(begin.sequence, begin.crc)}
         self._digest = zlib.crc32(begin.crc.to_bytes(4, "big"))
 
+    @property
+    def line_count(self) -> int:
+        """How many lines it has, its begin included."""
+        return len(self._lines) + 1
+
+    def begins_with(self, frame: Frame) -> bool:
+        """Return whether this very line is its begin."""
+        return (frame.sequence, frame.crc) == (self._begin.sequence, self._begin.crc)
+
     def knows(self, frame: Frame) -> bool:
         """Return whether this very line is in the report already."""
         return (frame.sequence, frame.crc) in self._known
@@ -34,9 +50,8 @@ class ReportBuilder:
 
     def end_problem(self, end: Frame) -> str:
         """Return why the report must not be believed, "" when it may."""
-        count = len(self._lines) + 1
-        if end.number("n") != count:
-            return f"it has {count} lines, its end says {end.number('n')}"
+        if end.number("n") != self.line_count:
+            return f"it has {self.line_count} lines, its end says {end.number('n')}"
         if end.text("x") != f"{self._digest:08x}":
             return "its lines are not those that its end was computed over"
         return ""
@@ -70,3 +85,66 @@ class ReportBuilder:
     def _only(self, kind: str) -> Frame | None:
         """The last line of a kind that says one thing about the whole."""
         return next((line for line in reversed(self._lines) if line.type == kind), None)
+
+
+class ReportCandidates:
+    """The readings of an open report, the oldest first (mutable): each begins at one of its begins that came.
+
+    A begin that comes twice was doubled on the wire, or the device restarted and sends its first report again.
+    """
+
+    __slots__ = ("_candidates", "_ends")
+
+    def __init__(self) -> None:
+        self._candidates: list[ReportBuilder] = []
+        self._ends: deque[tuple[int, int]] = deque(maxlen=_REMEMBERED_ENDS)
+
+    @property
+    def number(self) -> int | None:
+        """The device's number of the open report, None without one."""
+        return self._candidates[0].number if self._candidates else None
+
+    @property
+    def line_count(self) -> int:
+        """How many lines the longest reading has."""
+        return max((candidate.line_count for candidate in self._candidates), default=0)
+
+    def begins_with(self, frame: Frame) -> bool:
+        """Return whether the open report began with this very line."""
+        return any(candidate.begins_with(frame) for candidate in self._candidates)
+
+    def knows(self, frame: Frame) -> bool:
+        """Return whether every reading has this very line."""
+        return bool(self._candidates) and all(candidate.knows(frame) for candidate in self._candidates)
+
+    def ended_with(self, frame: Frame) -> bool:
+        """Return whether this very end ended a report not long ago."""
+        return (frame.sequence, frame.crc) in self._ends
+
+    def open(self, begin: Frame) -> None:
+        """Begin a reading; of too many the oldest is forgotten."""
+        self._candidates = [*self._candidates[1 - _MOST_CANDIDATES :], ReportBuilder(begin)]
+
+    def add(self, frame: Frame) -> None:
+        """Give a line to each reading that does not have it."""
+        for candidate in self._candidates:
+            if not candidate.knows(frame):
+                candidate.add(frame)
+
+    def tear(self, line: int, reason: str) -> list[LinkEvent]:
+        """Drop the open report and return that it is torn; nothing where none is open."""
+        number, self._candidates = self.number, []
+        return [] if number is None else [TornReport(line, number, reason)]
+
+    def finish(self, end: Frame) -> list[LinkEvent]:
+        """Return the first reading that is whole; where it is not the oldest, that one was torn by a restart."""
+        candidates, self._candidates = self._candidates, []
+        self._ends.append((end.sequence, end.crc))
+        problems = [candidate.end_problem(end) for candidate in candidates]
+        for candidate, problem in zip(candidates, problems, strict=True):
+            if not problem:
+                torn: list[LinkEvent] = (
+                    [TornReport(end.line, candidate.number, "the device restarted")] if problems[0] else []
+                )
+                return [*torn, candidate.finish(end)]
+        return [TornReport(end.line, candidates[0].number, problems[0])]

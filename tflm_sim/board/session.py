@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO, TypeVar
 
-from tflm_sim.board.connection import CommandState, Connection, Hello, LinkEvent, Reply
+from tflm_sim.board.connection import CommandState, Connection
 from tflm_sim.board.framing import FieldValue, encode_frame
+from tflm_sim.board.link_events import Hello, LinkEvent, Reply
 from tflm_sim.board.monitor import Monitor, MonitorEvent
 from tflm_sim.board.transport import Port
 from tflm_sim.errors import BoardStatusError, BoardTimeoutError, TransportError

@@ -2,27 +2,33 @@
 
 The log's line has the bytes that were free, so the arena's size need not be known: the tail hangs from the end, and an
 arena that is n bytes larger has n bytes more free at the same moment. The simulation is moved to the size at which it
-prints the very line of the log (alignment leaves a few; the roundest is taken); where no size does that, the firmware
-is not the one that was named.
+prints the very line of the log, for the operator that the log names (alignment leaves a range, of which the roundest is
+taken); where no size does that, the firmware is not the one that was named, and others are tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import SmallestArena
-from tflm_sim.arena.events import LogLine, Persist, Resize, Temp
+from tflm_sim.arena.events import LogLine, OpEvent, Persist, Resize, Temp
+from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
 from tflm_sim.board.dialects.messages import BY_KIND, Role
 from tflm_sim.board.dialects.parser import parse_log
+from tflm_sim.checks.alternatives import MOST_ANSWERS, alternatives
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.device.run import ROOMY_ARENA
+from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 
-_MOST_SIZES = 400
+_MOST_SIZES = 1000
+_CHECKED = ("condition", "left", "right", "tensor", "bytes")
+_OTHER_REASONS = (Role.MODEL, Role.KERNEL, Role.SEQUENCE)
 # "Arena size is too small for all buffers" (until 2022) is what is now a refused resize of the head.
 _SECTIONS = {"plan_too_big": "head"}
 
@@ -34,10 +40,13 @@ class ExactExplanation:
     Attributes:
         smallest: The smallest arena, None when no size is enough.
         never: Why no size is enough, "" when one is.
-        arena_size: The arena in which the simulation prints the log's numbers, None when there is none.
+        arena_size: The arena in which the simulation prints the log's numbers, None when there is none; of several
+            the roundest.
         place: The operator or phase of the allocation that failed there, "" when unknown.
         device_log: What the simulated device prints in that arena.
         contradiction: Why the log cannot come from this model on this target, "" when it can.
+        arenas: All the arenas that print the same, as ranges, (smallest, largest), both inclusive.
+        settings: Other settings with which the log's numbers come, as options; for a contradiction.
     """
 
     smallest: SmallestArena | None
@@ -46,10 +55,12 @@ class ExactExplanation:
     place: str
     device_log: tuple[str, ...]
     contradiction: str
+    arenas: tuple[tuple[int, int], ...] = ()
+    settings: tuple[str, ...] = ()
 
 
 def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configuration) -> ExactExplanation:
-    """Find the arena in which the simulation fails like the log, and the smallest one in which it does not.
+    """Find the arenas in which the simulation fails like the log, and the smallest one in which it does not.
 
     Raises:
         UnsupportedOpError: We have no model of one of its operators.
@@ -57,42 +68,77 @@ def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configura
     roomy = simulate(model, configuration)
     never = "" if roomy.failure is None else str(roomy.failure)
     wanted = [refusal for refusal in diagnosis.refusals if refusal.available is not None]
-    if not wanted or roomy.smallest is None:
-        size = diagnosis.arena_size or ROOMY_ARENA
-        simulation = _simulate(model, configuration, size)
-        return ExactExplanation(roomy.smallest, never, diagnosis.arena_size, "", simulation.log, "")
-    found, simulation = _find_arena(wanted, diagnosis, model, configuration)
-    contradiction = "" if found is not None else _contradiction(wanted[0], simulation)
-    place = _place_of_last_refusal(simulation) if found is not None else ""
-    return ExactExplanation(roomy.smallest, never, found, place, simulation.log, contradiction)
+    if roomy.smallest is None:
+        return ExactExplanation(None, never, None, "", roomy.log, "")
+    if not wanted:
+        return _without_numbers(diagnosis, roomy)
+    sizes, simulation = _find_arenas(wanted, diagnosis, roomy)
+    if not sizes:
+        why = _contradiction(wanted, diagnosis, simulation, roomy)
+        settings = _explaining_settings(wanted, diagnosis, roomy)
+        return ExactExplanation(roomy.smallest, never, None, "", simulation.log, why, settings=settings)
+    best = simulation.arena_size
+    place = _place_of_last_refusal(simulation)
+    return ExactExplanation(roomy.smallest, never, best, place, simulation.log, "", _ranges(sizes))
+
+
+def _without_numbers(diagnosis: Diagnosis, roomy: Simulation) -> ExactExplanation:
+    """Say what the known arena does; without one there is the smallest arena only."""
+    if diagnosis.arena_size is None:
+        return ExactExplanation(roomy.smallest, "", None, "", (), "")
+    size = diagnosis.arena_size
+    simulation = _simulate(roomy.model, roomy.configuration, size)
+    is_of_the_arena = not any(BY_KIND[m.kind].role in _OTHER_REASONS for m in diagnosis.messages)
+    why = f"in an arena of {size:,} B this model does not fail on this target" if is_of_the_arena else ""
+    if simulation.fits:
+        return ExactExplanation(roomy.smallest, "", None, "", simulation.log, why)
+    place = _place_of_last_refusal(simulation)
+    return ExactExplanation(roomy.smallest, "", size, place, simulation.log, "", ((size, size),))
 
 
 def _simulate(model: Model, configuration: Configuration, size: int) -> Simulation:
     return simulate(model, configuration, arena_size=max(size, 0))
 
 
-def _find_arena(
-    wanted: Sequence[Refusal], diagnosis: Diagnosis, model: Model, configuration: Configuration
-) -> tuple[int | None, Simulation]:
-    """Return the likeliest size in which the simulation prints the log's lines, or more than those; and that run.
+def _find_arenas(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation) -> tuple[set[int], Simulation]:
+    """Return the sizes in which the simulation prints the log's lines, and the run in the likeliest of them.
 
     Without such a size the run is one in the known arena, or in the likeliest one.
     """
     known = diagnosis.arena_size
-    roomy = _simulate(model, configuration, ROOMY_ARENA)
-    sizes = [known] if known is not None else _likely_sizes(wanted[0], roomy)
+    # An Init that fails is noticed by a later Prepare: with several refusals the first is not the named operator's.
+    node = diagnosis.node if len(wanted) == 1 else None
+    sizes = [known] if known is not None else _likely_sizes(wanted[0], roomy, node)
     first: Simulation | None = None
-    fits: tuple[int, Simulation] | None = None
+    exact: list[Simulation] = []
+    loose: list[Simulation] = []
     for size in sizes:
-        simulation = _simulate(model, configuration, size)
+        simulation = _simulate(roomy.model, roomy.configuration, size)
         first = first or simulation
         ours = _diagnose_simulation(simulation)
-        if ours is None or not _contains(_numbers(ours.refusals), _numbers(wanted)):
+        if ours is None or not _contains(_numbers(ours.refusals), _numbers(wanted)) or not _same_node(ours, diagnosis):
             continue
-        fits = fits or (size, simulation)
-        if _chain(ours) == _chain(diagnosis):
-            return size, simulation
-    return fits or (None, first or roomy)
+        (exact if _chain(ours) == _chain(diagnosis) else loose).append(simulation)
+    found = exact or loose
+    return {each.arena_size for each in found}, found[0] if found else first or roomy
+
+
+def _same_node(ours: Diagnosis, diagnosis: Diagnosis) -> bool:
+    """Whether the operator that failed is the one of the log, where both name one."""
+    if diagnosis.node is None or ours.node is None:
+        return True
+    return (ours.node, ours.op or diagnosis.op) == (diagnosis.node, diagnosis.op or ours.op)
+
+
+def _ranges(sizes: set[int]) -> tuple[tuple[int, int], ...]:
+    """Return sizes as ranges: those that follow one another by no more than an alignment."""
+    ranges: list[tuple[int, int]] = []
+    for size in sorted(sizes):
+        if ranges and size - ranges[-1][1] <= MICRO_ARENA_BUFFER_ALIGNMENT:
+            ranges[-1] = ranges[-1][0], size
+        else:
+            ranges.append((size, size))
+    return tuple(ranges)
 
 
 def _diagnose_simulation(simulation: Simulation) -> Diagnosis | None:
@@ -101,15 +147,24 @@ def _diagnose_simulation(simulation: Simulation) -> Diagnosis | None:
 
 
 def _chain(diagnosis: Diagnosis) -> list[str]:
-    """The kinds of TFLM's own lines."""
-    return [message.kind for message in diagnosis.messages if BY_KIND[message.kind].role is not Role.APP]
+    """The kinds of TFLM's own lines, with what a kernel checked: its file and line differ between versions."""
+    ours = [message for message in diagnosis.messages if BY_KIND[message.kind].role is not Role.APP]
+    return [" ".join([row.kind, *(str(row.value(name)) for name in _CHECKED if row.value(name))]) for row in ours]
 
 
-def _likely_sizes(wanted: Refusal, roomy: Simulation) -> list[int]:
-    """The sizes at which an allocation of the wanted size would find the wanted bytes free, give or take alignment."""
+def _likely_sizes(wanted: Refusal, roomy: Simulation, node: int | None) -> list[int]:
+    """The sizes at which an allocation of the wanted size would find the wanted bytes free, give or take alignment.
+
+    Args:
+        wanted: What was refused.
+        roomy: A run in which everything fits.
+        node: The operator whose Prepare failed, where the log names it: only what it asks for counts.
+    """
     sizes: list[int] = []
     head = tail_used = 0
+    state = ArenaState()
     for event in roomy.events:
+        state(event)
         exact = -1
         if isinstance(event, Persist):
             tail_used = event.tail_used
@@ -121,9 +176,14 @@ def _likely_sizes(wanted: Refusal, roomy: Simulation) -> list[int]:
                 exact = tail_used + (wanted.available or 0)
         elif isinstance(event, Temp) and event.size == wanted.requested:
             exact = event.offset + tail_used + (wanted.available or 0)
-        if exact >= 0:
+        if exact >= 0 and node in (None, _node_of(state)):
             sizes += range(max(exact - 15, 0), exact + 16)
     return sorted(set(sizes), key=_roundness)[:_MOST_SIZES]
+
+
+def _node_of(state: ArenaState) -> int | None:
+    """The operator that is being prepared; None elsewhere, which no log's node is."""
+    return state.place.op if isinstance(state.place, OpEvent) and state.stage is Stage.OP_PREPARE else -1
 
 
 def _roundness(size: int) -> tuple[bool, bool, bool, int]:
@@ -150,17 +210,44 @@ def _place_of_last_refusal(simulation: Simulation) -> str:
     return place
 
 
-def _contradiction(wanted: Refusal, simulation: Simulation) -> str:
+def _contradiction(wanted: Sequence[Refusal], diagnosis: Diagnosis, simulation: Simulation, roomy: Simulation) -> str:
+    """Say what in the log cannot come from this model on this target."""
+    others = "another model, kernel library version, interpreter or TFLM version"
+    if diagnosis.arena_size is None:
+        asked = {event.size for event in roomy.events if isinstance(event, Persist | Resize | Temp)}
+        if wanted[0].requested not in asked:
+            return f"the log asks for {wanted[0].requested} bytes, this model never does on this target: {others}"
+        return (
+            f"no arena leaves this model {wanted[0].available} of {wanted[0].requested} bytes at that place: {others}"
+        )
     found = _diagnose_simulation(simulation)
     if found is None or not found.refusals:
-        return f"in an arena of {simulation.arena_size} bytes this model does not fail on this target"
-    ours = found.refusals[0]
-    if ours.requested != wanted.requested:
-        return (
-            f"the log asks for {wanted.requested} bytes, the simulation for {ours.requested}: another model, kernel "
-            "library version, interpreter or TFLM version"
-        )
+        return f"in an arena of {simulation.arena_size:,} B this model does not fail on this target"
+    pairs = zip_longest(wanted, found.refusals)
+    log, ours = next(((a, b) for a, b in pairs if not a or not b or _numbers([a]) != _numbers([b])), (None, None))
+    if log is None or ours is None:
+        ends = f"{len(wanted)} refusals, the simulation with {len(found.refusals)}"
+        at = f" at node {found.node}" if found.node is not None and found.node != diagnosis.node else ""
+        return f"the log ends with {ends}{at}: {others}"
+    if ours.requested != log.requested:
+        return f"the log asks for {log.requested} bytes, the simulation for {ours.requested}: {others}"
     return (
-        f"with {ours.requested} bytes asked for, the log has {wanted.available} free, the simulation {ours.available}: "
+        f"with {ours.requested} bytes asked for, the log has {log.available} free, the simulation {ours.available}: "
         "another arena size or interpreter"
     )
+
+
+def _explaining_settings(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation) -> tuple[str, ...]:
+    """Return the options of the firmwares, other in one thing, that print the log's numbers."""
+    found: list[str] = []
+    for other in alternatives(roomy.configuration, roomy.model):
+        try:
+            run = simulate(roomy.model, other.configuration)
+            sizes = _find_arenas(wanted, diagnosis, run)[0] if run.status == "ok" else set()
+        except TflmSimError:
+            continue
+        if sizes:
+            found.append(other.options)
+        if len(found) == MOST_ANSWERS:
+            break
+    return tuple(found)

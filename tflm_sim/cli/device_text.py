@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, TextIO
 
-from tflm_sim.board.connection import DuplicateFrame, Gap, Hello, Text, TornReport, UnknownFrame
-from tflm_sim.board.diagnosis import PHASES, Diagnosis, diagnose
+from tflm_sim.board.diagnosis import PHASES, Diagnosis
 from tflm_sim.board.dialects.events import (
     AllocationReport,
-    ArenaConfigured,
     ArenaUsed,
     BenchmarkRecord,
     Damaged,
-    Message,
     PlanReport,
     Reset,
 )
 from tflm_sim.board.framing import BadFrame
+from tflm_sim.board.link_events import CountedBack, DuplicateFrame, Gap, Hello, Text, TornReport, UnknownFrame
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.board.monitor import MonitorEvent, Noise, Repeated
 from tflm_sim.board.prefixes import log_text
+from tflm_sim.checks.alternatives import explaining
 from tflm_sim.checks.device_report import Comparison, DeviceReport, ModelIdentity, compare_report, identify
 from tflm_sim.cli.options import load_model
-from tflm_sim.cli.terminal import say
+from tflm_sim.cli.terminal import Spinner, say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
 from tflm_sim.units import format_size
 
 MARK = "tflm-sim| "
-# So many lines of other text after a failure: its chain is over.
-_PATIENCE = 8
+SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,75 +58,126 @@ def expect_model(name: str, configuration: Configuration) -> Expected:
     return Expected(name, model, configuration, identify(data))
 
 
+INCONCLUSIVE = 3
+
+
 @dataclass
 class EventPrinter:
-    """Prints events (mutable: it counts, and remembers a failure until its chain is over).
+    """Prints events (mutable: it counts).
 
     Attributes:
         out: Where to.
         expected: The model to compare with, None without.
         show_log: Whether the log's own lines are printed too.
+        as_json: One JSON object a line instead of text.
+        clock: What stands before each line, such as the time; "" for nothing.
         reports: How many reports were recognised.
         differences: How many of them were refused or differ from the simulation.
+        torn: How many were torn or damaged.
     """
 
     out: TextIO
     expected: Expected | None = None
     show_log: bool = True
+    as_json: bool = False
+    clock: Callable[[], str] = lambda: ""
     reports: int = 0
     differences: int = 0
-    _chain: list[Message | ArenaConfigured] = field(default_factory=list)
-    _quiet_lines: int = 0
+    torn: int = 0
 
     def __call__(self, event: MonitorEvent) -> None:
-        """Print one event, and the diagnosis of a failure once nothing more of its chain comes."""
-        if isinstance(event, Reset):
-            self._explain()
-        if isinstance(event, Text):
-            self._quiet_lines += 1
-        if isinstance(event, Message | ArenaConfigured):
-            self._chain.append(event)
-            self._quiet_lines = 0
-        elif self._quiet_lines == _PATIENCE:
-            self._explain()
-        handler = _HANDLERS.get(type(event))
-        if handler is not None:
-            handler(self, event)
-        self.out.flush()
-
-    def close(self) -> None:
-        """Print the diagnosis of a failure that is still open."""
-        self._explain()
-        self.out.flush()
-
-    def _explain(self) -> None:
-        for diagnosis in diagnose(self._chain):
-            for line in diagnosis_lines(diagnosis):
+        """Print one event."""
+        comparison = self._count(event)
+        if self.as_json:
+            self._say_json(event, comparison)
+        elif isinstance(event, Text):
+            if self.show_log:
+                say(f"{self.clock()}{log_text(event.raw)}", file=self.out)
+        else:
+            for line in [*event_lines(event), *self._comparison_lines(event, comparison)]:
                 self.say(line)
-        sizes = [event for event in self._chain if isinstance(event, ArenaConfigured)]
-        self._chain = [*sizes[-1:]]
+        self.out.flush()
+
+    @property
+    def exit_code(self) -> int:
+        """0: all that was compared agrees; 1: something differs; 3: a report was torn or damaged."""
+        return 1 if self.differences else INCONCLUSIVE if self.torn else 0
 
     def say(self, text: str) -> None:
         """Print a line of our own."""
-        say(f"{MARK}{text}", file=self.out)
+        if self.as_json:
+            say_json({"event": "Status", "text": text}, indent=None, file=self.out)
+        else:
+            say(f"{self.clock()}{MARK}{text}", file=self.out)
 
-    def text(self, event: Text) -> None:
-        """Print a line of the log."""
-        if self.show_log:
-            say(log_text(event.raw), file=self.out)
-
-    def report(self, event: Any) -> None:
-        """Print a report, and how it compares."""
+    def _count(self, event: MonitorEvent) -> Comparison | None:
+        self.torn += isinstance(event, TornReport) or bool(getattr(event, "problems", ()))
+        if not isinstance(event, DeviceReport) or (isinstance(event, BenchmarkRecord) and event.kind != "result"):
+            return None
         self.reports += 1
-        for line in report_lines(event):
-            self.say(line)
         if self.expected is None:
-            return
-        expected = self.expected
-        comparison = compare_report(event, expected.model, expected.configuration, identity=expected.identity)
+            return None
+        comparison = compare_report(
+            event, self.expected.model, self.expected.configuration, identity=self.expected.identity
+        )
         self.differences += not comparison.is_equal
-        for line in comparison_lines(comparison, expected):
-            self.say(line)
+        return comparison
+
+    def _comparison_lines(self, event: MonitorEvent, comparison: Comparison | None) -> list[str]:
+        if comparison is None or self.expected is None:
+            return []
+        return [*comparison_lines(comparison, self.expected), *self._why_lines(event, comparison)]
+
+    def _why_lines(self, event: MonitorEvent, comparison: Comparison) -> list[str]:
+        """Say under which setting the figures would be equal; a damaged or foreign report is not asked about."""
+        is_damaged = bool(getattr(event, "problems", ()))
+        if comparison.is_equal or is_damaged or not comparison.figures or not isinstance(event, DeviceReport):
+            return []
+        assert self.expected is not None, "there is a comparison"
+        with Spinner("which setting explains it?") as spinner:
+            found = explaining(event, self.expected.model, self.expected.configuration, on_progress=spinner)
+        if not found:
+            return [
+                "  why: no kernels, interpreter, number of resource variables or target that we know makes it equal"
+            ]
+        return [f"  why: equal with {other.options}: all {len(same.figures)} figures" for other, same in found]
+
+    def _say_json(self, event: MonitorEvent, comparison: Comparison | None) -> None:
+        if isinstance(event, Text):
+            if not self.show_log:
+                return
+            row = {"line": event.raw.number, "text": log_text(event.raw)}
+        else:
+            row = plain_values(event)
+        document = {"schema_version": SCHEMA_VERSION, "event": type(event).__name__, **row}
+        if self.clock():
+            document["time"] = self.clock().strip()
+        if comparison is not None:
+            document["comparison"] = plain_values(comparison) | {"is_equal": comparison.is_equal}
+        say_json(document, indent=None, file=self.out)
+
+
+def plain_values(value: Any) -> dict[str, Any]:
+    """Return a value of ours as what JSON has; bytes as text, an enum as its name."""
+    row = asdict(value, dict_factory=lambda items: {name: _plain(item) for name, item in items})
+    return {name: item for name, item in row.items() if name != "data"}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value.name.lower() if isinstance(value, Enum) else value
+
+
+def event_lines(event: MonitorEvent) -> list[str]:
+    """Return an event in a few lines; [] where there is nothing to say about it."""
+    if isinstance(event, DeviceReport):
+        is_layer = isinstance(event, BenchmarkRecord) and event.kind != "result"
+        return [] if is_layer else report_lines(event)
+    if isinstance(event, Diagnosis):
+        return diagnosis_lines(event)
+    sentence = _SENTENCES.get(type(event))
+    return [] if sentence is None else [sentence(event)]
 
 
 def report_lines(report: DeviceReport) -> list[str]:
@@ -160,23 +210,25 @@ def _used_lines(report: AllocationReport | ArenaReport, name: str) -> list[str]:
 
 
 def _problem_lines(problems: tuple[str, ...]) -> list[str]:
-    return [f"  not to be believed: {problem}" for problem in problems]
+    head = ["  this log is damaged or incomplete:"] if problems else []
+    return [*head, *(f"  not to be believed: {problem}" for problem in problems)]
 
 
 def comparison_lines(comparison: Comparison, expected: Expected) -> list[str]:
     """Return the verdict, and each figure that differs (all of them when it is about more than one)."""
     against = f"simulation of {expected.name} on {expected.configuration.target.name}, {comparison.about}"
-    if comparison.refused:
-        return [f"  not compared: {comparison.refused}"]
     different = [figure for figure in comparison.figures if not figure.is_equal]
-    if not different:
+    if comparison.is_equal:
         return [f"  equal: all {len(comparison.figures)} figures ({against})"]
+    if comparison.refused and not different:
+        return [f"  not compared: {comparison.refused}"]
     rows = [
         f"    {figure.name}: device {figure.low:,}, simulation {figure.simulated:,} "
         f"({figure.simulated - figure.low:+,})"
         for figure in different
     ]
-    return [f"  different: {len(different)} of {len(comparison.figures)} figures ({against})", *rows]
+    verdict = f"not to be believed: {comparison.refused}; " if comparison.refused else ""
+    return [f"  {verdict}different: {len(different)} of {len(comparison.figures)} figures ({against})", *rows]
 
 
 def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
@@ -204,29 +256,29 @@ def _arena_line(diagnosis: Diagnosis) -> str:
     )
 
 
-_HANDLERS: dict[type, Callable[[EventPrinter, Any], None]] = {
-    Text: EventPrinter.text,
-    AllocationReport: EventPrinter.report,
-    PlanReport: EventPrinter.report,
-    ArenaReport: EventPrinter.report,
-    ArenaUsed: EventPrinter.report,
-    BenchmarkRecord: lambda printer, event: printer.report(event) if event.kind == "result" else None,
-    Repeated: lambda printer, event: printer.say(
-        f"  the same as the report at line {event.earlier}, {event.count} times by now"
+_SENTENCES: dict[type, Callable[[Any], str]] = {
+    Repeated: lambda event: f"  the same as the {event.what} at line {event.earlier}, {event.count} times by now",
+    TornReport: lambda event: f"report {event.number} is torn and dropped: {event.reason}",
+    BadFrame: lambda event: f"line {event.line} is damaged and dropped: {event.reason}",
+    Damaged: lambda event: f"line {event.line} is damaged and dropped: {event.reason}",
+    Gap: lambda event: (
+        f"line {event.line}: {event.missing} frames are missing, from number {event.expected} on"
+        if event.missing > 1
+        else f"line {event.line}: frame {event.expected} is missing"
     ),
-    TornReport: lambda printer, event: printer.say(f"report {event.number} is torn and dropped: {event.reason}"),
-    BadFrame: lambda printer, event: printer.say(f"line {event.line} is damaged and dropped: {event.reason}"),
-    Damaged: lambda printer, event: printer.say(f"line {event.line} is damaged and dropped: {event.reason}"),
-    Gap: lambda printer, event: printer.say(
-        f"line {event.line}: frames {event.expected} to {event.got - 1} are missing"
+    CountedBack: lambda event: (
+        f"line {event.line}: the count of frames goes back from {event.expected} to {event.got}: "
+        "the device restarted, or an old line came late"
     ),
-    DuplicateFrame: lambda printer, event: printer.say(f"line {event.line}: frame {event.sequence} came twice"),
-    UnknownFrame: lambda printer, event: printer.say(f"line {event.line}: frame ignored: {event.reason}"),
-    Hello: lambda printer, event: printer.say(
+    DuplicateFrame: lambda event: f"line {event.line}: frame {event.sequence} came twice",
+    UnknownFrame: lambda event: f"line {event.line}: frame ignored: {event.reason}",
+    Hello: lambda event: (
         f"{event.app}: {format_size(event.room)} of arena, {event.buffers} buffers"
+        if event.room
+        else f"{event.app}: the firmware starts; it reports"
     ),
-    Reset: lambda printer, event: printer.say(f"line {event.line}: the device restarted: {event.cause}"),
-    Noise: lambda printer, event: printer.say(
+    Reset: lambda event: f"line {event.line}: the device restarted: {event.cause}",
+    Noise: lambda event: (
         f"byte {event.offset}: {event.percent} % of this is no text: the baud rate is wrong, or a wire is loose"
     ),
 }

@@ -10,11 +10,13 @@ from pathlib import Path
 from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects.events import LogEvent
 from tflm_sim.board.dialects.parser import parse_log
+from tflm_sim.board.encodings import as_utf8
 from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure
-from tflm_sim.cli.device_text import EventPrinter, diagnosis_lines
+from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
+from tflm_sim.files import read
 from tflm_sim.units import format_size, parse_size
 
 EXAMPLES = """
@@ -23,12 +25,16 @@ tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, mi
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 """
 SCHEMA_VERSION = 1
+LONGEST_LOG = 1 << 30
+"""Bytes; 'replay' reads a longer one piece by piece."""
+
+EXITS = {0: "the log holds something that we know", 1: "it holds nothing that we know"}
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(
-        subparsers, "explain", "say what failed in a firmware's log, and the arena that it needs", EXAMPLES
+        subparsers, "explain", "say what failed in a firmware's log, and the arena that it needs", EXAMPLES, exits=EXITS
     )
     parser.add_argument("log", metavar="LOG", help="a file, - for standard input, or a line of a log in quotes")
     parser.add_argument("--arena-size", metavar="N", help="the arena that the firmware gives: 26080, 64KiB")
@@ -55,12 +61,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _read(log: str) -> bytes:
     if log == "-":
-        return sys.stdin.buffer.read()
+        return as_utf8(sys.stdin.buffer.read())
     if Path(log).is_file():
-        return Path(log).read_bytes()
+        return as_utf8(read(log, most=LONGEST_LOG))
     if " " not in log:
         raise UsageError(f"there is no file '{log}'; a line of a log goes in quotes")
-    return log.encode() + b"\n"
+    return log.encode("utf-8", "surrogateescape") + b"\n"
 
 
 def _exact(args: argparse.Namespace, found: list[Diagnosis]) -> list[ExactExplanation | None]:
@@ -74,10 +80,9 @@ def _say(events: list[LogEvent], found: list[Diagnosis], exact: list[ExactExplan
     if not events:
         say("nothing of TensorFlow Lite Micro is in this log")
         return
-    printer = EventPrinter(sys.stdout, show_log=False)
     if not found:
         for event in events:
-            printer(event)
+            say(*(f"{MARK}{line}" for line in event_lines(event)))
         say("no failure is in this log")
     for diagnosis, more in zip(found, exact, strict=True):
         say(*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else []))
@@ -87,13 +92,22 @@ def exact_lines(exact: ExactExplanation) -> list[str]:
     """Return what the simulation adds."""
     lines = []
     if exact.place and exact.arena_size is not None:
-        lines.append(f"  exactly   in an arena of {format_size(exact.arena_size)}, at: {exact.place}")
+        lines.append(f"  {_arenas(exact)}, at: {exact.place}")
     if exact.contradiction:
         lines.append(f"  but       {exact.contradiction}")
+        lines += [f"  with      {options} these numbers come" for options in exact.settings]
     if exact.smallest is None:
         return [*lines, f"  smallest  no arena is enough: {exact.never}"]
     best = exact.smallest
     return [*lines, f"  smallest  {format_size(best.size)}; as a multiple of 16: {best.multiple_of_16} bytes"]
+
+
+def _arenas(exact: ExactExplanation) -> str:
+    """Say in which arenas the log's numbers come; "exactly" where it is one only."""
+    if all(low == high for low, high in exact.arenas[:1]) and len(exact.arenas) == 1:
+        return f"exactly   in an arena of {format_size(exact.arenas[0][0])}"
+    ranges = " or ".join(f"{low:,} to {high:,} B" if low != high else f"{low:,} B" for low, high in exact.arenas)
+    return f"so it is  in an arena of {ranges} (the roundest: {exact.arena_size:,} B)"
 
 
 def _document(found: list[Diagnosis], exact: list[ExactExplanation | None]) -> dict[str, object]:

@@ -55,9 +55,7 @@ def run(args: argparse.Namespace) -> int:
             )
         except KeyboardInterrupt:
             say("")
-        finally:
-            printer.close()
-    return 1 if printer.differences else 0
+    return printer.exit_code
 
 
 def _open_record(path: str) -> BinaryIO:

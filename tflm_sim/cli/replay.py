@@ -3,40 +3,71 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
-from pathlib import Path
+from collections.abc import Iterator
 
+from tflm_sim.board.encodings import Utf8Stream
 from tflm_sim.board.monitor import Monitor
 from tflm_sim.cli.device_text import EventPrinter, expect_model
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.errors import UsageError
+from tflm_sim.units import parse_size
 
 EXAMPLES = """
 tflm-sim replay run.log
 tflm-sim replay run.log --model person_detect.tflite --target esp32 --quiet
+tflm-sim replay run.log --json | jq 'select(.event == "ArenaReport")'
 """
+EXITS = {
+    0: "every report that was compared agrees; without --model: all of them are whole",
+    1: "a report differs from the simulation",
+    3: "a report is torn or damaged, or the model cannot be read",
+}
+_PIECE = 1 << 16
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "replay", "read a recorded run and compare its reports with the simulation", EXAMPLES)
-    parser.add_argument("log", metavar="FILE", help="what 'monitor --record' wrote, or any log of a board")
+    parser = add_verb(
+        subparsers, "replay", "read a recorded run and compare its reports with the simulation", EXAMPLES, exits=EXITS
+    )
+    parser.add_argument("log", metavar="FILE", help="what 'monitor --record' wrote, or any log; - for standard input")
     parser.add_argument("--model", metavar="MODEL", help="what the board ran: a .tflite file, or sample:NAME")
     add_configuration(parser)
+    parser.add_argument("--arena-size", metavar="N", help="the arena that the firmware gives, for its failures")
     parser.add_argument("--quiet", action="store_true", help="only what is recognised, not the log")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line: what is recognised, and the log")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb: exit code 1 when a report differs from the simulation, else 0."""
+    """Carry out the verb."""
     expected = expect_model(args.model, configuration(args)) if args.model is not None else None
-    try:
-        data = Path(args.log).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{args.log} cannot be read: {error.strerror}") from None
-    printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet)
-    monitor = Monitor()
-    for event in [*monitor.feed(data), *monitor.close()]:
+    printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json)
+    monitor = Monitor(parse_size(args.arena_size) if args.arena_size is not None else None)
+    for piece in pieces(args.log):
+        for event in monitor.feed(piece):
+            printer(event)
+    for event in monitor.close():
         printer(event)
-    printer.close()
-    return 1 if printer.differences else 0
+    return printer.exit_code
+
+
+def pieces(name: str) -> Iterator[bytes]:
+    """Yield a log as UTF-8, piece by piece; "-" is standard input.
+
+    Raises:
+        UsageError: It cannot be read.
+    """
+    stream = Utf8Stream()
+    try:
+        with contextlib.ExitStack() as stack:
+            file = sys.stdin.buffer if name == "-" else stack.enter_context(open(name, "rb"))
+            while piece := file.read(_PIECE):
+                yield stream.feed(piece)
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise UsageError(f"{name} cannot be read: a name has no null character") from None
+    yield stream.close()

@@ -7,7 +7,7 @@ import sys
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
-from tflm_sim.board.connection import Hello
+from tflm_sim.board.link_events import Hello
 from tflm_sim.board.replay import ReplayOutcome, ReplayScript, run_script
 from tflm_sim.board.session import Session
 from tflm_sim.board.transport import DEFAULT_BAUD, open_port

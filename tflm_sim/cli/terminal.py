@@ -31,10 +31,10 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False) -> Non
         out.writelines(f"{one_line(line, may_color=may_color)}\n" for line in lines)
 
 
-def say_json(document: Any, *, indent: int | None = 1) -> None:
+def say_json(document: Any, *, indent: int | None = 1, file: TextIO | None = None) -> None:
     """Print a JSON document; without an indent as one line."""
-    if sys.stdout is not None:
-        print(json_text(document, indent=indent))
+    if (out := sys.stdout if file is None else file) is not None:
+        print(json_text(document, indent=indent), file=out)
 
 
 def say_document(text: str) -> None:
@@ -106,3 +106,35 @@ class ProgressLine:
             self._file.write(f"\r{' ' * self._width}\r")
             self._file.flush()
             self._width = 0
+
+
+class Spinner:
+    """Says on stderr that something is under way, once it takes longer than a second (mutable).
+
+    Args:
+        what: What is being done.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._is_on = sys.stderr is not None and sys.stderr.isatty()
+        self._start = self._next = time.monotonic()
+        self._count = 0
+
+    def __call__(self) -> None:
+        """Say how many steps are done."""
+        self._count += 1
+        now = time.monotonic()
+        if self._is_on and now - self._start >= PATIENCE_S and now >= self._next:
+            self._next = now + _INTERVAL_S
+            sys.stderr.write(f"\r{self._what} {self._count} tried")
+            sys.stderr.flush()
+
+    def __enter__(self) -> Spinner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wipe the line."""
+        if self._is_on:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

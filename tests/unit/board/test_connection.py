@@ -3,8 +3,17 @@ import zlib
 import pytest
 
 from tflm_sim.board.connection import (
+    COMMAND_TRANSITIONS,
+    REPORT_TRANSITIONS,
     CommandState,
     Connection,
+    Input,
+    ReportState,
+)
+from tflm_sim.board.dialects import CategoryUse, PlanBuffer
+from tflm_sim.board.framing import BadFrame, FieldValue, encode_frame
+from tflm_sim.board.link_events import (
+    CountedBack,
     DuplicateFrame,
     Gap,
     Hello,
@@ -14,8 +23,6 @@ from tflm_sim.board.connection import (
     TornReport,
     UnknownFrame,
 )
-from tflm_sim.board.dialects import CategoryUse, PlanBuffer
-from tflm_sim.board.framing import BadFrame, FieldValue, encode_frame
 from tflm_sim.board.messages import ArenaReport, HighWater
 from tflm_sim.errors import LocalProtocolError
 
@@ -216,3 +223,82 @@ def test_sequence_numbers_wrap() -> None:
     assert b"$TSIM,0,x" in connection.send("x")
     frames = [encode_frame(sequence % 65536, "end", {"r": 1, "n": 1, "x": "0" * 8}) for sequence in (65535, 65536)]
     assert Gap not in kinds(receive(*frames))
+
+
+# Resets without a hello, and the count of frames.
+
+
+def small(number: int, sequence: int, high: int) -> list[bytes]:
+    """begin, high, used, end of a report as a device sends it that counts its frames from ``sequence``."""
+    rows: list[Row] = [
+        ("begin", {"v": 1, "r": number, "arena": 1072, "skew": 0}),
+        ("high", {"r": number, "touched": high, "gap": 0, "at": 0}),
+        ("used", {"r": number, "total": 100}),
+    ]
+    frames = [encode_frame((sequence + index) % 65536, kind, fields) for index, (kind, fields) in enumerate(rows)]
+    digest = 0
+    for frame in frames:
+        digest = zlib.crc32(int(frame.strip()[-8:], 16).to_bytes(4, "big"), digest)
+    return [*frames, encode_frame((sequence + 3) % 65536, "end", {"r": number, "n": 3, "x": f"{digest:08x}"})]
+
+
+def test_a_report_after_a_reset_in_the_middle_of_the_first_one_is_believed() -> None:
+    """begin, high(100), reset, begin, high(101), used, end: the same begin again, from the same count of frames."""
+    first, second = small(1, 0, 100), small(1, 0, 101)
+    events = receive(*first[:2], *second)
+    (report,) = [event for event in events if isinstance(event, ArenaReport)]
+    assert report.high_water == HighWater(101, 0, 0)
+    assert [event.reason for event in events if isinstance(event, TornReport)] == ["the device restarted"]
+
+
+def test_several_resets_in_a_row_lose_nothing_whole() -> None:
+    events = receive(*small(1, 0, 1)[:2], *small(1, 0, 2)[:3], *small(1, 0, 3)[:1], *small(1, 0, 4))
+    assert [event.high_water for event in events if isinstance(event, ArenaReport)] == [HighWater(4, 0, 0)]
+
+
+def test_a_begin_that_the_wire_doubled_later_is_no_reset() -> None:
+    frames = small(1, 0, 100)
+    events = receive(*frames[:2], frames[0], *frames[2:])
+    assert kinds(events).count(ArenaReport) == 1
+    assert TornReport not in kinds(events)
+
+
+def test_an_end_that_comes_twice_is_no_torn_report() -> None:
+    frames = small(1, 0, 100)
+    events = receive(*frames, b"text\r\n", *small(2, 4, 5)[:1], frames[-1], *small(2, 4, 5)[1:])
+    assert kinds(events).count(ArenaReport) == 2
+    assert TornReport not in kinds(events)
+
+
+def test_a_restart_is_no_gap_and_a_wrap_is_nothing_at_all() -> None:
+    """A plain reporter counts from 0 after its reboot: that was "frames 15 to -1 are missing"."""
+    restarted = receive(*small(1, 11, 1), *small(1, 0, 2))
+    assert [event for event in restarted if isinstance(event, Gap | CountedBack)] == [CountedBack(5, 15, 0)]
+    assert kinds(receive(*small(1, 65534, 1), *small(2, 2, 2))) == [ArenaReport, ArenaReport]
+
+
+def test_a_gap_over_the_wrap_counts_what_is_missing() -> None:
+    (gap,) = [event for event in receive(*small(1, 65530, 1), *small(2, 2, 2)) if isinstance(event, Gap)]
+    assert (gap.expected, gap.got, gap.missing) == (65534, 2, 4)  # 65534, 65535, 0, 1
+
+
+def test_one_line_that_comes_late_does_not_make_the_next_ones_missing() -> None:
+    frames = [*small(1, 0, 1), *small(2, 4, 2)]
+    events = receive(*frames[:5], frames[1], *frames[5:])
+    assert [event for event in events if isinstance(event, Gap | CountedBack)] == [CountedBack(6, 5, 1)]
+
+
+def test_a_report_that_never_ends_is_given_up() -> None:
+    begin = encode_frame(0, "begin", {"v": 1, "r": 1, "arena": 1072, "skew": 0})
+    lines = [encode_frame(i % 65536, "high", {"r": 1, "touched": i, "gap": 0, "at": 0}) for i in range(1, 16400)]
+    torn = [event for event in receive(begin, *lines) if isinstance(event, TornReport)]
+    assert torn == [TornReport(16385, 1, "it has more than 16,384 lines")]
+
+
+def test_every_state_has_a_row_for_what_can_happen_in_it() -> None:
+    always = {Input.STRAY, Input.START, Input.CLOSE, Input.BEGIN, Input.FOREIGN}
+    for state in ReportState:
+        rows = {given for at, given in REPORT_TRANSITIONS if at is state}
+        assert rows >= always
+    assert all((state, Input.FORGET) in COMMAND_TRANSITIONS for state in CommandState)
+    assert all(hasattr(Connection, action) for _, action in REPORT_TRANSITIONS.values() if action)

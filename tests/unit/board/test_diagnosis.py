@@ -1,9 +1,12 @@
+from dataclasses import replace
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
-from tflm_sim.board.diagnosis import Diagnosis, diagnose
+from tflm_sim.board.diagnosis import Diagnosis, FailureCollector, diagnose
 from tflm_sim.board.dialects import parse_log
+from tflm_sim.board.dialects.messages import MESSAGES
 
 LOGS = Path(__file__).parent / "logs"
 
@@ -84,3 +87,44 @@ def test_a_sound_log_has_no_diagnosis() -> None:
         diagnose(parse_log(b"4 bytes lost due to alignment. To avoid this loss, please make sure the tensor_arena"))
         == []
     )
+
+
+def test_a_firmware_that_fails_in_a_loop_does_not_fill_the_memory() -> None:
+    collector, found = FailureCollector(), []
+    for number in range(10_000):
+        for event in parse_log(b"Failed to resize buffer. Requested: 3, available 1, missing: 2\n"):
+            found += collector.feed(replace(event, line=number))
+    assert len(found) == 10_000 // 64
+    assert len(collector.close()[0].messages) == 10_000 % 64
+
+
+@pytest.mark.parametrize(
+    ("line", "what", "note"),
+    [
+        (
+            "Arena size is too small for activation buffers. Needed 55296 but only 40864 was available.",
+            "the memory plan does not fit: 55,296 B (54.0 KiB) asked for, 40,864 B (39.9 KiB) free, "
+            "14,432 B (14.1 KiB) missing",
+            "",
+        ),
+        (
+            "Failed to allocate persistent buffer of size 576, does not fit in tensor arena and reached "
+            "EI_MAX_OVERFLOW_BUFFER_COUNT",
+            "no room for a kernel's buffer beside the arena (EON compiled model) of 576 B",
+            "EI_MAX_OVERFLOW_BUFFER_COUNT in edge-impulse-sdk",
+        ),
+        ("AllocateTensors() failed", "AllocateTensors failed", "--model, --target and --arena-size"),
+    ],
+)
+def test_lines_of_other_versions_and_programs_are_answered(line: str, what: str, note: str) -> None:
+    diagnosis = only(line)
+    assert diagnosis.what == what
+    assert note in " ".join(diagnosis.notes)
+
+
+def test_every_note_needs_only_fields_that_its_kind_has() -> None:
+    for row in MESSAGES:
+        needs = {name for _, name, _, _ in Formatter().parse(row.note) if name}
+        assert needs <= {
+            name for other in MESSAGES if other.kind == row.kind for t in other.templates for name in t.fields
+        }

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from tflm_sim.board.connection import Text, TornReport
 from tflm_sim.board.dialects import AllocationReport, BenchmarkRecord, Message
 from tflm_sim.board.framing import encode_frame
+from tflm_sim.board.link_events import Text, TornReport
 from tflm_sim.board.monitor import Monitor, MonitorEvent, Noise, Repeated
 
 LOGS = Path(__file__).parent / "logs"

@@ -1,4 +1,4 @@
-from tflm_sim.board.connection import Reply
+from tflm_sim.board.link_events import Reply
 from tflm_sim.board.replay import Mismatch, ReplayScript, ReplayStep, run_script
 
 STEPS = (

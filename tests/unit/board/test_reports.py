@@ -1,10 +1,21 @@
 """Reports that are torn, doubled or contradict themselves say so."""
 
+import pickle
 from pathlib import Path
 
 import pytest
 
-from tflm_sim.board.dialects import AllocationReport, LogParser, PlanReport, Reset, TicksTable, parse_log
+from tflm_sim.board.dialects import (
+    AllocationReport,
+    ArenaUsed,
+    BenchmarkRecord,
+    LogParser,
+    Message,
+    PlanReport,
+    Reset,
+    TicksTable,
+    parse_log,
+)
 
 LOGS = Path(__file__).parent / "logs"
 
@@ -142,3 +153,89 @@ def test_the_event_table_counts_its_rows() -> None:
     assert isinstance(table, TicksTable)
     assert table.rows == (("ADD", 3), ("CONV_2D", 4))
     assert table.problems == ("event 1 is missing before line 3",)
+
+
+# Damage in text without checksums.
+
+WHOLE = """\
+[RecordingMicroAllocator] Arena allocation total 23412 bytes
+[RecordingMicroAllocator] Arena allocation head 16004 bytes
+[RecordingMicroAllocator] Arena allocation tail 7408 bytes
+[RecordingMicroAllocator] 'TfLiteEvalTensor data' used 420 bytes with alignment overhead (requested 420 bytes for 35 \
+allocations)
+[RecordingMicroAllocator] 'Persistent buffer data' used 5884 bytes with alignment overhead (requested 5812 bytes for \
+34 allocations)
+[RecordingMicroAllocator] 'NodeAndRegistration struct' used 416 bytes with alignment overhead (requested 416 bytes \
+for 13 NodeAndRegistration structs)
+"""
+
+
+def test_the_whole_log_has_no_problem() -> None:
+    assert problems(WHOLE) == ()
+
+
+@pytest.mark.parametrize(
+    ("whole", "damaged"),
+    [
+        ("tail 7408", "tail 7403"),
+        ("used 420", "used 990"),
+        ("requested 420", "requested 410"),
+        ("for 35 allocations", "for 36 allocations"),
+        ("used 5884", "used 8884"),
+        ("(requested 5812", "(requested 5112"),
+        ("requested 416", "requested 406"),
+        ("13 Node", "11 Node"),
+        ("[RecordingMicroAllocator] Arena allocation head", "[RecordingMicroAllocatox] Arena allocation head"),
+        ("34 allocations", "34 tensors"),
+        ("head 16004", "head 16004000000000000"),
+        ("total 23412", "total " + "9" * 400),
+    ],
+)
+def test_a_digit_or_a_word_that_was_damaged_is_named(whole: str, damaged: str) -> None:
+    assert problems(WHOLE.replace(whole, damaged, 1))
+
+
+def test_a_plan_with_impossible_numbers_is_damage_and_ends() -> None:
+    """An offset of -1000 was an IndexError, a last step of 3,000,000 never ended, 400 digits an OverflowError."""
+    row = " 0: " + "0" * 80 + " (1k)\n"
+    for numbers in (
+        "size=16, offset=-1000, first_used=0 last_used=0",
+        "size=16, offset=0, first_used=0 last_used=3000000",
+        "size=16, offset=0, first_used=5 last_used=0",
+        f"size={'9' * 400}, offset=0, first_used=0 last_used=0",
+    ):
+        found = parse_log(f"0 (id=0): {numbers}\n{row}".encode())
+        assert [event.problems != () for event in found if isinstance(event, PlanReport)] == [True]
+
+
+RECORD = 'MCUFIT_RESULT {"schema":1,"model":"a","model_sha256":"","target":"","kernels":"","arena_used_bytes":'
+
+
+def test_a_number_that_no_device_prints_is_no_message() -> None:
+    for text in (
+        f"Failed to resize buffer. Requested: {'9' * 400}, available 1, missing: 1",
+        f"[[ Table ]]: Arena\nTotal | {'9' * 400} | 100.00",
+        f"arena_used_bytes: {'9' * 400}",
+        f"{RECORD}{'9' * 400}}}",
+        f"{RECORD}1e999}}",
+        "MCUFIT_RESULT " + "[" * 4000,
+    ):
+        assert not any(isinstance(event, Message | ArenaUsed | BenchmarkRecord) for event in parse_log(text.encode()))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[RecordingMicroAllocator] garbage",
+        "0 (id=0): size=",
+        "1 (id=1): size=1, offset=0, first_used=0 last_used=9",
+        "[[ Table ]]: Arena",
+        "Total | 1 | 100.0000",
+        "Op1-CONV",
+    ],
+)
+def test_an_open_report_does_not_grow_without_end(line: str) -> None:
+    parser = LogParser()
+    for number in range(2000):
+        parser.feed(f"{line.replace('id=1', f'id={number}')}\n".encode())
+    assert len(pickle.dumps(parser.close())) < 200_000

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tflm_sim.board.connection import Text, TornReport
 from tflm_sim.board.dialects import Message
 from tflm_sim.board.framing import Frame, encode_frame, split_line
 from tflm_sim.board.lines import LineAssembler
+from tflm_sim.board.link_events import Text, TornReport
 from tflm_sim.board.monitor import MonitorEvent
 from tflm_sim.board.session import ATTEMPTS, Session, watch
 from tflm_sim.errors import BoardStatusError, BoardTimeoutError, TransportError

@@ -61,3 +61,34 @@ def test_a_failure_without_numbers_still_gets_the_smallest_arena() -> None:
     exact = explain_failure(diagnosis_of("Too many buffers (max is 3)"), MODEL, CONFIG)
     assert exact.smallest is not None
     assert exact.smallest.size == SMALLEST.size
+
+
+def test_the_named_node_decides_and_a_range_is_a_range() -> None:
+    """Three operators ask for the same bytes: only the arenas in which the log's own one fails are named."""
+    for arena_size in range(SMALLEST.size - 14000, SMALLEST.size, 977):
+        diagnosis = diagnosis_of(device_log(arena_size))
+        exact = explain_failure(diagnosis, MODEL, CONFIG)
+        assert any(low <= arena_size <= high for low, high in exact.arenas)
+        for low, high in exact.arenas:
+            assert {diagnosis_of(device_log(end)).node for end in (low, high)} == {diagnosis.node}
+
+
+def test_without_a_size_no_arena_of_a_gigabyte_is_spoken_of() -> None:
+    text = "Failed to resize buffer. Requested: 19440, available 11876, missing: 7564"
+    exact = explain_failure(diagnosis_of(text), MODEL, CONFIG)
+    assert exact.contradiction.startswith("the log asks for 19440 bytes, this model never does on this target")
+
+
+def test_a_bare_failure_is_answered_where_the_arena_is_known() -> None:
+    exact = explain_failure(diagnosis_of("AllocateTensors() failed", 9008), MODEL, CONFIG)
+    assert (exact.arena_size, exact.contradiction) == (9008, "")
+    assert exact.place
+    fits = explain_failure(diagnosis_of("AllocateTensors() failed", 1 << 20), MODEL, CONFIG)
+    assert fits.contradiction == "in an arena of 1,048,576 B this model does not fail on this target"
+
+
+def test_a_contradiction_names_the_setting_with_which_the_numbers_come() -> None:
+    esp32 = Configuration(target("esp32-s3"))
+    text = "\n".join(simulate(MODEL, esp32, arena_size=9008).log)
+    exact = explain_failure(diagnosis_of(text), MODEL, CONFIG)
+    assert any("--target esp32" in options for options in exact.settings) or not exact.contradiction

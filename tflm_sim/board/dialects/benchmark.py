@@ -17,15 +17,23 @@ from __future__ import annotations
 import re
 
 from tflm_sim.board.dialects.categories import BY_BENCHMARK_TITLE, CATEGORIES
-from tflm_sim.board.dialects.events import AllocationReport, ArenaConfigured, CategoryUse, LogEvent, TensorChecksum
+from tflm_sim.board.dialects.events import (
+    MOST_PROBLEMS,
+    AllocationReport,
+    ArenaConfigured,
+    CategoryUse,
+    LogEvent,
+    TensorChecksum,
+)
 from tflm_sim.board.dialects.recording import report_problems
 from tflm_sim.board.prefixes import TextLine
 
 _HEADER = re.compile(r"\[\[ (Table|TABLE|CSV) \]\]: (Arena|Allocations)\b")
-_CONFIGURED = re.compile(r"Configured arena size = (\d+)")
+_CONFIGURED = re.compile(r"Configured arena size = (\d{1,10})(?!\d)")
 _CHECKSUM = re.compile(r"\b(Input|Output) CRC32: 0x([0-9A-Fa-f]{1,8})\b")
 _ARENA_NAMES = {"Total": "total", "NonPersistent": "head", "Head": "head", "Persistent": "tail", "Tail": "tail"}
-_PERCENT = re.compile(r"\d+\.\d\d?")
+_PERCENT = re.compile(r"\d{1,3}\.\d\d?")
+_NUMBER = re.compile(r"\d{1,10}")
 _COLUMNS = (3, 6)
 _COMPRESSION_ROWS = 1
 
@@ -73,9 +81,12 @@ class BenchmarkReader:
         if not (arena_row or category_row):
             return None
         self._last = line.number
-        if not line.ended or not all(map(str.isdigit, numbers[:-1])) or _PERCENT.fullmatch(numbers[-1]) is None:
-            self._problems.append(f"line {line.number} is torn: {line.text!r}")
+        if not line.ended or not all(map(_NUMBER.fullmatch, numbers[:-1])) or _PERCENT.fullmatch(numbers[-1]) is None:
+            self._complain(f"line {line.number} is torn: {line.text!r}")
         elif arena_row:
+            if _ARENA_NAMES[name] in self._arena:
+                self._complain(f"{name} comes twice")
+                return []
             self._arena[_ARENA_NAMES[name]] = int(numbers[0])
             self._percentages.append((name, int(numbers[0]), numbers[1]))
         else:
@@ -86,11 +97,15 @@ class BenchmarkReader:
         row = BY_BENCHMARK_TITLE[name]
         index, used, requested, count = map(int, numbers[:4])
         if index != row.index:
-            self._problems.append(f"{name} has the id {index}, not {row.index}")
+            self._complain(f"{name} has the id {index}, not {row.index}")
         if any(use.key == row.key for use in self._categories):
-            self._problems.append(f"{name} comes twice")
+            self._complain(f"{name} comes twice")
+            return
         self._categories.append(CategoryUse(row.key, used, requested, count))
         self._percentages.append((name, used, numbers[4]))
+
+    def _complain(self, problem: str) -> None:
+        self._problems = [*self._problems[: MOST_PROBLEMS - 1], problem]
 
     def flush(self) -> list[LogEvent]:
         """Return the open report, if there is one: nothing more of it will come."""

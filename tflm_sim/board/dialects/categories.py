@@ -57,4 +57,7 @@ OLD_TITLES = {
 
 BY_RECORDING_TITLE = {row.recording_title: row.key for row in CATEGORIES} | OLD_TITLES
 BY_BENCHMARK_TITLE = {row.benchmark_title: row for row in CATEGORIES}
+UNITS = {row.recording_title: (row.recording_unit,) for row in CATEGORIES} | dict.fromkeys(
+    OLD_TITLES, ("tensors", "allocations")
+)
 KEYS = tuple(row.key for row in CATEGORIES)

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+MOST_PROBLEMS = 20
+"""Sentences; a report with more is no more damaged than with these."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

@@ -28,7 +28,17 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MessageKind:
-    """One row. ``phase`` is a phase of allocation ("" when the line alone does not tell); ``says`` one short clause."""
+    """One row: a line that firmware prints, and what it means.
+
+    Attributes:
+        kind: Key; rows of one kind are one message in the words of several versions.
+        role: What it adds to a diagnosis.
+        phase: A phase of allocation, "" when the line alone does not tell.
+        says: One short clause.
+        source: Where it is printed.
+        templates: Its forms.
+        note: What to do about it, or what else it proves: a sentence with the message's fields in braces.
+    """
 
     kind: str
     role: Role
@@ -36,11 +46,14 @@ class MessageKind:
     says: str
     source: str
     templates: tuple[Template, ...]
+    note: str = ""
 
 
-def _row(kind: str, role: Role, phase: str, says: str, source: str, *formats: str, fields: str = "") -> MessageKind:
+def _row(
+    kind: str, role: Role, phase: str, says: str, source: str, *formats: str, fields: str = "", note: str = ""
+) -> MessageKind:
     names = tuple(fields.split())
-    return MessageKind(kind, role, phase, says, source, tuple(Template(text, names) for text in formats))
+    return MessageKind(kind, role, phase, says, source, tuple(Template(text, names) for text in formats), note)
 
 
 _TRIPLE = "requested available missing"
@@ -74,12 +87,29 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("plan_too_big", _A, "plan", "the memory plan does not fit", _ALLOCATOR_CC + ", until 2022-03",
          "Arena size is too small for all buffers. Needed %u but only %u was available.",
          fields="requested available"),
+    _row("plan_too_big", _A, "plan", "the memory plan does not fit", "micro_allocator.cc in tensorflow, until 2020",
+         "Arena size is too small for activation buffers. Needed %d but only %d was available.",
+         fields="requested available"),
+    _row("persistent_buffer", _A, "", "a kernel's persistent buffer does not fit",
+         "micro_allocator.cc in tensorflow, 2020",
+         "Failed to allocate persistent buffer of size %d", fields="requested"),
+    _row("ei_overflow", _O, "op_prepare", "a kernel's buffer beside the arena (EON compiled model)",
+         "Edge Impulse EON compiled models (tflite-model/*_compiled.cpp)",
+         "Failed to allocate persistent buffer of size %d, does not fit in tensor arena and reached "
+         "EI_MAX_OVERFLOW_BUFFER_COUNT",
+         "Failed to allocate scratch buffer of size %d, reached EI_MAX_OVERFLOW_BUFFER_COUNT", fields="bytes",
+         note="Memory is not short: EON's arena is full, further buffers come from the heap, and the table of those is "
+              "full too. Raise EI_MAX_OVERFLOW_BUFFER_COUNT in edge-impulse-sdk/porting/ei_classifier_porting.h (each "
+              "entry is one pointer), or kTensorArenaSize in the compiled model."),
     _row("too_many_buffers", _A, "plan", "the planner's own tables do not fit beside the buffers",
-         "micro/memory_planner/*.cc", "Too many buffers (max is %d)", fields="max_buffers"),
+         "micro/memory_planner/*.cc", "Too many buffers (max is %d)", fields="max_buffers",
+         note="Beside the buffers there was room to plan {max_buffers} of them: the planner works inside "
+              "the arena, so it needs more than the plan itself."),
     _row("unaligned", _I, "create", "the arena's start is not 16-byte aligned, bytes are lost",
          "micro_allocator.cc in tensorflow, until 2020",
          "%d bytes lost due to alignment. To avoid this loss, please make sure the tensor_arena is 16 bytes aligned.",
-         fields="lost"),
+         fields="lost",
+         note="{lost} bytes of the arena are lost to its alignment: declare it alignas(16)."),
     # Who asked.
     _row("metadata", _O, "subgraph_allocations", "the list of subgraph allocations", _ALLOCATOR_CC,
          "Failed to allocate memory for model metadata."),
@@ -121,7 +151,8 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Failed to allocate variable tensor of size %d", fields="bytes"),
     _row("resource_count", _O, "resource_variables", "more resource variables than were created for",
          "micro/micro_resource_variable.cc",
-         "Failed to allocate resource variable. Maximum resource variable count (%d) reached.", fields="max_count"),
+         "Failed to allocate resource variable. Maximum resource variable count (%d) reached.", fields="max_count",
+         note="MicroResourceVariables::Create was called with {max_count}; the model has more."),
     _row("resource_buffer", _O, "op_prepare", "a resource variable's buffer", "micro/micro_resource_variable.cc",
          "Failed to allocate resource buffer."),
     _row("compression_data", _O, "subgraph_allocations", "compression data", _ALLOCATOR_CC,
@@ -134,14 +165,17 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("decode_zero_points", _O, "op_prepare", "DECODE's zero points", "micro/kernels/decode_state_prune.cc",
          "unable to allocate zero_points_"),
     _row("ei_arena", _O, "create", "the whole arena, from the heap", "Edge Impulse inferencing_engines/tflite_micro.h",
-         "Failed to allocate TFLite arena (%zu bytes)", fields="bytes"),
+         "Failed to allocate TFLite arena (%zu bytes)", fields="bytes",
+         note="The heap cannot give {bytes} bytes in one piece: this is not TFLM's arena being too small."),
     _row("ei_eon", _O, "create", "the whole arena or a tensor in it (EON compiled model)",
          "Edge Impulse inferencing_engines/tflite_eon.h",
-         "Failed to allocate TFLite arena (error code %d)", fields="status"),
+         "Failed to allocate TFLite arena (error code %d)", fields="status",
+         note="Status {status}: for an EON compiled model this covers the heap and every tensor."),
     # Scratch buffers.
     _row("scratch_limit", _S, "op_prepare", "one operator asked for more scratch buffers than TFLM allows",
          _ALLOCATOR_CC, "Scratch buffer request exceeds limit per operator (%d)",
-         "Scratch buffer request exeeds limit per operator (%d)", fields="limit"),
+         "Scratch buffer request exeeds limit per operator (%d)", fields="limit",
+         note="The limit is {limit} per operator."),
     # Which operator.
     _row("node_prepare", _N, "op_prepare", "an operator's Prepare failed", "micro/micro_interpreter_graph.cc",
          "Node %s (number %u) failed to prepare with status %d", fields="op node status"),
@@ -151,30 +185,37 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Node %s (number %u) failed to invoke with status %d", fields="op node status"),
     _row("dynamic_tensor", _N, "op_prepare", "an operator's output has no fixed size",
          "micro/micro_interpreter_graph.cc",
-         "Op#%u (%s) of subgraph %u has dynamic tensor #%d", fields="node op subgraph tensor"),
+         "Op#%u (%s) of subgraph %u has dynamic tensor #%d", fields="node op subgraph tensor",
+         note="Tensor {tensor} of subgraph {subgraph} has no size before the model runs."),
     _row("dynamic_tensors", _I, "op_prepare", "TFLM needs every size before it runs",
          "micro/micro_interpreter_graph.cc", "Dynamic tensors are not supported"),
     # What a kernel refused.
     _row("ensure_numbers", _K, "", "a kernel's check of two numbers failed", "core/c/common.h",
-         "%s:%d %s != %s (%d != %d)", fields="file source_line left right left_value right_value"),
+         "%s:%d %s != %s (%d != %d)", fields="file source_line left right left_value right_value",
+         note="{left} was {left_value}, {right} was {right_value} ({file}:{source_line})."),
     _row("ensure_types", _K, "", "a kernel's check of two types failed", "core/c/common.h",
-         "%s:%d %s != %s (%s != %s)", fields="file source_line left right left_value right_value"),
+         "%s:%d %s != %s (%s != %s)", fields="file source_line left right left_value right_value",
+         note="{left} was {left_value}, {right} was {right_value} ({file}:{source_line})."),
     _row("ensure_near", _K, "", "a kernel's check of two reals failed", "core/c/common.h",
          "%s:%d %s not near %s (%f != %f)", fields="file source_line left right left_value right_value"),
     _row("ensure_true", _K, "", "a kernel's check failed", "core/c/common.h",
-         "%s:%d %s was not true.", fields="file source_line condition"),
+         "%s:%d %s was not true.", fields="file source_line condition",
+         note="{condition} was not true ({file}:{source_line})."),
     _row("needs_resources", _K, "op_prepare", "the interpreter was made without MicroResourceVariables",
          "micro/kernels/{var_handle,assign_variable,read_variable}.cc",
          "%s requires resource variables. Please create ResourceVariables and pass it to the interpreter.",
-         fields="op"),
+         fields="op",
+         note="Pass MicroResourceVariables::Create(allocator, count) to the interpreter."),
     _row("kernel_type", _K, "", "a kernel does not take this type", "micro/kernels/*.cc",
-         "ype %s (%d) not supported.", "ype %s (%d) is not supported", fields="type type_code"),
+         "ype %s (%d) not supported.", "ype %s (%d) is not supported", fields="type type_code",
+         note="The type is {type}."),
     _row("kernel_type", _K, "", "a kernel does not take this type", "micro/kernels/*.cc",
          "ype %s not currently supported", "ype %s currently not supported", "ype %s is currently not supported",
          "currently, got %s", "ype '%s' is not supported", fields="type"),
     # The model and the registered operators.
     _row("op_missing", _M, "op_parse", "the operator is not registered with the resolver", "micro/micro_op_resolver.cc",
-         "Didn't find op for builtin opcode '%s'", fields="op"),
+         "Didn't find op for builtin opcode '%s'", fields="op",
+         note="Add {op} to the op resolver (Add... of MicroMutableOpResolver)."),
     _row("op_registration", _M, "op_parse", "the operator is not registered with the resolver",
          "micro/micro_interpreter.cc", "Failed to get registration from op code %s", fields="op"),
     _row("op_code_missing", _M, "op_parse", "the model names an operator code that it does not define",
@@ -190,12 +231,14 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Unsupported behavior: found builtin operator %s with custom options.", fields="op"),
     _row("resolver_full", _M, "create", "the resolver's template argument is too small",
          "micro/micro_mutable_op_resolver.h",
-         "Couldn't register builtin op #%d, resolver size is too small (%d).", fields="op limit"),
+         "Couldn't register builtin op #%d, resolver size is too small (%d).", fields="op limit",
+         note="Raise the template argument of MicroMutableOpResolver."),
     _row("resolver_full", _M, "create", "the resolver's template argument is too small",
          "micro/micro_mutable_op_resolver.h, in two lines",
          "Couldn't register builtin op #%d, resolver size", fields="op"),
     _row("resolver_limit", _I, "create", "the resolver's capacity", "micro/micro_mutable_op_resolver.h, second line",
-         "is too small (%d).", fields="limit"),
+         "is too small (%d).", fields="limit",
+         note="It has room for {limit} operators."),
     _row("resolver_full", _M, "create", "the resolver's template argument is too small",
          "micro/micro_mutable_op_resolver.h",
          "Couldn't register custom op '%s', resolver size is toosmall (%d)", fields="op limit"),
@@ -203,7 +246,8 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Calling AddBuiltin with the same op more than", "Calling AddCustom for the same op more than once"),
     _row("schema_version", _M, "create", "the model's schema is not the one this TFLM reads",
          "micro/examples/*/main_functions.cc",
-         "Model provided is schema version %d not equal to supported version %d.", fields="given supported"),
+         "Model provided is schema version %d not equal to supported version %d.", fields="given supported",
+         note="The model has schema version {given}, the firmware reads {supported}."),
     _row("schema_version", _M, "create", "the model's schema is not the one this TFLM reads",
          "micro/examples/*/main_functions.cc",
          "Model provided is schema version %d not equal to supported version %d", fields="given supported"),
@@ -233,7 +277,8 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("temps_out", _S, "op_prepare", "a kernel kept a temporary tensor", _SINGLE_CC,
          "All temp buffers must be freed before calling ResetTempAllocations()"),
     _row("temps_count", _I, "op_prepare", "temporaries that were not given back", _SINGLE_CC,
-         "Number of allocated temp buffers: %d. Checksum passing status: %d", fields="count checksum_ok"),
+         "Number of allocated temp buffers: %d. Checksum passing status: %d", fields="count checksum_ok",
+         note="{count} temporary buffers were still out."),
     _row("resize_order", _S, "op_prepare", "the head was resized while temporaries were in use", _SINGLE_CC,
          "Internal error: either buffer is not resizable or ResetTempAllocations() is not called before "
          "ResizeBuffer().", "ResetTempAllocations() is not called before ResizeBuffer().",
@@ -252,7 +297,10 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("starting_failed", _P, "", "AllocateTensors gave up before the first operator", "micro/micro_interpreter.cc",
          "Failed starting model allocation."),
     _row("allocate_failed", _P, "", "AllocateTensors failed", "micro/examples/*, tools/benchmarking",
-         "AllocateTensors() failed", "MicroInterpreter::AllocateTensors failed"),
+         "AllocateTensors() failed", "MicroInterpreter::AllocateTensors failed",
+         note="TFLM prints why before this line. Where nothing is there, the build strips it (define no "
+              "TF_LITE_STRIP_ERROR_STRINGS, connect DebugLog); or give --model, --target and --arena-size, and the "
+              "simulation says which allocation fails."),
     _row("invoke_failed", _P, "invoke", "Invoke failed", "micro/examples/*, tools/benchmarking", "Invoke failed"),
     _row("invoke_failed", _P, "invoke", "Invoke failed", "tools/benchmarking/generic_model_benchmark.cc",
          "Model interpreter invocation failed: %d", fields="status"),

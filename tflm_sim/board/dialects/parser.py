@@ -5,6 +5,7 @@ Invariant: the events depend on the bytes and on where ``flush`` was called, nev
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 from tflm_sim.board.dialects.benchmark import BenchmarkReader
@@ -13,12 +14,14 @@ from tflm_sim.board.dialects.failures import read_message
 from tflm_sim.board.dialects.plan import PlanReader
 from tflm_sim.board.dialects.profiler import ProfilerReader
 from tflm_sim.board.dialects.recording import RecordingReader
-from tflm_sim.board.dialects.vendors import VendorReader
+from tflm_sim.board.dialects.vendors import VendorReader, read_record
 from tflm_sim.board.lines import LineAssembler, RawLine
 from tflm_sim.board.prefixes import TextLine, read_line
 
 # A report with so many foreign lines after its last one is over: an end that depends on no clock.
 _PATIENCE = 64
+# Characters of a line that are read; only a record of JSON is longer.
+_LONGEST_LINE = 640
 
 
 class _Reader(Protocol):
@@ -50,6 +53,10 @@ class LogParser:
     def feed_line(self, raw: RawLine) -> list[LogEvent]:
         """Take one line; return the events that it completes."""
         line = read_line(raw)
+        if (record := read_record(line)) is not None:
+            return [record]
+        if len(line.text) > _LONGEST_LINE:
+            line = replace(line, text=line.text[:_LONGEST_LINE], ended=False)
         self._idle += 1
         for reader in self._readers:
             if (events := reader.feed(line)) is not None:

@@ -17,21 +17,25 @@ import re
 import string
 from collections.abc import Sequence
 
-from tflm_sim.board.dialects.events import LogEvent, PlanBuffer, PlanDialect, PlanReport, PlanRow
+from tflm_sim.board.dialects.events import MOST_PROBLEMS, LogEvent, PlanBuffer, PlanDialect, PlanReport, PlanRow
 from tflm_sim.board.prefixes import TextLine
 
 LINE_WIDTH = 80
+MOST_LINES = 8192
+"""Buffers, and rows of the map; a plan with more is cut and named."""
+_MOST_CELLS = 1 << 22
 
 _ORDINALS = string.digits + string.ascii_lowercase + string.ascii_uppercase
 _BUFFER = re.compile(
-    r"(?P<mark>[0-9a-zA-Z*]) \(id=(?P<id>\d+)\): size=(?P<size>\d+), offset=(?P<offset>-?\d+), "
-    r"first_used=(?P<first>-?\d+),? last_used=(?P<last>-?\d+)"
+    r"(?P<mark>[0-9a-zA-Z*]) \(id=(?P<id>\d{1,10})\): size=(?P<size>\d{1,10}), offset=(?P<offset>-?\d{1,10}), "
+    r"first_used=(?P<first>-?\d{1,10}),? last_used=(?P<last>-?\d{1,10})(?!\d)"
 )
 _VERBOSE = re.compile(
-    r"Planner buffer ID: (?P<id>\d+), calculated offset: (?P<offset>-?\d+), size required: (?P<size>\d+), "
-    r"first_time_created: (?P<first>-?\d+), last_time_used: (?P<last>-?\d+)"
+    r"Planner buffer ID: (?P<id>\d{1,10}), calculated offset: (?P<offset>-?\d{1,10}), "
+    r"size required: (?P<size>\d{1,10}), first_time_created: (?P<first>-?\d{1,10}), "
+    r"last_time_used: (?P<last>-?\d{1,10})(?!\d)"
 )
-_ROW = re.compile(r"^ *(\d+): ([.!*0-9a-zA-Z]{80}) \((\d+)k\)")
+_ROW = re.compile(r"^ *(\d{1,10}): ([.!*0-9a-zA-Z]{80}) \((\d{1,10})k\)")
 _BARE_ROW = re.compile(r"^[.!*0-9a-zA-Z]{80}$")
 _TORN = re.compile(r"\(id=\d+\): size=|Planner buffer ID: \d+|^ *\d+: [.!*0-9a-zA-Z]{20,}")
 
@@ -39,7 +43,7 @@ _TORN = re.compile(r"\(id=\d+\): size=|Planner buffer ID: \d+|^ *\d+: [.!*0-9a-z
 class PlanReader:
     """Collect one plan at a time (mutable). A plan ends with the map row of its last step."""
 
-    __slots__ = ("_buffers", "_first", "_last", "_marks", "_problems", "_rows", "_verbose")
+    __slots__ = ("_buffers", "_first", "_ids", "_last", "_marks", "_problems", "_rows", "_steps", "_verbose")
 
     def __init__(self) -> None:
         self._clear()
@@ -47,6 +51,8 @@ class PlanReader:
     def _clear(self) -> None:
         self._first = self._last = 0
         self._buffers: list[PlanBuffer] = []
+        self._ids: set[int] = set()
+        self._steps = 0
         self._marks: list[str] = []
         self._rows: list[PlanRow] = []
         self._problems: list[str] = []
@@ -62,15 +68,17 @@ class PlanReader:
         if _TORN.search(text) is None:
             return None
         self._touch(line.number)
-        self._problems.append(f"line {line.number} is torn: {text!r}")
+        self._problems = [*self._problems[: MOST_PROBLEMS - 1], f"line {line.number} is torn: {text!r}"]
         return []
 
     def _take_buffer(self, number: int, match: re.Match[str]) -> list[LogEvent]:
         fields = match.groupdict()
         buffer = PlanBuffer(*(int(fields[name]) for name in ("id", "size", "offset", "first", "last")))
-        done = self.flush() if self._rows or buffer.id in {known.id for known in self._buffers} else []
+        done = self.flush() if self._rows or buffer.id in self._ids or len(self._ids) >= MOST_LINES else []
         self._touch(number)
         self._buffers.append(buffer)
+        self._ids.add(buffer.id)
+        self._steps = max(self._steps, buffer.last)
         self._marks.append(fields.get("mark", ""))
         self._verbose = "mark" not in fields
         return done
@@ -78,7 +86,7 @@ class PlanReader:
     def _take_row(self, number: int, row: PlanRow) -> list[LogEvent]:
         self._touch(number)
         self._rows.append(row)
-        return self.flush() if row.step >= max((buffer.last for buffer in self._buffers), default=0) else []
+        return self.flush() if row.step >= self._steps or len(self._rows) >= MOST_LINES else []
 
     def _touch(self, number: int) -> None:
         self._first = self._first or number
@@ -111,9 +119,13 @@ class PlanReader:
             return ["buffers are missing"]
         if not self._rows:
             return ["the map is missing"]
-        drawn = draw_plan(self._buffers, dialect)
-        if [row.step for row in self._rows] != [row.step for row in drawn]:
+        if [row.step for row in self._rows] != list(range(self._steps + 1)):
             return ["rows of the map are missing"]
+        if odd := [buffer.id for buffer in self._buffers if buffer.offset < -1 or buffer.first > buffer.last]:
+            return [f"buffer {odd[0]} has no such offset or lifetime"]
+        if len(self._buffers) * len(self._rows) > _MOST_CELLS:
+            return ["it is too large to be checked"]
+        drawn = draw_plan(self._buffers, dialect)
         return [
             f"step {row.step}: the map is not what the buffers draw"
             for row, ours in zip(self._rows, drawn, strict=True)

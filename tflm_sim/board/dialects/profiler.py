@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import re
 
-from tflm_sim.board.dialects.events import LogEvent, ProfiledOp, TicksTable
+from tflm_sim.board.dialects.events import MOST_PROBLEMS, LogEvent, ProfiledOp, TicksTable
 from tflm_sim.board.prefixes import TextLine
 
-_TOOK = re.compile(r"(?P<tag>\S.*?) took\s+(?P<ticks>-?\d+) ?(?:ticks|cks) \((?P<ms>-?\d+) ms\)")
+MOST_ROWS = 16_384
+"""Rows; MicroProfiler has room for 4,096 events. A table that goes on is cut there."""
+
+_TOOK = re.compile(r" took\s+(?P<ticks>-?\d{1,20}) ?(?:ticks|cks) \((?P<ms>-?\d{1,20}) ms\)")
 _HEADERS = {
     '"Event","Tag","Ticks"': "event",
     '"Unique Tag","Total ticks across all events with that tag."': "tag",
 }
-_EVENT_ROW = re.compile(r"^(\d+),([^,]+),(-?\d+)$")
-_TAG_ROW = re.compile(r"^([^,\"]+), (-?\d+)$")
-_TOTAL_ROW = re.compile(r"^\"?total number of ticks\"?, (-?\d+)$")
+_EVENT_ROW = re.compile(r"^(\d{1,10}),([^,]+),(-?\d{1,20})$")
+_TAG_ROW = re.compile(r"^([^,\"]+), (-?\d{1,20})$")
+_TOTAL_ROW = re.compile(r"^\"?total number of ticks\"?, (-?\d{1,20})$")
 
 
 class ProfilerReader:
@@ -44,8 +47,8 @@ class ProfilerReader:
         if line.ended and (total := _TOTAL_ROW.match(line.text)) is not None:
             self._first, self._last = self._first or line.number, line.number
             return self._finish(int(total[1]))
-        if (took := _TOOK.search(line.text)) is not None:
-            return [ProfiledOp(line.number, took["tag"], int(took["ticks"]), int(took["ms"]))]
+        if (took := _TOOK.search(line.text)) is not None and (tag := line.text[: took.start()].strip()):
+            return [ProfiledOp(line.number, tag, int(took["ticks"]), int(took["ms"]))]
         return self._take_row(line) if self._kind else None
 
     def _take_row(self, line: TextLine) -> list[LogEvent] | None:
@@ -53,13 +56,14 @@ class ProfilerReader:
         if row is None:
             return None
         if not line.ended:
-            self._problems.append(f"line {line.number} is torn: {line.text!r}")
+            self._problems = [*self._problems[: MOST_PROBLEMS - 1], f"line {line.number} is torn: {line.text!r}"]
             return []
         if self._kind == "event" and int(row[1]) != len(self._rows):
-            self._problems.append(f"event {len(self._rows)} is missing before line {line.number}")
+            missing = f"event {len(self._rows)} is missing before line {line.number}"
+            self._problems = [*self._problems[: MOST_PROBLEMS - 1], missing]
         self._rows.append((row[2], int(row[3])) if self._kind == "event" else (row[1], int(row[2])))
         self._last = line.number
-        return []
+        return self.flush() if len(self._rows) >= MOST_ROWS else []
 
     def _finish(self, total: int | None) -> list[LogEvent]:
         problems = list(self._problems)

@@ -10,16 +10,27 @@ from __future__ import annotations
 
 import re
 
-from tflm_sim.board.dialects.categories import BY_RECORDING_TITLE, KEYS
-from tflm_sim.board.dialects.events import AllocationReport, CategoryUse, LogEvent
+from tflm_sim.board.dialects.categories import BY_RECORDING_TITLE, KEYS, UNITS
+from tflm_sim.board.dialects.events import MOST_PROBLEMS, AllocationReport, CategoryUse, LogEvent
 from tflm_sim.board.prefixes import TextLine
 
-_MARK = "[RecordingMicroAllocator]"
-_ARENA = re.compile(r"\[RecordingMicroAllocator\] Arena allocation (total|head|tail) (\d+) bytes")
+# A damaged line still has one of these.
+_LOOKS = re.compile(r"RecordingMicroAlloc|Arena allocation |bytes with alignment overhead")
+_ARENA = re.compile(r"\[RecordingMicroAllocator\] Arena allocation (total|head|tail) (\d{1,10}) bytes")
 _CATEGORY = re.compile(
-    r"\[RecordingMicroAllocator\] '([^']+)' used (\d+) bytes with alignment overhead "
-    r"\(requested (\d+) bytes for (\d+) [A-Za-z]+(?: structs)?\)"
+    r"\[RecordingMicroAllocator\] '([^']+)' used (\d{1,10}) bytes with alignment overhead "
+    r"\(requested (\d{1,10}) bytes for (\d{1,10}) ([A-Za-z]+(?: structs)?)\)"
 )
+_PADDING = 16
+# The size of a struct of TFLM on any target that there is: bytes, a multiple of 4.
+_STRUCTS = {
+    "TFLITE_EVAL_TENSOR_DATA": range(8, 65, 4),
+    "PERSISTENT_TFLITE_TENSOR_DATA": range(16, 161, 4),
+    "TFLITE_TENSOR_STRUCT": range(16, 161, 4),
+    "NODE_AND_REGISTRATION_ARRAY": range(16, 129, 4),
+}
+# What no category has: the allocator's own objects, lists of tensors, the operators' parameters.
+_MOST_UNNAMED, _MOST_UNNAMED_PER_NODE = 4096, 256
 
 
 class RecordingReader:
@@ -38,15 +49,15 @@ class RecordingReader:
 
     def feed(self, line: TextLine) -> list[LogEvent] | None:
         """Return the events that ``line`` completes, or None when it belongs to something else."""
-        if _MARK not in line.text:
+        if _LOOKS.search(line.text) is None:
             return None
         if (arena := _ARENA.search(line.text)) is not None:
             return self._take_arena(line.number, arena[1], int(arena[2]))
-        if (row := _CATEGORY.search(line.text)) is not None and row[1] in BY_RECORDING_TITLE:
+        if (row := _CATEGORY.search(line.text)) is not None and row[5] in UNITS.get(row[1], ()):
             use = CategoryUse(BY_RECORDING_TITLE[row[1]], int(row[2]), int(row[3]), int(row[4]))
             return self._take_category(line.number, use)
         self._touch(line.number)
-        self._problems.append(f"line {line.number} is torn: {line.text!r}")
+        self._problems = [*self._problems[: MOST_PROBLEMS - 1], f"line {line.number} is torn: {line.text!r}"]
         return []
 
     def _take_arena(self, number: int, name: str, size: int) -> list[LogEvent]:
@@ -89,15 +100,35 @@ def report_problems(arena: dict[str, int], categories: list[CategoryUse]) -> lis
     problems = [f"the line with the {name} is missing" for name in ("total", "head", "tail") if name not in arena]
     if not problems and arena["head"] + arena["tail"] != arena["total"]:
         problems.append(f"head {arena['head']} and tail {arena['tail']} do not add up to {arena['total']}")
-    named = sum(use.used for use in categories)
-    if named > arena.get("tail", named):
-        problems.append(f"the categories hold {named} bytes, the tail {arena['tail']}")
-    problems += [
-        f"{use.key}: used {use.used} is less than requested {use.requested}"
-        for use in categories
-        if use.used < use.requested
-    ]
+    problems += _tail_problems(arena, categories) or [p for use in categories for p in _category_problems(use)]
     order = [KEYS.index(use.key) for use in categories if use.key in KEYS]
     if order != sorted(order):
         problems.append("the categories are not in TFLM's order")
     return problems
+
+
+def _tail_problems(arena: dict[str, int], categories: list[CategoryUse]) -> list[str]:
+    """Hold the tail against its categories: it has a little more than they name, by the number of nodes."""
+    named = sum(use.used for use in categories)
+    unnamed = arena.get("tail", named) - named
+    nodes = next((use.count for use in categories if use.key == "NODE_AND_REGISTRATION_ARRAY"), None)
+    if unnamed < 0:
+        return [f"the categories hold {named} bytes, the tail {arena['tail']}"]
+    if nodes is not None and unnamed > _MOST_UNNAMED + _MOST_UNNAMED_PER_NODE * nodes:
+        return [f"the categories hold {named} of the tail's {arena['tail']} bytes: a line is missing or wrong"]
+    return []
+
+
+def _category_problems(use: CategoryUse) -> list[str]:
+    """Hold a category's three numbers against each other."""
+    key, used, requested, count = use.key, use.used, use.requested, use.count
+    if used < requested:
+        return [f"{key}: used {used} is less than requested {requested}"]
+    if used - requested > _PADDING * max(count, 1):
+        return [f"{key}: used {used} is more than {count} alignments over {requested}"]
+    if requested and not count:
+        return [f"{key}: {requested} bytes requested by nobody"]
+    sizes = _STRUCTS.get(key)
+    if sizes is not None and requested and (requested % count or requested // count not in sizes):
+        return [f"{key}: {requested} bytes are not {count} structs"]
+    return []

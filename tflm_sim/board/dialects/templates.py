@@ -6,7 +6,9 @@ r"""A printf format -> a reader of the lines that it prints, whole, cut short, o
     torn     Failed to resize buffer. Requested: 334I (1203) wifi: connected
 
 A number is believed only when something of the format stands after it, or when the format and the line end with it.
-Blanks are optional and ``available`` may have a colon, because people retype logs.
+A text ends at the first place where what the format has after it stands, and is not tried again beyond (an atomic
+group): the time to read a line is bounded, whatever stands in it. Blanks are optional and ``available`` may have a
+colon, because people retype logs.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _CONVERSION = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?(?:hh|h|ll|l|z|t|j)?[diuxXpcsf])")
+# No device prints a number of more digits: one that is longer is damage.
 _PATTERNS = {
-    "d": r"-?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)",
-    "x": r"[0-9a-fA-F]+",
+    "d": r"-?(?:\d{1,3}(?:,\d{3}){1,3}(?!,?\d)|\d{1,10}(?!\d))",
+    "x": r"[0-9a-fA-F]{1,16}(?![0-9a-fA-F])",
     "c": r".",
     "s": r".+?",
-    "f": r"-?\d+(?:\.\d+)?",
+    "f": r"-?\d{1,20}(?:\.\d{1,20})?",
 }
 _PLAIN = {"i": "d", "u": "d", "X": "x", "p": "x"}
 _HEAD = 12
@@ -77,11 +80,20 @@ class Template:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The whole line, to be searched for: other text may stand before and after it."""
-        tokens = self.tokens
-        parts = []
-        for index, (kind, text) in enumerate(tokens):
-            last = index == len(tokens) - 1
-            parts.append(_lenient(text) if kind == "lit" else f"({_pattern(kind, last=last, first=index == 0)})")
+        last = len(self.tokens) - 1
+        parts: list[str] = []
+        until = 0
+        for index, (kind, text) in enumerate(self.tokens):
+            is_text = kind == "s" and 0 < index < last
+            if is_text and not until:
+                parts.append("(?>")
+                until = index + 1 if [kind for kind, _ in self.tokens[index + 2 : index + 3]] == ["s"] else index + 2
+            parts.append(
+                _lenient(text) if kind == "lit" else f"({_pattern(kind, last=index == last, first=index == 0)})"
+            )
+            if until and index in (until, last):
+                parts.append(")")
+                until = 0
         return re.compile("".join(parts))
 
     def find(self, text: str) -> tuple[dict[str, int | str], int] | None:
@@ -125,7 +137,7 @@ class Template:
 
 def _pattern(kind: str, *, last: bool, first: bool) -> str:
     if kind == "s" and (last or first):
-        return r"\S+"
+        return r"(?<!\S)\S{1,160}" if first else r"\S+"
     return _PATTERNS[kind]
 
 

@@ -22,16 +22,18 @@ from tflm_sim.board.dialects.events import (
 from tflm_sim.board.prefixes import TextLine
 
 _USED = (
-    ("mlonmcu", re.compile(r"# Arena Usage: (\d+)")),
-    ("mlonmcu", re.compile(r"Arena Usage after model invocation: (\d+) bytes")),
-    ("edge-impulse", re.compile(r"TFLite arena used bytes: (\d+)", re.IGNORECASE)),
-    ("arena_used_bytes", re.compile(r"arena_used_bytes(?:\(\))?\s*[:=]\s*(\d+)")),
-    ("arena_used_bytes", re.compile(r"(?<!TFLite )arena used(?: bytes)?\s*[:=]\s*(\d+)", re.IGNORECASE)),
+    ("mlonmcu", re.compile(r"# Arena Usage: (\d{1,10})(?!\d)")),
+    ("mlonmcu", re.compile(r"Arena Usage after model invocation: (\d{1,10}) bytes")),
+    ("edge-impulse", re.compile(r"TFLite arena used bytes: (\d{1,10})(?!\d)", re.IGNORECASE)),
+    ("arena_used_bytes", re.compile(r"arena_used_bytes(?:\(\))?\s*[:=]\s*(\d{1,10})(?!\d)")),
+    ("arena_used_bytes", re.compile(r"(?<!TFLite )arena used(?: bytes)?\s*[:=]\s*(\d{1,10})(?!\d)", re.IGNORECASE)),
 )
-_CONFIGURED = re.compile(r"(?:\b(?:k?tensor_?arena_?size|arena[_ ]size)\s*[:=]|\barena=)\s*(\d+)", re.IGNORECASE)
-_MLTK_MEMORY = re.compile(r"Tensor runtime memory: (\d+(?:\.\d+)?)([kM]?)")
-_MLTK_LAYER = re.compile(r"^\s*Op(\d+)-(\S+)")
-_MLTK_METRIC = re.compile(r"^\s*(\d+(?:\.\d+)?)([kMG]?) (OPs|MACs|CPU cycles|Accelerator cycles|ms)\b")
+_CONFIGURED = re.compile(
+    r"(?:\b(?:k?tensor_?arena_?size|arena[_ ]size)\s*[:=]|\barena=)\s*(\d{1,10})(?!\d)", re.IGNORECASE
+)
+_MLTK_MEMORY = re.compile(r"Tensor runtime memory: (\d{1,10}(?:\.\d{1,10})?)([kM]?)")
+_MLTK_LAYER = re.compile(r"^\s*Op(\d{1,10})-(\S+)")
+_MLTK_METRIC = re.compile(r"^\s*(\d{1,15}(?:\.\d{1,10})?)([kMG]?) (OPs|MACs|CPU cycles|Accelerator cycles|ms)\b")
 _MLTK_SCALE = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
 _RECORD = re.compile(r"MCUFIT_(RESULT|LAYER) (.*)$")
 _RECORD_FIELDS = {
@@ -39,6 +41,8 @@ _RECORD_FIELDS = {
     "LAYER": ("model", "target", "op", "us_per_inference"),
 }
 _RECORD_SCHEMA = 1
+_MOST_METRICS = 64
+_MOST_BYTES = 1 << 40
 _RESETS = (
     re.compile(r"^rst:0x[0-9a-f]+ \([A-Z0-9_]+\)"),
     re.compile(r"^ESP-ROM:\S+"),
@@ -61,8 +65,6 @@ class VendorReader:
 
     def feed(self, line: TextLine) -> list[LogEvent] | None:
         """Return the events that ``line`` completes, or None when it belongs to something else."""
-        if (record := _RECORD.search(line.text)) is not None:
-            return [_read_record(line, record[1], record[2])]
         if any(pattern.search(line.text) for pattern in _RESETS):
             return [*self.flush(), Reset(line.number, line.text)]
         if (layer := _MLTK_LAYER.match(line.text)) is not None:
@@ -72,7 +74,7 @@ class VendorReader:
         if self._layer is not None and (metric := _MLTK_METRIC.match(line.text)) is not None:
             name, unit = ("us", "k") if metric[3] == "ms" else (metric[3], metric[2])
             self._metrics.append((name, *_interval(metric[1], unit)))
-            return []
+            return self.flush() if len(self._metrics) >= _MOST_METRICS else []
         return _read_arena(line)
 
     def flush(self) -> list[LogEvent]:
@@ -111,11 +113,14 @@ def _interval(figure: str, unit: str) -> tuple[int, int]:
     return int(value - step / 2), int(value + step / 2) - 1
 
 
-def _read_record(line: TextLine, kind: str, text: str) -> LogEvent:
+def read_record(line: TextLine) -> LogEvent | None:
     """Read an mcufit record; one that is not whole is damage, because a cut number looks like a number."""
+    if (record := _RECORD.search(line.text)) is None:
+        return None
+    kind, text = record[1], record[2]
     try:
         values, _ = json.JSONDecoder().raw_decode(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Damaged(line.number, line.text, f"MCUFIT_{kind} is not whole JSON")
     if not isinstance(values, dict) or any(name not in values for name in _RECORD_FIELDS[kind]):
         return Damaged(line.number, line.text, f"MCUFIT_{kind} lacks fields")
@@ -123,4 +128,7 @@ def _read_record(line: TextLine, kind: str, text: str) -> LogEvent:
         return Damaged(line.number, line.text, f"MCUFIT_{kind} has nested fields")
     if values.get("schema", _RECORD_SCHEMA) != _RECORD_SCHEMA:
         return Damaged(line.number, line.text, f"MCUFIT_{kind} has schema {values['schema']}, we read 1")
+    used = values.get("arena_used_bytes", 0)
+    if type(used) is not int or not 0 <= used < _MOST_BYTES:
+        return Damaged(line.number, line.text, f"MCUFIT_{kind} has no size that an arena can have")
     return BenchmarkRecord(line.number, kind.lower(), tuple(sorted(values.items())))
