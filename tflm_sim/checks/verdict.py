@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tflm_sim.model.types import Model
+from tflm_sim.targets.boards import Board
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -18,6 +21,8 @@ class Verdict:
         before: The baseline's size, None without one.
         reason: Why it does not fit, or what is missing to tell; "" when it fits.
         log: What the device prints in an arena of ``limit`` bytes.
+        model: What was judged, None where its file cannot be used.
+        board: What it was judged for, None for an arena of a given size.
     """
 
     name: str
@@ -28,6 +33,8 @@ class Verdict:
     before: int | None = None
     reason: str = ""
     log: tuple[str, ...] = ()
+    model: Model | None = None
+    board: Board | None = None
 
     @property
     def growth(self) -> int | None:

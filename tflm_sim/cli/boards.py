@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import fitting, say, say_json
 from tflm_sim.report.text import table_lines
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import target
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         say_json([_document(row) for row in rows])
         return 0
     header = ("board", "target", "default kernels", "RAM", "flash", "what it is", "source of the sizes")
-    say(*table_lines([header, *map(_line, rows)]))
+    say(*table_lines([header, *map(_line, rows)], width=fitting()))
     say("", "RAM is what the chip has, bank by bank; what your firmware leaves free only its linker map says")
     return 0
 
@@ -48,6 +48,6 @@ def _document(row: Board) -> dict[str, object]:
 
 
 def _line(row: Board) -> tuple[str, ...]:
-    ram = " + ".join(f"{bank.name} {bank.size // 1024:,} KiB" for bank in row.ram) or "not known"
+    ram = row.ram_text if row.ram else "not known"
     flash = "differs" if row.flash is None else f"{row.flash // 1024:,} KiB"
     return row.name, row.preset, str(target(row.preset).kernel_library), ram, flash, row.description, row.source

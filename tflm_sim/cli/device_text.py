@@ -92,7 +92,7 @@ class EventPrinter:
             self._say_json(event, comparison)
         elif isinstance(event, Text):
             if self.show_log:
-                say(f"{self.clock()}{log_text(event.raw)}", file=self.out)
+                say(f"{self.clock()}{log_text(event.raw)}", file=self.out, wraps=False)
         else:
             for line in [*event_lines(event), *self._comparison_lines(event, comparison)]:
                 self.say(line)

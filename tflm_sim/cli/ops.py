@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from tflm_sim.cli.options import Subparsers, add_verb
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import fitting, say, say_json
 from tflm_sim.ops.coverage import coverage
 from tflm_sim.ops.registry import registrations
 from tflm_sim.report.text import table_lines
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         say_json(rows)
         return 0
     body = [(op, str(len(proved.get(op, ()))), row.source) for op, row in sorted(models.items())]
-    say(*table_lines([("operator", "traced models", "upstream source"), *body]))
+    say(*table_lines([("operator", "traced models", "upstream source"), *body], width=fitting()))
     untraced = sum(op not in proved for op in models)
     say("", f"{len(models)} operators; {untraced} without a trace are tested against the pip wheel with built models")
     say("(ethos-u, which the wheel does not link, by its requests alone)")

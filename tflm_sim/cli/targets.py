@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import fitting, say, say_json
 from tflm_sim.report.text import table_lines
-from tflm_sim.targets.presets import PRESETS, target
+from tflm_sim.targets.presets import PRESETS, proof_in_words, target
 
 EXAMPLES = """
 tflm-sim targets
@@ -17,7 +17,7 @@ tflm-sim targets --json
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "targets", "list the targets and what each is verified against", EXAMPLES)
+    parser = add_verb(subparsers, "targets", "list the targets and what proves each", EXAMPLES)
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.set_defaults(run=run)
 
@@ -33,15 +33,16 @@ def run(args: argparse.Namespace) -> int:
                 "abi": row.abi.name,
                 "kernels": str(row.kernel_library),
                 "verified_against": row.verified_against,
+                "proof": proof_in_words(row.verified_against),
             }
             for row in targets
         ]
         say_json(rows)
         return 0
-    header = ("target", "ABI", "default kernels", "verified against", "what it is")
+    header = ("target", "ABI", "default kernels", "held against", "what it is")
     body = [
-        (row.name, row.abi.name, str(row.kernel_library), row.verified_against or "nothing", row.description)
+        (row.name, row.abi.name, str(row.kernel_library), proof_in_words(row.verified_against), row.description)
         for row in targets
     ]
-    say(*table_lines([header, *body]))
+    say(*table_lines([header, *body], width=fitting()))
     return 0

@@ -18,17 +18,34 @@ PATIENCE_S = 1.0
 _INTERVAL_S = 0.1
 
 
-def say(*lines: str, file: TextIO | None = None, may_color: bool = False) -> None:
+def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps: bool = True) -> None:
     """Print lines; whatever a model, a path or a log has in them is shown as escapes, line ends too.
 
     Args:
         lines: Each is one line.
         file: Default: stdout.
         may_color: Keep colours; for lines whose names were made harmless before.
+        wraps: Break what the terminal is too narrow for between words, the rest indented.
     """
     out = sys.stdout if file is None else file
-    if out is not None:
-        out.writelines(f"{one_line(line, may_color=may_color)}\n" for line in lines)
+    if out is None:
+        return
+    width = columns() if wraps and not may_color and is_shown() else None
+    for line in lines:
+        shown = one_line(line, may_color=may_color)
+        out.write(f"{shown if width is None or len(shown) <= width else _wrapped(shown, width)}\n")
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Break a line; where words stand in columns, the blanks between them stay."""
+    margin = " " * (min(len(line) - len(line.lstrip()), width // 4) + 4)
+    pieces = []
+    while len(line) > width:
+        cut = line.rfind(" ", len(margin) + 1, width + 1)
+        cut = cut if cut > 0 else width
+        pieces.append(line[:cut].rstrip())
+        line = margin + line[cut:].lstrip()
+    return "\n".join([*pieces, line])
 
 
 def say_json(document: Any, *, indent: int | None = 1, file: TextIO | None = None) -> None:
@@ -49,6 +66,16 @@ def say_document(text: str) -> None:
 def columns() -> int:
     """Return the width of the terminal (``COLUMNS`` wins); 80 where there is none."""
     return shutil.get_terminal_size((80, 24)).columns
+
+
+def fitting() -> int | None:
+    """Return the columns to fit a table into; None where it goes to a file or a pipe, and ``COLUMNS`` does not say."""
+    return columns() if is_shown() or os.environ.get("COLUMNS") else None
+
+
+def is_shown() -> bool:
+    """Return whether stdout is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def wants_color(choice: str, file: TextIO) -> bool:

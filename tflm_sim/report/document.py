@@ -29,7 +29,7 @@ def size_document(simulation: Simulation) -> Document:
     smallest, split = simulation.smallest, simulation.split
     return {
         "schema_version": SCHEMA_VERSION,
-        "model": _model(simulation.model),
+        "model": model_facts(simulation.model),
         **configuration_facts(simulation.configuration),
         "status": simulation.status,
         "smallest_arena_bytes": smallest.size if smallest else None,
@@ -63,7 +63,7 @@ def arena_document(simulation: Simulation) -> Document:
     """Return what happens to one model in an arena of a given size, as JSON values; sizes are bytes."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "model": _model(simulation.model),
+        "model": model_facts(simulation.model),
         **configuration_facts(simulation.configuration),
         "arena_size": simulation.arena_size,
         "fits": simulation.fits,
@@ -86,13 +86,16 @@ def error_document(path: str, model: Model | None, configuration: Configuration,
     """Return the document for a model on which *we* cannot go on."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "model": _model(model) if model else {"path": path, "sha256": None, "bytes": None},
+        "model": model_facts(model, path),
         **configuration_facts(configuration),
         "error": {"kind": type(error).__name__, "message": str(error), "exit_code": error.exit_code},
     }
 
 
-def _model(model: Model) -> Document:
+def model_facts(model: Model | None, path: str | None = None) -> Document:
+    """Return what a model file is known by; a file that cannot be used by its path alone."""
+    if model is None:
+        return {"path": path, "sha256": None, "bytes": None}
     return {
         "path": model.path,
         "sha256": hashlib.sha256(model.source).hexdigest(),

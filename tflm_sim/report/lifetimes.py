@@ -12,9 +12,11 @@ from typing import Any
 
 from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation, Sharing
 from tflm_sim.escape import printable
+from tflm_sim.report.document import configuration_facts, model_facts
 from tflm_sim.report.text import table_lines
 from tflm_sim.units import format_size
 
+SCHEMA_VERSION = 1
 WIDTH = 64
 ROWS = 40
 
@@ -134,6 +136,9 @@ def lifetimes_document(
         costs: What keeping tensors costs, by what is kept.
     """
     return {
+        "schema_version": SCHEMA_VERSION,
+        "model": model_facts(lifetimes.model),
+        **configuration_facts(lifetimes.configuration),
         "scopes": [lifetimes.scope_name(scope) for scope in range(lifetimes.scope_count)],
         "buffers": [
             {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import PurePath
+from textwrap import wrap
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.answers.smallest_arena import SmallestArena
@@ -18,13 +20,34 @@ TOP_ROWS = 8
 TOP_PARTS = 4
 
 
-def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+_NARROWEST = 9
+
+
+def table_lines(rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
     """Return rows as lines with aligned columns.
 
     A cell that starts with a digit, or a sign and a digit, is right-aligned; so is a "-" in a column with such cells.
+
+    Args:
+        rows: The cells.
+        width: Columns that there are: the widest columns but the first are broken into lines until it fits; None
+            for any.
     """
-    columns = [_column(cells) for cells in zip(*rows, strict=True)]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    while width is not None and sum(widths) + 2 * len(widths) - 2 > width and max(widths[1:]) > _NARROWEST:
+        widths[1 + widths[1:].index(max(widths[1:]))] -= 1
+    broken = [line for row in rows for line in _broken(row, widths)]
+    columns = [_column(cells) for cells in zip(*broken, strict=True)]
     return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+
+
+def _broken(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    """Yield a row as the lines that its longest cell needs."""
+    if all(len(cell) <= size for cell, size in zip(row, widths, strict=True)):
+        yield tuple(row)
+        return
+    cells = [wrap(cell, size) or [""] for cell, size in zip(row, widths, strict=True)]
+    yield from zip_longest(*cells, fillvalue="")
 
 
 def _column(cells: Sequence[str]) -> list[str]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tflm_sim.checks.verdict import Verdict
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.escape import printable
+from tflm_sim.report.document import configuration_facts, model_facts
 from tflm_sim.units import format_size
 
+SCHEMA_VERSION = 1
 _MARKS = {True: "✅", False: "❌"}
 
 
@@ -30,9 +33,14 @@ def _answer(verdict: Verdict) -> str:
     return f"yes: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
 
 
-def verdict_document(verdict: Verdict) -> dict[str, Any]:
+def verdict_document(verdict: Verdict, configuration: Configuration) -> dict[str, Any]:
     """Return the verdict as JSON values; sizes are bytes."""
     return {
+        "schema_version": SCHEMA_VERSION,
+        "model": model_facts(verdict.model, verdict.name),
+        **configuration_facts(configuration),
+        "board": None if verdict.board is None else {"name": verdict.board.name, "flash_bytes": verdict.board.flash},
+        "reason": verdict.reason,
         "fits": verdict.fits,
         "limit": verdict.limit,
         "smallest_arena_multiple_of_16": verdict.needed,

@@ -47,6 +47,11 @@ class Board:
         """The bank with most bytes, None where the banks are not known."""
         return max(self.ram, key=lambda bank: bank.size, default=None)
 
+    @property
+    def ram_text(self) -> str:
+        """The banks in words."""
+        return " + ".join(f"{bank.name} {bank.size // KIB:,} KiB" for bank in self.ram) or "RAM that is not known"
+
 
 _ZEPHYR = "zephyrproject-rtos/zephyr: dts/arm/"
 _IDF = "espressif/esp-idf: components/soc/{}/include/soc/soc.h (SOC_DRAM, SOC_IRAM)"
@@ -263,7 +268,7 @@ def board(name: str) -> Board:
     Raises:
         UsageError: No such board.
     """
-    found = BOARDS.get(name)
+    found = BOARDS.get(name.lower())
     if found is None:
         raise unknown("board", name, BOARDS)
     return found

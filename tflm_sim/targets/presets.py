@@ -6,6 +6,7 @@ the reference kernels; ``_LIBRARY_PROOF`` says the same of kernel libraries.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -181,3 +182,21 @@ def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:
     if library.version != VERSIONS[library.name][0]:
         proof = _OWN_FUNCTIONS
     return proof if name in _PROVED_WITH_LIBRARY else f"{proof}; structs: {preset.verified_against}"
+
+
+_RECORDINGS = {
+    "x86_64_ref_comp": "real TFLM, 64-bit PC, reference kernels, with compression",
+    "x86_64_ref": "real TFLM, 64-bit PC, reference kernels",
+    "x86_64_wheel": "the pip wheel of TFLM",
+    "x86_32_ref": "real TFLM, 32-bit PC, reference kernels",
+    "cm4le_ref": "real TFLM, Cortex-M4 with int enums in qemu, reference kernels",
+    "cm4_ref": "real TFLM, Cortex-M4 in qemu, reference kernels",
+    "cm4_cmsis_nn": "real TFLM, Cortex-M4 in qemu, CMSIS-NN kernels",
+    "cm55_cmsis_nn": "real TFLM, Cortex-M55 in qemu, CMSIS-NN kernels",
+}
+_RECORDING = re.compile(r"\b(" + "|".join(sorted(_RECORDINGS, key=len, reverse=True)) + r")\b")
+
+
+def proof_in_words(verified_against: str) -> str:
+    """Return what proves a target for people: the recordings' short names say nothing to them."""
+    return _RECORDING.sub(lambda match: _RECORDINGS[match[1]], verified_against) or "nothing"
