@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     header = ("board", "target", "default kernels", "RAM", "flash", "what it is", "source of the sizes")
     say(*table_lines([header, *map(_line, rows)], width=fitting()))
-    say("", "RAM is what the chip has, bank by bank; what your firmware leaves free only its linker map says")
+    say("", "RAM is what the chip has, bank by bank;", "what your firmware leaves free only its linker map says")
     return 0
 
 
