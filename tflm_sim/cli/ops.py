@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
     body = [(op, str(len(proved.get(op, ()))), row.source) for op, row in sorted(models.items())]
     say(*table_lines([("operator", "traced models", "upstream source"), *body], width=fitting()))
     untraced = sum(op not in proved for op in models)
-    say("", f"{len(models)} operators; {untraced} without a trace", "are tested against the pip wheel with built models")
+    say("", f"{len(models)} operators; {untraced} without a trace are tested")
+    say("against the pip wheel with built models")
     say("(ethos-u, which the wheel does not link, by its requests alone)")
     return 0
