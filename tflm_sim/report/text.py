@@ -20,7 +20,7 @@ TOP_ROWS = 8
 TOP_PARTS = 4
 
 
-_NARROWEST = 9
+_NARROWEST = 6
 
 
 def table_lines(rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
