@@ -19,6 +19,7 @@ from pathlib import Path
 from tflm_sim import load, shrink
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import TflmSimError
+from tflm_sim.shrinking.shrink import MAX_MACS
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 FEWEST_OPERATORS = 4
@@ -58,7 +59,7 @@ def main() -> int:
     parser.add_argument("--kernels", help="reference, for every target")
     parser.add_argument("--offline-plan", action="store_true")
     parser.add_argument("--kernel-order", action="store_true")
-    parser.add_argument("--max-macs", type=float, default=1.3)
+    parser.add_argument("--max-macs", type=float, default=MAX_MACS)
     parser.add_argument("--prove", type=int, metavar="N", help="run both in the wheel on N inputs and the extremes")
     parser.add_argument("--jsonl", type=Path, help="also write the rows to this file")
     args = parser.parse_args()

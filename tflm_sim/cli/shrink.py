@@ -61,7 +61,7 @@ def register(subparsers: Subparsers) -> None:
     limits = parser.add_argument_group("what the result may cost")
     limits.add_argument("--goal", metavar="N", help="stop at the first result that fits (64KiB), the cheapest in MACs")
     limits.add_argument(
-        "--max-macs", type=_ratio, metavar="X", help="multiply-accumulates, as a multiple (default: 1.30)"
+        "--max-macs", type=_ratio, metavar="X", help="multiply-accumulates, as a multiple (default: 1.35)"
     )
     limits.add_argument("--max-flash", metavar="N", help="bytes of the file: 300KiB, +20KiB or +10%%")
     limits.add_argument(

@@ -16,14 +16,16 @@ from dataclasses import dataclass
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking import channels, rows
+from tflm_sim.shrinking.graph import shape
 from tflm_sim.shrinking.passes import Witness, place
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.split import AXES, CHANNELS, COLUMNS, ROWS, Split
 
-LOWEST_SHARE = 0.3
+LOWEST_SHARE = 0.45
 """Operators with less than this share of the peak are never worth a split."""
 MOST_BOUNDS = 96
-MOST_VARIANTS = 10
+MOST_VARIANTS = 8
+MOST_SINGLE = 12
 PRICES = (0.0, 0.002, 0.05)
 """Bytes that a thousand multiplications more are worth: what is cheap in memory, and what is cheap in time."""
 
@@ -52,6 +54,8 @@ def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
         for first in range(len(draft.operators)):
             for segment in rows.segments(draft, axis, first, rules, facts.dies):
                 planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
+                if axis == AXES[COLUMNS] and _is_square(draft, segment.source):
+                    continue  # columns give what rows give
                 if planned and any(is_high[segment.first : segment.last + 1]):
                     found += rows.stripe_splits(draft, facts, segment, budget)
     consumers = draft.consumers()
@@ -59,7 +63,13 @@ def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
         for last, links in channels.chains(draft, first, consumers):
             if any(is_high[first : last + 1]):
                 found += channels.channel_splits(draft, facts, first, last, links)
-    return [split for split in found if split.peak < max(facts.live[split.first : split.last + 1])]
+    return [split for split in found if split.peak < max(facts.head, *facts.live[split.first : split.last + 1])]
+
+
+def _is_square(draft: Draft, tensor: int) -> bool:
+    """Return whether a tensor has as many rows as columns."""
+    _, rows_of, columns_of, _ = shape(draft, tensor)
+    return rows_of == columns_of
 
 
 def plans(facts: Profile, splits: Sequence[Split], budget: float) -> list[SplitPlan]:
@@ -83,6 +93,13 @@ def plans(facts: Profile, splits: Sequence[Split], budget: float) -> list[SplitP
                 head = max(rest, *(split.peak for split in chosen))
                 arena = head + facts.tail_bytes + sum(split.tail for split in chosen)
                 found[chosen] = SplitPlan(chosen, arena, macs)
+    if facts.head > facts.peak:
+        # The greedy planner wastes bytes: another shape of the problem may please it more, even with a higher peak.
+        at_peak = {index for index, alive in enumerate(facts.live) if alive == facts.peak}
+        halves = [s for s in splits if len(s.parts) == 2 and at_peak & set(range(s.first, s.last + 1))]
+        for split in sorted(halves, key=lambda split: (split.macs, split.peak))[:MOST_SINGLE]:
+            arena = max(split.peak, facts.peak) + facts.tail_bytes + split.tail
+            found.setdefault((split,), SplitPlan((split,), arena, split.macs))
     return sorted(found.values(), key=lambda plan: (plan.arena, plan.macs))
 
 

@@ -28,6 +28,7 @@ class Profile:
         bytes: Of each planned tensor, rounded up to 16.
         node: Persistent bytes of an operator's node and registration.
         tensor: Persistent bytes of a tensor.
+        head: Bytes of the head as TFLM plans it: the peak, and what its greedy planner wastes.
         tail_bytes: All of the tail.
         arena: The smallest arena.
     """
@@ -40,6 +41,7 @@ class Profile:
     bytes: dict[int, int]
     node: int
     tensor: int
+    head: int
     tail_bytes: int
     arena: int
 
@@ -88,6 +90,7 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
         bytes=sizes,
         node=groups["nodes and registrations"].used // max(1, count) if count else 0,
         tensor=groups["eval tensors"].used // max(1, tensors),
+        head=simulation.head_bytes,
         tail_bytes=simulation.tail_bytes,
         arena=smallest.size,
     )

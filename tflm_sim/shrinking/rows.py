@@ -47,7 +47,7 @@ from tflm_sim.shrinking.split import (
 from tflm_sim.units import align_up
 
 LONGEST_SEGMENT = 12
-PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24)
 MOST_EXTRA_ROWS = 24
 """How many rows more than needed a stripe may take so that it meets the strides."""
 

@@ -25,6 +25,7 @@ from tflm_sim.shrinking.plan import plan_offline
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
 from tflm_sim.shrinking.sizing import Sizer, gains
+from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
 
 MOST_ROUNDS = 8
@@ -115,6 +116,7 @@ class Search:
     origin_arenas: tuple[int, ...] = field(init=False)
     origin_macs: int = field(init=False)
     origin_operators: frozenset[str] = field(init=False)
+    _looked_at: tuple[Model, tuple[Profile, list[Split], float]] | None = field(init=False, default=None)
     steps: list[Step] = field(init=False)
     rejected: list[Rejected] = field(init=False)
 
@@ -154,9 +156,8 @@ class Search:
         if not self.is_done:
             self.progress("operator order")
             self._order()
-        for number in range(1, MOST_ROUNDS + 1):
-            if self.is_done or not self._split(number):
-                break
+        if not self.is_done:
+            self._descend()
         if not self.is_done:
             self.attempt("prune", _tidy)
         if self.offline_plan and not self.is_done:
@@ -261,21 +262,54 @@ class Search:
         facts = self.profile(Draft(self.model))
         self.attempt("operator order", lambda draft, choose: reorder(draft, facts, choose))
 
-    def _split(self, number: int) -> bool:
-        """Simulate the best split plans of one round and keep the best; return whether one gained."""
-        draft = Draft(self.model)
-        facts = self.profile(draft)
-        budget = self.limits.max_macs * self.origin_macs - total_multiplications(draft)
+    def _descend(self) -> None:
+        """Split round by round until nothing gains; begin with any split, or with one kind only: the best way stays."""
+        start = self.model, self.arenas, list(self.steps)
+        first_models: list[Model] = []
+        best: tuple[tuple[float, ...], Model, tuple[int, ...], list[Step]] | None = None
+        for kinds in _FIRST_KINDS:
+            self.model, self.arenas, self.steps = start[0], start[1], list(start[2])
+            if not self._split(1, kinds) or self.model in first_models:
+                continue
+            first_models.append(self.model)
+            for number in range(2, MOST_ROUNDS + 1):
+                if self.is_done or not self._split(number, None):
+                    break
+            rank = self._rank(self.arenas, self.steps[-1].macs, len(self.model.subgraphs[0].operators))
+            if best is None or rank < best[0]:
+                best = rank, self.model, self.arenas, self.steps
+        self.model, self.arenas, self.steps = start if best is None else best[1:]
+
+    def _split(self, number: int, kinds: frozenset[str] | None) -> bool:
+        """Simulate the best split plans of one round and keep the best; return whether one gained.
+
+        Args:
+            number: Of the round, from 1.
+            kinds: The only kinds of splits that are looked at, None for all.
+        """
         self.progress(f"splits, round {number}: {max(self.arenas):,} B so far")
-        splits = peaks.all_splits(draft, facts, budget)
+        facts, splits, budget = self._candidates()
+        if kinds is not None:
+            splits = [split for split in splits if split.kind in kinds]
         found = peaks.plans(facts, splits, budget)
-        best = self._best_of(facts, self._worth_trying(found), None)
+        tried = self._worth_trying(found)
+        tried += [plan for first in tried[:2] for plan in peaks.variants(first, splits, budget)]
+        best = self._best_of(facts, list(dict.fromkeys(tried)), None)
         if best is not None:
             best = self._best_of(facts, peaks.variants(best.plan, splits, budget), best)
         if best is None:
             self.rejected.append(Rejected("splits", f"round {number}: none of {len(found)} plans gains"))
             return False
         return self._keep("splits", best.model, best.arenas, best.witnesses)
+
+    def _candidates(self) -> tuple[Profile, list[Split], float]:
+        """Return profile, splits and multiplications to spare of the present model, which is asked several times."""
+        if self._looked_at is None or self._looked_at[0] is not self.model:
+            draft = Draft(self.model)
+            facts = self.profile(draft)
+            budget = self.limits.max_macs * self.origin_macs - total_multiplications(draft)
+            self._looked_at = self.model, (facts, peaks.all_splits(draft, facts, budget), budget)
+        return self._looked_at[1]
 
     def _best_of(self, facts: Profile, found: Sequence[peaks.SplitPlan], best: _Tried | None) -> _Tried | None:
         """Simulate plans and return the best of them and ``best``."""
@@ -302,7 +336,7 @@ class Search:
 
     def _rank(self, arenas: tuple[int, ...], macs: int, operators: int) -> tuple[float, ...]:
         """Return what is to be small: the arenas, then the cost; the other way round where the goal is met."""
-        share = sum(after / max(1, before) for after, before in zip(arenas, self.arenas, strict=True))
+        share = sum(after / max(1, before) for after, before in zip(arenas, self.origin_arenas, strict=True))
         if self.limits.goal is not None and max(arenas) <= self.limits.goal:
             return (0, macs, operators, share)
         return (1, share, macs, operators)
@@ -341,6 +375,7 @@ def _tidy(draft: Draft, choose: Chooser) -> list[Witness]:
     return witnesses or ([Witness("the main subgraph", f"has {unused} tensors that nothing names")] if unused else [])
 
 
+_FIRST_KINDS: tuple[frozenset[str] | None, ...] = (None, frozenset({CHANNELS}))
 _PASSES: tuple[tuple[str, Pass], ...] = (
     ("prune", _tidy),
     ("constant folding", fold_constants),

@@ -24,7 +24,7 @@ from tflm_sim.shrinking.states import refusals
 from tflm_sim.shrinking.verify import verify
 from tflm_sim.targets.target import Target
 
-MAX_MACS = 1.3
+MAX_MACS = 1.35
 """Multiply-accumulates that a result may have by default, as a multiple of the original's."""
 
 

@@ -89,20 +89,19 @@ def kind(tensor: Tensor) -> tuple[object, ...]:
 
 
 def constant(model: Model, tensor: Tensor) -> Hashes | None:
-    """Return the hashes of a constant tensor, None where it is none; bytes stand for elements of an odd type."""
+    """Return the hashes of a constant tensor, None where it is none.
+
+    Where the buffer has more bytes than the shape asks for, the device reads the first; where it has fewer, or the type
+    is an odd one, bytes stand for elements.
+    """
     data = model.tensor_data(tensor)
     if data is None:
         return None
-    shape = tensor.shape or ()
-    bits = np.frombuffer(data, BITS.get(tensor.type, "u1")) if len(data) % _size(tensor.type) == 0 else None
-    if bits is None or bits.size != prod(shape):
-        bits = np.frombuffer(data, "u1")
-        return bits_hash(bits)
-    return bits_hash(bits).reshape(shape)
-
-
-def _size(type_number: int) -> int:
-    return np.dtype(BITS.get(type_number, "u1")).itemsize
+    shape, dtype = tensor.shape or (), np.dtype(BITS.get(tensor.type, "u1"))
+    needed = prod(shape) * dtype.itemsize
+    if tensor.type not in BITS or len(data) < needed:
+        return bits_hash(np.frombuffer(data, "u1"))
+    return bits_hash(np.frombuffer(data[:needed], dtype)).reshape(shape)
 
 
 def filled(tensor: Tensor, byte: int) -> Hashes:

@@ -156,8 +156,9 @@ class Machine:
         data = self.model.tensor_data(tensor)
         if data is None or tensor.type not in _NUMBERS or tensor.is_variable:
             return None
-        numbers = np.frombuffer(data, _NUMBERS[tensor.type])
-        return numbers.reshape(tensor.shape or ()) if numbers.size == _count(tensor) else None
+        dtype = np.dtype(_NUMBERS[tensor.type])
+        needed = _count(tensor) * dtype.itemsize
+        return np.frombuffer(data[:needed], dtype).reshape(tensor.shape or ()) if len(data) >= needed else None
 
     def name(self, operator: Operator) -> str:
         """Return an operator's name; custom operators have their own."""
