@@ -108,3 +108,22 @@ def test_the_plan_is_drawn(convolution, tmp_path, capsys):
 def test_wrong_options(arguments, sentence, capsys):
     assert main(["lite", str(sample_path("mobilenet_v1_025")), *arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_diff_compares_two_answers(convolution, tmp_path, capsys):
+    saved = tmp_path / "reference.json"
+    main(["lite", convolution, "--kernels", "reference", "--json"])
+    saved.write_text(capsys.readouterr().out)
+    assert main(["diff", "--lite", str(saved), convolution]) == 0
+    # 512 + 1,024 + 1,024 before; 512 + 4,608 + 1,024 after.
+    assert ["2,560", "6,144", "+3,584", "arena"] in [row.split() for row in capsys.readouterr().out.splitlines()]
+    assert main(["diff", "--lite", str(saved), convolution, "--fail-on-increase", "3583"]) == 1
+    assert main(["diff", "--lite", str(saved), convolution, "--fail-on-increase", "3584"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"), [("gpu", "GPU delegate: 2 of 2 nodes"), ("flex", "no operator of TensorFlow")]
+)
+def test_delegates_are_asked(convolution, form, shown, capsys):
+    code, out = answer(capsys, convolution, "--delegate", form)
+    assert (code, shown in out) == (0, True)

@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-NAMES = ("01_size_an_arena", "02_persistent_vs_temp", "03_planners_side_by_side", "04_board_against_simulation")
+NAMES = (
+    "01_size_an_arena",
+    "02_persistent_vs_temp",
+    "03_planners_side_by_side",
+    "04_board_against_simulation",
+    "05_phone_and_micro",
+)
 
 
 def test_these_are_all_notebooks() -> None:

@@ -6,13 +6,17 @@ Exit code 0: compared; 1: with ``--fail-on-increase``, it grew; 3: with it, one 
 from __future__ import annotations
 
 import argparse
+import json
 
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, pair, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
+from tflm_sim.files import JSON_MOST, read
+from tflm_sim.lite.answer import Settings, allocated, machine_document
 from tflm_sim.report.difference import Document, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import size_document
+from tflm_sim.report.lite_difference import is_lite_document, lite_difference, lite_difference_lines
 from tflm_sim.units import format_size, parse_size
 
 EXAMPLES = """
@@ -20,6 +24,7 @@ tflm-sim diff model.tflite --target cortex-m4 --target esp32-s3
 tflm-sim diff model.tflite --target esp32-s3 --kernels esp_nn@1.2.0 --kernels esp_nn@1.2.1
 tflm-sim diff old.tflite new.tflite --target cortex-m7 --fail-on-increase 1KiB
 tflm-sim diff before.json after.json --json
+tflm-sim diff --lite old.tflite new.tflite
 """
 INCONCLUSIVE = 3
 
@@ -34,6 +39,7 @@ def register(subparsers: Subparsers) -> None:
         help="one for both sides, or before and after: a .tflite file, sample:NAME, or what 'size --json' wrote",
     )
     add_configuration(parser, is_pair=True)
+    parser.add_argument("--lite", action="store_true", help="compare what the mobile runtime allocates instead")
     parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
     parser.add_argument(
         "--fail-on-increase",
@@ -51,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
     if len(args.sources) > 2:
         raise UsageError(f"{len(args.sources)} files; before and after are two")
     allowed = None if args.fail_on_increase is None else parse_size(args.fail_on_increase)
+    if args.lite:
+        return _lite(args, allowed)
     before, after = pair(args)
     document = difference_document(_document(args.sources[0], before), _document(args.sources[-1], after))
     if args.json:
@@ -58,6 +66,32 @@ def run(args: argparse.Namespace) -> int:
     else:
         say(*difference_lines(document))
     return 0 if allowed is None else _judge(document, allowed, is_quiet=args.json)
+
+
+def _lite(args: argparse.Namespace, allowed: int | None) -> int:
+    documents = [_lite_document(source) for source in (args.sources[0], args.sources[-1])]
+    document = lite_difference(*documents)
+    if args.json:
+        say_json(document)
+    else:
+        say(*lite_difference_lines(document))
+    if allowed is None:
+        return 0
+    if any(side["status"] != "ok" for side in documents):
+        return INCONCLUSIVE
+    return 1 if document["growth_bytes"] > allowed else 0
+
+
+def _lite_document(source: str) -> Document:
+    if not source.endswith(".json"):
+        return machine_document(source, allocated(load_model(source), Settings()))
+    try:
+        document = json.loads(read(source, most=JSON_MOST, error=UsageError))
+    except ValueError as error:
+        raise UsageError(f"{source}: no JSON: {error}") from error
+    if not is_lite_document(document):
+        raise UsageError(f"{source}: nothing that 'lite --json' wrote")
+    return dict(document)
 
 
 def _document(source: str, args: argparse.Namespace) -> Document:
