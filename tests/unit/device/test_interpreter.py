@@ -318,3 +318,9 @@ def test_a_model_that_starts_while_another_is_being_allocated(chain: Callable[..
         "MicroAllocator: Model allocation started before finishing previously allocated model",
         "Failed starting model allocation.",
     ]
+
+
+def test_a_dimension_of_zero_is_dynamic_as_one_below_it_is_and_the_shape_zero_is_not() -> None:
+    """Upstream compares with ``<= 0``, and lets a tensor pass whose only dimension is 0."""
+    assert "Op#0 (RELU) of subgraph 0 has dynamic tensor #1" in run(relu(shape=(2, 0))).log
+    assert run(relu(shape=(0,))).status == "ok"

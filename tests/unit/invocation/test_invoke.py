@@ -283,3 +283,31 @@ def test_memory_is_bounded_whatever_a_model_claims() -> None:
     z = huge.tensor((1, 65 << 20), INT8)
     with pytest.raises(ModelError, match="more than any device has: not invoked"):
         invoke(simulate(parse(huge.build(inputs=[z], outputs=[])), TARGET))
+
+
+def test_the_result_of_a_condition_is_checked_when_its_subgraph_is_over_and_nothing_else_of_it() -> None:
+    """An operator of the condition that runs after the comparison must not write over its result."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 1), FLOAT32), builder.tensor((1, 1), FLOAT32)
+    condition, body = builder.add_subgraph(), builder.add_subgraph()
+    source, result, spare, late = (condition.tensor((1, 1), kind) for kind in (FLOAT32, BOOL, FLOAT32, FLOAT32))
+    condition.operator("RELU", [source], [spare])
+    condition.operator("GREATER", [source, source], [result])
+    condition.operator("RELU", [source], [late])
+    condition.inputs, condition.outputs = [source], [result]
+    source, out = body.tensor((1, 1), FLOAT32), body.tensor((1, 1), FLOAT32)
+    body.operator("RELU", [source], [out])
+    body.inputs, body.outputs = [source], [out]
+    options = {"cond_subgraph_index": condition.index, "body_subgraph_index": body.index}
+    builder.operator("WHILE", [x], [y], options=options)
+    simulation = run(parse(builder.build(inputs=[x], outputs=[y])))
+    place = {(buffer.info.subgraph, buffer.info.tensor): i for i, buffer in enumerate(simulation.buffers)}
+    offsets = [16 * i for i in range(len(place))]
+    assert invoke(simulation, offsets=offsets).findings == ()
+    late_on_spare = list(offsets)
+    late_on_spare[place[1, 3]] = offsets[place[1, 2]]
+    assert invoke(simulation, offsets=late_on_spare).findings == ()  # nobody reads the spare one
+    late_on_result = list(offsets)
+    late_on_result[place[1, 3]] = offsets[place[1, 1]]
+    (found,) = invoke(simulation, 20, offsets=late_on_result).findings  # one byte may agree by chance
+    assert (found.victim, found.offender, found.noticed) == (tensor(1, 1), tensor(3, 1), (0, 0))
