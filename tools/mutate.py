@@ -92,7 +92,9 @@ def mutants(path: Path) -> Iterator[Mutant]:
 
 
 def _of_c(name: str, text: str) -> Iterator[Mutant]:
-    code = re.sub(r"/\*.*?\*/|//[^\n]*|\"[^\"\n]*\"", lambda match: " " * len(match[0]), text, flags=re.DOTALL)
+    code = re.sub(
+        r"/\*.*?\*/|//[^\n]*|\"[^\"\n]*\"", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.DOTALL
+    )
     for match in _C_OPERATOR.finditer(code):
         line = code.count("\n", 0, match.start()) + 1
         if not code.splitlines()[line - 1].lstrip().startswith("#"):
