@@ -33,6 +33,7 @@ ROOMS = {
 }
 RECORDINGS = ("tests/golden/test_golden.py", "-k", "hello_world or person_detect or micro_speech")
 NATIVE_TESTS = ("tests/unit/planners", "tests/upstream/test_tflm_planners.py", "tests/property/test_planners.py")
+SMALLEST = "tests/property/test_smallest_arena.py"
 TIMEOUT_S = 240
 
 SWAPS = {
@@ -139,8 +140,9 @@ def nearest_tests(path: str) -> list[str]:
     if path.endswith(".c"):
         return list(NATIVE_TESTS)
     room, stem = Path(path).parts[1], Path(path).stem
+    also = [SMALLEST] if room in ("arena", "answers") else []
     own = sorted(str(test.relative_to(ROOT)) for test in (ROOT / "tests" / "unit").rglob(f"test_{stem}.py"))
-    return own or [f"tests/unit/{room}"]
+    return (own or [f"tests/unit/{room}"]) + also
 
 
 def is_noticed(mutant: Mutant, copy: Path) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import zipfile
 from collections.abc import Iterable, Iterator
 from glob import glob
 from pathlib import PurePath
@@ -147,6 +146,8 @@ def _value(number: bytes) -> int:
 
 
 def _of_archive(name: str, data: bytes) -> Iterator[Input]:
+    import zipfile  # Slow to import; most inputs are no archive.
+
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for member in archive.infolist()[:MOST_MEMBERS]:
@@ -164,6 +165,8 @@ def _of_archive(name: str, data: bytes) -> Iterator[Input]:
 
 
 def _archive_appearance(data: bytes) -> str:
+    import zipfile
+
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -96,6 +95,8 @@ def model_facts(model: Model | None, path: str | None = None) -> Document:
     """Return what a model file is known by; a file that cannot be used by its path alone."""
     if model is None:
         return {"path": path, "sha256": None, "bytes": None}
+    import hashlib  # It loads a crypto library, which whoever reads text need not wait for.
+
     return {
         "path": model.path,
         "sha256": hashlib.sha256(model.source).hexdigest(),
