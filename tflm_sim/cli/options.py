@@ -15,6 +15,7 @@ from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
 
@@ -25,6 +26,7 @@ PAIRED = (
     "firmware",
     "kernels",
     "runtime",
+    "library",
     "interpreter",
     "planner",
     "resource_variables",
@@ -87,7 +89,13 @@ def add_configuration(
         "--kernels", action=store, metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION"
     )
     group.add_argument(
-        "--runtime", action=store, metavar="R", help="another TFLM: a day (2023-06-15) or a commit of upstream's main"
+        "--runtime",
+        action=store,
+        metavar="R",
+        help="another TFLM: a day (2023-06-15), a commit of upstream's main, or LIBRARY@VERSION",
+    )
+    group.add_argument(
+        "--library", action=store, metavar="L[@V]", help="the TFLM and kernels of a library; see 'libraries'"
     )
     group.add_argument("--ethos-u", action="store_true", help="the firmware links the Ethos-U driver")
     group.add_argument(
@@ -140,6 +148,8 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         UsageError: An unknown target or kernel library, or a file without custom operators.
         FirmwareError: The file of ``--firmware`` cannot be used.
     """
+    if chosen is None and args.library:
+        chosen = target_of_library(args)
     chosen = chosen or (target_of_firmware(args) if args.firmware else None)
     return configure(
         chosen or args.target or TARGET,
@@ -154,6 +164,17 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         custom_ops=(row for path in args.custom_ops for row in load_custom_ops(path)),
         variable_arena_size=None if args.variable_arena is None else parse_size(args.variable_arena),
     )
+
+
+def target_of_library(args: argparse.Namespace) -> Target:
+    """Return the target of ``--library``.
+
+    Raises:
+        UsageError: There is no such library, it is not modelled, or something else says which TFLM it is, too.
+    """
+    if args.firmware or args.runtime:
+        raise UsageError("--library says which TFLM is linked; leave --firmware and --runtime out")
+    return library_target(args.library, name=args.target, kernels=args.kernels)
 
 
 def target_of_firmware(args: argparse.Namespace) -> Target:

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES
+from tflm_sim.targets.history import is_commit, is_day
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
+from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
@@ -114,6 +116,10 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+OWN_BUILDS = frozenset(name for name, preset in PRESETS.items() if preset.own_kernels)
+"""The presets that are one build of TFLM with kernels of its own."""
+
+
 def target(name: str, *, kernels: str | None = None) -> Target:
     """Return the target that a preset names.
 
@@ -148,14 +154,16 @@ def at_runtime(target: Target, text: str) -> Target:
 
     Args:
         target: The machine, its build flags and its kernel library.
-        text: As for :func:`~tflm_sim.targets.runtime.find_runtime`.
+        text: As for :func:`~tflm_sim.targets.runtime.find_runtime`, or NAME@VERSION of a library.
 
     Raises:
         UsageError: There is no such TFLM, or the kernel library's glue of that time is not modelled.
     """
     if not target.runtime.static_memory or target.runtime.snapshot == WHEEL_SNAPSHOT:
         raise UsageError(f"{target.name} is one build of TFLM; --runtime goes with a machine, such as cortex-m4")
-    runtime = replace(find_runtime(text), compression=target.runtime.compression)
+    is_library = not (is_day(text) or is_commit(text))
+    found = find_library(text).runtime() if is_library else find_runtime(text)
+    runtime = replace(found, compression=target.runtime.compression)
     if runtime.compression and not runtime.has("compression"):
         raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")
     name = target.kernel_library.name
@@ -165,10 +173,31 @@ def at_runtime(target: Target, text: str) -> Target:
             f"the CMSIS-NN kernels of {runtime.snapshot} are not modelled, only those since {since.commit} "
             f"({since.date}); --kernels reference is"
         )
-    if name == "esp_nn" and runtime.upstream is not None:
+    if name == "esp_nn" and not runtime.forks:
         raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
     proof = _RUNTIME_PROOF if target.kernel_library == REFERENCE else ""
     return replace(target, runtime=runtime, verified_against=proof)
+
+
+def library_target(text: str, *, name: str | None = None, kernels: str | None = None) -> Target:
+    """Return what a library runs on.
+
+    Args:
+        text: NAME or NAME@VERSION of a library.
+        name: The machine; None for the library's usual one.
+        kernels: As for :func:`target`; None for the library's own.
+
+    Raises:
+        UsageError: There is no such library, it is not modelled, or it does not run there.
+    """
+    library = find_library(text)
+    runtime = library.runtime()
+    if library.target in OWN_BUILDS:
+        if name or kernels:
+            raise UsageError(f"{library.label} is one build, for {library.target}; leave --target and --kernels out")
+        return target(library.target)
+    machine = target(name or library.target, kernels=kernels or library.kernels)
+    return replace(at_runtime(machine, library.label), description=f"{machine.description} with {runtime.snapshot}")
 
 
 _RUNTIME_PROOF = "x86_64 with reference kernels at 13 snapshots of 2021 to 2026 (tools/history_report.py)"

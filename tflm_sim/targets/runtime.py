@@ -44,12 +44,14 @@ class Runtime:
             Arduino library cannot.
         compression: USE_TFLM_COMPRESSION, which adds members to OpData and to the allocator.
         upstream: Its position in upstream's history; None for the named snapshots above, which know theirs.
+        forks: (repository, position) of other repositories in whose history it has a place.
     """
 
     snapshot: str = REFERENCE_SNAPSHOT
     static_memory: bool = True
     compression: bool = False
     upstream: int | None = None
+    forks: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         rows_exist = self.static_memory == (self.snapshot != CHIRALE_SNAPSHOT)
@@ -57,8 +59,8 @@ class Runtime:
 
     def position(self, tree: str) -> int:
         """Return where the snapshot stands in the history of a repository, see :mod:`tflm_sim.targets.changes`."""
-        if self.upstream is not None and tree == UPSTREAM:
-            return self.upstream
+        if self.upstream is not None:
+            return self.upstream if tree == UPSTREAM else dict(self.forks).get(tree, NEWEST)
         return _POSITIONS.get(self.snapshot, {}).get(tree, NEWEST)
 
     def has(self, change: str) -> bool:

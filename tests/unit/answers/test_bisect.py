@@ -1,0 +1,37 @@
+"""Which change of a history moved a model's arena."""
+
+from __future__ import annotations
+
+from tflm_sim.answers.bisect import bisect, commits_between, versions_between
+from tflm_sim.device.configuration import configure
+from tflm_sim.model.load import load
+from tflm_sim.model.types import Model
+from tflm_sim.samples import sample_path
+
+
+def _sample() -> Model:
+    return load(sample_path("mobilenet_v1_025"))
+
+
+def test_every_change_that_moves_the_arena_is_a_step() -> None:
+    states = commits_between(configure("x86_64"), 229 - 1, 250)
+    steps = list(bisect(_sample(), states))
+    # 31 nodes grow by a pointer: 31 x 8 = 248. Then MicroAllocator by 8 and the planner's own 72 bytes.
+    assert [(step.state.name, step.state.date) for step in steps] == [
+        ("b6cbaea68", "2021-08-11"),
+        ("a1f4b8804", "2021-09-09"),
+    ]
+    first, second = (step.after - step.before for step in steps if step.after and step.before)
+    assert 0 <= first - 31 * 8 < 16
+    assert 0 <= second - (8 + 72) < 16
+
+
+def test_where_nothing_moves_there_is_no_step() -> None:
+    assert list(bisect(_sample(), commits_between(configure("x86_64"), 1900, 1908))) == []
+
+
+def test_the_first_state_is_where_it_begins_and_versions_come_in_their_order() -> None:
+    names = [state.name for state in versions_between(configure("esp32"), "1.1.1", "1.2.1")]
+    assert names == ["1.1.1", "1.1.2", "1.2.0", "1.2.1"]
+    first, *_ = commits_between(configure("x86_64"), 1000, 1100)
+    assert (first.name, first.summaries) == (first.configuration.target.runtime.snapshot, ())

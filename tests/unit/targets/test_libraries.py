@@ -1,0 +1,62 @@
+"""Libraries by name: what each holds, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tflm_sim.errors import UsageError
+from tflm_sim.targets.changes import CHANGES, UPSTREAM
+from tflm_sim.targets.history import find_commit
+from tflm_sim.targets.libraries import LIBRARIES, Library, find_library
+from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, target
+
+MODELLED = [row for row in LIBRARIES if row.is_modelled]
+
+
+@pytest.mark.parametrize("row", MODELLED, ids=lambda row: row.label)
+def test_no_change_lies_within_the_commits_that_a_library_may_hold(row: Library) -> None:
+    first, last = (find_commit(commit).position for commit in row.commits)
+    # Which CMSIS-NN upstream pins is of no matter to those that bring other kernels.
+    changes = [change for name, change in CHANGES.items() if change.tree == UPSTREAM and not name.startswith("cmsis_")]
+    ends = [position for change in changes for position in (change.position, change.until)]
+    assert [position for position in ends if first < position <= last] == []
+
+
+@pytest.mark.parametrize("row", MODELLED, ids=lambda row: row.label)
+def test_a_modelled_library_is_a_target(row: Library) -> None:
+    assert library_target(row.label).name == row.target
+    assert row.target in PRESETS
+
+
+@pytest.mark.parametrize("row", [row for row in LIBRARIES if not row.is_modelled], ids=lambda row: row.label)
+def test_what_is_not_modelled_is_refused_with_what_is_nearest(row: Library) -> None:
+    with pytest.raises(UsageError, match="is not modelled; the nearest: "):
+        library_target(row.label)
+
+
+def test_without_a_version_the_newest_that_is_modelled_is_meant() -> None:
+    assert find_library("esp-tflite-micro").version == "1.4.0"
+    assert find_library("ESPHome").label == "esphome"
+
+
+def test_an_unknown_name_or_version_says_what_there_is() -> None:
+    with pytest.raises(UsageError, match="unknown library 'zephir'; did you mean zephyr"):
+        find_library("zephir")
+    with pytest.raises(
+        UsageError, match=r"has no version '9'; use one of|has no version '9' here; use one of: 2021-08-23"
+    ):
+        find_library("zephyr@9")
+
+
+def test_a_release_of_esp_tflite_micro_has_its_own_kernels_flaw() -> None:
+    releases = {version: library_target(f"esp-tflite-micro@{version}").runtime for version in ("1.3.3", "1.3.4")}
+    assert {version: runtime.has("esp_conv_keeps_node_data") for version, runtime in releases.items()} == {
+        "1.3.3": False,
+        "1.3.4": True,
+    }
+
+
+def test_esp_nn_kernels_go_with_esp_tflite_micro_alone() -> None:
+    assert at_runtime(target("esp32"), "esp-tflite-micro@1.3.5").runtime.snapshot == "esp-tflite-micro@1.3.5"
+    with pytest.raises(UsageError, match="come with esp-tflite-micro"):
+        at_runtime(target("esp32"), "2025-11-17")

@@ -1,0 +1,96 @@
+"""Which change of a history made a model's arena another size, and by how many bytes.
+
+Upstream: two snapshots can only differ where a row of ``CHANGES`` lies between them; so the model is run at each of
+them, and the steps are the differences. Every step is found, not one. A kernel library: its versions, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import SimulatedFailure
+from tflm_sim.model.types import Model
+from tflm_sim.targets.changes import CHANGES, UPSTREAM
+from tflm_sim.targets.history import main_line
+from tflm_sim.targets.kernel_library import VERSIONS
+from tflm_sim.targets.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A point of a history.
+
+    Attributes:
+        name: The commit, nine digits, or a version.
+        date: Its day, UTC; "" for a version.
+        summaries: What changed there.
+        configuration: On what the model runs there.
+    """
+
+    name: str
+    date: str
+    summaries: tuple[str, ...]
+    configuration: Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one point of a history did to a model.
+
+    Attributes:
+        state: The point.
+        before: The smallest arena before it, in bytes; None where AllocateTensors() fails in any.
+        after: Likewise with it.
+        message: What the device prints where it fails with it.
+    """
+
+    state: State
+    before: int | None
+    after: int | None
+    message: str = ""
+
+
+def bisect(model: Model, states: Iterable[State]) -> Iterator[Step]:
+    """Yield each of ``states`` that moves the model's smallest arena; the first is where it begins."""
+    before: tuple[int | None, str] | None = None
+    for state in states:
+        after = _need(model, state.configuration)
+        if before is not None and after[0] != before[0]:
+            yield Step(state, before[0], *after)
+        before = after
+
+
+def commits_between(configuration: Configuration, first: int, last: int) -> Iterator[State]:
+    """Yield the state at position ``first`` of upstream's history, then each commit up to ``last`` with a change."""
+    found: dict[int, list[str]] = {first: []}
+    for change in CHANGES.values():
+        if change.tree == UPSTREAM:
+            for position, summary in ((change.position, change.summary), (change.until, f"undone: {change.summary}")):
+                if first < position <= last:
+                    found.setdefault(position, []).append(summary)
+    target = configuration.target
+    for position, summaries in sorted(found.items()):
+        commit = main_line()[position - 1]
+        runtime = Runtime(commit.short, compression=target.runtime.compression, upstream=position)
+        at = replace(configuration, target=replace(target, runtime=runtime))
+        yield State(commit.short, commit.day, tuple(dict.fromkeys(summaries)), at)
+
+
+def versions_between(configuration: Configuration, older: str, newer: str) -> Iterator[State]:
+    """Yield the versions of the configuration's kernel library from ``older`` to ``newer``."""
+    library = configuration.target.kernel_library
+    versions = VERSIONS[library.name][::-1]
+    for version in versions[versions.index(older) : versions.index(newer) + 1]:
+        target = replace(configuration.target, kernel_library=replace(library, version=version))
+        yield State(version, "", (f"{library.name} {version}",), replace(configuration, target=target))
+
+
+def _need(model: Model, configuration: Configuration) -> tuple[int | None, str]:
+    """Return the smallest arena, or None and what the device prints."""
+    try:
+        return smallest_arena(model, configuration).size, ""
+    except SimulatedFailure as failure:
+        return None, failure.device_message or str(failure)

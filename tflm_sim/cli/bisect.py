@@ -1,0 +1,118 @@
+"""``tflm-sim bisect``: which change of TFLM's history made a model's arena grow, shrink or fail."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from tflm_sim.answers.bisect import State, Step, bisect, commits_between, versions_between
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.errors import UsageError
+from tflm_sim.report.text import table_lines
+from tflm_sim.targets.changes import UPSTREAM
+from tflm_sim.targets.history import is_commit, is_day
+from tflm_sim.targets.kernel_library import VERSIONS
+from tflm_sim.targets.libraries import find_library
+from tflm_sim.targets.runtime import Runtime, find_runtime
+from tflm_sim.units import format_size
+
+EXAMPLES = """
+tflm-sim bisect model.tflite --between 2023-06-15 --and 2024-12-23
+tflm-sim bisect model.tflite --between esp-tflite-micro@1.3.2 --and esp-tflite-micro@1.3.7 --target esp32
+tflm-sim bisect model.tflite --between esp_nn@1.1.0 --and esp_nn@1.2.3 --target esp32-s3-esphome
+tflm-sim bisect sample:mobilenet_v1_025 --between 2021-04-09 --and 2026-08-20 --json
+"""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(
+        subparsers,
+        "bisect",
+        "say which changes of TFLM moved a model's smallest arena, and by how many bytes",
+        EXAMPLES,
+        exits={1: "it grew, or fails at the end"},
+    )
+    parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
+    parser.add_argument(
+        "--between", required=True, metavar="A", help="the older: a day, a commit, LIBRARY@VERSION, KERNELS@VERSION"
+    )
+    parser.add_argument("--and", required=True, dest="until", metavar="B", help="the newer")
+    add_configuration(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    if args.runtime or args.library or args.firmware:
+        raise UsageError("bisect goes through runtimes itself; leave --runtime, --library and --firmware out")
+    states = _kernel_states(args) if args.between.partition("@")[0] in VERSIONS else _commit_states(args)
+    steps = list(bisect(load_model(args.model), states))
+    if args.json:
+        say_json({"between": args.between, "and": args.until, "steps": [_document(step) for step in steps]})
+    else:
+        say(*_lines(steps, args))
+    return int(bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after))
+
+
+def _kernel_states(args: argparse.Namespace) -> Iterable[State]:
+    if args.kernels:
+        raise UsageError("--between names the kernels; leave --kernels out")
+    args.kernels = args.between
+    older = configuration(args)
+    args.kernels = args.until
+    newer = configuration(args)
+    versions = VERSIONS[older.target.kernel_library.name]
+    first, last = older.target.kernel_library, newer.target.kernel_library
+    if first.name != last.name or versions.index(first.version) <= versions.index(last.version):
+        raise UsageError(f"{args.between} is not older than {args.until}")
+    return versions_between(older, first.version, last.version)
+
+
+def _commit_states(args: argparse.Namespace) -> Iterable[State]:
+    args.kernels = args.kernels or "reference"
+    first, last = _runtime(args.between).position(UPSTREAM), _runtime(args.until).position(UPSTREAM)
+    if first >= last:
+        raise UsageError(f"{args.between} is not older than {args.until}")
+    return commits_between(configuration(args), first, last)
+
+
+def _runtime(text: str) -> Runtime:
+    return find_runtime(text) if is_day(text) or is_commit(text) else find_library(text).runtime()
+
+
+def _document(step: Step) -> dict[str, object]:
+    return {
+        "commit": step.state.name,
+        "date": step.state.date,
+        "summaries": list(step.state.summaries),
+        "before": step.before,
+        "after": step.after,
+        "message": step.message,
+    }
+
+
+def _lines(steps: list[Step], args: argparse.Namespace) -> list[str]:
+    if not steps:
+        return [f"nothing between {args.between} and {args.until} moved the smallest arena"]
+    target = steps[0].state.configuration.target
+    header = ("commit", "date", "bytes", "smallest", "what changed")
+    title = f"smallest arena on {target.name}, {target.kernel_library.name} kernels"
+    lines = [title, *table_lines([header, *map(_cells, steps)])]
+    first, last = steps[0].before, steps[-1].after
+    if first is not None and last is not None:
+        lines.append(f"in all {last - first:+,}: from {format_size(first)} to {format_size(last)}")
+    return lines
+
+
+def _cells(step: Step) -> tuple[str, ...]:
+    if step.after is None:
+        moved, size = "fails", ""
+    else:
+        moved, size = "works" if step.before is None else f"{step.after - step.before:+,}", f"{step.after:,}"
+    what = "; ".join(step.state.summaries)
+    if step.message:
+        what += f": {step.message.splitlines()[0]}"
+    return step.state.name, step.state.date or "-", moved, size, what

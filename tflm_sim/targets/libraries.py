@@ -1,0 +1,243 @@
+"""Libraries by the name that people know: which TFLM each version holds, on what it runs, and what is not modelled.
+
+A library whose sources were at hand was compared with every commit of upstream, file by file, by the hashes of files:
+that names the commit, or the few neighbours whose files are the same. ``changed`` counts the library's own files under
+tensorflow/lite/micro that no commit of upstream has. One that was not at hand is listed with the nearest snapshot, and
+is never simulated under its own name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tflm_sim.errors import UsageError
+from tflm_sim.targets.changes import ESP
+from tflm_sim.targets.history import find_commit
+from tflm_sim.targets.names import unknown
+from tflm_sim.targets.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A version of a library.
+
+    Attributes:
+        name: What people call it.
+        version: Its release.
+        commits: The first and the last commit of upstream whose files it holds; "" and "" where that is not known.
+        target: The preset that it runs on, unless another is named; "" where it is not modelled.
+        kernels: The kernels that it links: "reference", or a library as for ``--kernels``.
+        esp: How many first-parent commits of esp-tflite-micro there are up to it, 0 where it is no version of that.
+        changed: Own changes that can move memory, "" for none.
+        nearest: What comes nearest, where it is not modelled under its own name, and why.
+        source: Where its sources are.
+    """
+
+    name: str
+    version: str
+    commits: tuple[str, str]
+    target: str = ""
+    kernels: str = "reference"
+    esp: int = 0
+    changed: str = ""
+    nearest: str = ""
+    source: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name and version as ``--library`` takes them."""
+        return f"{self.name}@{self.version}" if self.version else self.name
+
+    @property
+    def is_modelled(self) -> bool:
+        """Whether it can be simulated under its own name."""
+        return bool(self.target)
+
+    def runtime(self) -> Runtime:
+        """Return its TFLM.
+
+        Raises:
+            UsageError: It is not modelled.
+        """
+        if not self.is_modelled:
+            raise UsageError(f"{self.label} is not modelled; the nearest: {self.nearest}")
+        forks = ((ESP, self.esp),) if self.esp else ()
+        return Runtime(self.label, upstream=find_commit(self.commits[0]).position, forks=forks)
+
+
+_ESP_NN = "kernels/esp_nn (7 files)"
+_NEWER = "no sources at hand; nearest: "
+
+
+def _esp(version: str, first: str, last: str, position: int) -> Library:
+    source = "espressif/esp-tflite-micro"
+    return Library("esp-tflite-micro", version, (first, last), "esp32", "esp_nn", position, _ESP_NN, source=source)
+
+
+def _zephyr(version: str, first: str, last: str) -> Library:
+    return Library("zephyr", version, (first, last), "cortex-m4", source="zephyrproject-rtos/tflite-micro")
+
+
+LIBRARIES: tuple[Library, ...] = (
+    _esp("1.3.1", "71fba59b5", "8cd499a14", 133),
+    _esp("1.3.2", "47b545074", "e440f0ab8", 141),
+    _esp("1.3.3", "10ebaab9f", "9b79b9faf", 147),
+    _esp("1.3.3~1", "10ebaab9f", "9b79b9faf", 147),
+    _esp("1.3.4", "3b209129c", "93ebaa9ca", 157),
+    _esp("1.3.5", "b8c7ecc19", "b8c7ecc19", 164),
+    _esp("1.3.7", "cf8c42a16", "b6ee3dc97", 173),
+    _esp("1.3.8", "35b20c5c7", "096563546", 174),
+    _esp("1.4.0", "35b20c5c7", "096563546", 176),
+    Library(
+        "esp-tflite-micro",
+        "1.2.0",
+        ("4bbdef5f8", "4bbdef5f8"),
+        changed=_ESP_NN,
+        nearest="--target esp32 --runtime 4bbdef5f8 --kernels reference; its ESP-NN kernels were rewritten since",
+        source="espressif/esp-tflite-micro",
+    ),
+    Library(
+        "esp-tflite-micro",
+        "1.3.0",
+        ("fe4229cb3", "8a1fe96cf"),
+        changed=_ESP_NN,
+        nearest="--library esp-tflite-micro@1.3.1, whose ESP-NN kernels take their tensors in another order",
+        source="espressif/esp-tflite-micro",
+    ),
+    Library("esp-tflite-micro", "1.4.1", ("", ""), nearest=_NEWER + "--library esp-tflite-micro@1.4.0"),
+    Library(
+        "esphome",
+        "",
+        ("10ebaab9f", "9b79b9faf"),
+        "esp32-s3",
+        "esp_nn",
+        147,
+        _ESP_NN,
+        source="esphome/esphome pins esp-tflite-micro 1.3.3~1",
+    ),
+    Library(
+        "chirale",
+        "2.0.0",
+        ("e6ae16fa4", "95660cae5"),
+        "nano33ble-chirale",
+        "cmsis_nn",
+        changed="a member made public; no TF_LITE_STATIC_MEMORY",
+        source="spaziochirale/Chirale_TensorFlowLite",
+    ),
+    Library(
+        "chirale",
+        "1.0.1",
+        ("e6ae16fa4", "95660cae5"),
+        nearest="--library chirale@2.0.0: the same TFLM, its CMSIS-NN kernels were not compared",
+        source="spaziochirale/Chirale_TensorFlowLite",
+    ),
+    _zephyr("2021-08-23", "a41d2ecb5", "bd0df04a8"),
+    _zephyr("v3.6.0", "13cd6d824", "13cd6d824"),
+    _zephyr("2024-06-27", "71fba59b5", "8cd499a14"),
+    _zephyr("v4.1.0", "ef6459127", "ef6459127"),
+    _zephyr("v4.4.0", "183da3e30", "f2b2b3f51"),
+    Library(
+        "pico-tflmicro",
+        "2024-12",
+        ("87d5152c9", "87d5152c9"),
+        nearest="--target cortex-m0plus --runtime 87d5152c9 --kernels reference; its CMSIS-NN 22080c6 is not modelled",
+        source="raspberrypi/pico-tflmicro",
+    ),
+    Library(
+        "tflite-micro-arduino-examples",
+        "",
+        ("4e62ea7b8", "c12bd7628"),
+        nearest="--library chirale@2.0.0, six weeks older; its CMSIS-NN d071e9f is not modelled",
+        source="tensorflow/tflite-micro-arduino-examples",
+    ),
+    Library(
+        "TensorFlowLite_ESP32",
+        "1.0.0",
+        ("a3e7bdad0", "60b78ee5f"),
+        nearest="--target esp32 --runtime a3e7bdad0 --kernels reference; its own files were not compared",
+        source="tanakamasayuki/Arduino_TensorFlowLite_ESP32",
+    ),
+    Library(
+        "renesas",
+        "2022-12",
+        ("059fde534", "40800f770"),
+        "cortex-m33",
+        changed="split_v.cc",
+        source="renesas/tflite-micro-renesas",
+    ),
+    Library(
+        "ameba",
+        "2025-09",
+        ("41a9c8a6c", "a8d13ff1e"),
+        nearest="--target cortex-m33 --runtime 41a9c8a6c --kernels reference; HiFi and CA32 kernels are not modelled",
+        source="Ameba-AIoT/ameba-tflite-micro",
+    ),
+    Library(
+        "analog-devices",
+        "1.0.0",
+        ("6eff07b78", "dbff39412"),
+        nearest="--target cortex-m4 --runtime 6eff07b78 --kernels reference; its own kernels are not modelled",
+        source="analogdevicesinc/tflite-micro",
+    ),
+    Library(
+        "silabs-mltk",
+        "",
+        ("7005d60ed", "7005d60ed"),
+        nearest="--target cortex-m33 --runtime 7005d60ed --kernels reference; its CMSIS-NN and MVP are not modelled",
+        source="SiliconLabs/mltk",
+    ),
+    Library(
+        "infineon",
+        "3.1.0",
+        ("389e775e8", "e2cc052c4"),
+        nearest="--target cortex-m4 --runtime 389e775e8 --kernels reference; allocator headers and kernels are its own",
+        source="Infineon/ml-tflite-micro",
+    ),
+    Library(
+        "edge-impulse",
+        "1.9.9 .. 1.93.20",
+        ("b9b0d6343", "ea3673354"),
+        nearest="--target cortex-m4 --runtime 58aa983 --kernels reference; a mixture of 2022 and 2023 with kernels, "
+        "buffers and an allocation of its own: expect kilobytes of difference",
+        source="edgeimpulse/inferencing-sdk-cpp",
+    ),
+    *(
+        Library(name, version, ("", ""), nearest=_NEWER + nearest)
+        for name, version, nearest in (
+            (
+                "Arduino_TensorFlowLite",
+                "2.4.0-ALPHA",
+                "--target cortex-m4 --runtime 2021-04-09 --kernels reference, five months younger",
+            ),
+            ("MicroTFLite", "", "--library chirale@2.0.0"),
+            ("EloquentTinyML", "2.4.4", "--target esp32 --runtime 2021-04-09 --kernels reference"),
+            ("Harvard_TinyMLx", "", "--target cortex-m4 --runtime 2021-04-09 --kernels reference"),
+            ("neuralSPOT", "", "--target cortex-m4 --runtime 2024-12-23 --kernels reference"),
+            ("silabs-gsdk", "", "--target cortex-m33 --runtime 7005d60ed --kernels reference"),
+            ("nxp-eiq", "", "--target cortex-m7 --runtime 2023-09-29 --kernels reference"),
+            ("x-cube-ai", "", "--target cortex-m4 --runtime 2023-06-15 --kernels reference"),
+            ("himax", "", "--target cortex-m55 --runtime 2024-06-24 --kernels reference"),
+            ("SparkFun_Edge", "", "--target cortex-m4 --runtime 2021-04-09 --kernels reference"),
+        )
+    ),
+)
+"""The versions of a library, the newest that is modelled last among those that are."""
+
+
+def find_library(text: str) -> Library:
+    """Return the library that ``NAME`` or ``NAME@VERSION`` names; without a version the newest that is modelled.
+
+    Raises:
+        UsageError: There is no such library or version.
+    """
+    name, _, version = text.partition("@")
+    versions = [row for row in LIBRARIES if row.name.lower() == name.lower()]
+    if not versions:
+        raise unknown("library", name, sorted({row.name for row in LIBRARIES}))
+    if not version:
+        return ([row for row in versions if row.is_modelled] or versions)[-1]
+    found = [row for row in versions if row.version.lower() == version.lower()]
+    if not found:
+        listed = ", ".join(row.version for row in versions if row.version)
+        raise UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}")
+    return found[0]
