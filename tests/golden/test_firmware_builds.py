@@ -1,0 +1,76 @@
+"""Real firmwares: what their ELF files say leads to the arena that they need, to the byte.
+
+``firmware_builds.json`` holds facts of person_detect firmwares for a Cortex-M4: struct sizes and traces as read from
+the ELF file, and what the running firmware needed (QEMU's mps2-an386, every arena size by bisection). "flags" says how
+each was built: optimisation, "lto", "nog" without debug information, "cmsis" with CMSIS-NN.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.device.configuration import configure
+from tflm_sim.firmware.attributes import Processor
+from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.image import Image
+from tflm_sim.firmware.measured_structs import DebugFacts
+from tflm_sim.firmware.target import firmware_target
+from tflm_sim.firmware.traces import Trace
+from tflm_sim.model.load import load
+from tflm_sim.targets.abi import AAPCS
+from tflm_sim.targets.history import find_commit
+from tflm_sim.targets.structs import MeasuredStruct
+
+BUILDS: dict[str, Any] = json.loads(Path(__file__).with_name("firmware_builds.json").read_text())
+MODEL = Path(__file__).parents[3] / "shared" / "models" / "tflm__models__person_detect.tflite"
+
+
+def firmware(facts: dict[str, Any]) -> Firmware:
+    """Return the firmware with these facts."""
+    library, _, isa = facts["kernels"]
+    structs = {name: MeasuredStruct(name, size, alignment) for name, (size, alignment) in facts["structs"].items()}
+    sources = frozenset({"conv"} if library == "reference" else {f"{library}/conv"})
+    return Firmware(
+        Image(None, "ELF", ()),
+        (),
+        processor=Processor("ARM v7E-M", AAPCS, "attributes", isa or "dsp"),
+        debug=DebugFacts(structs, {}, 1, sources, ()) if structs else None,
+        symbol_count=1000,
+        operators=frozenset({"CONV_2D"}),
+        is_recording=False,
+        traces=tuple(Trace(*trace) for trace in facts["traces"]),
+    )
+
+
+@pytest.mark.shared("models")
+@pytest.mark.parametrize("name", BUILDS)
+def test_every_tflm_that_the_file_leaves_needs_what_the_device_needed(name: str) -> None:
+    facts = BUILDS[name]
+    found = firmware_target(firmware(facts))
+    assert found.mismatches == ()
+    model = load(MODEL)
+    for target in found.alternatives:
+        where = configure(target, arena_address=facts["arena_address"])
+        roomy = simulate(model, where)
+        assert roomy.smallest is not None
+        assert (roomy.smallest.size, roomy.arena_used_bytes) == (facts["smallest"], facts["used"])
+        assert simulate(model, where, arena_size=facts["smallest"]).arena_used_bytes == facts["used_at_smallest"]
+        below = simulate(model, where, arena_size=facts["smallest"] - 1)
+        assert below.status == "error"
+        printed = [line for text in below.log for line in text.splitlines() if line]
+        assert printed == facts["below"]
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_the_commit_that_was_built_is_among_those_that_are_left(name: str) -> None:
+    facts = BUILDS[name]
+    found = firmware_target(firmware(facts))
+    position = find_commit(facts["commit"]).position
+    traces = [Trace(*trace) for trace in facts["traces"]]
+    assert all(trace.first <= position < trace.end for trace in traces)
+    assert position <= (found.target.runtime.upstream or find_commit("90b983c2b").position)
