@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.attributes import Processor, processor
-from tflm_sim.firmware.elf import Symbol
 from tflm_sim.firmware.embedded_models import EmbeddedModel, find_models
 from tflm_sim.firmware.image import AddressIndex, Image, load_image
 from tflm_sim.firmware.measured_structs import DebugFacts, debug_facts
@@ -29,6 +28,8 @@ from tflm_sim.targets.structs import declarations
 
 _MESSAGES = (b"Failed to resize buffer", b"Failed to allocate tail memory", b"Failed starting model allocation")
 """What the allocator and the interpreter print, in every TFLM since 2021, unless TF_LITE_STRIP_ERROR_STRINGS is set."""
+_COMPRESSION = b"COMPRESSION_METADATA\0"
+"""What the code for compressed tensors looks for in a model."""
 _LINK_TIME = "-flto"
 
 
@@ -48,6 +49,7 @@ class Firmware:
         has_all_operators: Whether it links the resolver with every operator.
         kernel_functions: Functions by kernel library.
         prints_messages: Whether TFLM's messages are in the image.
+        has_compression: Whether the code for compressed tensors is (USE_TFLM_COMPRESSION).
         is_recording: Whether the recording interpreter is in the image; None without symbols.
         is_link_time_optimised: Whether functions may have been inlined across files, so that a missing name proves
             nothing.
@@ -66,6 +68,7 @@ class Firmware:
     has_all_operators: bool = False
     kernel_functions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     prints_messages: bool = False
+    has_compression: bool = False
     is_recording: bool | None = None
     is_link_time_optimised: bool = False
     regions: tuple[Region, ...] = ()
@@ -102,16 +105,23 @@ def examine(image: Image, *, arena_symbol: str | None = None, ram: int | None = 
 def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmware:
     elf = image.elf
     models = find_models(image.pieces)
-    prints = any(text in data for data in (bytes(piece.data) for piece in image.pieces) for text in _MESSAGES)
+    parts = _outside(image, models)
+    plain = Firmware(
+        image,
+        models,
+        prints_messages=any(text in part for part in parts for text in _MESSAGES),
+        has_compression=any(_COMPRESSION in part for part in parts),
+        traces=find_traces(parts, elf.symbols if elf else ()),
+    )
     if elf is None:
-        return Firmware(image, models, prints_messages=prints, traces=_traces(image, models, ()))
+        return plain
     symbols = elf.symbols
     known = processor(elf)
     int64_alignment = known.abi.int64_alignment if known.abi else 8
     debug = debug_facts(elf, declarations(Runtime()), int64_alignment=int64_alignment)
-    return Firmware(
-        image,
-        _named(models, ((symbol.value, symbol.size, symbol.name) for symbol in symbols if symbol.size)),
+    return replace(
+        plain,
+        models=_named(models, ((symbol.value, symbol.size, symbol.name) for symbol in symbols if symbol.size)),
         arenas=arenas(elf, arena_symbol),
         arena_pointers=arena_pointers(elf),
         processor=known,
@@ -120,30 +130,24 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         operators=registered_operators(symbols),
         has_all_operators=links_all_operators(symbols),
         kernel_functions=tuple((library, tuple(names)) for library, names in kernel_functions(symbols).items()),
-        prints_messages=prints,
         is_recording=is_recording(symbols),
         is_link_time_optimised=_is_link_time_optimised(debug, (symbol.name for symbol in symbols)),
         regions=regions(elf, ram=ram),
-        traces=_traces(image, models, symbols),
     )
 
 
-def _traces(image: Image, models: Iterable[EmbeddedModel], symbols: Iterable[Symbol]) -> tuple[Trace, ...]:
-    """Return the traces outside of the models, whose bytes are nobody's messages."""
-    inside = {(model.piece, model.address): model.extent for model in models}
+def _outside(image: Image, models: Iterable[EmbeddedModel]) -> list[bytes]:
+    """Return the image without the models, whose bytes are nobody's messages."""
     parts = []
     for piece in image.pieces:
-        data, at = piece.data, 0
-        starts = sorted(
-            (address - piece.address, size)
-            for (name, address), size in inside.items()
-            if name == piece.name and 0 <= address - piece.address < len(data)
-        )
-        for start, size in starts:
-            parts.append(bytes(data[at:start]))
+        at = 0
+        inside = (model for model in models if model.piece == piece.name)
+        starts = ((model.address - piece.address, model.extent) for model in inside)
+        for start, size in sorted(span for span in starts if 0 <= span[0] < len(piece.data)):
+            parts.append(bytes(piece.data[at:start]))
             at = start + size
-        parts.append(bytes(data[at:]))
-    return find_traces(parts, symbols)
+        parts.append(bytes(piece.data[at:]))
+    return parts
 
 
 def _named(models: Iterable[EmbeddedModel], objects: Iterable[tuple[int, int, str]]) -> tuple[EmbeddedModel, ...]:

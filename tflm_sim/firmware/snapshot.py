@@ -68,13 +68,16 @@ class Snapshots:
         return self.has_structs or self.came is not None or self.went is not None
 
 
-def find_snapshots(measured: tuple[MeasuredStruct, ...], abi: Abi, traces: Iterable[Trace]) -> Snapshots:
+def find_snapshots(
+    measured: tuple[MeasuredStruct, ...], abi: Abi, traces: Iterable[Trace], *, compression: bool = False
+) -> Snapshots:
     """Return the snapshots that a firmware can have been built from.
 
     Args:
         measured: Its structs; () without debug information.
         abi: Its layout rules.
         traces: Its messages and functions of a limited time.
+        compression: Whether the code for compressed tensors is in it, which decides where structs do not.
     """
     came, went = bounds(traces)
     if came is not None and went is not None and came.first >= went.end:
@@ -92,8 +95,7 @@ def find_snapshots(measured: tuple[MeasuredStruct, ...], abi: Abi, traces: Itera
     fits += [(_mismatches(measured, abi, fork), (start, end), fork) for fork in _FORKS] if measured else []
     fewest = min(len(mismatches) for mismatches, _, _ in fits)
     best = [fit for fit in fits if len(fit[0]) == fewest]
-    if not measured:
-        best = [fit for fit in best if not fit[2].compression]
+    best = [fit for fit in best if fit[2].compression == compression] or best
     own = [fit for fit in best if fit[2] not in _FORKS] or best
     return Snapshots(
         runtimes=tuple(runtime for _, _, runtime in own),

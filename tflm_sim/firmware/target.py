@@ -24,7 +24,7 @@ from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, 
 from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.presets import target as preset
 from tflm_sim.targets.runtime import ESP_1_3_3_SNAPSHOT, Runtime
-from tflm_sim.targets.structs import MeasuredStruct
+from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
 
 _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
@@ -32,6 +32,7 @@ _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner
 _ESP_RUNTIMES = (Runtime(), Runtime(ESP_1_3_3_SNAPSHOT))
 """What ESP-NN's kernels are modelled in: esp-tflite-micro 1.3.8 to 1.4.0, and 1.3.3."""
 _LONGEST_TEXT = 60
+_TENSOR = "TfLiteTensor"
 _LIBRARIES = {"cmsis_nn": "CMSIS-NN", "esp_nn": "ESP-NN", "xtensa": "Cadence's NN library"}
 
 
@@ -109,11 +110,12 @@ def firmware_target(
         description=firmware.processor.description if firmware.processor else "",
         measured=measured,
     )
-    snapshots = find_snapshots(measured, abi, firmware.traces)
+    snapshots = find_snapshots(measured, abi, firmware.traces, compression=firmware.has_compression)
     alternatives, rules = _alternatives(target, snapshots, base, runtime)
     proof = "the firmware's own debug information" if measured and not snapshots.mismatches else ""
     alternatives = tuple(replace(alternative, verified_against=proof) for alternative in alternatives)
-    grounds = (abi_ground, _structs(measured), rules, library_ground, interpreter_ground)
+    build = _build(firmware, alternatives[0])
+    grounds = (abi_ground, _structs(measured), rules, build, library_ground, interpreter_ground)
     return FirmwareTarget(alternatives[0], alternatives, grounds, snapshots.mismatches)
 
 
@@ -124,11 +126,9 @@ def _name(firmware: Firmware) -> str:
 
 def _abi(firmware: Firmware, base: Target | None) -> tuple[Abi, Ground]:
     known = firmware.processor
-    abi, grounds = (
-        (known.abi, known.grounds)
-        if known
-        else (None, f"a file of the format '{firmware.image.format}' does not say its processor")
-    )
+    abi, grounds = None, f"a file of the format '{firmware.image.format}' does not say its processor"
+    if known is not None:
+        abi, grounds = known.abi, known.grounds
     enum_size = firmware.debug.enum_size if firmware.debug else None
     if enum_size is not None and known is not None and known.description.startswith("ARM"):
         abi = AAPCS if enum_size == 1 else ILP32
@@ -150,6 +150,20 @@ def _structs(measured: tuple[MeasuredStruct, ...]) -> Ground:
     if measured:
         return Ground("structs", f"{len(measured)} measured", "debug information", True)
     return Ground("structs", "as in TFLM's sources", "no debug information of TFLM in the file", False)
+
+
+def _build(firmware: Firmware, target: Target) -> Ground:
+    """Return the build flags that move memory or messages."""
+    tensor = firmware.debug.structs.get(_TENSOR) if firmware.debug else None
+    lean = layouts(target.abi, Runtime())[_TENSOR].size
+    is_lean = target.runtime.static_memory if tensor is None else tensor.size == lean
+    flags = [
+        "TF_LITE_STATIC_MEMORY" if is_lean else "without TF_LITE_STATIC_MEMORY",
+        "USE_TFLM_COMPRESSION" if target.runtime.compression else "without compression",
+        "with messages" if firmware.prints_messages else "TF_LITE_STRIP_ERROR_STRINGS, or TFLM is not linked",
+    ]
+    why = "" if tensor is None else f"TfLiteTensor takes {tensor.size} B; "
+    return Ground("build", ", ".join(flags), f"{why}messages in the image", tensor is not None)
 
 
 def _alternatives(

@@ -55,8 +55,6 @@ def _fact_lines(firmware: Firmware, found: FirmwareTarget | None) -> Iterator[st
 def _option_lines(firmware: Firmware) -> Iterator[str]:
     if firmware.operators is not None:
         yield _row("operators", f"{len(firmware.operators)} registered: {', '.join(sorted(firmware.operators))}")
-    if firmware.models and not firmware.prints_messages:
-        yield _row("messages", "none of TFLM's are in the image: they are stripped, or TFLM is not linked")
 
 
 def _bytes(size: int) -> str:
@@ -194,6 +192,7 @@ def firmware_document(
         "arena_pointers": list(firmware.arena_pointers),
         "operators": sorted(firmware.operators) if firmware.operators is not None else None,
         "prints_messages": firmware.prints_messages,
+        "compression": firmware.has_compression,
         "ram": [
             {
                 "start": region.start,
