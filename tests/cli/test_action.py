@@ -24,6 +24,7 @@ class Runner:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.streams = ""
         self.summary, self.output = folder / "summary.md", folder / "output"
         program = folder / "bin" / "tflm-sim"
         program.parent.mkdir()
@@ -57,6 +58,7 @@ class Runner:
             text=True,
             check=False,
         )
+        self.streams = result.stdout + result.stderr
         return result.returncode
 
     def verdicts(self) -> list[dict[str, Any]]:
@@ -100,6 +102,19 @@ def test_a_baseline_is_written_then_held(runner: Runner) -> None:
 def test_a_broken_file_has_an_exit_code_of_its_own(runner: Runner) -> None:
     (runner.folder / "bad.tflite").write_bytes(b"not a model")
     assert runner.check(models="bad.tflite sine.tflite", limit="64KiB") == 3
+
+
+@pytest.mark.parametrize("name", ["##[error]x", "-x", "a\n::error::y\x1b[31m", "::error::z", "b ##[warning]", "$(id)"])
+def test_a_hostile_file_name_is_no_command_for_the_runner(name: str, runner: Runner) -> None:
+    for path in runner.folder.glob("*.tflite"):
+        path.unlink()
+    (runner.folder / f"{name}.tflite").write_bytes(sample_path("sine").read_bytes())
+    assert runner.check(models="*.tflite", limit="64KiB") == 0
+    assert [verdict["fits"] for verdict in runner.verdicts()] == [True]
+    for line in runner.streams.splitlines():
+        assert not line.lstrip().startswith("::")
+        assert "##[" not in line
+        assert "\x1b" not in line
 
 
 def test_no_models_at_all_fail_the_step(runner: Runner) -> None:
