@@ -74,3 +74,10 @@ def test_one_flipped_bit_never_changes_a_frame_that_is_believed(position: int, b
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_twenty_thousand_lines_over_a_bad_wire(seed: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert link_test.run(20_000, seed) == []
+
+
+def test_damage_in_every_line_of_a_text_log_is_named_and_whole_logs_are_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(link_test, "TEXT_CASES", (("sine", "cortex-m4"),))
+    assert link_test.run_text(1) == []

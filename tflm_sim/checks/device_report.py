@@ -174,14 +174,18 @@ def _damage(report: DeviceReport) -> str:
 def _damage_beside_the_simulation(report: DeviceReport, comparison: Comparison) -> str:
     """Tell damage in a text without checksums: one line that differs while all sums and all other lines agree.
 
-    Whatever really differs changes the tail or the head with it, and so the total: three lines at least.
+    Whatever really differs changes the tail or the head with it, and so the total: three lines at least. In a plan
+    one buffer alone can really be another; its map is too coarse to tell, so both are said.
     """
     lines = {figure.line for figure in comparison.figures}
-    if not isinstance(report, AllocationReport) or len(comparison.different_lines) != 1 or len(lines) < _FEWEST_LINES:
+    if not isinstance(report, AllocationReport | PlanReport) or len(comparison.different_lines) != 1:
         return ""
+    if len(lines) < _FEWEST_LINES:
+        return ""
+    really = ", or that buffer is really another" if isinstance(report, PlanReport) else ""
     return (
-        f"this log is damaged or incomplete: {len(lines) - 1} of {len(lines)} lines agree with the simulation, "
-        f"the one about {comparison.different_lines[0]} does not"
+        f"this log is damaged or incomplete{really}: {len(lines) - 1} of {len(lines)} lines agree with the "
+        f"simulation, the one about {comparison.different_lines[0]} does not"
     )
 
 
