@@ -32,6 +32,7 @@ EXAMPLES = """
 tflm-sim report model.tflite -o report.html
 tflm-sim report model.tflite -o report.html --target cortex-m4 --compare-target esp32-s3
 tflm-sim report model.tflite -o report.html --compare-planner linear
+tflm-sim report model.tflite -o report.html --compare-model small.tflite
 tflm-sim report model.tflite -o picture.svg
 tflm-sim report model.tflite -o trace.json --format perfetto
 tflm-sim report model.tflite -o picture.json && tflm-sim report picture.json -o report.html
@@ -60,6 +61,10 @@ def register(subparsers: Subparsers) -> None:
         choices=PLANNERS,
         help=f"another planner: {', '.join(PLANNERS)}; all but greedy and linear go into the model's metadata",
     )
+    other.add_argument(
+        "--compare-model", action="append", default=[], metavar="FILE", help="another model, as 'shrink' wrote it"
+    )
+    parser.add_argument("--advise", action="store_true", help="also say what 'shrink' would give (takes seconds)")
     parser.add_argument(
         "--value", choices=VALUES, default="live", help="for model-explorer: bytes alive, of scratch, or of the tail"
     )
@@ -94,9 +99,14 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
         raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
     cases = [(model, config, ""), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
-        return [
+        pictures = [
             take_picture(each, case, arena_size=size, title=title, observers=(progress,)) for each, case, title in cases
         ]
+    if args.advise:
+        from tflm_sim.shrinking.advice import advice
+
+        pictures[0] = replace(pictures[0], title=f"{pictures[0].title}; {advice(model, config)}")
+    return pictures
 
 
 def _comparisons(
@@ -105,6 +115,8 @@ def _comparisons(
     for name in args.compare_target:
         other = argparse.Namespace(**{**vars(args), "target": name, "kernels": None, "interpreter": None})
         yield model, configuration(other, is_split=args.split_arenas), ""
+    for name in args.compare_model:
+        yield load_model(name), config, f"{Path(name).name} on {config.target.name}"
     for name in args.compare_planner:
         if name in PLANNER_NAMES:
             yield model, replace(config, planner=name), ""

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_model
 from tflm_sim.cli.terminal import ProgressLine, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.files import replacing_bytes
 from tflm_sim.report.shrunk import shrunk_document, shrunk_lines
 from tflm_sim.units import parse_size
 
@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
             progress=status.show,
         )
     if args.output is not None and shrunk.has_gained:
-        write_atomically(args.output, shrunk.data)
+        _write(args.output, shrunk.data)
     _print(args, shrunk, goal)
     return 0 if shrunk.has_gained and (goal is None or shrunk.fits(goal)) else NO_GAIN
 
@@ -183,34 +183,14 @@ def _refuse_same_file(args: argparse.Namespace) -> None:
             raise UsageError(f"{args.output} is the model itself; --in-place writes over it")
 
 
-def write_atomically(path: str, data: bytes) -> None:
+def _write(path: str, data: bytes) -> None:
     """Write a file so that it is there as a whole or not at all, and read it again.
 
     Raises:
         UsageError: It cannot be written.
         TflmSimError: What is read again is not what was written.
     """
-    folder = Path(path).absolute().parent
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=".shrink-", suffix=".tflite", dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if Path(temporary).read_bytes() != data:
-                raise TflmSimError(f"{path}: what was read again is not what was written")
-            mode = Path(path).stat().st_mode & 0o777 if Path(path).exists() else 0o666 & ~_umask()
-            Path(temporary).chmod(mode)
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _umask() -> int:
-    """Return the process's file mode mask."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with replacing_bytes(path) as file:
+        file.write(data)
+    if os.path.isfile(path) and Path(path).read_bytes() != data:
+        raise TflmSimError(f"{path}: what was read again is not what was written")

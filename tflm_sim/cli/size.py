@@ -28,6 +28,7 @@ tflm-sim size model.tflite --target cortex-m4
 tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
 tflm-sim size model.tflite --arena-size 64KiB
 tflm-sim size model.tflite --map
+tflm-sim size model.tflite --advise
 tflm-sim size model_data.cc export.zip models/
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
@@ -47,6 +48,9 @@ def register(subparsers: Subparsers) -> None:
         "--arena-size", metavar="N", help="say instead what happens in an arena of N bytes (64KiB, 65536)"
     )
     parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
+    parser.add_argument(
+        "--advise", action="store_true", help="also say in a line what 'shrink' would give (takes seconds)"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--map", action="store_true", help="draw where every byte lives, a line an operator")
     form.add_argument("--json", action="store_true", help="one JSON document")
@@ -67,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
     if args.jsonl and args.arena_size is not None:
         raise UsageError("--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time")
     names = list(expand(args.models))
+    if args.advise and (args.jsonl or args.map or args.arena_size is not None):
+        raise UsageError("--advise goes with the report of a model and with --json")
     if args.jsonl:
         return _jsonl(names, config)
     if args.json and len(names) > 1:
@@ -84,12 +90,21 @@ def run(args: argparse.Namespace) -> int:
             continue
         simulation = simulated(model, config)
         if args.json:
-            say_json(size_document(simulation))
+            say_json(size_document(simulation) | ({"advice": advice(model, config)} if args.advise else {}))
         else:
             say(*size_lines(simulation))
+            if args.advise:
+                say("", advice(model, config))
         if simulation.failure is not None:
             code = SimulatedFailure.exit_code
     return code
+
+
+def advice(model: Model, config: Configuration) -> str:
+    """Return what ``shrink`` would give, in a line."""
+    from tflm_sim.shrinking.advice import advice
+
+    return advice(model, config)
 
 
 def _map(model: Model, config: Configuration, *, color: bool) -> int:

@@ -109,15 +109,8 @@ def _headline(shrunk: Shrunk, goal: int | None) -> str:
     met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
     return (
         f"{name}: {gain.before.arena:,} B -> {gain.after.arena:,} B on {gain.target} "
-        f"(-{saved:.1f} %), {_macs_words(shrunk)}{met}"
+        f"(-{saved:.1f} %), {shrunk.macs_in_words}{met}"
     )
-
-
-def _macs_words(shrunk: Shrunk) -> str:
-    before, after = shrunk.before.macs, shrunk.after.macs
-    if after == before:
-        return "no additional MACs"
-    return f"{100 * (after - before) / max(1, before):+.1f} % MACs"
 
 
 def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:

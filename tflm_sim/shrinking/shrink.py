@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -115,6 +114,13 @@ class Shrunk:
     def has_gained(self) -> bool:
         """Whether any target needs less."""
         return any(gain.after.arena < gain.before.arena for gain in self.gains)
+
+    @property
+    def macs_in_words(self) -> str:
+        """What it costs in multiply-accumulates, for people."""
+        if self.after.macs == self.before.macs:
+            return "no additional MACs"
+        return f"{100 * (self.after.macs - self.before.macs) / max(1, self.before.macs):+.1f} % MACs"
 
     def fits(self, goal: int) -> bool:
         """Return whether ``goal`` bytes are enough on every target."""
@@ -279,8 +285,3 @@ def _left_alone(draft: Draft) -> list[str]:
     if any(tensor.type in FLOATS for tensor in draft.tensors):
         sentences.append("floating point: the same bytes with the reference kernels, as CMSIS-NN and ESP-NN use them")
     return sentences
-
-
-def growth(after: int, before: int) -> float:
-    """Return a ratio, 1 where there was nothing before."""
-    return after / before if before else (1.0 if not after else math.inf)

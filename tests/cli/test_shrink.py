@@ -1,0 +1,127 @@
+"""``tflm-sim shrink``, and what ``size`` and ``report`` say of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from tflm_sim import load, smallest_arena
+from tflm_sim.cli import main
+from tflm_sim.model.types import Model
+
+_MODELS = Path(__file__).parents[1] / "unit" / "shrinking" / "models.py"
+_SPEC = importlib.util.spec_from_file_location("shrinking_models", _MODELS)
+assert _SPEC is not None
+assert _SPEC.loader is not None
+models = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(models)
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in argv])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    model: Model = models.channels_model()
+    file = tmp_path / "model.tflite"
+    file.write_bytes(model.source)
+    return file
+
+
+def test_it_writes_a_model_that_needs_what_it_says(
+    capsys: pytest.CaptureFixture[str], path: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "small.tflite"
+    code, text, _ = run(capsys, "shrink", path, "-o", out, "--target", "cortex-m4")
+    size = smallest_arena(load(out), "cortex-m4")
+    assert code == 0
+    assert f"-> {size.size:,} B on cortex-m4" in text
+    assert f"tensor_arena[{size.multiple_of_16}];" in text
+    assert "resolver.AddConcatenation();" in text
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["model.tflite", "small.tflite"]
+
+
+def test_as_json_it_says_what_each_target_gains(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    code, text, _ = run(capsys, "shrink", path, "--target", "cortex-m4", "--target", "esp32-s3", "--json")
+    document = json.loads(text)
+    assert code == 0
+    assert [row["target"] for row in document["targets"]] == ["cortex-m4", "esp32-s3"]
+    assert all(
+        row["after"]["smallest_arena_bytes"] <= row["before"]["smallest_arena_bytes"] for row in document["targets"]
+    )
+    assert document["output"] is None
+    assert "same expressions" in document["verified"]
+
+
+def test_explain_shows_each_part_and_what_was_rejected(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    _, text, _ = run(capsys, "shrink", path, "--explain")
+    assert "run in 6 parts by channels" in text
+    assert "computes tensor" in text
+    assert "rejected: splits: round 2" in text
+
+
+def test_nothing_is_written_over_the_model_itself(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    before = path.read_bytes()
+    code, _, error = run(capsys, "shrink", path, "-o", path)
+    assert code == 2
+    assert "--in-place writes over it" in error
+    assert path.read_bytes() == before
+    assert run(capsys, "shrink", path, "-o", path, "--in-place")[0] == 0
+    assert path.read_bytes() != before
+
+
+def test_a_goal_that_is_not_met_is_a_no(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    code, text, _ = run(capsys, "shrink", path, "--goal", "1KiB")
+    assert code == 1
+    assert "the goal of 1,024 B is NOT met" in text
+
+
+def test_a_model_that_cannot_be_made_smaller_is_a_no(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "small.tflite"
+    code, text, _ = run(capsys, "shrink", "sample:sine", "-o", out)
+    assert code == 1
+    assert "nothing that we know makes it smaller" in text
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--ops", "SLICES"), "there is no builtin operator 'SLICES'"),
+        (("--max-macs", "0.5"), "is below 1"),
+        (("--max-flash", "10KB"), "ambiguous"),
+        (("--prove", "-1"), "not negative"),
+        (("--target", "cortex-m99"), "cortex-m99"),
+    ],
+)
+def test_an_option_without_meaning_is_refused(
+    capsys: pytest.CaptureFixture[str], path: Path, options: tuple[str, ...], sentence: str
+) -> None:
+    code, _, error = run(capsys, "shrink", path, *options)
+    assert code == 2
+    assert sentence in error
+
+
+def test_flash_is_a_limit(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    code, text, _ = run(capsys, "shrink", path, "--max-flash", "+1%", "--json")
+    document = json.loads(text)
+    assert document["after"]["file_bytes"] <= document["before"]["file_bytes"] * 1.01
+    assert code in (0, 1)
+
+
+def test_size_advises_only_when_asked(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    assert "shrink" not in run(capsys, "size", path)[1]
+    assert run(capsys, "size", path, "--advise")[1].splitlines()[-1].endswith("B with `shrink`, no additional MACs")
+
+
+def test_a_report_shows_both_models(capsys: pytest.CaptureFixture[str], path: Path, tmp_path: Path) -> None:
+    small, page = tmp_path / "small.tflite", tmp_path / "report.html"
+    run(capsys, "shrink", path, "-o", small)
+    assert run(capsys, "report", path, "-o", page, "--compare-model", small)[0] == 0
+    assert "small.tflite on cortex-m4" in page.read_text("utf-8")
