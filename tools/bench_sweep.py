@@ -1,0 +1,158 @@
+"""Time sweeps against their peers, in one run on this machine.
+
+    python tools/bench_sweep.py [--models N] [--targets T,...] [--peers N] [--memory ROWS]
+
+Rows per second of N models of ../shared/models (the samples where it is not there) x the targets: ours in this
+process, over two processes, over two workers of a local dask cluster, with what the scheduler adds to a task. Then
+models per CPU second of ours, of the pip wheel of TFLM bisecting and of mcufit's estimate (pip install mcufit), in
+process, and how the memory of a worker grows over many rows. Machines are shared and noisy: compare within one run only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from bench_size import MODELS, bisect_wheel
+
+from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.sweeps.engine import Item, size_batch
+from tflm_sim.sweeps.limits import Limits
+from tflm_sim.sweeps.rows import Case
+from tflm_sim.sweeps.sweep import cases, iterate_rows
+
+TARGETS = "cortex-m4,cortex-m0plus,cortex-m55,esp32,esp32-s3,riscv32,x86_64,i386"
+DETECTORS = ("tflm__models__person_detect", "tanakamasayuki-Arduino_TensorFlowLite_ESP32__person_detect_model_data")
+
+
+def seconds(action: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    """Return the seconds of an action by a clock."""
+    start = clock()
+    action()
+    return clock() - start
+
+
+def consume(rows: Iterable[object]) -> None:
+    """Run an iterator to its end."""
+    for _ in rows:
+        pass
+
+
+def model_paths(count: int) -> list[str]:
+    """Return that many models, over and over where there are fewer."""
+    found = sorted(map(str, MODELS.glob("*.tflite"))) or [str(sample_path(name)) for name in SAMPLES]
+    return list(itertools.islice(itertools.cycle(found), count))
+
+
+def ours(paths: list[str], over: list[Case]) -> None:
+    """Print our rows per second."""
+    count = len(paths) * len(over)
+    print(f"{'rows of ' + format(len(paths), ',') + ' models x ' + str(len(over)) + ' targets':<44} {'rows/s':>8}")
+    serial = count / seconds(lambda: consume(iterate_rows(paths, over, jobs=1)), time.process_time)
+    print(f"{'  serial, by CPU time':<44} {serial:>8,.0f}")
+    print(f"{'  two processes':<44} {count / seconds(lambda: consume(iterate_rows(paths, over, jobs=2))):>8,.0f}")
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        print("  dask: pip install 'tflm_sim[sweep]'")
+        return
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
+        consume(iterate_rows(paths[:2], over, client=client))
+        rate = count / seconds(lambda: consume(iterate_rows(paths, over, client=client)))
+        print(f"{'  two workers of a local dask cluster':<44} {rate:>8,.0f}")
+        tasks = 200
+        empty = [client.submit(size_batch, (), (), None, pure=False) for _ in range(tasks)]
+        spent = seconds(lambda: client.gather(empty))
+        print(f"{'  an empty task of dask':<44} {1000 * spent / tasks:>8.2f} ms")
+
+
+def detector(over: list[Case]) -> None:
+    """Print the sizings per second of person_detect, over two processes."""
+    path = next((str(MODELS / f"{name}.tflite") for name in DETECTORS if (MODELS / f"{name}.tflite").exists()), None)
+    many = [path or str(sample_path("mobilenet_v1_025"))] * 500
+    rate = len(many) * len(over) / seconds(lambda: consume(iterate_rows(many, over, jobs=2)))
+    print(f"{'  person_detect alone, two processes':<44} {rate:>8,.0f}")
+
+
+def peers(paths: list[str]) -> None:
+    """Print models per CPU second of other tools and ours, in process, for one target."""
+    over = cases(["x86_64-pip"])
+    own = len(paths) / seconds(lambda: consume(iterate_rows(paths, over, jobs=1)), time.process_time)
+    print(f"\n{'models per CPU second, one target':<44}")
+    print(f"{'  ours':<44} {own:>8,.0f}")
+    for name, rate in (("the wheel of TFLM, bisecting", _wheel_rate), ("mcufit's own estimate", _mcufit_rate)):
+        try:
+            found = rate(paths)
+        except ImportError as missing:
+            print(f"  {name}: {missing}")
+        else:
+            print(f"{'  ' + name:<44} {found:>8,.1f}   ours: {own / found:,.1f} x")
+
+
+def _wheel_rate(paths: list[str]) -> float:
+    with ProcessPoolExecutor(1, initializer=_quiet) as pool:
+        return len(paths) / sum(pool.map(_wheel_seconds, paths))
+
+
+def _quiet() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+def _wheel_seconds(path: str) -> float:
+    data = Path(path).read_bytes()
+    return seconds(lambda: bisect_wheel(data), time.process_time)
+
+
+def _mcufit_rate(paths: list[str]) -> float:
+    from mcufit.estimation.greedy import GreedyLifetimeEstimator
+    from mcufit.parsing.tflite_parser import TFLiteModelParser
+
+    def estimate() -> None:
+        for path in paths:
+            GreedyLifetimeEstimator().estimate(TFLiteModelParser().parse(Path(path)))
+
+    return len(paths) / seconds(estimate, time.process_time)
+
+
+def memory(rows: int) -> None:
+    """Print the resident memory of this process as a sweep goes on."""
+    import psutil
+
+    process = psutil.Process()
+    items = tuple(Item(name, str(sample_path(name))) for name in SAMPLES)
+    over = cases(["cortex-m4"])
+    batch = partial(size_batch, items, over, Limits(0))
+    print(f"\n{'rows':>8} {'MiB':>8}")
+    for number in range(rows // len(items) + 1):
+        batch()
+        if number * len(items) % max(len(items), rows // 5 // len(items) * len(items)) == 0:
+            print(f"{number * len(items):>8,} {process.memory_info().rss / 2**20:>8.1f}")
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=int, default=200)
+    parser.add_argument("--targets", default=TARGETS)
+    parser.add_argument("--peers", type=int, default=5, metavar="N", help="models for the slow ones")
+    parser.add_argument("--memory", type=int, default=20_000, metavar="ROWS")
+    args = parser.parse_args()
+    over = cases(args.targets.split(","))
+    ours(model_paths(args.models), over)
+    detector(over)
+    small = [str(sample_path(name)) for name in itertools.islice(itertools.cycle(SAMPLES), args.peers)]
+    peers(small)
+    memory(args.memory)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
