@@ -5,7 +5,7 @@
 Rows per second of N models of ../shared/models (the samples where it is not there) x the targets: ours in this
 process, over two processes, over two workers of a local dask cluster, with what the scheduler adds to a task. Then
 models per CPU second of ours, of the pip wheel of TFLM bisecting and of mcufit's estimate (pip install mcufit), in
-process, and how the memory of a worker grows over many rows. Machines are shared and noisy: compare within one run only.
+process, and how the memory of a worker grows over many rows. Machines are shared and noisy: compare within one run.
 """
 
 from __future__ import annotations
