@@ -31,7 +31,7 @@ class KernelLibrary:
 REFERENCE = KernelLibrary("reference")
 
 VERSIONS: dict[str, tuple[str, ...]] = {
-    "cmsis_nn": ("4ab83cc", "v7.0.0"),
+    "cmsis_nn": ("4ab83cc", "v7.0.0", "e98ee09"),
     "esp_nn": ("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
 }
 """Modelled versions by library, the default first."""

@@ -9,7 +9,7 @@ Source: src/convolution/esp_nn_conv_{esp32s3,esp32p4}.c @ espressif/esp-nn, vers
 
 from __future__ import annotations
 
-from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims
+from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims, convolution_locals
 from tflm_sim.units import align_up
 
 _P4_L1D_BUDGET = 32768
@@ -22,6 +22,7 @@ def esp_nn_get_conv_scratch_size_opt(
     return 0
 
 
+@convolution_locals
 def conv_scratch_size_1_1_0(
     input_dims: DataDims, filter_dims: DataDims, output_dims: DataDims, conv_params: ConvParams
 ) -> int:
@@ -31,6 +32,7 @@ def conv_scratch_size_1_1_0(
     return _padded_input(input_dims, conv_params) + _aligned_filter(input_dims, filter_dims, output_dims) + 32
 
 
+@convolution_locals
 def conv_scratch_size_esp32s3_1_2_1(
     input_dims: DataDims, filter_dims: DataDims, output_dims: DataDims, conv_params: ConvParams
 ) -> int:
@@ -38,6 +40,7 @@ def conv_scratch_size_esp32s3_1_2_1(
     return _esp32s3(input_dims, filter_dims, output_dims, conv_params, margin=32)
 
 
+@convolution_locals
 def conv_scratch_size_esp32s3_1_2_3(
     input_dims: DataDims, filter_dims: DataDims, output_dims: DataDims, conv_params: ConvParams
 ) -> int:
@@ -45,6 +48,7 @@ def conv_scratch_size_esp32s3_1_2_3(
     return _esp32s3(input_dims, filter_dims, output_dims, conv_params, margin=64)
 
 
+@convolution_locals
 def conv_scratch_size_esp32p4_1_2_3(
     input_dims: DataDims, filter_dims: DataDims, output_dims: DataDims, conv_params: ConvParams
 ) -> int:

@@ -10,7 +10,7 @@ version by version.
 
 from __future__ import annotations
 
-from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims
+from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims, depthwise_locals
 from tflm_sim.units import align_up
 
 _STRIP_LIMIT = 40 * 1024
@@ -24,6 +24,7 @@ def esp_nn_get_depthwise_conv_scratch_size_opt(
     return 0
 
 
+@depthwise_locals
 def depthwise_scratch_size_esp32s3_1_1_0(
     input_dims: DataDims, filter_dims: DataDims, output_dims: DataDims, conv_params: ConvParams
 ) -> int:
@@ -31,6 +32,7 @@ def depthwise_scratch_size_esp32s3_1_1_0(
     return _before_1_2_1(input_dims, filter_dims, output_dims, conv_params, gap=16)
 
 
+@depthwise_locals
 def depthwise_scratch_size_esp32s3_1_2_0(
     input_dims: DataDims, filter_dims: DataDims, output_dims: DataDims, conv_params: ConvParams
 ) -> int:
@@ -38,6 +40,7 @@ def depthwise_scratch_size_esp32s3_1_2_0(
     return _before_1_2_1(input_dims, filter_dims, output_dims, conv_params, gap=32)
 
 
+@depthwise_locals
 def depthwise_scratch_size_esp32s3_1_2_1(
     input_dims: DataDims, filter_dims: DataDims, output_dims: DataDims, conv_params: ConvParams
 ) -> int:

@@ -5,9 +5,12 @@ Source: include/esp_nn_defs.h @ espressif/esp-nn 1.2.3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Literal, NamedTuple
 
 from tflm_sim.ops.reference.window import Extent
+from tflm_sim.units import int32
 
 Implementation = Literal["ansi", "opt", "esp32s3", "esp32p4"]
 """What the chip and CONFIG_NN_ANSI_C choose: plain C, generic optimised C, or one chip's vector unit."""
@@ -27,3 +30,38 @@ class ConvParams(NamedTuple):
     stride: Extent
     padding: Extent
     ch_mult: int = 0
+
+
+Size = Callable[[DataDims, DataDims, DataDims, ConvParams], int]
+"""The bytes of scratch, given input, filter, output and parameters."""
+
+
+def _narrow(*values: int) -> tuple[int, ...]:
+    return tuple(value & 0xFFFF for value in values)
+
+
+def convolution_locals(size: Size) -> Size:
+    """Read the dimensions as a convolution's size function does: into ``uint16_t``, but for the output's extent."""
+
+    @wraps(size)
+    def narrowed(image: DataDims, window: DataDims, result: DataDims, params: ConvParams) -> int:
+        channels = result._replace(channels=result.channels & 0xFFFF)
+        return int32(size(DataDims(*_narrow(*image)), DataDims(*_narrow(*window)), channels, _narrow_params(params)))
+
+    return narrowed
+
+
+def depthwise_locals(size: Size) -> Size:
+    """Read the dimensions as a depthwise convolution's size function does: all into ``uint16_t``."""
+
+    @wraps(size)
+    def narrowed(image: DataDims, window: DataDims, result: DataDims, params: ConvParams) -> int:
+        dims = (DataDims(*_narrow(*tensor)) for tensor in (image, window, result))
+        return int32(size(*dims, _narrow_params(params)))
+
+    return narrowed
+
+
+def _narrow_params(params: ConvParams) -> ConvParams:
+    (ch_mult,) = _narrow(params.ch_mult)
+    return ConvParams(Extent(*_narrow(*params.stride)), Extent(*_narrow(*params.padding)), ch_mult)

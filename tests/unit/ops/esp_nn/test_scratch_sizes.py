@@ -107,3 +107,21 @@ def test_depthwise_on_the_s3_widens_channels_since_1_2_1():
 
 def test_depthwise_on_the_s3_takes_a_multiplier_of_4_as_int16():
     assert depthwise("1.1.0", "esp32s3", (4, 4, 3), (3, 3, 12), (2, 2, 12), ch_mult=4) == 2 * (108 + 48) + 16
+
+
+def test_dimensions_are_cut_to_16_bits():
+    # 65536 + 4 columns are 4, so that 4 * 4 * 12 are copied; plain C reads the same numbers and asks for nothing.
+    assert conv("1.2.3", "esp32s3", (4, 65540, 12), (1, 1, 12), (4, 65540, 6)) == conv(
+        "1.2.3", "esp32s3", (4, 4, 12), (1, 1, 12), (4, 4, 6)
+    )
+    # The far padding of a general convolution is computed from the output's 32-bit width: 65537 + 2 - 3.
+    wide = conv("1.2.1", "esp32s3", (3, 65539, 16), (3, 3, 16), (1, 65537, 6))
+    assert wide - conv("1.2.1", "esp32s3", (3, 3, 16), (3, 3, 16), (1, 1, 6)) == (3 + 65536) * 3 * 16
+    assert depthwise("1.2.1", "esp32s3", (8, 65544, 16), (3, 3, 16), (8, 65544, 16)) == depthwise(
+        "1.2.1", "esp32s3", (8, 8, 16), (3, 3, 16), (8, 8, 16)
+    )
+
+
+def test_sizes_wrap_at_32_bits():
+    # 2^16 * 2^16 is 0, which asks for the margin alone... and a size below 0 for nothing.
+    assert conv("1.1.2", "esp32s3", (1, 1, 65528), (1, 1, 65528), (1, 1, 65528)) == 65528 * 65528 + 32 - 2**32
