@@ -129,6 +129,7 @@ _KERNELS: dict[str, Change] = {
     "cmsis_depthwise_batches": Change(
         1887, "cc99d0597", "2026-05-27", "CMSIS-NN: DEPTHWISE_CONV_2D of several batches"
     ),
+    "cmsis_nn_e98ee09": Change(894, "5448dcf07", "2022-10-27", "CMSIS-NN e98ee09", until=1061),
     "cmsis_nn_4ab83cc": Change(1899, "acc13e42e", "2026-06-24", "CMSIS-NN 4ab83cc, with the kernels that call it"),
     "uint8_kernels": Change(4, "a37043ff7", "2021-04-09", "kernels of uint8", until=233),
     "kernels_8x16": Change(139, "c062c1b27", "2021-06-23", "CONCATENATION, TRANSPOSE_CONV ... of int16"),
@@ -151,6 +152,7 @@ _KERNELS: dict[str, Change] = {
     ),
     "concatenation_checks": Change(1604, "50e7e5dbd", "2024-12-16", "CONCATENATION checks scales and keeps none"),
     "reduce_iterates": Change(1722, "0efdd51a3", "2026-01-16", "reduce keeps its iterator in a scratch buffer"),
+    "esp_nn_1_1_1": Change(157, "1171b51", "2025-09-01", "esp-tflite-micro 1.3.4 asks for ESP-NN 1.1.1", ESP),
     "esp_conv_keeps_node_data": Change(
         151, "a91b807", "2025-02-17", "CONV_2D's Init allocates its NodeData whole", ESP
     ),

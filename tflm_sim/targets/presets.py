@@ -63,13 +63,30 @@ _LIBRARY_PROOF = {
     "scalar": _OWN_FUNCTIONS,
     "dsp": "cm4_cmsis_nn",
     "mve": "cm55_cmsis_nn",
-    "ansi": _READINGS,
-    "opt": _READINGS,
+    "ansi": _OWN_FUNCTIONS,
+    "opt": _OWN_FUNCTIONS,
     "esp32s3": _OWN_FUNCTIONS,
     "esp32p4": _OWN_FUNCTIONS,
 }
-_PROVED_WITH_LIBRARY = ("cortex-m4", "cortex-m55", "esp32")
-"""The very machines of those configurations and readings."""
+_PROVED_WITH_LIBRARY = ("cortex-m4", "cortex-m55")
+"""The very machines of those configurations."""
+
+_ESP_NN_PROOF: dict[str, dict[str, tuple[str, ...]]] = {
+    "et-1.4.0": {
+        "opt": ("1.2.3",),
+        "ansi": ("1.2.3",),
+        "esp32s3": ("1.2.3", "1.2.1", "1.2.0", "1.1.2"),
+        "esp32p4": ("1.2.3", "1.2.2"),
+    },
+    "et-1.3.3.1": {"esp32s3": ("1.2.3", "1.2.1", "1.2.0")},
+}
+"""Which versions of ESP-NN, by variant, were compared in real esp-tflite-micro builds under the same layout rules."""
+
+_NO_BUILD: dict[tuple[str, str], tuple[str, str]] = {
+    ("cmsis_nn", "e98ee09"): ("cmsis_lstm", "TFLM from {date} on calls functions that it lacks"),
+    ("esp_nn", "1.1.0"): ("esp_nn_1_1_1", "esp-tflite-micro from 1.3.4 on asks for 1.1.1 or newer"),
+}
+"""Versions that a runtime cannot be built with: the change since which, and why."""
 
 PRESETS: dict[str, Preset] = {
     "x86_64": Preset(LP64, "Linux or macOS on x86-64 or 64-bit ARM, gcc or clang", "x86_64_ref"),
@@ -95,7 +112,7 @@ PRESETS: dict[str, Preset] = {
     "nano33ble-chirale": Preset(
         AAPCS,
         "Arduino Nano 33 BLE (Cortex-M4) with the library Chirale_TensorFLowLite 2.0.0",
-        _READINGS,
+        f"chirale-2.0.0; {_READINGS}",
         Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False),
         own_kernels=KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
     ),
@@ -134,10 +151,7 @@ def target(name: str, *, kernels: str | None = None) -> Target:
     if preset is None:
         raise unknown("target", name, PRESETS)
     name = name.lower()
-    if preset.own_kernels and kernels is not None:
-        raise UsageError(f"{name} is a library with kernels of its own; leave --kernels out")
-    usual = next(iter(preset.libraries), "reference")
-    library = preset.own_kernels or parse_kernels(kernels or usual, variants=preset.libraries)
+    library = _kernel_library(name, preset, kernels)
     return Target(
         name=name,
         abi=preset.abi,
@@ -147,6 +161,30 @@ def target(name: str, *, kernels: str | None = None) -> Target:
         verified_against=_proof(name, preset, library),
         description=preset.description,
     )
+
+
+def _kernel_library(name: str, preset: Preset, kernels: str | None) -> KernelLibrary:
+    """Return the kernel library that is linked."""
+    own = preset.own_kernels
+    if own is not None:
+        if kernels is not None and parse_kernels(kernels, variants={own.name: own.variant}) != own:
+            raise UsageError(f"{name} is a library with kernels of its own, {own}; leave --kernels out")
+        return own
+    library = parse_kernels(kernels or next(iter(preset.libraries), "reference"), variants=preset.libraries)
+    refuse_what_is_no_build(library, preset.runtime)
+    return library
+
+
+def refuse_what_is_no_build(library: KernelLibrary, runtime: Runtime) -> None:
+    """Refuse a version of a kernel library that a runtime cannot be built with.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    change, reason = _NO_BUILD.get((library.name, library.version), ("", ""))
+    if change and runtime.has(change):
+        why = reason.format(date=CHANGES[change].date)
+        raise UsageError(f"{library.name}@{library.version} does not go with {runtime.snapshot}: {why}")
 
 
 def at_runtime(target: Target, text: str) -> Target:
@@ -167,12 +205,17 @@ def at_runtime(target: Target, text: str) -> Target:
     if runtime.compression and not runtime.has("compression"):
         raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")
     name = target.kernel_library.name
+    library = target.kernel_library
     if name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
+        if runtime.has("cmsis_nn_e98ee09") and library.version in ("e98ee09", VERSIONS["cmsis_nn"][0]):
+            library = replace(library, version="e98ee09")
+            return replace(target, runtime=runtime, kernel_library=library, verified_against="chirale-2.0.0")
         since = CHANGES["cmsis_nn_4ab83cc"]
         raise UsageError(
             f"the CMSIS-NN kernels of {runtime.snapshot} are not modelled, only those since {since.commit} "
-            f"({since.date}); --kernels reference is"
+            f"({since.date}) and those of CMSIS-NN e98ee09 (2022-10-27 to 2023-03-01); --kernels reference is"
         )
+    refuse_what_is_no_build(library, runtime)
     if name == "esp_nn" and not runtime.forks:
         raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
     proof = _RUNTIME_PROOF if target.kernel_library == REFERENCE else ""
@@ -208,6 +251,10 @@ def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:
     if library == REFERENCE or preset.own_kernels:
         return preset.verified_against
     proof = _LIBRARY_PROOF[library.variant]
+    if library.name == "esp_nn":
+        build = "et-1.4.0" if preset.runtime.has("esp_nn_1_1_1") else "et-1.3.3.1"
+        if library.version in _ESP_NN_PROOF[build].get(library.variant, ()):
+            return f"{build}-{library.version}-{library.variant}" + (f"; {_READINGS}" if name == "esp32" else "")
     if library.version != VERSIONS[library.name][0]:
         proof = _OWN_FUNCTIONS
     return proof if name in _PROVED_WITH_LIBRARY else f"{proof}; structs: {preset.verified_against}"
@@ -222,6 +269,13 @@ _RECORDINGS = {
     "cm4_ref": "real TFLM, Cortex-M4 in qemu, reference kernels",
     "cm4_cmsis_nn": "real TFLM, Cortex-M4 in qemu, CMSIS-NN kernels",
     "cm55_cmsis_nn": "real TFLM, Cortex-M55 in qemu, CMSIS-NN kernels",
+    "chirale-2.0.0": "its TFLM and CMSIS-NN, built for 32 bits",
+    **{
+        f"{build}-{version}-{variant}": f"real esp-tflite-micro {build[3:]}, 32-bit build, ESP-NN {version}"
+        for build, variants in _ESP_NN_PROOF.items()
+        for variant, versions in variants.items()
+        for version in versions
+    },
 }
 _RECORDING = re.compile(r"\b(" + "|".join(sorted(_RECORDINGS, key=len, reverse=True)) + r")\b")
 

@@ -1,7 +1,7 @@
 import pytest
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.presets import PRESETS, target
+from tflm_sim.targets.presets import PRESETS, at_runtime, proof_in_words, target
 
 
 def test_a_near_miss_is_answered_with_the_likely_names() -> None:
@@ -42,10 +42,45 @@ def test_an_arduino_library_brings_its_kernels() -> None:
         ("cortex-m4", None, "cm4_cmsis_nn"),
         ("cortex-m55", None, "cm55_cmsis_nn"),
         ("cortex-m4", "cmsis_nn@v7.0.0", "the library's own size functions"),
-        ("esp32", None, "four readings on a board (mcufit-bench)"),
+        ("esp32", None, "et-1.4.0-1.2.3-opt; four readings on a board (mcufit-bench)"),
+        ("esp32-s3", "esp_nn@1.2.0", "et-1.4.0-1.2.0-esp32s3"),
+        ("esp32-s3-esphome", None, "et-1.3.3.1-1.2.3-esp32s3"),
+        ("esp32-s3", "esp_nn@1.1.1", "the library's own size functions; structs: cm4le_ref (same layout rules)"),
         ("cortex-m7", None, "cm4_cmsis_nn; structs: cm4_ref (same ABI)"),
         ("x86_64", None, "x86_64_ref"),
     ],
 )
 def test_a_target_says_what_proves_it_with_those_kernels(name: str, kernels: str | None, proof: str) -> None:
     assert target(name, kernels=kernels).verified_against == proof
+
+
+def test_what_proves_an_esp32_is_said_in_words() -> None:
+    words = "real esp-tflite-micro 1.4.0, 32-bit build, ESP-NN 1.2.3"
+    assert proof_in_words(target("esp32-s3").verified_against) == words
+    assert proof_in_words(target("esp32-c3").verified_against) == words
+
+
+def test_the_library_that_a_target_brings_along_may_be_named() -> None:
+    named = target("nano33ble-chirale", kernels="cmsis_nn@e98ee09")
+    assert named == target("nano33ble-chirale")
+
+
+@pytest.mark.parametrize(
+    ("name", "kernels", "message"),
+    [
+        ("cortex-m4", "cmsis_nn@e98ee09", "does not go with 90b983c2b: TFLM from 2023-03-02 on calls functions"),
+        ("esp32", "esp_nn@1.1.0", r"from 1\.3\.4 on asks for 1\.1\.1 or newer"),
+        ("esp32-s3", "esp_nn_ansi@1.1.0", "esp_nn@1.1.0 does not go with"),
+    ],
+)
+def test_what_is_no_build_is_refused(name: str, kernels: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        target(name, kernels=kernels)
+
+
+def test_an_old_library_goes_with_the_tflm_of_its_time() -> None:
+    assert target("esp32-s3-esphome", kernels="esp_nn@1.1.0").kernel_library.version == "1.1.0"
+    then = at_runtime(target("cortex-m4"), "2023-01-13")
+    assert str(then.kernel_library) == "cmsis_nn@e98ee09 (dsp)"
+    with pytest.raises(UsageError, match="are not modelled"):
+        at_runtime(target("cortex-m4"), "2023-06-15")

@@ -56,8 +56,8 @@ def depthwise_locals(size: Size) -> Size:
 
     @wraps(size)
     def narrowed(image: DataDims, window: DataDims, result: DataDims, params: ConvParams) -> int:
-        dims = (DataDims(*_narrow(*tensor)) for tensor in (image, window, result))
-        return int32(size(*dims, _narrow_params(params)))
+        first, second, third = (DataDims(*_narrow(*tensor)) for tensor in (image, window, result))
+        return int32(size(first, second, third, _narrow_params(params)))
 
     return narrowed
 
