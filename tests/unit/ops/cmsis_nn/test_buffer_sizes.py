@@ -106,3 +106,69 @@ def test_kernel_sums_are_kept_on_mve_since_58f1770():
 def test_average_pooling_sums_on_dsp_only():
     sizes = [NEW.arm_avgpool_s8_get_buffer_size(isa, 5, 64) for isa in ("scalar", "dsp", "mve")]
     assert sizes == [0, 64 * 4, 0]
+
+
+def test_average_pooling_of_int16_sums_on_dsp_only():
+    sizes = [NEW.arm_avgpool_s16_get_buffer_size(isa, 5, 64) for isa in ("scalar", "dsp", "mve")]
+    assert sizes == [0, 64 * 4, 0]
+
+
+def test_a_depthwise_convolution_with_four_bit_weights_copies_columns_on_scalar_cores_too():
+    layer = DwConvParams(1, ONE, ONE, ONE), dims(8, 8, 64), dims(3, 3, 64), dims(8, 8, 64)
+    sizes = [NEW.arm_depthwise_conv_wrapper_s4_get_buffer_size(isa, *layer) for isa in ("scalar", "dsp", "mve")]
+    assert sizes == [64 * 9 * 2, 64 * 9 * 2, 4 * 124 * 9]
+    doubled = DwConvParams(2, ONE, ONE, ONE), dims(8, 8, 64), dims(3, 3, 128), dims(8, 8, 128)
+    assert NEW.arm_depthwise_conv_wrapper_s4_get_buffer_size("dsp", *doubled) == 0
+
+
+def depthwise_int16(isa, window, *, ch_mult=1, dilation=ONE):
+    layer = DwConvParams(ch_mult, ONE, NONE, dilation), dims(80, 80, 4), dims(*window, 4), dims(8, 8, 4)
+    return NEW.arm_depthwise_conv_wrapper_s16_get_buffer_size(isa, *layer)
+
+
+def test_a_depthwise_convolution_of_int16_is_fast_below_512_products():
+    # 4 channels, 3 * 3, two bytes; MVE has four columns and 8 bytes for what it reads past them.
+    assert [depthwise_int16(isa, (3, 3)) for isa in ("scalar", "dsp", "mve")] == [0, 72, 4 * 72 + 8]
+    assert depthwise_int16("dsp", (7, 73)) == 4 * 511 * 2
+    assert depthwise_int16("dsp", (8, 64)) == 0
+    assert depthwise_int16("dsp", (3, 3), ch_mult=2) == 0
+    assert depthwise_int16("dsp", (3, 3), dilation=Tile(2, 1)) == 0
+    assert depthwise_int16("dsp", (3, 3), dilation=Tile(1, 2)) == 0
+
+
+def test_rows_of_a_transposed_convolution_are_as_wide_and_as_many_as_the_vertical_stride():
+    layer = dims(4, 4, 16), dims(3, 3, 16, n=5), dims(20, 4, 5)
+    # Stride 5 down: (3 * 1 + 5) * 5 sums in each of 5 rows; 5 across: (3 * 5 + 3) * 5 in each of 3.
+    down, across = TransposeConvParams(Tile(5, 1)), TransposeConvParams(Tile(1, 5))
+    assert NEW.arm_transpose_conv_s8_get_buffer_size("dsp", down, *layer) == 8 * 5 * 5 * 4
+    assert NEW.arm_transpose_conv_s8_get_buffer_size("dsp", across, *layer) == 18 * 5 * 3 * 4
+
+
+def test_one_row_in_2022_needed_nothing_on_mve_when_its_outputs_came_in_fours():
+    def row(isa, *, height=1, outputs=8, stride=ONE, window=3):
+        layer = ConvParams(stride, NONE, ONE), dims(height, 10, 4), dims(1, window, 4), dims(height, outputs, 5)
+        return OLD.arm_convolve_wrapper_s8_get_buffer_size(isa, *layer)
+
+    # 3 * 4 = 12 rounded up to 8, four times; two int16 columns without rounding on the others.
+    assert [row(isa) for isa in ("scalar", "dsp", "mve")] == [48, 48, 0]
+    assert row("mve", outputs=9) == 4 * 16
+    assert row("mve", height=2) == 4 * 16
+    assert row("dsp", window=1) == 0
+    assert row("dsp", window=1, stride=Tile(2, 2)) == 2 * 4 * 2
+
+
+def test_a_convolution_of_int16_in_2022_copied_columns_on_dsp_only():
+    def size(isa, window, *, dilation=ONE):
+        layer = ConvParams(ONE, NONE, dilation), dims(80, 80, 1), dims(*window, 1), dims(8, 8, 5)
+        return OLD.arm_convolve_wrapper_s16_get_buffer_size(isa, *layer)
+
+    assert [size(isa, (7, 73)) for isa in ("scalar", "dsp", "mve")] == [0, 2 * 511 * 2, 0]
+    assert size("dsp", (8, 64)) == 0
+    assert size("dsp", (3, 3), dilation=Tile(1, 2)) == 0
+
+
+def test_the_odd_column_of_padding_is_the_right_one():
+    # Two outputs, a window of 4 over 2 columns: 1 of padding left, 2 right. Both outputs read right padding and one
+    # the left, so that the ends overlap: im2col of 4 * 4 = 16, four columns.
+    row = ConvParams(ONE, Tile(0, 1), ONE), dims(1, 2, 4), dims(1, 4, 4), dims(1, 2, 5)
+    assert NEW.arm_convolve_wrapper_s8_get_buffer_size("mve", *row) == 4 * 16

@@ -163,3 +163,11 @@ def test_average_pooling_does_not_look_at_the_tensors_that_it_takes_again(kernel
     bench = of(kernel, "AVERAGE_POOL_2D", [IN], [output], options=pool, refuse=refused)
     bench.spared = 1
     assert bench.refusal().startswith("halts: tensorflow/lite/micro/kernels/cmsis_nn/pooling.cc: ")
+
+
+@pytest.mark.parametrize(("zero_points", "line", "name"), [((1, 0), 124, "input"), ((0, 1), 125, "output")])
+def test_a_layer_of_int16_has_no_zero_points(kernel, zero_points, line, name):
+    source, result = (((1, 4), T.INT16, {"scale": 0.5, "zero_point": value}) for value in zero_points)
+    weights = ((4, 4), T.INT8, {"scale": 0.1, "zero_point": 0})
+    refusal = of(kernel, "FULLY_CONNECTED", [source, weights], [result]).refusal()
+    assert refusal == f"{PLACE}fully_connected.cc:{line} {name}->params.zero_point != 0 (1 != 0)"
