@@ -151,7 +151,7 @@ def test_one_row_in_2022_needed_nothing_on_mve_when_its_outputs_came_in_fours():
 
     # 3 * 4 = 12 rounded up to 8, four times; two int16 columns without rounding on the others.
     assert [row(isa) for isa in ("scalar", "dsp", "mve")] == [48, 48, 0]
-    assert row("mve", outputs=9) == 4 * 16
+    assert row("mve", outputs=9) == row("mve", outputs=10) == 4 * 16
     assert row("mve", height=2) == 4 * 16
     assert row("dsp", window=1) == 0
     assert row("dsp", window=1, stride=Tile(2, 2)) == 2 * 4 * 2
