@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,24 +64,23 @@ _C_SWAPS = SWAPS | {"&&": "||", "||": "&&"}
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One fault: ``length`` characters at ``start`` of a file are replaced."""
+    """One fault: ``length`` characters at ``start`` of a file's text are replaced."""
 
     path: str
+    text: str = field(repr=False)
     start: int
     length: int
     replacement: str
     line: int
 
-    def apply(self, root: Path) -> None:
-        """Put it into the copy at ``root``."""
-        text = (ROOT / self.path).read_text("utf-8")
-        mutated = text[: self.start] + self.replacement + text[self.start + self.length :]
-        (root / self.path).write_text(mutated, "utf-8")
+    @property
+    def mutated(self) -> str:
+        """The file's text with the fault."""
+        return self.text[: self.start] + self.replacement + self.text[self.start + self.length :]
 
     def __str__(self) -> str:
-        text = (ROOT / self.path).read_text("utf-8")
-        before = text[self.start : self.start + self.length]
-        line = text.splitlines()[self.line - 1].strip()
+        before = self.text[self.start : self.start + self.length]
+        line = self.text.splitlines()[self.line - 1].strip()
         return f"{self.path}:{self.line}: '{before}' to '{self.replacement}' in: {line}"
 
 
@@ -99,7 +98,7 @@ def _of_c(name: str, text: str) -> Iterator[Mutant]:
     for match in _C_OPERATOR.finditer(code):
         line = code.count("\n", 0, match.start()) + 1
         if not code.splitlines()[line - 1].lstrip().startswith("#"):
-            yield Mutant(name, match.start(), len(match[0]), _C_SWAPS[match[0]], line)
+            yield Mutant(name, text, match.start(), len(match[0]), _C_SWAPS[match[0]], line)
 
 
 def _of_python(name: str, text: str) -> Iterator[Mutant]:
@@ -115,13 +114,13 @@ def _of_python(name: str, text: str) -> Iterator[Mutant]:
         if isinstance(node, ast.Constant) and type(node.value) is int:
             start = place(node.lineno, node.col_offset)
             length = place(node.lineno, node.end_col_offset or 0) - start
-            yield Mutant(name, start, length, str(node.value + 1), node.lineno)
+            yield Mutant(name, text, start, length, str(node.value + 1), node.lineno)
         for left, right in _operands(node):
             start = place(left.end_lineno or 0, left.end_col_offset or 0)
             end = place(right.lineno, right.col_offset)
             found = _OPERATOR.search(text, start, end)
             if found is not None and found[0] in SWAPS and "\n" not in text[start:end]:
-                yield Mutant(name, found.start(), len(found[0]), SWAPS[found[0]], right.lineno)
+                yield Mutant(name, text, found.start(), len(found[0]), SWAPS[found[0]], right.lineno)
 
 
 def _operands(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
@@ -147,7 +146,7 @@ def nearest_tests(path: str) -> list[str]:
 
 def is_noticed(mutant: Mutant, copy: Path) -> bool:
     """Tell whether the tests fail with the mutant in the copy, or never end."""
-    mutant.apply(copy)
+    (copy / mutant.path).write_text(mutant.mutated, "utf-8")
     try:
         if mutant.path.endswith(".c"):
             build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
@@ -155,7 +154,7 @@ def is_noticed(mutant: Mutant, copy: Path) -> bool:
                 return True  # the compiler noticed
         return any(_run(_pytest(tests), copy) for tests in (nearest_tests(mutant.path), list(RECORDINGS)))
     finally:
-        shutil.copy(ROOT / mutant.path, copy / mutant.path)
+        (copy / mutant.path).write_text(mutant.text, "utf-8")
 
 
 def _pytest(arguments: list[str]) -> list[str]:
