@@ -12,7 +12,7 @@ from typing import Unpack
 
 from tflm_sim.arena.events import Observer, Persist, PlanDone, PlanFits, Resize, Temp
 from tflm_sim.arena.measuring_arena import MeasuringArena
-from tflm_sim.arena.needs import PERIOD, Constraint, Needs, Place
+from tflm_sim.arena.needs import PERIOD, Constraint, Needs, Told
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
@@ -75,7 +75,7 @@ class NeedsObserver(ArenaState):
             }
         )
 
-    def _here(self) -> Place:
+    def _here(self) -> Told:
         return type(self.place), tuple(self.place)
 
     def _persisted(self, event: Persist) -> None:

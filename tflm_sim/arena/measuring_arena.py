@@ -11,7 +11,7 @@ from typing import Any
 
 from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
-from tflm_sim.arena.needs import PERIOD, Needs, Place
+from tflm_sim.arena.needs import PERIOD, Needs, Told
 from tflm_sim.arena.stages import Stage
 from tflm_sim.units import align_up
 
@@ -44,7 +44,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         super().__init__(size, address=address, pointer_size=pointer_size, rules=rules)
         self.needs = Needs()
         self._table_bytes = table_bytes
-        self._place: Place = Phase, (Stage.START,)
+        self._place: Told = Phase, (Stage.START,)
         self._planner_tables = 0
         self._layouts: dict[tuple[tuple[tuple[int, int], ...], int], tuple[int, int]] = {}
 

@@ -62,7 +62,7 @@ class Constraint:
         return _DETAILS[self.kind](self)
 
 
-Place = tuple[Callable[..., OpEvent | Phase], tuple[object, ...]]
+Told = tuple[Callable[..., OpEvent | Phase], tuple[object, ...]]
 """A phase or operator as its kind of event and the facts, from which the event is made only where somebody reads it."""
 
 
@@ -77,7 +77,7 @@ class _Row(NamedTuple):
     size: int
     alignment: int
     label: str
-    place: Place
+    place: Told
 
 
 class Needs:
@@ -114,7 +114,7 @@ class Needs:
         self._early: list[_Row] = []
         self._late: _Row | None = None
 
-    def persist(self, floor: int, size: int, alignment: int, tail_used: int, label: str, place: Place) -> None:
+    def persist(self, floor: int, size: int, alignment: int, tail_used: int, label: str, place: Told) -> None:
         """Note a persistent allocation, which leaves ``floor`` bytes in use below the tail."""
         if not self.is_settled:
             self._prefix.append((size, alignment, tail_used))
@@ -124,18 +124,18 @@ class Needs:
         if floor + tail_used > self.late_need:
             self._add(floor, "tail", size, alignment, label, place)
 
-    def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Place) -> None:
+    def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Told) -> None:
         """Note that ``floor`` bytes from the arena's start are in use by head, temp or planner."""
         if floor > self.non_persistent:
             self.non_persistent = floor
         self._add(floor, kind, size, alignment, label, place)
 
-    def plan(self, needed: int, place: Place) -> None:
+    def plan(self, needed: int, place: Told) -> None:
         """Note that a plan of ``needed`` bytes is held against what is free above the head."""
         floor = align_up(self.head, PERIOD) + align_up(needed, PERIOD)
         self.below(floor, "plan", needed, PERIOD, str(self.head), place)
 
-    def _add(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Place) -> None:
+    def _add(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Told) -> None:
         need = floor + self.tail_used
         if self.is_settled and need <= self.late_need:
             return

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tflm_sim.invocation.invoke_kernels import ETHOS_U_MEMORY, TensorKey
+from tflm_sim.invocation.findings import TensorKey
+from tflm_sim.invocation.invoke_kernels import ETHOS_U_MEMORY
 from tflm_sim.model.types import Model
 
 

@@ -30,6 +30,10 @@ class FindingCode(StrEnum):
     COPY_SIZES_DIFFER = "copy-sizes-differ"
 
 
+TensorKey = tuple[int, int]
+"""(subgraph, tensor)."""
+
+
 @dataclass(frozen=True, slots=True)
 class BufferId:
     """Which buffer: a tensor, a scratch buffer or a resource variable.

@@ -13,19 +13,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from tflm_sim.invocation.arena_contents import Slot
-from tflm_sim.invocation.findings import Place
-
-if TYPE_CHECKING:
-    from tflm_sim.invocation.invoke import Invoker
+from tflm_sim.invocation.findings import Place, TensorKey
+from tflm_sim.invocation.invoker import Invoker
 
 # Inputs that the NPU uses as its own memory: Vela lays the operator's other tensors inside them.
 ETHOS_U_MEMORY = (2, 3)
-
-TensorKey = tuple[int, int]
-"""(subgraph, tensor)."""
 
 
 def _keys(subgraph: int, tensors: Sequence[int] | None) -> list[TensorKey]:
