@@ -158,7 +158,7 @@ def is_noticed(mutant: Mutant, copy: Path) -> bool:
 
 
 def _pytest(arguments: list[str]) -> list[str]:
-    return [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow", *arguments]
+    return [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments]
 
 
 def _run(command: list[str], directory: Path) -> bool:

@@ -1,0 +1,59 @@
+"""``Needs``: what must fit in a roomy arena, solved for arenas of every remainder modulo 16."""
+
+from __future__ import annotations
+
+from tflm_sim.arena.events import Phase
+from tflm_sim.arena.needs import Needs
+from tflm_sim.arena.stages import Stage
+
+HERE = Phase, (Stage.CREATE,)
+
+
+def needs() -> Needs:
+    """6 bytes aligned to 4, then 16 aligned to 16, as they lie in an arena that ends at a multiple of 16."""
+    found = Needs()
+    found.persist(0, 6, 4, 8, "a", HERE)  # 6 -> 8
+    found.persist(0, 16, 16, 32, "b", HERE)  # 8 + 16 -> 32
+    return found
+
+
+def test_an_arena_with_the_right_remainder_wastes_nothing_between_the_first_allocations() -> None:
+    """An arena that ends at 6 modulo 16: a takes 6, b 16 more: a tail of 22 bytes below which 100 must fit."""
+    found = needs()
+    found.below(100, "temp", 4, 4, "", HERE)
+    size, aligned, tail, binding = found.smallest_of_all(0, 0)
+    assert (size, aligned, tail) == (134, 144, 22)  # 122 -> 134 = 8 * 16 + 6; 100 + 32 -> 144
+    assert (binding.kind, binding.detail, binding.place) == ("temp", "4 bytes (align 4)", "create")
+
+
+def test_where_the_arena_starts_moves_its_end() -> None:
+    """From address 4 an arena of 130 bytes ends at 134; one of 144 at 148, with a tail of 36 and 8 bytes to spare."""
+    found = needs()
+    found.below(100, "temp", 4, 4, "", HERE)
+    assert found.smallest_of_all(4, 0)[:3] == (130, 144, 22)
+    assert found.smallest_of_all(4, 12)[:3] == (146, 160, 22)  # 12 bytes are lost, 134 and 148 start at 16
+
+
+def test_what_is_taken_later_counts_for_every_remainder_alike() -> None:
+    found = needs()
+    found.persist(100, 20, 16, 64, "c", HERE)  # 32 + 20 -> 64
+    size, _, tail, binding = found.smallest_of_all(0, 0)
+    assert (size, tail) == (166, 54)  # 22 + 32 = 54; 100 + 54 = 154 -> 166 = 10 * 16 + 6
+    assert binding.detail == "20 bytes (align 16) for c"
+
+
+def test_before_the_tail_is_settled_every_row_counts() -> None:
+    """60 bytes must fit below a alone: with a tail of 6 that is an arena of 66 or more; later needs are smaller."""
+    found = Needs()
+    found.persist(0, 6, 4, 8, "a", HERE)
+    found.below(60, "head", 60, 1, "", HERE)
+    size, _, tail, binding = found.smallest_of_all(0, 0)
+    assert (size, tail, binding.detail) == (66, 6, "60 bytes")
+
+
+def test_the_larger_of_two_needs_binds_and_the_first_of_two_equal_ones() -> None:
+    found = needs()
+    for floor, size in ((40, 1), (50, 2), (50, 3), (45, 4)):
+        found.below(floor, "temp", size, 1, "", HERE)
+    assert found.smallest_of_all(0, 0)[3].size == 2
+    assert found.non_persistent == 50
