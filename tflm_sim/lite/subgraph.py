@@ -110,8 +110,10 @@ class Subgraph(Graph):
             init_data: A custom operator's options (bytes), or the parameters of a delegate's node.
 
         Raises:
-            PrepareError: A tensor does not exist, or is both input and output.
+            PrepareError: The graph is immutable, or a tensor does not exist or is both input and output.
         """
+        if self.state is State.IMMUTABLE:
+            raise refused("AddNodeWithParameters is disallowed when graph is immutable.")
         self.state = State.UNINVOKABLE
         self._check_indices("node inputs", inputs)
         self._check_indices("node outputs", outputs)

@@ -11,6 +11,9 @@ from tflm_sim.lite.graph_info import AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
 
+_LARGEST_CONSTANT = 8
+"""The most values a product of constants may have to be computed when prepared (kMaxConstantOutputTensorSize)."""
+
 _ACCUMULATORS: dict[int, int] = {
     t.FLOAT32: t.FLOAT32,
     t.INT32: t.INT64,
@@ -34,6 +37,8 @@ def reduce_simple(call: Call) -> None:
     if value.type not in _ACCUMULATORS:
         raise call.failure("")
     tensors[2].type = _ACCUMULATORS[value.type]
+    if value.is_known and axis.is_known:
+        _reduced(call, value, axis)  # it is asked for the output's size here already, and says what is wrong
     if value.type == t.INT16:
         call.ensure_equal("op_context.input->params.zero_point", value.zero_point, 0)
         call.ensure_equal("op_context.output->params.zero_point", output.zero_point, 0)
@@ -93,10 +98,12 @@ def _accumulator(call: Call) -> None:
 
 
 def reduce_product(call: Call) -> None:
-    """REDUCE_PROD: of constants, a constant."""
+    """REDUCE_PROD: of constants, a constant if it is small."""
     reduce_simple(call)
     value, axis, output = _operands(call)
-    if not axis.is_known or not value.is_known:
+    if axis.is_known and value.quantization is not None and value.type not in (t.INT8, t.INT16):
+        raise call.failure(f"Unsupported quantized data type: {t.type_number(value.type)}")
+    if not axis.is_known or not value.is_known or output.elements > _LARGEST_CONSTANT:
         _accumulator(call)
         return
     tensors = [call.subgraph.tensors[index] for index in call.node.temporaries]
