@@ -1,6 +1,6 @@
 /* arena_report: what a firmware says about its tensor arena, as frames beside its own log.
  *
- *   begin  ->  model? info* used? category* buffer* high_water?  ->  end
+ *   hello?  ->  begin  ->  model? info* number* used? category* buffer* high_water? failure?  ->  end
  *
  * The host believes a report only from begin to end, with every line there and every CRC right. C99, no allocation, no
  * globals: the caller owns the tsim_report_t (below 300 bytes) and the write callback.
@@ -67,11 +67,22 @@ typedef struct tsim_report {
 
 int tsim_report_init(tsim_report_t *report, const tsim_report_config_t *config);
 
+/* Say that the firmware started: once, before the first report. The host then knows that what was open is torn by a
+ * restart, and that the count of frames begins anew. app is the firmware's name. */
+int tsim_report_hello(tsim_report_t *report, const char *app);
+
 /* Begin a report. A report that is open is given up: the host names it torn. arena_size is in bytes. */
 int tsim_report_begin(tsim_report_t *report, const void *arena, size_t arena_size);
 
 /* Say what the report is about: key is "target", "tflm", "kernels", "model", "sha256", or one of the firmware's own. */
 int tsim_report_info(tsim_report_t *report, const char *key, const char *text);
+
+/* A number about key: "stack_free" (bytes of the task's stack never used), "heap_free", "heap_least" (bytes), or one of
+ * the firmware's own. The reset's reason is a text: tsim_report_info(report, "reset", "brownout"). */
+int tsim_report_number(tsim_report_t *report, const char *key, uint32_t value);
+
+/* AllocateTensors() failed with this status; the report then has no bytes in use. */
+int tsim_report_failure(tsim_report_t *report, int32_t status);
 
 /* Identify the model by its size and the CRC-32 of its bytes. */
 int tsim_report_model(tsim_report_t *report, const void *model, size_t model_size);

@@ -24,8 +24,15 @@
 
 namespace tsim {
 
-// Send a frame through MicroPrintf, which ends the line itself.
+// Send a frame through MicroPrintf, which ends the line itself. With TF_LITE_STRIP_ERROR_STRINGS (upstream's release
+// builds) MicroPrintf is empty: nothing can be sent so, and Report() says TSIM_E_WRITE. Give ArenaReporter a write function
+// of the firmware's own there: tsim::ArenaReporter reporter(my_write, context).
 inline int WriteWithMicroPrintf(void*, const void* data, size_t size) {
+#ifdef TF_LITE_STRIP_ERROR_STRINGS
+  (void)data;
+  (void)size;
+  return -1;
+#else
   char line[TSIM_FRAME_MAX + 4];
   if (size < 2 || size > sizeof line) {
     return -1;
@@ -34,6 +41,7 @@ inline int WriteWithMicroPrintf(void*, const void* data, size_t size) {
   line[size - 2] = '\0';
   MicroPrintf("%s", line);
   return 0;
+#endif
 }
 
 // Return whether allocate(arena, size) is true for an arena of exactly size bytes, 16-byte aligned, in memory, and leaves
@@ -117,6 +125,27 @@ class ArenaReporter {
     return *this;
   }
 
+  // Name the interpreter, where the firmware has several. Optional.
+  ArenaReporter& Interpreter(const char* id) {
+    interpreter_ = id;
+    return *this;
+  }
+
+  // Say why the device started. Optional.
+  ArenaReporter& Reset(const char* reason) {
+    reset_ = reason;
+    return *this;
+  }
+
+  // Add what is left of the task's stack and of the heap, in bytes: of the stack the part that was never used. Optional.
+  ArenaReporter& Memory(uint32_t stack_free, uint32_t heap_free, uint32_t heap_least) {
+    memory_[0] = stack_free;
+    memory_[1] = heap_free;
+    memory_[2] = heap_least;
+    has_memory_ = true;
+    return *this;
+  }
+
   // Identify the model. Optional: without it the host cannot know that a report is about another one.
   ArenaReporter& Model(const void* data, size_t size) {
     model_ = data;
@@ -159,6 +188,13 @@ class ArenaReporter {
     return End();
   }
 
+  // Report that AllocateTensors() failed, and with which status.
+  int ReportFailure(TfLiteStatus status, const void* arena, size_t arena_size) {
+    Begin(arena, arena_size);
+    Keep(tsim_report_failure(&report_, static_cast<int32_t>(status)));
+    return End();
+  }
+
   int Report(const tflite::MicroInterpreter& interpreter, const void* arena, size_t arena_size) {
     Begin(arena, arena_size);
     Keep(tsim_report_total(&report_, static_cast<uint32_t>(interpreter.arena_used_bytes())));
@@ -193,8 +229,19 @@ class ArenaReporter {
   }
 
   void Begin(const void* arena, size_t arena_size) {
+    if (!has_said_hello_) {
+      has_said_hello_ = true;
+      Keep(tsim_report_hello(&report_, target_ != nullptr ? target_ : "arena report"));
+    }
     Keep(tsim_report_begin(&report_, arena, arena_size));
     Info("target", target_);
+    Info("interpreter", interpreter_);
+    Info("reset", reset_);
+    if (has_memory_) {
+      Keep(tsim_report_number(&report_, "stack_free", memory_[0]));
+      Keep(tsim_report_number(&report_, "heap_free", memory_[1]));
+      Keep(tsim_report_number(&report_, "heap_least", memory_[2]));
+    }
     Info("tflm", tflm_);
     Info("kernels", kernels_);
     Info("planner", has_plan_ ? "outside" : nullptr);
@@ -226,6 +273,11 @@ class ArenaReporter {
   const tsim_buffer_t* buffers_ = nullptr;
   int buffer_count_ = 0;
   bool has_plan_ = false;
+  bool has_said_hello_ = false;
+  bool has_memory_ = false;
+  uint32_t memory_[3] = {};
+  const char* interpreter_ = nullptr;
+  const char* reset_ = nullptr;
   tsim_scan_t scan_ = {};
   bool has_scan_ = false;
 };

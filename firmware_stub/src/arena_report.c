@@ -38,6 +38,18 @@ static int line_send(tsim_report_t *report) {
   return status;
 }
 
+int tsim_report_hello(tsim_report_t *report, const char *app) {
+  if (report == NULL || app == NULL) {
+    return TSIM_E_ARGUMENT;
+  }
+  tsim_frame_open(&report->link, "hello");
+  tsim_frame_u32(&report->link, "v", TSIM_SCHEMA);
+  tsim_frame_text(&report->link, "app", app);
+  tsim_frame_u32(&report->link, "room", 0);
+  tsim_frame_u32(&report->link, "buffers", 0);
+  return tsim_frame_send(&report->link);
+}
+
 int tsim_report_begin(tsim_report_t *report, const void *arena, size_t arena_size) {
   if (report == NULL || arena == NULL || arena_size > UINT32_MAX) {
     return TSIM_E_ARGUMENT;
@@ -64,6 +76,25 @@ int tsim_report_info(tsim_report_t *report, const char *key, const char *text) {
   }
   tsim_frame_text(&report->link, "k", key);
   tsim_frame_text(&report->link, "s", text);
+  return line_send(report);
+}
+
+int tsim_report_number(tsim_report_t *report, const char *key, uint32_t value) {
+  const int status = line_open(report, "num", key);
+  if (status != TSIM_OK) {
+    return status;
+  }
+  tsim_frame_text(&report->link, "k", key);
+  tsim_frame_u32(&report->link, "v", value);
+  return line_send(report);
+}
+
+int tsim_report_failure(tsim_report_t *report, int32_t code) {
+  const int status = line_open(report, "fail", report);
+  if (status != TSIM_OK) {
+    return status;
+  }
+  tsim_frame_i32(&report->link, "status", code);
   return line_send(report);
 }
 

@@ -129,6 +129,20 @@ static void test_a_report_says_everything(void) {
   CHECK(said("$TSIM,7,end,{\"r\":1,\"n\":7,\"x\":\""));
 }
 
+static void test_a_failure_is_reported_with_what_the_firmware_knows(void) {
+  start_report();
+  CHECK(tsim_report_hello(&report, "kws") == TSIM_OK);
+  CHECK(tsim_report_begin(&report, &out, 1) == TSIM_OK);
+  CHECK(tsim_report_info(&report, "interpreter", "wake_word") == TSIM_OK);
+  CHECK(tsim_report_number(&report, "stack_free", 1184) == TSIM_OK);
+  CHECK(tsim_report_failure(&report, 1) == TSIM_OK);
+  CHECK(tsim_report_end(&report) == TSIM_OK);
+  CHECK(said("$TSIM,0,hello,{\"v\":1,\"app\":\"kws\",\"room\":0,\"buffers\":0}*"));
+  CHECK(said("$TSIM,3,num,{\"r\":1,\"k\":\"stack_free\",\"v\":1184}*"));
+  CHECK(said("$TSIM,4,fail,{\"r\":1,\"status\":1}*"));
+  CHECK(said("end,{\"r\":1,\"n\":4,"));
+}
+
 static void test_a_plain_interpreter_tells_its_total_only(void) {
   start_report();
   CHECK(tsim_report_begin(&report, &out, 1) == TSIM_OK);
@@ -156,6 +170,10 @@ static void test_calls_out_of_order_and_without_arguments_are_refused(void) {
   CHECK(tsim_report_model(&report, "m", 1) == TSIM_E_STATE);
   CHECK(tsim_report_used(&report, &used) == TSIM_E_STATE);
   CHECK(tsim_report_total(&report, 1) == TSIM_E_STATE);
+  CHECK(tsim_report_number(&report, "a", 1) == TSIM_E_STATE);
+  CHECK(tsim_report_failure(&report, 1) == TSIM_E_STATE);
+  CHECK(tsim_report_hello(&report, NULL) == TSIM_E_ARGUMENT);
+  CHECK(tsim_report_hello(NULL, "a") == TSIM_E_ARGUMENT);
   CHECK(tsim_report_category(&report, 0, &category) == TSIM_E_STATE);
   CHECK(tsim_report_buffer(&report, 0, &(tsim_buffer_t){0, 0, 0, 0}) == TSIM_E_STATE);
   CHECK(tsim_report_high_water(&report, &(tsim_scan_t){0, 0, 0}) == TSIM_E_STATE);
@@ -503,6 +521,7 @@ int main(void) {
   test_a_frame_is_never_longer_than_a_line();
   test_links_without_a_port_are_refused();
   test_a_report_says_everything();
+  test_a_failure_is_reported_with_what_the_firmware_knows();
   test_a_plain_interpreter_tells_its_total_only();
   test_reports_are_numbered_and_an_open_one_is_given_up();
   test_calls_out_of_order_and_without_arguments_are_refused();

@@ -20,6 +20,8 @@ REPORT_FIELDS: dict[str, dict[str, type]] = {
     "used": {"r": int, "total": int},  # head and tail where the firmware knows them
     "cat": {"r": int, "k": int, "u": int, "q": int, "c": int},
     "buf": {"r": int, "i": int, "s": int, "o": int, "f": int, "l": int},
+    "num": {"r": int, "k": str, "v": int},
+    "fail": {"r": int, "status": int},
     "high": {"r": int, "touched": int, "gap": int, "at": int},
     "end": {"r": int, "n": int, "x": str},
 }
@@ -79,6 +81,8 @@ class ArenaReport:
         buffers: The memory plan, in the planner's order.
         high_water: What paint and scan measured, or None.
         digest: CRC over all lines; two reports with one digest say the same.
+        numbers: What else the firmware counts: bytes of stack and heap, by name.
+        failure: The status with which AllocateTensors() failed, None where it did not.
     """
 
     first_line: int
@@ -96,3 +100,5 @@ class ArenaReport:
     buffers: tuple[PlanBuffer, ...]
     high_water: HighWater | None
     digest: int
+    numbers: tuple[tuple[str, int], ...] = ()
+    failure: int | None = None

@@ -59,6 +59,7 @@ class ReportBuilder:
     def finish(self, end: Frame) -> ArenaReport:
         """Return the report."""
         model, used, high = self._only("model"), self._only("used"), self._only("high")
+        failed = self._only("fail")
         return ArenaReport(
             first_line=self._begin.line,
             last_line=end.line,
@@ -77,6 +78,8 @@ class ReportBuilder:
             buffers=tuple(PlanBuffer(*(line.number(name) for name in "isofl")) for line in self._of("buf")),
             high_water=HighWater(*(high.number(name) for name in ("touched", "gap", "at"))) if high else None,
             digest=self._digest,
+            numbers=tuple((text_of(line.text("k")), line.number("v")) for line in self._of("num")),
+            failure=failed.number("status") if failed else None,
         )
 
     def _of(self, kind: str) -> list[Frame]:

@@ -131,6 +131,9 @@ def compare_report(
 
 def _compare(report: DeviceReport, model: Model, observed: Configuration, about: str, arena_size: int) -> Comparison:
     simulation = simulate(model, observed, arena_size=arena_size)
+    if isinstance(report, ArenaReport) and report.failure is not None:
+        fails = ComparedFigure("AllocateTensors() fails", 1, 1, int(simulation.status != "ok"))
+        return Comparison(about, "", (fails,))
     if simulation.status != "ok":
         return Comparison(about, f"the simulation fails in this arena: {simulation.failure}", ())
     odd = arena_size % MICRO_ARENA_BUFFER_ALIGNMENT

@@ -194,6 +194,9 @@ def report_lines(report: DeviceReport) -> list[str]:
         return [*_used_lines(report, f"{report.dialect} report"), *_problem_lines(report.problems)]
     lines = _used_lines(report, f"report {report.number} of the stub")
     lines += [f"  {key}: {text}" for key, text in report.info]
+    lines += [f"  {key}: {number:,}" for key, number in report.numbers]
+    if report.failure is not None:
+        lines.append(f"  AllocateTensors() failed with status {report.failure} in {format_size(report.arena_size)}")
     if report.high_water is not None:
         high = report.high_water
         lines.append(

@@ -302,3 +302,20 @@ def test_every_state_has_a_row_for_what_can_happen_in_it() -> None:
         assert rows >= always
     assert all((state, Input.FORGET) in COMMAND_TRANSITIONS for state in CommandState)
     assert all(hasattr(Connection, action) for _, action in REPORT_TRANSITIONS.values() if action)
+
+
+def test_a_failure_report_has_its_status_and_what_the_firmware_counts() -> None:
+    rows: list[Row] = [
+        ("begin", {"v": 1, "r": 1, "arena": 9008, "skew": 0}),
+        ("info", {"r": 1, "k": "interpreter", "s": "wake_word"}),
+        ("num", {"r": 1, "k": "stack_free", "v": 1184}),
+        ("fail", {"r": 1, "status": 1}),
+    ]
+    frames = [encode_frame(index, kind, fields) for index, (kind, fields) in enumerate(rows)]
+    digest = 0
+    for frame in frames:
+        digest = zlib.crc32(int(frame.strip()[-8:], 16).to_bytes(4, "big"), digest)
+    (event,) = receive(*frames, encode_frame(4, "end", {"r": 1, "n": 4, "x": f"{digest:08x}"}))
+    assert isinstance(event, ArenaReport)
+    assert (event.failure, event.numbers, event.info) == (1, (("stack_free", 1184),), (("interpreter", "wake_word"),))
+    assert event.total is None
