@@ -168,3 +168,35 @@ def test_a_target_that_contradicts_the_file_is_refused(tmp_path: Path, capsys: p
     code, text = run(capsys, str(program(tmp_path, ARM, 65536, "-g")), "--target", "esp32")
     assert code == 2
     assert "has aapcs" in text
+
+
+def test_esp_nn_and_an_arena_on_the_heap_are_recognised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    functions = "void esp_nn_conv_s8_esp32s3() {} void esp_nn_add_elementwise_s8_ansi() {}"
+    extra = f'extern "C" {{ {functions} }}\nnamespace {{ __attribute__((used)) unsigned char *model_arena; }}\n'
+    elf = program(tmp_path, "xtensa-lx106-elf-g++", 100, "-g", extra=extra)
+    code, text = run(capsys, str(elf))
+    assert code == 3
+    assert "kernels     esp_nn@" in text
+    assert "(esp32s3)" in text
+    assert "arena       model_arena is a pointer: its arena is allocated at run time, say --limit N" in text
+
+
+def test_of_several_arenas_one_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    extra = "namespace { alignas(16) __attribute__((used)) unsigned char other_arena[8192]; }\n"
+    elf = program(tmp_path, ARM, 4096, "-g", extra=extra)
+    code, text = run(capsys, str(elf))
+    assert (code, "name it with --arena-symbol" in answer(text)) == (3, True)
+    code, text = run(capsys, str(elf), "--arena-symbol", "other_arena")
+    assert (code, "in other_arena (8,192 B)" in answer(text)) == (0, True)
+    code, text = run(capsys, str(elf), "--arena-symbol", "nobody")
+    assert (code, "no object is called nobody" in text) == (3, True)
+
+
+def test_other_verbs_take_the_firmware_as_their_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elf = program(tmp_path, ARM, 4096, "-g")
+    size = needed("cortex-m4")
+    assert main(["check", f"sample:{SAMPLE}", "--firmware", str(elf), "--limit", str(size)]) == 0
+    assert main(["check", f"sample:{SAMPLE}", "--firmware", str(elf), "--limit", str(size - 16)]) == 1
+    capsys.readouterr()
+    assert main(["size", f"sample:{SAMPLE}", "--firmware", str(elf)]) == 0
+    assert "on app.elf (reference kernels, plain interpreter" in capsys.readouterr().out

@@ -20,9 +20,10 @@ from tflm_sim.firmware.symbol_names import (
     kernel_functions,
     links_all_operators,
     plain_name,
+    reference_kernel,
     registered_operators,
 )
-from tflm_sim.firmware.traces import Trace, find_traces
+from tflm_sim.firmware.traces import Trace, find_traces, kernel_files
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import declarations
 
@@ -48,6 +49,7 @@ class Firmware:
         operators: Operators whose Register function is in the image; None where that proves nothing.
         has_all_operators: Whether it links the resolver with every operator.
         kernel_functions: Functions by kernel library.
+        reference_kernel: A function that only reference kernels use, "" where none is in the image.
         prints_messages: Whether TFLM's messages are in the image.
         has_compression: Whether the code for compressed tensors is (USE_TFLM_COMPRESSION).
         is_recording: Whether the recording interpreter is in the image; None without symbols.
@@ -55,6 +57,7 @@ class Firmware:
             nothing.
         regions: RAM by region.
         traces: Messages and functions of a limited time.
+        kernel_files: The kernels' source files that messages name.
     """
 
     image: Image
@@ -67,12 +70,14 @@ class Firmware:
     operators: frozenset[str] | None = None
     has_all_operators: bool = False
     kernel_functions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    reference_kernel: str = ""
     prints_messages: bool = False
     has_compression: bool = False
     is_recording: bool | None = None
     is_link_time_optimised: bool = False
     regions: tuple[Region, ...] = ()
     traces: tuple[Trace, ...] = ()
+    kernel_files: frozenset[str] = frozenset()
 
 
 def read_firmware(path: str | os.PathLike[str], *, arena_symbol: str | None = None, ram: int | None = None) -> Firmware:
@@ -112,6 +117,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         prints_messages=any(text in part for part in parts for text in _MESSAGES),
         has_compression=any(_COMPRESSION in part for part in parts),
         traces=find_traces(parts, elf.symbols if elf else ()),
+        kernel_files=kernel_files(parts),
     )
     if elf is None:
         return plain
@@ -130,6 +136,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         operators=registered_operators(symbols),
         has_all_operators=links_all_operators(symbols),
         kernel_functions=tuple((library, tuple(names)) for library, names in kernel_functions(symbols).items()),
+        reference_kernel=reference_kernel(symbols),
         is_recording=is_recording(symbols),
         is_link_time_optimised=_is_link_time_optimised(debug, (symbol.name for symbol in symbols)),
         regions=regions(elf, ram=ram),

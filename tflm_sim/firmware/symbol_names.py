@@ -11,13 +11,16 @@ from tflm_sim.firmware.elf import ABSOLUTE, DATA, FUNCTION, Elf, Symbol
 _ARENA = re.compile(r"arena|tensor_?(pool|memory|buffer|heap)", re.IGNORECASE)
 _ARENA_LEAST = 256
 """Bytes: what is smaller is a pointer to an arena, or its size."""
+_NESTED = re.compile(r"_Z(?:N[KV]*)?")
 _REGISTER = re.compile(r"Register_([A-Z0-9_]+?)(?:_(?:U?INT|FLOAT)\w*)?(?:Ev|v)?$")
 _KERNEL_FUNCTIONS = {
     "cmsis_nn": re.compile(r"arm_(?:convolve|depthwise_conv|fully_connected|softmax|avgpool|max_pool|elementwise|svdf|"
-                           r"nn_mat_mul|nn_vec_mat|transpose_conv|batch_matmul|lstm)"),
+                           r"nn_|transpose_conv|batch_matmul|lstm)"),
     "esp_nn": re.compile(r"esp_nn_(?!.*(?:init|time))"),
     "xtensa": re.compile(r"xa_nn_"),
 }  # fmt: skip
+_REFERENCE_KERNELS = frozenset({"ConvPrepare", "DepthwiseConvPrepare", "PoolingPrepare", "SoftmaxPrepare"})
+"""Source: the library's own kernels have a Prepare in an unnamed namespace: kernels/cmsis_nn, esp_nn @ 90b983c."""
 _ESP_VARIANTS = ("esp32s3", "esp32p4", "opt", "ansi")
 """Suffixes of ESP-NN's functions, the most specific first."""
 _RECORDING = re.compile(r"Recording(?:MicroAllocator|MicroInterpreter)")
@@ -59,6 +62,19 @@ def plain_name(name: str) -> str:
             break
         found, at = name[start : start + length], start + length
     return found
+
+
+def function_name(name: str) -> str:
+    """Return the last identifier of a mangled function's name, before its parameters."""
+    match = _NESTED.match(name)
+    if match is None:
+        return name
+    last, at = "", match.end()
+    while digits := re.match(r"\d+", name[at : at + 4]):
+        start = at + len(digits[0])
+        at = start + int(digits[0])
+        last = name[start:at]
+    return last
 
 
 def arenas(elf: Elf, wanted: str | None = None) -> tuple[ArenaSymbol, ...]:
@@ -121,6 +137,12 @@ def kernel_functions(symbols: Iterable[Symbol]) -> dict[str, list[str]]:
                 if pattern.match(symbol.name):
                     found.setdefault(library, []).append(symbol.name)
     return found
+
+
+def reference_kernel(symbols: Iterable[Symbol]) -> str:
+    """Return a function that only the reference kernels use, "" where none is in the image."""
+    names = (function_name(symbol.name) for symbol in symbols if symbol.type == FUNCTION and "Prepare" in symbol.name)
+    return next((name for name in names if name in _REFERENCE_KERNELS), "")
 
 
 def esp_variant(functions: Iterable[str]) -> str:

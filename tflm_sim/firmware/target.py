@@ -5,8 +5,8 @@
     ABI        header and attributes, the size of enums           --target
     structs    debug information                                  the tables of the snapshot
     snapshot   sizes, messages and functions, see snapshot.py     --runtime, or every snapshot that is left
-    kernels    TFLM's source files in the debug information, or   --kernels
-               functions among the symbols
+    kernels    TFLM's source files in the debug information or    --kernels
+               in messages, or functions among the symbols
 
 What is proved goes before what is named; a name that contradicts a proof is refused.
 """
@@ -275,15 +275,19 @@ def _variants(firmware: Firmware, base: Target | None) -> dict[str, str]:
 
 def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
     """Return the kernel library that the image holds, with what proves it; None where nothing tells."""
-    sources = firmware.debug.kernels if firmware.debug else frozenset()
+    debug = firmware.debug.kernels if firmware.debug else frozenset()
     for name in _LIBRARIES:
-        own = sorted(source for source in sources if source.startswith(f"{name}/"))
-        if own:
-            return name, f"debug information of kernels/{own[0]}" + (f" and {len(own) - 1} more" if own[1:] else "")
+        for grounds, sources in (("debug information", debug), ("messages", firmware.kernel_files)):
+            own = sorted(source for source in sources if source.startswith(f"{name}/"))
+            if own:
+                return name, f"{grounds} of kernels/{own[0]}" + (f" and {len(own) - 1} more" if own[1:] else "")
     for name, functions in firmware.kernel_functions:
-        return name, f"{functions[0]} and {len(functions) - 1} more functions"
-    if sources - _SHARED_SOURCES:
-        return "reference", f"debug information of kernels/{min(sources - _SHARED_SOURCES)}, and of no library's"
+        return name, f"{functions[0]}" + (f" and {len(functions) - 1} more functions" if functions[1:] else "")
+    for grounds, sources in (("debug information", debug), ("messages", firmware.kernel_files)):
+        if sources - _SHARED_SOURCES:
+            return "reference", f"{grounds} of kernels/{min(sources - _SHARED_SOURCES)}, and of no library's"
+    if firmware.reference_kernel:
+        return "reference", f"{firmware.reference_kernel}, and no other library's functions"
     if firmware.operators and not firmware.is_link_time_optimised:
         return "reference", f"no other library's functions among {firmware.symbol_count:,} symbols"
     return None

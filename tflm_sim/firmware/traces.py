@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tflm_sim.firmware.elf import FUNCTION, Symbol
+from tflm_sim.firmware.symbol_names import function_name
 
 TABLE = Path(__file__).with_name("traces.txt.gz")
 NEWEST_POSITION = 1928
@@ -26,9 +27,10 @@ FIRST_POSITION = 4
 
 _RUN = re.compile(rb"[\t\n\x20-\x7e]+\x00?")
 """A run of text, with its end where it has one; taken whole, so that a long one costs no more than its length."""
+_KERNEL = re.compile(rb"[\x20-\x7e]{0,200}(?:tensorflow/lite|signal)/micro/kernels/([\w/]{1,80})\.c(?:c|pp)?(?![\w.])")
+_MIXED = b"edge-impulse"
 _SHORTEST, _LONGEST = 12, 1000
 _NAME = re.compile(r"[A-Z][a-z]\w{8,}")
-_NESTED = re.compile(r"_Z(?:N[KV]*)?")
 
 
 class Trace(NamedTuple):
@@ -60,11 +62,21 @@ def find_traces(pieces: Iterable[bytes], symbols: Iterable[Symbol]) -> tuple[Tra
     """Return the traces among the strings of ``pieces`` and the names of functions, the latest first."""
     runs = {match[0] for piece in pieces for match in _RUN.finditer(piece)}
     texts = {run[:-1].decode() for run in runs if run.endswith(b"\0") and _SHORTEST < len(run) <= _LONGEST}
-    names = {_function(symbol.name) for symbol in symbols if symbol.type == FUNCTION}
+    names = {function_name(symbol.name) for symbol in symbols if symbol.type == FUNCTION}
     texts |= {name for name in names if _NAME.fullmatch(name)}
     table = _table()
     found = [Trace(text, *table[key]) for text in texts if (key := trace_key(text)) in table]
     return tuple(sorted(found, key=lambda trace: (-trace.first, trace.text)))
+
+
+def kernel_files(pieces: Iterable[bytes]) -> frozenset[str]:
+    """Return the kernels' source files whose checks are in the image: "conv_common", "cmsis_nn/conv".
+
+    A failed check prints its file, so the path is there even in a stripped program. Edge Impulse's files hold several
+    libraries each, and tell nothing.
+    """
+    found = {match[1].decode() for piece in pieces for match in _KERNEL.finditer(piece) if _MIXED not in match[0]}
+    return frozenset(found)
 
 
 def bounds(traces: Iterable[Trace]) -> tuple[Trace | None, Trace | None]:
@@ -73,16 +85,3 @@ def bounds(traces: Iterable[Trace]) -> tuple[Trace | None, Trace | None]:
     came = max((trace for trace in found if trace.first > FIRST_POSITION), key=lambda trace: trace.first, default=None)
     went = min((trace for trace in found if trace.end <= NEWEST_POSITION), key=lambda trace: trace.end, default=None)
     return came, went
-
-
-def _function(name: str) -> str:
-    """Return the last identifier of a mangled function's name, before its parameters."""
-    match = _NESTED.match(name)
-    if match is None:
-        return name
-    last, at = "", match.end()
-    while digits := re.match(r"\d+", name[at : at + 4]):
-        start = at + len(digits[0])
-        at = start + int(digits[0])
-        last = name[start:at]
-    return last

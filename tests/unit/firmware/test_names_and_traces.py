@@ -6,8 +6,14 @@ import pytest
 
 from tflm_sim.firmware.elf import FUNCTION, Symbol
 from tflm_sim.firmware.snapshot import find_snapshots
-from tflm_sim.firmware.symbol_names import esp_variant, kernel_functions, plain_name, registered_operators
-from tflm_sim.firmware.traces import NEWEST_POSITION, Trace, bounds, find_traces
+from tflm_sim.firmware.symbol_names import (
+    esp_variant,
+    kernel_functions,
+    plain_name,
+    reference_kernel,
+    registered_operators,
+)
+from tflm_sim.firmware.traces import NEWEST_POSITION, Trace, bounds, find_traces, kernel_files
 from tflm_sim.targets.abi import AAPCS
 from tflm_sim.targets.runtime import Runtime, find_runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
@@ -46,6 +52,12 @@ def test_register_functions_name_operators() -> None:
 def test_kernel_libraries_are_known_by_their_functions() -> None:
     symbols = [function("arm_convolve_s8"), function("esp_nn_conv_s8_esp32s3"), function("armada")]
     assert kernel_functions(symbols) == {"cmsis_nn": ["arm_convolve_s8"], "esp_nn": ["esp_nn_conv_s8_esp32s3"]}
+
+
+def test_a_prepare_of_its_own_name_shows_reference_kernels() -> None:
+    mangled = "_ZN6tflite11ConvPrepareEP13TfLiteContextP10TfLiteNode"
+    assert reference_kernel([function("main"), function(mangled)]) == "ConvPrepare"
+    assert reference_kernel([function("_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode")]) == ""
 
 
 @pytest.mark.parametrize(
@@ -96,3 +108,12 @@ def test_a_size_that_no_snapshot_has_is_named() -> None:
         (MeasuredStruct("TfLiteNode", 30, 2), MeasuredStruct("MicroAllocator", 36, 4)), AAPCS, ()
     )
     assert snapshots.mismatches == (("TfLiteNode", 30, 28),)
+
+
+def test_checks_name_the_kernels_that_are_linked() -> None:
+    texts = (
+        b"/home/a/tensorflow/lite/micro/kernels/cmsis_nn/conv.cc Input data type not supported\0",
+        b"tensorflow/lite/micro/kernels/softmax_common.cc\0src/tensorflow/lite/micro/kernels/add.cpp\0",
+        b"edge-impulse-sdk/tensorflow/lite/micro/kernels/pooling.cc\0tensorflow/lite/micro/micro_allocator.cc\0",
+    )
+    assert kernel_files(texts) == {"cmsis_nn/conv", "softmax_common", "add"}
