@@ -47,23 +47,30 @@ def firmware(facts: dict[str, Any]) -> Firmware:
     )
 
 
+UNDECIDED = {"217ad9fcb-O2-nog"}
+"""Without debug information, and changes that move a byte lie between the traces: the verdict lists them all."""
+
+
 @pytest.mark.shared("models")
 @pytest.mark.parametrize("name", BUILDS)
-def test_every_tflm_that_the_file_leaves_needs_what_the_device_needed(name: str) -> None:
+def test_the_tflm_that_the_file_leaves_needs_what_the_device_needed(name: str) -> None:
     facts = BUILDS[name]
     found = firmware_target(firmware(facts))
     assert found.mismatches == ()
-    model = load(MODEL)
+    answers = {}
     for target in found.alternatives:
         where = configure(target, arena_address=facts["arena_address"])
-        roomy = simulate(model, where)
+        roomy = simulate(load(MODEL), where)
         assert roomy.smallest is not None
-        assert (roomy.smallest.size, roomy.arena_used_bytes) == (facts["smallest"], facts["used"])
-        assert simulate(model, where, arena_size=facts["smallest"]).arena_used_bytes == facts["used_at_smallest"]
-        below = simulate(model, where, arena_size=facts["smallest"] - 1)
-        assert below.status == "error"
-        printed = [line for text in below.log for line in text.splitlines() if line]
-        assert printed == facts["below"]
+        answers[roomy.smallest.size, roomy.arena_used_bytes] = where
+    truth = facts["smallest"], facts["used"]
+    assert truth in answers
+    assert (len(answers) > 1) == (name in UNDECIDED)
+    where = answers[truth]
+    assert simulate(load(MODEL), where, arena_size=facts["smallest"]).arena_used_bytes == facts["used_at_smallest"]
+    below = simulate(load(MODEL), where, arena_size=facts["smallest"] - 1)
+    assert below.status == "error"
+    assert [line for text in below.log for line in text.splitlines() if line] == facts["below"]
 
 
 @pytest.mark.parametrize("name", BUILDS)
