@@ -21,6 +21,7 @@ VERBS = {
     "replay-on": "replay_on",
     "ports": "ports",
     "serve": "serve",
+    "bug-report": "bug_report",
     "bisect": "bisect",
     "targets": "targets",
     "libraries": "libraries",
