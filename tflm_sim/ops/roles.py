@@ -1,7 +1,8 @@
 """The requests that nearly every kernel makes, and the device's ENSURE messages, as typed one-liners.
 
-A place is written as upstream prints it without the directory: ``"add_common.cc:83"``; ``KERNELS`` is prefixed. The
-expression texts are those of the macro arguments, because the device prints them.
+For kernels of one's own: a place is written as the device prints it, without TFLM's own directory of kernels:
+``"my_filter.cc:83"``. The texts are those of the macro arguments, because the device prints them. The kernels of TFLM
+say what they check through :class:`~tflm_sim.ops.kernel.Kernel`, which knows where.
 
 Source: TF_LITE_ENSURE* in tensorflow/lite/core/c/common.h, MicroContext in tensorflow/lite/micro/micro_context.cc
 @ 90b983c.
@@ -12,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name, type_number
+from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name
 from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.places import full_place
 from tflm_sim.ops.requests import (
     FreeTempTensor,
     KernelTensor,
@@ -21,19 +23,12 @@ from tflm_sim.ops.requests import (
     Scratch,
     SetShape,
     Steps,
-    T,
     TempTensor,
 )
 from tflm_sim.units import int32
 
-KERNELS = "tensorflow/lite/micro/kernels/"
 INT_ARRAY_ALIGNMENT = 4
 """``alignof(TfLiteIntArray)`` in bytes, under every ABI."""
-
-
-def full_place(place: str) -> str:
-    """Return the place with its directory: as given when it has one, else under ``KERNELS``."""
-    return place if place.startswith(("tensorflow/", "signal/")) else KERNELS + place
 
 
 def fail(message: str) -> PrepareError:
@@ -64,37 +59,9 @@ def ensure_types_eq(a: int, b: int, place: str, a_text: str, b_text: str) -> Non
         raise fail(f"{full_place(place)} {a_text} != {b_text} ({type_name(a)} != {type_name(b)})")
 
 
-def ensure_c_types_eq(a: int, b: int, place: str, a_text: str, b_text: str) -> None:
-    """TF_LITE_ENSURE_EQ of two ``TensorType``s: the device prints the ``TfLiteType`` numbers."""
-    ensure_eq(type_number(a), type_number(b), place, a_text, b_text)
-
-
-def ensure_count_eq(node: Node, count: int, expected: int, place: str, a_text: str, b_text: str) -> None:
-    """TF_LITE_ENSURE_EQ(context, NumElements(...), expected): ``NumElements`` is 64 bits wide, the format says ``%d``.
-
-    On a 32-bit target the second number printed is therefore the upper half of ``count`` and not ``expected``.
-    """
-    if count != expected:
-        second = expected if node.target.abi.pointer_size == 8 else int32(count >> 32)
-        raise fail(f"{full_place(place)} {a_text} != {b_text} ({int32(count)} != {second})")
-
-
-def ensure_msg(condition: bool, file: str, message: str) -> None:
-    """TF_LITE_ENSURE_MSG: prints the file without a line."""
-    if not condition:
-        raise fail(f"{full_place(file)} {message}")
-
-
 def size_of(node: Node, count: int, element_size: int) -> int:
     """Return ``count * sizeof(element)`` as C computes it: an ``int`` count, a ``size_t`` product (bytes)."""
     return int32(count) * element_size & ((1 << 8 * node.target.abi.pointer_size) - 1)
-
-
-def dim(tensor: KernelTensor, axis: int, place: str) -> int:
-    """Return ``dims->data[axis]``; upstream reads past the end where the rank is smaller, here the device halts."""
-    if not 0 <= axis < len(tensor.shape):
-        raise abort(place, f"dims->data[{axis}] of a tensor of rank {len(tensor.shape)}")
-    return tensor.shape[axis]
 
 
 def op_data(struct: str) -> Callable[[Node], Steps[object]]:
@@ -152,18 +119,6 @@ def free(*tensors: KernelTensor | None) -> Steps[None]:
     for tensor in tensors:
         if tensor is not None:
             yield FreeTempTensor(tensor)
-
-
-def freeing(steps: Steps[T], *tensors: KernelTensor | None) -> Steps[T]:
-    """Carry out ``steps``, then free the tensors; also when the kernel fails, as a destructor does."""
-    try:
-        result = yield from steps
-    except PrepareError as error:
-        if error.status != "abort":
-            yield from free(*tensors)
-        raise
-    yield from free(*tensors)
-    return result
 
 
 def decompression_scratch(node: Node, position: int) -> Steps[None]:

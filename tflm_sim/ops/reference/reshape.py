@@ -11,7 +11,7 @@ from __future__ import annotations
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source
+from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, unchecked
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import bounded_dims, convertible_types, dims_option
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_shape
@@ -93,23 +93,13 @@ def _squeezed(k: Kernel, source: KernelTensor) -> set[int]:
     return squeezed
 
 
-def _check_squeeze(k: Kernel, source: KernelTensor, maybe_output: KernelTensor | None) -> Steps[None]:
-    output = k.require(maybe_output, "op_context.output")
+def _squeeze(k: Kernel, maybe_input: KernelTensor | None, maybe_output: KernelTensor | None) -> None:
+    source, output = k.require(maybe_input, "op_context.input"), k.require(maybe_output, "op_context.output")
     k.ensure(len(source.shape) <= _MAX_SQUEEZE_DIMS, "input_num_dims <= max_squeeze_dims")
     squeezed = _squeezed(k, source)
     kept = [size for index, size in enumerate(source.shape) if index not in squeezed]
     for index, size in enumerate(kept):
         k.check(k.dim(output, index) >= size, "output_dims->data[out_idx++] >= input_dims->data[in_idx]")
-    yield from ()
-
-
-def _prepare_squeeze(node: Node) -> Steps[None]:
-    k = Kernel(node, "squeeze.cc")
-    k.counts(inputs=1)
-    source = yield from k.optional_input(0)
-    output = yield from k.optional_output(0)
-    source = k.require(source, "op_context.input")
-    yield from k.freeing(_check_squeeze(k, source, output), source, output)
 
 
 def _axis_value(k: Kernel, axis: KernelTensor) -> int:
@@ -147,6 +137,8 @@ def _prepare_shape(node: Node) -> Steps[None]:
     yield from ()
 
 
+_MAYBE = unchecked(INPUT), unchecked(OUTPUT)
+
 MODELS: tuple[OpModel, ...] = (
     OpModel(
         "RESHAPE",
@@ -157,7 +149,7 @@ MODELS: tuple[OpModel, ...] = (
     OpModel(
         "SQUEEZE",
         "TfLiteSqueezeParams",
-        prepare=_prepare_squeeze,
+        prepare=Prepare("squeeze.cc", counts(1), takes=_MAYBE, body=_squeeze, frees_always=True),
         parse=bounded_dims("SqueezeOptions", "squeeze_dims", "squeeze"),
     ),
     OpModel(
