@@ -171,7 +171,6 @@ def carry_out(node: Node, steps: Steps[object], refusals: list[bool]) -> object:
     return None
 
 
-@pytest.mark.parametrize("op", sorted(MODELS))
 def hold_the_quick_answer_equal(model: Model, machine: Target) -> None:
     """Without events, the smallest arena is the one that follows from the events, or the same failure."""
     roomy = simulate(model, machine)
@@ -183,6 +182,7 @@ def hold_the_quick_answer_equal(model: Model, machine: Target) -> None:
     assert str(caught.value) == str(roomy.failure)
 
 
+@pytest.mark.parametrize("op", sorted(MODELS))
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_operator_is_simulated_in_any_arena_and_alone(op: str, data: st.DataObject) -> None:
