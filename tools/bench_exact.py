@@ -3,6 +3,7 @@
     python tools/bench_exact.py [--instances DIR] [--minimalloc BINARY]     at the capacity of the benchmark
     python tools/bench_exact.py --smallest [--time-limit 60]                the smallest capacity per instance
     python tools/bench_exact.py --models [--time-limit 10]                  the head of every model in ../shared/models
+    python tools/bench_exact.py --hard [--only ours,minimalloc,cp_sat]      ../shared/planners/hard, family by family
 
 DIR is benchmarks/challenging of google/minimalloc; without it the same instances with their time compressed, in
 ../shared/planners/speed, are taken. BINARY is minimalloc built outside of this tree. Times are CPU seconds of all
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import resource
 import subprocess
 import time
@@ -81,14 +83,21 @@ def recorded() -> dict[str, Any]:
     return facts
 
 
-def run_minimalloc(binary: Path, problem: Problem, scratch: Path) -> float | None:
+def run_minimalloc(
+    binary: Path,
+    problem: Problem,
+    scratch: Path,
+    *,
+    capacity: int = CAPACITY,
+    timeout_s: float = MINIMALLOC_TIMEOUT_S,
+) -> float | None:
     """Return minimalloc's CPU seconds, or None where it does not finish."""
     with scratch.open("w", encoding="utf-8") as file:
         write_csv(file, problem)
-    command = [str(binary), f"--capacity={CAPACITY}", f"--input={scratch}", f"--output={scratch}.out", "--validate"]
+    command = [str(binary), f"--capacity={capacity}", f"--input={scratch}", f"--output={scratch}.out", "--validate"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        subprocess.run(command, check=True, capture_output=True, timeout=MINIMALLOC_TIMEOUT_S)
+        subprocess.run(command, check=True, capture_output=True, timeout=timeout_s)
     except (subprocess.SubprocessError, OSError):
         return None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -140,6 +149,79 @@ def print_smallest(args: argparse.Namespace) -> None:
         )
 
 
+def hard_instances(directory: Path) -> Iterator[tuple[str, int, Problem]]:
+    """Yield family, capacity and problem of each ``NAME.CAPACITY.csv``."""
+    for path in sorted(directory.glob("*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            yield path.name.split("_")[0], int(path.name.split(".")[-2]), read_csv(file, path=str(path))
+
+
+def run_cp_sat(problem: Problem, capacity: int, time_limit: float) -> tuple[int | None, float]:
+    """Return the peak of CP-SAT's plan within the capacity (one worker), or None, and its CPU seconds."""
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    offsets, lives, places = [], [], []
+    for buffer in problem.buffers:
+        offset = model.new_int_var(0, capacity - buffer.size, "")
+        length = buffer.last_time_used - buffer.first_time_used + 1
+        offsets.append(offset)
+        lives.append(model.new_fixed_size_interval_var(buffer.first_time_used, length, ""))
+        places.append(model.new_fixed_size_interval_var(offset, buffer.size, ""))
+    model.add_no_overlap_2d(lives, places)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.max_time_in_seconds = time_limit
+    start = time.process_time()
+    found = solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    cpu_s = time.process_time() - start
+    if not found:
+        return None, cpu_s
+    return plan_of(problem.buffers, [solver.value(offset) for offset in offsets]).peak, cpu_s
+
+
+def run_ours(problem: Problem, capacity: int, args: argparse.Namespace) -> tuple[int | None, float]:
+    """Return the peak of our best plan and the CPU seconds."""
+    done = run(problem.buffers, capacity=capacity, time_limit=args.time_limit, workers=args.workers)
+    return done.result.peak, done.cpu_s
+
+
+def run_hard_minimalloc(problem: Problem, capacity: int, args: argparse.Namespace) -> tuple[int | None, float]:
+    """Return the capacity if minimalloc fits into it, else None, and the CPU seconds (the limit if it is ended)."""
+    cpu_s = run_minimalloc(args.minimalloc, problem, args.scratch, capacity=capacity, timeout_s=args.time_limit)
+    return (None, args.time_limit) if cpu_s is None else (capacity, cpu_s)
+
+
+def print_hard(args: argparse.Namespace) -> None:
+    """Print solved, CPU seconds and gap per family, for each solver that is there."""
+    solvers = {
+        "ours": lambda problem, capacity: run_ours(problem, capacity, args),
+        "minimalloc": lambda problem, capacity: run_hard_minimalloc(problem, capacity, args),
+        "cp_sat": lambda problem, capacity: run_cp_sat(problem, capacity, args.time_limit),
+    }
+    names = [name for name in args.only.split(",") if name != "minimalloc" or args.minimalloc]
+    totals: dict[tuple[str, str], list[tuple[bool, float, float]]] = {}
+    for family, capacity, problem in hard_instances(args.hard_instances):
+        cells = []
+        for name in names:
+            peak, cpu_s = solvers[name](problem, capacity)
+            gap = math.nan if peak is None else max(peak - capacity, 0) / capacity
+            solved = peak is not None and peak <= capacity
+            totals.setdefault((family, name), []).append((solved, cpu_s, gap))
+            totals.setdefault(("all", name), []).append((solved, cpu_s, gap))
+            cells.append(f"{name} {'solved' if solved else 'open':6} {cpu_s:7.3f} s")
+        print(f"{Path(problem.title).stem:24} {len(problem.buffers):5}  " + "   ".join(cells), flush=True)
+    print()
+    print("family    solver      solved   CPU s: sum    largest   largest gap")
+    for (family, name), rows in sorted(totals.items(), key=lambda item: (item[0][0] == "all", item[0])):
+        gaps = [gap for _, _, gap in rows if not math.isnan(gap)]
+        widest = f"{max(gaps):.2%}" if len(gaps) == len(rows) else "no plan"
+        print(
+            f"{family:9} {name:10} {sum(solved for solved, _, _ in rows):3} of {len(rows):2}  "
+            f"{sum(cpu for _, cpu, _ in rows):10.3f} {max(cpu for _, cpu, _ in rows):10.3f}   {widest:>11}"
+        )
+
+
 def print_models(args: argparse.Namespace) -> None:
     """Print the third table: greedy is what TFLM's planner gives."""
     print("     n      greedy     optimum  verdict        cpu s  model")
@@ -171,11 +253,16 @@ def main() -> None:
     parser.add_argument("--scratch", type=Path, default=Path("/tmp/bench_exact.csv"), help="where problems are written")
     parser.add_argument("--smallest", action="store_true", help="minimise instead")
     parser.add_argument("--models", action="store_true", help="minimise the heads of the shared models")
+    parser.add_argument("--hard", action="store_true", help="the hard families, at their capacities")
+    parser.add_argument("--hard-instances", type=Path, default=SHARED / "planners" / "hard", help="NAME.CAPACITY.csv")
+    parser.add_argument("--only", default="ours,minimalloc,cp_sat", help="solvers of --hard")
     parser.add_argument("--preset", default="cortex-m4", help="target of --models")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each problem")
     parser.add_argument("--workers", type=int, default=1, help="threads")
     args = parser.parse_args()
-    if args.models:
+    if args.hard:
+        print_hard(args)
+    elif args.models:
         print_models(args)
     else:
         (print_smallest if args.smallest else print_at_capacity)(args)
