@@ -71,7 +71,7 @@ def solve(
     """Find the plan with the smallest peak, or, given a capacity, any plan within it.
 
     Fixed offsets are kept as they are; alignments bind the other buffers. Above 2,048 buffers the best first-fit plan
-    is improved window by window until the limit (without one, until 200 windows in vain); only the bound proves it then.
+    is improved window by window until the limit (without one, until 200 windows in vain); only the bound proves it.
     A KeyboardInterrupt ends the search like ``cancel`` does.
 
     Args:
