@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
+from tflm_sim.errors import PlanningError
 from tflm_sim.planners import gpu, greedy, hill_climb, vela
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.lower_bound import lower_bound
@@ -26,23 +28,24 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
 
     Args:
         buffers: What to place. With fixed offsets only TFLM's greedy and hill climb are tried.
-        time_limit: Seconds for everything; no planner but hill climb is interrupted.
-
-    Raises:
-        PlanningError: A value does not fit TFLM's 32-bit integers.
+        time_limit: Seconds for everything; no planner but hill climb is interrupted. TFLM's greedy is left out where a
+            value does not fit its 32 bits.
     """
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
     bound = lower_bound(buffers)
     has_fixed = any(buffer.offset is not None for buffer in buffers)
-    best = greedy.plan(buffers)
-    for place in () if has_fixed else _PLANNERS:
-        if best.peak <= bound or time.monotonic() >= deadline:
+    best: Plan | None = None
+    for place in (greedy.plan,) if has_fixed else (greedy.plan, *_PLANNERS):
+        with suppress(PlanningError):
+            best = _smaller(best, place(buffers))
+        if best is not None and (best.peak <= bound or time.monotonic() >= deadline):
             return best
-        best = min(best, place(buffers), key=_peak)
-    left = deadline - time.monotonic()
-    if best.peak <= bound or left <= 0:
-        return best
-    return min(best, hill_climb.plan(buffers, time_limit=left), key=_peak)
+    left = max(deadline - time.monotonic(), 0.0)
+    return _smaller(best, hill_climb.plan(buffers, time_limit=left))
+
+
+def _smaller(best: Plan | None, other: Plan) -> Plan:
+    return other if best is None else min(best, other, key=_peak)
 
 
 def _peak(plan: Plan) -> int:

@@ -90,3 +90,8 @@ def test_best_of_keeps_fixed_offsets():
 
 def test_best_of_without_time_is_greedy():
     assert best_of.plan(GREEDY_TRAP, time_limit=0) == PLANNERS["greedy"](GREEDY_TRAP)
+
+
+def test_the_best_of_the_quick_ones_leaves_out_what_counts_in_32_bits() -> None:
+    """3 GiB each, two at once: TFLM's greedy refuses, the others need 6 GiB."""
+    assert planner("best_of")([Buffer(3 << 30, time, time + 1) for time in range(3)]).peak == 6 << 30

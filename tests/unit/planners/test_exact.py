@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import random
 import threading
 from pathlib import Path
 
@@ -182,10 +183,52 @@ def test_what_on_progress_raises_is_raised_again() -> None:
 
 def test_more_buffers_than_are_searched_get_a_plan_and_a_bound() -> None:
     buffers = [Buffer(1 + index % 7, index, index + index % 5) for index in range(3000)]
-    result = solve(buffers)
+    result = solve(buffers, node_limit=2_000)
     assert result.plan is not None
     assert validate(buffers, result.plan) == []
     assert result.lower_bound <= result.plan.peak
+
+
+def test_more_buffers_than_are_searched_are_improved_window_by_window() -> None:
+    draw = random.Random(1)
+    starts = [draw.randrange(2_100) for _ in range(2_100)]
+    buffers = [Buffer(64 * draw.randint(1, 999), start, start + draw.randint(0, 9)) for start in starts]
+    first, later = solve(buffers, node_limit=0), solve(buffers, node_limit=20_000)
+    assert first.plan is not None
+    assert later.plan is not None
+    assert validate(buffers, later.plan) == []
+    assert later.plan.peak < first.plan.peak
+
+
+@needs_instances
+def test_a_missed_capacity_leaves_the_best_plan_that_was_found() -> None:
+    """First fit needs 1,291,264 bytes for D; 1,025,024 is smaller than any plan known."""
+    result = solve(instance("minimalloc_D"), capacity=1_025_024, node_limit=60_000)
+    assert result.peak is not None
+    assert result.peak < 1_200_000
+
+
+@needs_instances
+def test_mirrored_time_and_perfect_packings_are_answered() -> None:
+    mirrored = [Buffer(b.size, -b.last_time_used, -b.first_time_used) for b in instance("minimalloc_K")]
+    assert solve(mirrored, capacity=1_048_576, node_limit=200_000).peak == 1_048_576
+
+
+def test_a_rectangle_cut_into_pieces_is_put_together_again() -> None:
+    """Cuts across the whole of a piece, by turns in time and in size: 256 pieces of a rectangle of 10^6 bytes."""
+    draw = random.Random(5)
+    pieces = [(0, 10**4, 10**6)]
+    for turn in range(8):
+        cut = []
+        for first, end, size in pieces:
+            low, high = (first, end) if turn % 2 == 0 else (0, size)
+            at = low + (high - low) * draw.randint(300, 700) // 1_000
+            cut += (
+                [(first, at, size), (at, end, size)] if turn % 2 == 0 else [(first, end, at), (first, end, size - at)]
+            )
+        pieces = cut
+    buffers = [Buffer(size, first, end - 1) for first, end, size in pieces]
+    assert solve(buffers, capacity=10**6, node_limit=2_000_000).peak == 10**6
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from math import gcd
 from operator import itemgetter
 
 from tflm_sim.errors import PlanningError
@@ -40,10 +41,18 @@ def greedy_by_size_offsets(
 
 
 def _offsets(records: Sequence[TensorUsageRecord[int]], alignment: int) -> list[int]:
-    """Return the offsets from the C core, or from Python where C was not built or a value does not fit its 32 bits."""
+    """Return the offsets from the C core, or from Python where C was not built or a value does not fit its 32 bits.
+
+    What divides all sizes is taken out before: a problem of gigabytes then still fits.
+    """
+    unit = gcd(*(record.tensor_size for record in records))
+    if unit == 0 or unit % alignment:
+        unit = gcd(unit, alignment)
+    least = max(alignment // unit, 1)
     if native.available():
         with suppress(PlanningError):
-            return native.best_fit((r.tensor_size, -1, r.first_task, r.last_task, alignment) for r in records)
+            rows = ((r.tensor_size // unit, -1, r.first_task, r.last_task, least) for r in records)
+            return [unit * offset for offset in native.best_fit(rows)]
     return best_fit_offsets(records, alignment)
 
 

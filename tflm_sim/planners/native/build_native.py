@@ -12,13 +12,14 @@ from cffi import FFI
 
 HERE = Path("tflm_sim/planners/native")
 HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact.h")
-INNER = ("exact_packing.h", "exact_problem.h", "exact_search.h")
+INNER = ("exact_improve.h", "exact_packing.h", "exact_problem.h", "exact_search.h")
 SOURCES = (
     "tflm_plan.c",
     "hill_climb.c",
     "by_size_objects.c",
     "min_cost_flow.c",
     "exact.c",
+    "exact_improve.c",
     "exact_orders.c",
     "exact_packing.c",
     "exact_problem.c",

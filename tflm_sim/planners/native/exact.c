@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "exact_improve.h"
 #include "exact_packing.h"
 #include "exact_search.h"
 
@@ -22,7 +23,6 @@
 #endif
 
 enum {
-  MOST_SEARCHED = 2048, /* more buffers than these get a first-fit plan and a bound only */
   MOST_WORKERS = 64,
   LEAST_NODES = 256,
   LONG_EVERY = 4,
@@ -30,6 +30,7 @@ enum {
   APPROACH_EVERY = 4, /* with a capacity, one of so many asks for something between it and the best plan */
   LONGER = 2,         /* so many times longer are the long ones at least */
   KEY_COUNT = 4,
+  PATIENCE = 200, /* without any limit, so many windows in vain end the search of a plan too large to be searched whole */
   PACKING_NODES = 6000,
   LONG_PACKING_EVERY = 8,
   PACKING_SHARE = 160, /* packing nodes to a search node; they are forty times as quick */
@@ -351,19 +352,52 @@ static int search_all(effort *e, int count) {
   return good ? EXACT_OK : EXACT_NO_MEMORY;
 }
 
+/* Asked by what is not a search: one thread only. */
+static int stops(void *context) {
+  effort *e = context;
+  if (e->options->progress != NULL && now() - e->reported >= REPORT_EVERY) {
+    const exact_status status = status_of(e);
+    e->reported = now();
+    if (e->best_peak >= 0 && e->options->progress(e->options->context, &status)) e->stop = 1;
+  }
+  check_limits(e);
+  return e->stop && e->best_peak >= 0; /* some plan has to be there */
+}
+
+/* More buffers than a search can hold: a window at a time, until a limit. */
+static int improve(effort *e) {
+  improvement m;
+  int64_t *units = malloc(sizeof *units * (size_t)(e->p->count + 1));
+  const int code = units == NULL ? EXACT_NO_MEMORY : improve_init(&m, e->p, units);
+  if (units != NULL && code == EXACT_OK) {
+    memcpy(units, e->best, sizeof *units * (size_t)e->p->count);
+    m.stops = stops;
+    m.context = e;
+    const int has_limit = e->options->time_limit >= 0 || e->options->node_limit >= 0;
+    for (int misses = 0; (has_limit || misses < PATIENCE) && !stops(e) && !answered(e);) {
+      misses = improve_once(&m, e->best_peak) ? 0 : misses + 1;
+      e->nodes = m.nodes + misses;
+      offer(e, units);
+    }
+  }
+  if (units != NULL) improve_free(&m);
+  free(units);
+  return code;
+}
+
 static int first_plans(effort *e) {
   int *order = malloc(sizeof *order * (size_t)(e->p->count + 1));
   int64_t *units = malloc(sizeof *units * (size_t)(e->p->count + 1));
   int code = order != NULL && units != NULL ? EXACT_OK : EXACT_NO_MEMORY;
   for (size_t k = 0; code == EXACT_OK && k < sizeof FIRST_FIT_KEYS / sizeof *FIRST_FIT_KEYS; k++) {
     problem_order(e->p, FIRST_FIT_KEYS[k], order);
-    code = problem_first_fit(e->p, order, units);
+    code = problem_first_fit(e->p, order, units, stops, e);
     if (code == EXACT_OK) offer(e, units);
     if (e->best_peak == e->bound) break;
   }
   free(order);
   free(units);
-  return code;
+  return code > 0 ? EXACT_OK : code; /* out of time: some plan is there */
 }
 
 /* ---- the forms of the problem */
@@ -451,7 +485,8 @@ static int solve_problem(effort *e) {
   e->best = calloc((size_t)p->count + 1, sizeof *e->best);
   if (e->best == NULL) return EXACT_NO_MEMORY;
   const int code = first_plans(e);
-  if (code != EXACT_OK || answered(e) || p->count > MOST_SEARCHED) return code;
+  if (code != EXACT_OK || answered(e)) return code;
+  if (p->count > MOST_SEARCHED) return improve(e);
 #ifdef _WIN32
   return search_all(e, 1);
 #else

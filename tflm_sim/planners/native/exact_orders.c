@@ -21,7 +21,7 @@ static double measure(const problem *p, char key, int i) {
     case 'a': return (double)p->bytes[i] * (p->high[i] - p->low[i]);
     case 'w': return (double)(p->high[i] - p->low[i]);
     case 'L': return (double)p->low[i];
-    case 'O': return (double)(p->first_near[i + 1] - p->first_near[i]);
+    case 'O': return p->near == NULL ? 0.0 : (double)(p->first_near[i + 1] - p->first_near[i]);
     case 'T': return (double)p->load[i];
     case 'W': return p->duration[i];
     default: return (double)p->bytes[i];
@@ -41,39 +41,44 @@ void problem_order(const problem *p, const char *keys, int *order) {
   free(list);
 }
 
+/* What is placed, lowest first: offsets [low, high) in sections [from, to). */
 typedef struct {
   int64_t low, high;
+  int from, to;
 } taken;
 
-static int compare_taken(const void *a, const void *b) {
-  const taken *x = a, *y = b;
-  return (x->low > y->low) - (x->low < y->low);
-}
+enum { POLL_EVERY = 256 };
 
-/* The lowest offset of buffer i that leaves every placed neighbour alone. */
-static int64_t lowest_gap(const problem *p, int i, const int64_t *units, taken *list) {
-  size_t used = 0;
-  for (int q = p->first_near[i]; q < p->first_near[i + 1]; q++) {
-    const int j = p->near[q];
-    if (units[j] >= 0) list[used++] = (taken){units[j], units[j] + p->size[j]};
-  }
-  for (int q = p->first_block[i]; q < p->first_block[i + 1]; q++) {
-    const int j = p->block[q];
-    list[used++] = (taken){p->fixed[j], p->fixed[j] + p->size[j]};
-  }
-  qsort(list, used, sizeof *list, compare_taken);
+/* The lowest offset of buffer i that leaves all that is placed alone. */
+static int64_t lowest_gap(const problem *p, int i, const taken *list, int count) {
   int64_t at = 0;
-  for (size_t k = 0; k < used && list[k].low < at + p->size[i]; k++)
-    if (list[k].high > at) at = exact_align_up(list[k].high, p->align[i]);
+  for (int k = 0; k < count && list[k].low < at + p->size[i]; k++)
+    if (list[k].high > at && list[k].from < p->high[i] && p->low[i] < list[k].to)
+      at = exact_align_up(list[k].high, p->align[i]);
   return at;
 }
 
-int problem_first_fit(const problem *p, const int *order, int64_t *units) {
+static void take(const problem *p, int i, int64_t at, taken *list, int count) {
+  int k = count;
+  for (; k > 0 && list[k - 1].low > at; k--) list[k] = list[k - 1];
+  list[k] = (taken){at, at + p->size[i], p->low[i], p->high[i]};
+}
+
+int problem_first_fit(const problem *p, const int *order, int64_t *units, int (*poll)(void *context), void *context) {
   taken *list = malloc(sizeof(taken) * ((size_t)p->count + 1));
+  int count = 0, code = EXACT_OK;
   if (list == NULL) return EXACT_NO_MEMORY;
-  for (int i = 0; i < p->count; i++) units[i] = p->fixed[i];
-  for (int k = 0; k < p->count; k++)
-    if (p->fixed[order[k]] == EXACT_FREE) units[order[k]] = lowest_gap(p, order[k], units, list);
+  for (int i = 0; i < p->count; i++) {
+    units[i] = p->fixed[i];
+    if (p->fixed[i] != EXACT_FREE) take(p, i, units[i], list, count++);
+  }
+  for (int k = 0; k < p->count && code == EXACT_OK; k++) {
+    const int i = order[k];
+    if (p->fixed[i] != EXACT_FREE) continue;
+    units[i] = lowest_gap(p, i, list, count);
+    take(p, i, units[i], list, count++);
+    if (poll != NULL && k % POLL_EVERY == POLL_EVERY - 1) code = poll(context);
+  }
   free(list);
-  return EXACT_OK;
+  return code;
 }

@@ -180,6 +180,7 @@ static int build_lists(problem *p, keyed *others) {
 }
 
 static int build_neighbours(problem *p) {
+  if (p->count > MOST_SEARCHED) return EXACT_OK;
   keyed *others = malloc(sizeof(keyed) * ((size_t)p->count * 2 + 1));
   if (others == NULL) return EXACT_NO_MEMORY;
   const int code = build_lists(p, others);
@@ -191,7 +192,7 @@ static int build_neighbours(problem *p) {
 static void find_twins(problem *p) {
   for (int i = 0; i < p->count; i++) {
     p->twin[i] = -1;
-    if (p->fixed[i] != EXACT_FREE) continue;
+    if (p->fixed[i] != EXACT_FREE || p->near == NULL) continue;
     for (int q = p->first_near[i]; q < p->first_near[i + 1]; q++) {
       const int j = p->near[q];
       if (j < i && j > p->twin[i] && p->low[i] == p->low[j] && p->high[i] == p->high[j] &&

@@ -11,6 +11,8 @@
      a        ====                 sections: moment 1 {a, b}, moment 3 {b, c}
      b           =======           a [0,1)  b [0,2)  c [1,2)
      c                 ====                                                       */
+enum { MOST_SEARCHED = 2048 }; /* above so many buffers no neighbours are listed: memory stays linear */
+
 typedef struct {
   int count, section_count;
   int64_t unit;             /* bytes per unit; every offset of a canonical plan is a multiple of it */
@@ -18,7 +20,8 @@ typedef struct {
   int64_t *size, *align;    /* in units, size rounded up */
   int64_t *fixed;           /* fixed offset in units, or EXACT_FREE */
   int *low, *high;          /* sections [low, high) */
-  int *first_near, *near;   /* free buffers alive together with buffer i: near[first_near[i] .. first_near[i + 1]) */
+  int *first_near, *near;   /* free buffers alive together with buffer i: near[first_near[i] .. first_near[i + 1]);
+                               none are listed above MOST_SEARCHED */
   int *first_block, *block; /* the same for fixed ones, lowest first */
   int *twin;                /* the previous free buffer that is interchangeable with this one, or -1 */
   int *original;            /* index among the caller's buffers (those of size 0 are left out) */
@@ -43,8 +46,9 @@ int64_t problem_next_peak(const problem *p, int64_t peak);
 /* The highest end in bytes of a plan given in units. */
 int64_t problem_peak(const problem *p, const int64_t *units);
 
-/* First fit, lowest gap first, in the given order of the free buffers; offsets in units. */
-int problem_first_fit(const problem *p, const int *order, int64_t *units);
+/* First fit, lowest gap first, in the given order of the free buffers; offsets in units. O(count^2), O(count) memory.
+   EXACT_OK, EXACT_NO_MEMORY, or 1 when poll (asked now and then, may be NULL) ended it. */
+int problem_first_fit(const problem *p, const int *order, int64_t *units, int (*poll)(void *context), void *context);
 
 /* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,
    Width (duration), siZe, Overlaps (buffers it meets), Later start. */

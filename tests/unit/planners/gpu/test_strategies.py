@@ -28,6 +28,12 @@ def test_by_size_takes_the_smallest_gap_where_tflm_takes_the_first():
     assert greedy.plan([Buffer(*use) for use in uses]).offsets == (0, 0, 100, 50, 0)
 
 
+def test_by_size_places_gigabytes_in_the_same_way():
+    """What divides all sizes does not matter: 3 GiB each, two at once."""
+    records = [TensorUsageRecord(3 << 30, time, time + 1) for time in range(3)]
+    assert greedy_by_size_offsets(records).offsets == (0, 3 << 30, 0)
+
+
 def test_a_strategy_that_does_not_know_textures_says_so():
     with pytest.raises(PlanningError) as refused:
         assign_objects_to_tensors([TensorUsageRecord(UInt2(1, 1), 0, 0)], MemoryStrategy.MINCOSTFLOW)

@@ -1,0 +1,106 @@
+/* One step frees a window: one of the buffers that reach up to the peak, and others that are alive near it, as many as a
+   search can place again in a moment. All others stay, as fixed buffers. The question to the exact search is whether the
+   window has a plan below the peak; when the last of the highest buffers is lower, so is the peak.
+
+     peak  +---+            a reaches the peak: a, b, c are freed,
+           | a |  +--+      d and e stay.
+           +-+-+--+ d|
+           |b|  c |--+      Windows of several lengths are drawn; the longer one is, the fewer of its buffers can be
+           +-+----+ e|      freed, and the more of what is around them is fixed.            */
+#include "exact_improve.h"
+
+#include <stdlib.h>
+
+enum { FEWEST_FREED = 12, MOST_FREED = 140, NODES_PER_FREED = 25 };
+
+int improve_init(improvement *m, const problem *p, int64_t *units) {
+  *m = (improvement){.p = p, .units = units, .seed = 1};
+  m->part = malloc(sizeof *m->part * MOST_SEARCHED);
+  m->named = malloc(sizeof *m->named * MOST_SEARCHED);
+  m->offsets = malloc(sizeof *m->offsets * MOST_SEARCHED);
+  return m->part != NULL && m->named != NULL && m->offsets != NULL ? EXACT_OK : EXACT_NO_MEMORY;
+}
+
+void improve_free(improvement *m) {
+  free(m->part);
+  free(m->named);
+  free(m->offsets);
+}
+
+static int draw(improvement *m, int below) {
+  m->seed += UINT64_C(0x9e3779b97f4a7c15);
+  return (int)(exact_mix(m->seed) % (uint64_t)below);
+}
+
+static int64_t end_of(const improvement *m, int i) { return m->units[i] * m->p->unit + m->p->bytes[i]; }
+
+/* One of the free buffers that reach the peak, or -1. */
+static int draw_highest(improvement *m, int64_t peak) {
+  int found = 0, chosen = -1;
+  for (int i = 0; i < m->p->count; i++)
+    if (end_of(m, i) == peak && m->p->fixed[i] == EXACT_FREE && draw(m, ++found) == 0) chosen = i;
+  return chosen;
+}
+
+static exact_buffer as_buffer(const improvement *m, int i, int is_freed) {
+  const problem *p = m->p;
+  return (exact_buffer){p->bytes[i], p->low[i], p->high[i] - 1, p->align[i] * p->unit,
+                        is_freed ? EXACT_FREE : m->units[i] * p->unit};
+}
+
+static int meets(const problem *p, int i, int low, int high) { return p->low[i] < high && low < p->high[i]; }
+
+/* List the freed ones first; returns how many buffers the window has, or 0 when they are too many. */
+static int list_window(improvement *m, int highest, int64_t peak) {
+  const problem *p = m->p;
+  const int most = FEWEST_FREED + draw(m, MOST_FREED - FEWEST_FREED), reach = 1 + draw(m, 1 + p->section_count / 8);
+  int low = p->low[highest] - reach, high = p->high[highest] + reach, freed = 0, inside = 0;
+  for (int i = 0; i < p->count; i++) inside += p->low[i] >= low && p->high[i] <= high && p->fixed[i] == EXACT_FREE;
+  low = p->low[highest];
+  high = p->high[highest];
+  m->named[freed++] = highest;
+  for (int i = 0, left = inside; i < p->count && freed < most; i++) {
+    if (p->low[i] < p->low[highest] - reach || p->high[i] > p->high[highest] + reach || p->fixed[i] != EXACT_FREE) continue;
+    left--;
+    if (i == highest || draw(m, left + 1) >= most - freed) continue;
+    m->named[freed++] = i;
+    if (p->low[i] < low) low = p->low[i];
+    if (p->high[i] > high) high = p->high[i];
+  }
+  int count = freed;
+  for (int k = 0; k < freed; k++) m->part[k] = as_buffer(m, m->named[k], 1);
+  for (int i = 0; i < p->count; i++) {
+    if (!meets(p, i, low, high)) continue;
+    int is_freed = 0;
+    for (int k = 0; k < freed && !is_freed; k++) is_freed = m->named[k] == i;
+    if (is_freed) continue;
+    if (count == MOST_SEARCHED) return 0;
+    m->part[count] = as_buffer(m, i, 0);
+    /* What is as high and stays would make the question a vain one: it is cut below the peak. */
+    if (end_of(m, i) >= peak) m->part[count].size = p->bytes[i] > p->unit ? p->bytes[i] - p->unit : 0;
+    m->named[count++] = i;
+  }
+  return count;
+}
+
+static int ask_stops(void *context, const exact_status *status) {
+  const improvement *m = context;
+  (void)status;
+  return m->stops != NULL && m->stops(m->context);
+}
+
+int improve_once(improvement *m, int64_t peak) {
+  const int highest = draw_highest(m, peak);
+  if (highest < 0) return 0;
+  const int count = list_window(m, highest, peak);
+  if (count == 0) return 0;
+  int freed = 0;
+  while (freed < count && m->part[freed].offset == EXACT_FREE) freed++;
+  const exact_options options = {peak - 1, (int64_t)freed * NODES_PER_FREED + 500, -1.0, 1, ask_stops, m};
+  exact_result result;
+  if (exact_solve(m->part, (size_t)count, &options, &result, m->offsets) != EXACT_OK) return 0;
+  m->nodes += result.status.nodes;
+  if (result.infeasible || result.status.peak >= peak) return 0;
+  for (int k = 0; k < freed; k++) m->units[m->named[k]] = m->offsets[k] / m->p->unit;
+  return 1;
+}
