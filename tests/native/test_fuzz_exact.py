@@ -1,4 +1,4 @@
-"""The exact planner's C code under AddressSanitizer and UBSan agrees with a plain search on every random problem."""
+"""The exact planner's C code agrees with a plain search on every random problem, under three sanitizers."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 HERE = Path(__file__).parent
 CORE = HERE.parents[1] / "tflm_sim/planners/native"
 SOURCES = sorted(CORE.glob("exact*.c"))
-FLAGS = ["-std=c99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{CORE}"]
+FLAGS = ["-std=c99", "-g", "-O1", "-fno-sanitize-recover=all", f"-I{CORE}"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 
@@ -25,10 +25,12 @@ def test_the_search_compiles_without_a_warning(source, tmp_path):
     assert compiled(tmp_path, "-std=c99", "-O2", *WARNINGS, "-c", str(source)).stderr == ""
 
 
-def test_random_problems_are_answered_as_by_a_plain_search(tmp_path):
+@pytest.mark.slow
+@pytest.mark.parametrize("sanitizers", ["address,undefined", "thread"])
+def test_random_problems_are_answered_as_by_a_plain_search(sanitizers, tmp_path):
     sources = [str(HERE / "fuzz_exact.c"), *map(str, SOURCES)]
-    built = compiled(tmp_path, *FLAGS, *sources, "-lpthread", "-o", "fuzz")
+    built = compiled(tmp_path, *FLAGS, f"-fsanitize={sanitizers}", *sources, "-lpthread", "-o", "fuzz")
     if built.returncode:
         pytest.skip(f"no sanitizers here: {built.stderr.splitlines()[0]}")
-    run = subprocess.run([tmp_path / "fuzz", "1", "300"], capture_output=True, text=True)
-    assert (run.returncode, run.stdout) == (0, "300 cases\n"), run.stderr
+    run = subprocess.run([tmp_path / "fuzz", "1", "200"], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "200 cases\n"), run.stderr
