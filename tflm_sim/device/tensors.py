@@ -59,7 +59,7 @@ class TensorStructs:
 
 def _ensure_zero_points(tensor: EvalTensor) -> None:
     assert tensor.affine is not None, "it has scales"
-    scales, zero_points = len(tensor.affine.scale), len(tensor.affine.zero_point)
+    scales, zero_points = tensor.affine.scale_count, tensor.affine.zero_point_count
     if zero_points < scales:
         raise PrepareError(
             f"tensor {tensor.index} has {scales} scales and {zero_points} zero points: the device reads past their end",

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+_read_float, _read_int64 = struct.Struct("<f").unpack_from, struct.Struct("<q").unpack_from
+
 OptionValue = int | float | bool | str | tuple[int, ...] | tuple[float, ...] | memoryview | None
 
 
@@ -85,6 +87,19 @@ class Quantization:
         if type(self._zero_point) is memoryview:
             self._zero_point = struct.unpack(f"<{self.zero_point_count}q", self._zero_point)
         return self._zero_point
+
+    @property
+    def first_scale(self) -> float:
+        """The first scale; there must be one."""
+        value: float = _read_float(self._scale)[0] if type(self._scale) is memoryview else self._scale[0]
+        return value
+
+    @property
+    def first_zero_point(self) -> int:
+        """The first zero point; there must be one."""
+        points = self._zero_point
+        value: int = _read_int64(points)[0] if type(points) is memoryview else points[0]
+        return value
 
     def _key(self) -> tuple[Sequence[float], Sequence[int], int, int]:
         return self.scale, self.zero_point, self.quantized_dimension, self.details_type

@@ -69,12 +69,12 @@ class KernelTensor:
     @property
     def scale(self) -> float:
         """``params.scale``: the first scale, 0.0 without affine quantization."""
-        return self.eval.affine.scale[0] if self.eval.affine else 0.0
+        return self.eval.affine.first_scale if self.eval.affine else 0.0
 
     @property
     def zero_point(self) -> int:
         """``params.zero_point``: the first zero point cut to 32 bits, 0 without affine quantization."""
-        return (self.eval.affine.zero_point[0] + 2**31) % 2**32 - 2**31 if self.eval.affine else 0
+        return (self.eval.affine.first_zero_point + 2**31) % 2**32 - 2**31 if self.eval.affine else 0
 
     @property
     def is_constant(self) -> bool:

@@ -167,7 +167,7 @@ def _check_int16_bias(k: Kernel, kernel: KernelTensor, output: KernelTensor, bia
 def _check_scales(k: Kernel, kernel: KernelTensor, channel_count: int, axis: str) -> None:
     """Refuse scales that are neither one nor one per channel, or that are not as many as the zero points."""
     assert kernel.affine is not None, "the caller checked that there are scales"
-    scales, zero_points = len(kernel.affine.scale), len(kernel.affine.zero_point)
+    scales, zero_points = kernel.affine.scale_count, kernel.affine.zero_point_count
     size = "affine_quantization->scale->size"
     k.ensure(scales in (1, channel_count), f"{size} == 1 || {size} == filter->dims->data[{axis}]")
     k.ensure_eq(scales, zero_points, size, "affine_quantization->zero_point->size")

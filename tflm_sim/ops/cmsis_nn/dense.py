@@ -36,7 +36,7 @@ def _fully_connected(
         _check_output_rank(k, output)
     accumulation_depth = runtime_dim(runtime_shape(kernel), len(kernel.shape) - 1)
     yield from layer_data(k.node, source, kernel, bias, output)
-    per_channel = source.type != _FLOAT32 and kernel.affine is not None and len(kernel.affine.scale) > 1
+    per_channel = source.type != _FLOAT32 and kernel.affine is not None and kernel.affine.scale_count > 1
     k.ensure(
         not per_channel or (source.type == _INT8 and kernel.type != _INT4),
         "!data->reference_op_data.is_per_channel || (data->reference_op_data.is_per_channel && "

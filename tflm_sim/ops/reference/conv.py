@@ -118,7 +118,7 @@ def check_scales(k: Kernel, kernel: KernelTensor, axis: int, axis_name: str) -> 
     k.affine(kernel, "filter")
     assert kernel.affine is not None, "the check raises without quantization"
     size = "affine_quantization->scale->size"
-    right = len(kernel.affine.scale) in (1, kernel.shape[axis])
+    right = kernel.affine.scale_count in (1, kernel.shape[axis])
     k.ensure(right, f"{size} == 1 || {size} == filter->dims->data[{axis_name}]")
 
 

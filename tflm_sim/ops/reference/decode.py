@@ -46,7 +46,7 @@ def _channels(output: KernelTensor) -> Quantization | None:
     affine = output.affine
     if affine is None:
         return None
-    last = affine.quantized_dimension == len(output.shape) - 1 and len(affine.scale) > 1
+    last = affine.quantized_dimension == len(output.shape) - 1 and affine.scale_count > 1
     if not last and affine.quantized_dimension != 0:
         raise fail(f"unsupported quantization axis {affine.quantized_dimension & 0xFFFFFFFF}")
     return affine
@@ -54,8 +54,8 @@ def _channels(output: KernelTensor) -> Quantization | None:
 
 def _zero_points(affine: Quantization) -> list[int]:
     """Return one zero point per scale, as the runtime's quantization array has them."""
-    channels = len(affine.scale)
-    stored = affine.zero_point if len(affine.zero_point) == channels else [affine.zero_point[0]] * channels
+    channels = affine.scale_count
+    stored = affine.zero_point if affine.zero_point_count == channels else [affine.zero_point[0]] * channels
     return [int32(value) for value in stored]
 
 

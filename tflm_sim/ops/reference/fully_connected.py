@@ -52,7 +52,7 @@ def fully_connected(refusal: str) -> Callable[..., Steps[None]]:
         if k.has("fc_int4"):
             yield from unpacked_filter(k.node, kernel)
         if k.has("fc_no_per_channel") and kernel.affine is not None:
-            k.ensure_msg(len(kernel.affine.scale) == 1, _NO_PER_CHANNEL)
+            k.ensure_msg(kernel.affine.scale_count == 1, _NO_PER_CHANNEL)
         yield from layer_data(k.node, source, kernel, bias, output)
         yield from decompressed_filter_and_bias(k.node, kernel)
 
@@ -103,7 +103,7 @@ def fully_connected_data(
     if source.type == TensorType.FLOAT32:
         return
     k = Kernel(node, _COMMON)
-    if k.has("fc_per_channel") and kernel.affine is not None and len(kernel.affine.scale) > 1:
+    if k.has("fc_per_channel") and kernel.affine is not None and kernel.affine.scale_count > 1:
         yield from _per_channel(k, source, kernel)
     else:
         check_convolution_multiplier(node, source, kernel, bias, output_scale)
@@ -114,7 +114,7 @@ def fully_connected_data(
 def _per_channel(k: Kernel, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
     """A scale for each row of the filter."""
     assert kernel.affine is not None, "the caller counted its scales"
-    scale_count = len(kernel.affine.scale)
+    scale_count = kernel.affine.scale_count
     k.ensure(
         source.type in (TensorType.INT8, TensorType.INT16) and kernel.type != TensorType.INT4,
         "(input->type == kTfLiteInt8 && filter->type != kTfLiteInt4) || "

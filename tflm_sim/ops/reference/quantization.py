@@ -140,10 +140,10 @@ def check_convolution_quantization(
     util = Kernel(node, _KERNEL_UTIL)
     util.affine(tensor, "input")
     util.affine(filter_tensor, "filter")
-    if filter_tensor.affine is not None and len(filter_tensor.affine.scale) > 1:
+    if filter_tensor.affine is not None and filter_tensor.affine.scale_count > 1:
         util.one_of(tensor.type, (TensorType.INT8, TensorType.INT16), "input->type")
         util.one_of(filter_tensor.type, (TensorType.INT8, TensorType.INT4), "filter->type")
-        scales = len(filter_tensor.affine.scale)
+        scales = filter_tensor.affine.scale_count
         util.ensure_eq(scales, channel_count, "affine_quantization->scale->size", "num_channels")
         size = util.dim(filter_tensor, filter_tensor.affine.quantized_dimension)
         text = "filter->dims->data[affine_quantization->quantized_dimension]"

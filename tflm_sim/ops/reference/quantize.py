@@ -20,7 +20,7 @@ _DEQUANTIZE_INPUTS = (TensorType.INT8, TensorType.INT16, TensorType.UINT8)
 
 def _quantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
     k.affine(output, "output")
-    one = output.affine is not None and len(output.affine.scale) == 1
+    one = output.affine is not None and output.affine.scale_count == 1
     k.ensure(one, "affine_quantization->scale->size == 1")
     k.one_of(source.type, k.known(_QUANTIZE_INPUTS, _QUANTIZE_SINCE), "input->type")
     outputs = _QUANTIZE_OUTPUTS if k.has("quantize_uint8") else _QUANTIZE_OUTPUTS[:-1]
