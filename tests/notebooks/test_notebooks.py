@@ -15,6 +15,7 @@ NAMES = (
     "02_persistent_vs_temp",
     "03_planners_side_by_side",
     "04_board_against_simulation",
+    "05_shrink_to_fit",
     "06_search_under_a_budget",
     "07_phone_and_micro",
 )

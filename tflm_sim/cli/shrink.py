@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import re
 from pathlib import Path
@@ -98,6 +99,8 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 where nothing gained or the goal is not met."""
+    if importlib.util.find_spec("numpy") is None:
+        raise UsageError("shrink needs numpy: pip install 'tflm_sim[prove]'")
     from tflm_sim.shrinking.shrink import MAX_MACS, shrink
 
     model = load_model(args.model)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from tflm_sim.errors import ModelError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
@@ -148,23 +149,36 @@ class Search:
 
     def run(self) -> None:
         """Search until nothing gains, or the goal is met."""
-        for name, edit in _PASSES:
+        stages: list[tuple[str, Callable[[], object]]] = [
+            *((name, partial(self.attempt, name, edit)) for name, edit in _PASSES),
+            ("operator order", self._order),
+            ("splits", self._descend),
+            ("prune", partial(self.attempt, "prune", _tidy)),
+        ]
+        if self.offline_plan:
+            stages.append(("offline plan", self._plan))
+        for name, stage in stages:
             if self.is_done:
-                return
+                break
             self.progress(name)
-            self.attempt(name, edit)
-        if not self.is_done:
-            self.progress("operator order")
-            self._order()
-        if not self.is_done:
-            self._descend()
-        if not self.is_done:
-            self.attempt("prune", _tidy)
-        if self.offline_plan and not self.is_done:
-            self._plan()
+            try:
+                stage()
+            except (LookupError, ValueError, AssertionError) as error:
+                # A pass that meets a graph it was not made for must not keep the others from their work.
+                self.rejected.append(
+                    Rejected(name, f"does not understand this model ({type(error).__name__}: {error})")
+                )
         if any(after > before for after, before in zip(self.arenas, self.origin_arenas, strict=True)):
             self.rejected.append(Rejected("all of it", "the model's own plan is better", self.arenas))
             self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []
+
+    def undo(self, reason: str) -> None:
+        """Take the last step back."""
+        step = self.steps.pop()
+        self.rejected.append(Rejected(step.name, reason, step.arenas))
+        last = self.steps[-1] if self.steps else None
+        self.model = self.origin if last is None else last.model
+        self.arenas = self.origin_arenas if last is None else last.arenas
 
     def attempt(self, name: str, edit: Pass) -> bool:
         """Try a pass as a whole, else edit by edit; return whether anything was kept."""
@@ -222,7 +236,6 @@ class Search:
 
     def _plan(self) -> None:
         """Place the tensors of the result, and of each model on the way to it; keep what gains most."""
-        self.progress("offline plan")
         best: tuple[tuple[int, ...], Model, int] | None = None
         for count in range(len(self.steps), -1, -1):
             model = self.steps[count - 1].model if count else self._unplanned()

@@ -20,7 +20,7 @@ from tflm_sim.shrinking.prove import Proof, prove
 from tflm_sim.shrinking.search import Limits, Progress, Rejected, Search, Step, bound, operator_names
 from tflm_sim.shrinking.sizing import Sizer
 from tflm_sim.shrinking.states import refusals
-from tflm_sim.shrinking.verify import verify
+from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.targets.target import Target
 
 MAX_MACS = 1.35
@@ -163,7 +163,7 @@ def shrink(
         UsageError: An option has no meaning, or a package is missing.
         ModelError: The model cannot be rewritten without losing something, or cannot be proved.
         SimulatedFailure: The model fails on a target as it is.
-        VerificationFailed, ProofFailed: The result does not compute the same: a bug of ours, and nothing to be used.
+        ProofFailed: The result does not do the same in the real TFLM: a bug of ours, and nothing to be used.
     """
     configurations = _configurations(targets)
     if not max_macs >= 1:
@@ -179,20 +179,30 @@ def shrink(
     search = Search(model, sizer, limits, progress or (lambda _: None), replan=replan)
     search.offline_plan, search.kernel_order = offline_plan or kernel_order, kernel_order
     search.run()
-    data = encode(search.model) if search.steps else bytes(model.source) or encode(model)
-    written = replace(parse(data), path=model.path)
-    result = _result(model, written, data, search)
-    if search.steps:
-        search.progress("verifying")
-        sentence = str(verify(model, written))
-        if has_offline_plan(written):
-            for index in range(len(configurations)):
-                check_plan(written, sizer.simulate(written, index))
-            sentence += "; the plan keeps every byte that is still to be read"
-        result = replace(result, verified=sentence)
+    search.progress("verifying")
+    written, data, verified = _verified(model, search)
+    result = replace(_result(model, written, data, search), verified=verified)
     if prove_runs is not None and result.has_gained:
         result = replace(result, proof=prove(model, data, written, prove_runs))
     return result
+
+
+def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
+    """Return the result as it is read again, its bytes, and what was verified; what is not verified is taken back."""
+    while search.steps:
+        data = encode(search.model)
+        written = replace(parse(data), path=model.path)
+        try:
+            sentence = str(verify(model, written))
+            if has_offline_plan(written):
+                for index in range(len(search.sizer.configurations)):
+                    check_plan(written, search.sizer.simulate(written, index))
+                sentence += "; the plan keeps every byte that is still to be read"
+            return written, data, sentence
+        except VerificationFailed as failure:
+            search.undo(str(failure))
+    data = bytes(model.source) or encode(model)
+    return replace(parse(data), path=model.path), data, ""
 
 
 def _configurations(targets: Where | Sequence[Where]) -> list[Configuration]:
