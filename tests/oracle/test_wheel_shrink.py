@@ -25,10 +25,6 @@ _SPEC.loader.exec_module(models)
 # At least what the arena shrinks to on a Cortex-M4 with CMSIS-NN, in bytes.
 EXPECTED = {
     "tflm__models__person_detect": 64_928,
-    "mlcommons-tiny__vww_model_data": 74_128,
-    "google-CFU-Playground__model_mobilenetv2_160_035": 252_648,
-    "Arm-Examples-mlek-cmsis-pack-examples__yolo-fastest_192_face_v4": 257_680,
-    "emza-vs-ModelZoo__ssd_slim_120x160x1_v1_int8": 194_260,
     "AmbiqAI-neuralSPOT__ic_bench_model_data": 44_296,
     "tum-ei-eda-mlonmcu-models__cifar10": 59_680,
     "esphome-micro-wake-word-models__alexa": 28_712,
