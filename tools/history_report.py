@@ -11,6 +11,7 @@ in it, and what the device prints one byte below. Exit code 1 when anything diff
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -24,22 +25,26 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.load import load
+from tflm_sim.ops.kernel import longest_argument
 
 HISTORY = SHARED / "history"
+DIRECTORY_LENGTH = 27
+"""How long the path is, in characters, in which they were compiled; it shows in one record of 2021."""
 MOST_CHARACTERS = 200
 """How much of what the device prints the records keep."""
 
 
-def _differences(name: str, facts: dict[str, Any], runtime: str) -> Iterator[tuple[str, int]]:
+def _differences(name: str, facts: dict[str, Any], runtime: str, directory: int | None) -> Iterator[tuple[str, int]]:
     """Yield where one model differs, with the bytes by which it is off."""
     model = load(SHARED / "models" / f"{name}.tflite")
     target = configure("x86_64", kernels="reference", runtime=runtime)
+    directory = None if target.target.runtime.has("vsnprintf") else directory
     roomy = simulate(model, target)
     if roomy.status != facts["status"]:
         yield f"status {roomy.status} here, {facts['status']} on the device", 0
         return
     if facts["status"] != "ok":
-        yield from _lines(roomy.log, facts.get("log", ""))
+        yield from _lines(roomy.log, facts.get("log", ""), directory=directory)
         return
     off = roomy.arena_used_bytes - facts["used"]
     if off:
@@ -58,22 +63,42 @@ def _differences(name: str, facts: dict[str, Any], runtime: str) -> Iterator[tup
     below = simulate(model, target, arena_size=facts["smallest"] - 1)
     if below.fits:
         yield "fits in one byte less here", 0
-    yield from _lines(below.log, facts["binding_log_one_byte_below"])
+    yield from _lines(below.log, facts["binding_log_one_byte_below"], directory=directory)
 
 
-def _lines(ours: Sequence[str], theirs: str) -> Iterator[tuple[str, int]]:
+def _lines(ours: Sequence[str], theirs: str, *, directory: int | None) -> Iterator[tuple[str, int]]:
     """Compare what is printed: without white space, as far as the record goes."""
-    here = "".join("".join(ours).split())[: MOST_CHARACTERS * 2]
+    lines = ours if directory is None else [_as_compiled(line, directory) for line in ours]
+    here = "".join("".join(lines).split())[: MOST_CHARACTERS * 2]
     there = "".join(theirs.split())
     if not here.startswith(there) and there != here:
         yield f"prints {here[:150]!r} here, {there[:150]!r} on the device", 0
 
 
-def judge(runtime: str, item: tuple[str, dict[str, Any]]) -> tuple[str, list[str], int]:
-    """Return a model's name, where it differs, and by how many bytes at most."""
+def _as_compiled(line: str, directory: int) -> str:
+    """Return what a device prints that was compiled in the directory in which the records were.
+
+    Old versions print a long text the shorter the longer the file's path is, of which the records keep the end alone.
+    """
+    found = re.match(r"(\S+:\d+ )(.*)( was not true\.)$", line)
+    if found is None or "->" not in found[2]:
+        return line
+    return found[1] + found[2][: longest_argument(len(found[1]) + directory)] + found[3]
+
+
+def judge(
+    runtime: str, item: tuple[str, dict[str, Any]], directory: int = DIRECTORY_LENGTH
+) -> tuple[str, list[str], int]:
+    """Return a model's name, where it differs, and by how many bytes at most.
+
+    Args:
+        runtime: The commit.
+        item: The model's name and its record.
+        directory: How long the path is, in characters, in which the record's TFLM was compiled.
+    """
     name, facts = item
     try:
-        found = list(_differences(name, facts, runtime))
+        found = list(_differences(name, facts, runtime, directory))
     except TflmSimError as error:
         found = [(f"{type(error).__name__}: {error}", 0)]
     return name, [text for text, _ in found], max((off for _, off in found), default=0)
@@ -95,7 +120,13 @@ def main(arguments: Sequence[str]) -> int:
     with ProcessPoolExecutor(2) as pool:
         for snapshot, commit, path in records(arguments):
             facts = json.loads(path.read_text(encoding="utf-8"))
-            rows = list(pool.map(partial(judge, commit), facts.items(), chunksize=4))
+            rows = list(
+                pool.map(
+                    partial(judge, commit, directory=0 if len(arguments) == 2 else DIRECTORY_LENGTH),
+                    facts.items(),
+                    chunksize=4,
+                )
+            )
             exact = sum(not found for _, found, _ in rows)
             print(
                 f"{snapshot:<12} {commit:<10} {len(rows):>6} {exact:>6}  {max(off for *_, off in rows):,} bytes",

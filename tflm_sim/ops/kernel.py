@@ -46,6 +46,17 @@ C_TYPES: dict[int, str] = {
 HYBRID = "Hybrid models are not supported on TFLite Micro."
 
 
+_LOG_LENGTH = 255
+
+
+def longest_argument(offset: int) -> int:
+    """Return how many characters of a ``%s`` argument MicroVsnprintf printed that begins ``offset`` into the line.
+
+    It counted each of them twice against its buffer of 256 (until ef0a7b025).
+    """
+    return max(0, (_LOG_LENGTH - offset + 1) // 2)
+
+
 class Kernel:
     """A node in the code of one upstream file.
 
@@ -79,7 +90,7 @@ class Kernel:
     def ensure(self, condition: bool, text: str, number: int = 1) -> None:
         """TF_LITE_ENSURE; ``number`` says which, where a function has the same one several times."""
         if not condition:
-            self._refuse(text, f"{text} was not true.", number)
+            self._refuse(text, " was not true.", number, argument=text)
 
     def ensure_eq(self, a: int, b: int, a_text: str, b_text: str, number: int = 1) -> None:
         """TF_LITE_ENSURE_EQ."""
@@ -126,10 +137,14 @@ class Kernel:
         """Fail at a check that says ``text`` and then ``values``."""
         self._refuse(text, f"{text} {values}")
 
-    def _refuse(self, text: str, says: str, number: int = 1) -> None:
+    def _refuse(self, text: str, says: str, number: int = 1, argument: str = "") -> None:
+        """Fail where a check stands; ``argument`` goes before what it says, cut as a version's ``%s`` cuts it."""
         place = self.place(text, number)
         if place is not None:
-            raise fail(f"{places.full_place(place[0])}:{place[1]} {says}")
+            where = f"{places.full_place(place[0])}:{place[1]} "
+            if argument and not self.has("vsnprintf"):
+                argument = argument[: longest_argument(len(where))]
+            raise fail(f"{where}{argument}{says}")
 
     def place(self, text: str, number: int = 1) -> tuple[str, int] | None:
         """Return where a check stands, None where this version of the file does not have it."""

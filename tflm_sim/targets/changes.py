@@ -140,8 +140,11 @@ _KERNELS: dict[str, Change] = {
     "fc_hybrid": Change(665, "b0afe2890", "2022-05-11", "FULLY_CONNECTED does not look at its filter's type"),
     "abs_rsqrt_quantized": Change(714, "b34ced4f1", "2022-06-17", "ABS and RSQRT of int8 and int16, with OpData"),
     "concatenation_bool": Change(783, "399b83cbf", "2022-08-12", "CONCATENATION of bool"),
+    "lstm_without_hybrid": Change(883, "58b44f4fa", "2022-10-18", "UNIDIRECTIONAL_SEQUENCE_LSTM without hybrid modes"),
+    "lstm_redesigned": Change(1005, "0a1ccdfdd", "2023-02-02", "UNIDIRECTIONAL_SEQUENCE_LSTM redesigned"),
     "gather_nd_dims": Change(1012, "1d810cac7", "2023-02-09", "GATHER_ND copies its output's dims"),
     "reshape_dims": Change(1037, "f09c70ade", "2023-02-20", "RESHAPE copies dims that it completes"),
+    "vsnprintf": Change(1241, "ef0a7b025", "2023-07-06", "messages are formatted by vsnprintf, which cuts nothing"),
     "select_frees": Change(1184, "78b4040c8", "2023-06-01", "SELECT_V2 gives single elements back"),
     "fc_filter_types": Change(1053, "8f982cdc2", "2023-03-01", "FULLY_CONNECTED looks at its filter's type"),
     "fc_no_per_channel": Change(

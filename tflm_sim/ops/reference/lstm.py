@@ -19,6 +19,7 @@ from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
+from tflm_sim.ops.reference import lstm_2022
 from tflm_sim.ops.reference.fully_connected import fully_connected_data
 from tflm_sim.ops.reference.quantization import ACTIVATION_NONE, check_product_scale
 from tflm_sim.ops.requests import KernelTensor, Log, Scratch, Steps
@@ -69,8 +70,17 @@ def _four_buffers(node: Node, inputs: Inputs, sizes: LstmSizes) -> Steps[int]:
 _REFERENCE = LstmLibrary("unidirectional_sequence_lstm.cc", lambda k, inputs: None, _four_buffers)
 
 
+def _init(node: Node) -> Steps[object]:
+    if not node.target.runtime.has("lstm_redesigned"):
+        return (yield from lstm_2022.init(node))
+    return (yield from op_data("OpDataLSTM")(node))
+
+
 def _prepare(node: Node) -> Steps[None]:
-    yield from lstm_prepare(node, _REFERENCE)
+    if node.target.runtime.has("lstm_redesigned"):
+        yield from lstm_prepare(node, _REFERENCE)
+    else:
+        yield from lstm_2022.prepare(node)
 
 
 def lstm_prepare(node: Node, library: LstmLibrary) -> Steps[None]:
@@ -215,7 +225,7 @@ MODELS: tuple[OpModel, ...] = (
     OpModel(
         "UNIDIRECTIONAL_SEQUENCE_LSTM",
         "TfLiteUnidirectionalSequenceLSTMParams",
-        op_data("OpDataLSTM"),
+        _init,
         _prepare,
     ),
 )

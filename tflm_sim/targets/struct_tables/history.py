@@ -40,6 +40,13 @@ def _allocator(members: str) -> CStruct:
     return declare("MicroAllocator", _MICRO + "micro_allocator.h", "ptr vtable; " + members)
 
 
+_LSTM = "unidirectional_sequence_lstm.UnidirectionalSequenceLstmOpData"
+_LSTM_MEMBERS = (
+    "bool use_layer_norm; int[12] scratch_index; int32 row_sums_size; ptr row_sums; bool compute_row_sums; "
+    "int32 input_zero_point; int32 output_state_zero_point; IntegerLstmParameter integer_lstm_param"
+)
+
+
 BEFORE: tuple[tuple[str, CStruct], ...] = (
     (
         "concatenation_int32_axis",
@@ -170,6 +177,21 @@ BEFORE: tuple[tuple[str, CStruct], ...] = (
             "int32 multiplier; int shift; int temp_buffer_idx; int resolved_axis_idx; int input_zp; "
             "float input_scale; int output_zp; float output_scale; int num_output_elements",
         ),
+    ),
+    (
+        "lstm_redesigned",
+        declare(
+            "IntegerLstmParameter",
+            _K + "lstm_eval.h",
+            "int32[34] scales; int16 quantized_cell_clip; int8 quantized_proj_clip; int32 hidden_zp; int32 cell_scale; "
+            "int32[4] variance_guards; ptr[9] effective_biases; int32[8] intermediate_scale_a; "
+            "int32[8] intermediate_scale_b; int32[12] intermediate_zp",
+        ),
+    ),
+    ("lstm_redesigned", declare(_LSTM, _K + "unidirectional_sequence_lstm.cc", _LSTM_MEMBERS)),
+    (
+        "lstm_without_hybrid",
+        declare(_LSTM, _K + "unidirectional_sequence_lstm.cc", _LSTM_MEMBERS + "; float[16] hybrid_lstm_scales"),
     ),
     (
         "conv_int4",
