@@ -246,3 +246,39 @@ def test_the_board_replays_the_configuration_that_the_command_line_names(
 def test_ports_are_a_list(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "ports", "--json")
     assert code == (0 if json.loads(out) else 1)
+
+
+def test_replay_says_everything_as_json_lines(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text(recording_log(simulated(interpreter="recording")) + "AllocateTensors() failed\n")
+    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert all(row["schema_version"] == 1 for row in rows if row["event"] != "Status")
+    (report,) = [row for row in rows if row["event"] == "AllocationReport"]
+    assert report["comparison"]["is_equal"] is True
+    assert [row["what"] for row in rows if row["event"] == "Diagnosis"] == ["AllocateTensors failed"]
+
+
+def test_a_torn_report_makes_the_exit_code_non_zero(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from tflm_sim.board.framing import encode_frame
+
+    begin = encode_frame(0, "begin", {"v": 1, "r": 1, "arena": 1072, "skew": 0})
+    (tmp_path / "run.log").write_bytes(begin)
+    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"))
+    assert code == 3
+    assert "report 1 is torn and dropped: the log ends" in out
+
+
+def test_a_log_that_powershell_wrote_is_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = "boot\r\nFailed to resize buffer. Requested: 33488, available 20472, missing: 13016\r\n"
+    (tmp_path / "run.log").write_bytes(text.encode("utf-16"))
+    for verb in ("replay", "explain"):
+        assert "13,016 B (12.7 KiB) missing" in run(capsys, verb, str(tmp_path / "run.log"))[1]
+
+
+def test_why_figures_differ_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    used = simulate(load_model("sample:keyword_spotter"), "esp32-s3").arena_used_bytes
+    (tmp_path / "run.log").write_text(f"arena_used_bytes() = {used}\n")
+    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:keyword_spotter")
+    assert code == 1
+    assert "why: equal with --target esp32-s3: all 1 figures" in out

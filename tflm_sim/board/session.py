@@ -33,13 +33,15 @@ def watch(
     record: BinaryIO | None = None,
     keep_going: Callable[[], bool] = lambda: True,
     reconnect: bool = True,
+    arena_size: int | None = None,
     clock: Clock = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Show what a port says until ``keep_going`` is false.
 
-    A lost port is opened again as soon as it is there; what was open in the log is then torn. Every byte that arrived
-    is in ``record``, flushed, before anything else is done with it.
+    A lost port is opened again as soon as it is there, under another name too where ``connect`` looks the board up;
+    what was open in the log is then torn. Every byte that arrived is in ``record``, flushed, before anything else is
+    done with it.
 
     Raises:
         TransportError: The port cannot be opened the first time, or is lost and ``reconnect`` is false.
@@ -47,7 +49,7 @@ def watch(
     port = connect()
     while keep_going():
         try:
-            _listen(port, on_event, record, keep_going, clock)
+            _listen(port, Monitor(arena_size), on_event, record, keep_going, clock)
         except TransportError as error:
             port.close()
             on_status(str(error))
@@ -63,12 +65,12 @@ def watch(
 
 def _listen(
     port: Port,
+    monitor: Monitor,
     on_event: Callable[[MonitorEvent], None],
     record: BinaryIO | None,
     keep_going: Callable[[], bool],
     clock: Clock,
 ) -> None:
-    monitor = Monitor()
     last = clock()
     reason = "the monitor stops"
     try:

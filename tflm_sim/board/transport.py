@@ -37,11 +37,12 @@ class Port(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PortInfo:
-    """A port of this machine: its path, what the system calls it, and its USB ids ("" without)."""
+    """A port of this machine: its path, what the system calls it, its USB ids and serial number ("" without)."""
 
     path: str
     description: str
     usb: str
+    serial_number: str = ""
 
 
 class SerialPort:
@@ -102,12 +103,13 @@ class SerialPort:
 
 
 def open_port(name: str, *, baud: int = DEFAULT_BAUD) -> SerialPort:
-    """Open a device path or a pyserial URL.
+    """Open a device path, a pyserial URL, or a board by its USB ids or serial number (:func:`find_port`).
 
     Raises:
         TransportError: One sentence: pyserial is missing, no such port, permission denied, busy, nobody listens.
     """
     serial = _pyserial()
+    name = find_port(name)
     try:
         device = serial.serial_for_url(
             name, baudrate=baud, timeout=READ_TIMEOUT_S, write_timeout=5.0, exclusive=True, do_not_open=True
@@ -128,9 +130,39 @@ def list_ports() -> list[PortInfo]:
     from serial.tools import list_ports as tools
 
     return sorted(
-        (PortInfo(port.device, port.description or "", _usb(port)) for port in tools.comports()),
+        (
+            PortInfo(port.device, port.description or "", _usb(port), getattr(port, "serial_number", None) or "")
+            for port in tools.comports()
+        ),
         key=lambda port: port.path,
     )
+
+
+def find_port(name: str, *, ports: Callable[[], list[PortInfo]] | None = None) -> str:
+    """Return the path of the port that ``name`` names now: a board that comes back may have another one.
+
+    ``usb:VID:PID`` (hexadecimal) is a board by its USB ids, ``serial:NUMBER`` by its serial number; anything else is a
+    path or a URL, and is returned as it is.
+
+    Raises:
+        TransportError: No port is that board, or several are.
+    """
+    kind, _, value = name.partition(":")
+    if kind not in _SELECTORS or "//" in name:
+        return name
+    found = [port for port in (ports or list_ports)() if _SELECTORS[kind](port).lower() == value.lower()]
+    if not found:
+        raise TransportError(f"{name}: no such board is plugged in; 'tflm-sim ports' lists the ones there are")
+    if len(found) > 1:
+        paths = ", ".join(port.path for port in found)
+        raise TransportError(f"{name}: {len(found)} ports are that board ({paths}); name a path, or serial:NUMBER")
+    return found[0].path
+
+
+_SELECTORS: dict[str, Callable[[PortInfo], str]] = {
+    "usb": lambda port: port.usb,
+    "serial": lambda port: port.serial_number,
+}
 
 
 def _usb(port: Any) -> str:

@@ -74,6 +74,7 @@ class EventPrinter:
         reports: How many reports were recognised.
         differences: How many of them were refused or differ from the simulation.
         torn: How many were torn or damaged.
+        failures: How many failures of TFLM were recognised.
     """
 
     out: TextIO
@@ -84,6 +85,7 @@ class EventPrinter:
     reports: int = 0
     differences: int = 0
     torn: int = 0
+    failures: int = 0
 
     def __call__(self, event: MonitorEvent) -> None:
         """Print one event."""
@@ -111,6 +113,7 @@ class EventPrinter:
             say(f"{self.clock()}{MARK}{text}", file=self.out)
 
     def _count(self, event: MonitorEvent) -> Comparison | None:
+        self.failures += isinstance(event, Diagnosis)
         self.torn += isinstance(event, TornReport) or bool(getattr(event, "problems", ()))
         if not isinstance(event, DeviceReport) or (isinstance(event, BenchmarkRecord) and event.kind != "result"):
             return None

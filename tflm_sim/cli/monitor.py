@@ -7,41 +7,64 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
 from tflm_sim.board.session import watch
 from tflm_sim.board.transport import DEFAULT_BAUD, open_port
-from tflm_sim.cli.device_text import EventPrinter, expect_model
+from tflm_sim.cli.device_text import INCONCLUSIVE, EventPrinter, expect_model
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
+from tflm_sim.units import parse_size
 
 EXAMPLES = """
 tflm-sim monitor /dev/ttyUSB0
 tflm-sim monitor /dev/ttyACM0 --model person_detect.tflite --target esp32 --record run.log
+tflm-sim monitor usb:303a:1001 --timestamps
+tflm-sim monitor serial:E6614103E7 --json --exit-on-report
 tflm-sim monitor socket://localhost:4444 --baud 921600
 """
+
+EXITS = {
+    0: "every report that was compared agrees; without --model: all of them are whole",
+    1: "a report differs from the simulation",
+    3: "a report is torn or damaged, or none came (--exit-on-report)",
+    5: "the port cannot be opened, or is lost and --once was given",
+}
+PORT_HELP = "a device path, usb:VID:PID, serial:NUMBER, socket://, rfc2217:// or loop://; see 'ports'"
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "monitor", "listen to a board and compare its reports with the simulation", EXAMPLES)
-    parser.add_argument("port", metavar="PORT", help="a device path, socket://, rfc2217:// or loop://; see 'ports'")
+    parser = add_verb(
+        subparsers, "monitor", "listen to a board and compare its reports with the simulation", EXAMPLES, exits=EXITS
+    )
+    parser.add_argument("port", metavar="PORT", help=PORT_HELP)
     parser.add_argument("--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="default: %(default)s")
     parser.add_argument("--model", metavar="MODEL", help="what the board runs: a .tflite file, or sample:NAME")
     add_configuration(parser)
     parser.add_argument("--record", metavar="FILE", help="keep every byte that arrives; 'replay' reads it")
     parser.add_argument("--quiet", action="store_true", help="only what is recognised, not the log")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line: what is recognised, and the log")
+    parser.add_argument("--timestamps", action="store_true", help="the time before each line, in UTC")
+    parser.add_argument(
+        "--exit-on-report", action="store_true", help="end after the first report or failure (after --seconds: exit 3)"
+    )
+    parser.add_argument("--arena-size", metavar="N", help="the arena that the firmware gives, for its failures")
     parser.add_argument("--once", action="store_true", help="end when the port is lost, instead of waiting for it")
     parser.add_argument("--seconds", type=float, metavar="S", help="end after this time (default: on Ctrl-C)")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb: exit code 1 when a report differs from the simulation, else 0."""
+    """Carry out the verb."""
     expected = expect_model(args.model, configuration(args)) if args.model is not None else None
-    printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet)
+    clock = _utc if args.timestamps else lambda: ""
+    printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json, clock=clock)
+    size = parse_size(args.arena_size) if args.arena_size is not None else None
+    in_time = _until(args.seconds)
     with ExitStack() as stack:
         record = stack.enter_context(_open_record(args.record)) if args.record is not None else None
         try:
@@ -50,11 +73,14 @@ def run(args: argparse.Namespace) -> int:
                 on_event=printer,
                 on_status=printer.say,
                 record=record,
-                keep_going=_until(args.seconds),
+                keep_going=lambda: in_time() and not (args.exit_on_report and (printer.reports or printer.failures)),
+                arena_size=size,
                 reconnect=not args.once,
             )
         except KeyboardInterrupt:
             say("")
+    if args.exit_on_report and not printer.reports and not printer.failures:
+        return INCONCLUSIVE
     return printer.exit_code
 
 
@@ -65,6 +91,10 @@ def _open_record(path: str) -> BinaryIO:
         raise UsageError(f"{path} exists; name another file to record to") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _utc() -> str:
+    return f"{datetime.now(UTC):%H:%M:%S.%f}"[:-3] + " "
 
 
 def _until(seconds: float | None) -> Callable[[], bool]:

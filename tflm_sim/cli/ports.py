@@ -30,6 +30,12 @@ def run(args: argparse.Namespace) -> int:
     elif not ports:
         say("no serial ports; socket://HOST:PORT, rfc2217://HOST:PORT and loop:// can be opened without being listed")
     else:
+        most = max(len(port.serial_number) for port in ports)
         width = max(len(port.path) for port in ports)
-        say(*(f"{port.path:<{width}}  {port.usb:<9}  {port.description}".rstrip() for port in ports))
+        say(
+            *(
+                f"{port.path:<{width}}  {port.usb:<9}  {port.serial_number:<{most}}  {port.description}".rstrip()
+                for port in ports
+            )
+        )
     return 0 if ports else 1

@@ -14,7 +14,7 @@ from tflm_sim.board.transport import DEFAULT_BAUD, open_port
 from tflm_sim.checks.device_replay import replay_script
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.cli.terminal import say
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.units import format_size, parse_size
 
 EXAMPLES = """
@@ -22,13 +22,23 @@ tflm-sim replay-on /dev/ttyACM0 model.tflite --target cortex-m4
 tflm-sim replay-on socket://localhost:4444 sample:keyword_spotter --arena-size 64KiB
 """
 
+EXITS = {0: "device and simulation agree on everything", 1: "they differ", 4: EXIT_CODES[4], 5: EXIT_CODES[5]}
+
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(
-        subparsers, "replay-on", "carry the allocations out on a board and compare every offset", EXAMPLES
+        subparsers,
+        "replay-on",
+        "carry the allocations out on a board and compare every offset",
+        EXAMPLES,
+        exits=EXITS,
     )
-    parser.add_argument("port", metavar="PORT", help="a port whose board runs the replay firmware; see 'ports'")
+    parser.add_argument(
+        "port",
+        metavar="PORT",
+        help="of a board with the replay firmware: a path, usb:VID:PID, serial:NUMBER, a URL",
+    )
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument("--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="default: %(default)s")
     parser.add_argument("--arena-size", metavar="N", help="default: the smallest multiple of 16 that works")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.board import transport
-from tflm_sim.board.transport import SerialPort, list_ports, open_port
+from tflm_sim.board.transport import PortInfo, SerialPort, find_port, list_ports, open_port
 from tflm_sim.errors import TransportError
 
 
@@ -126,3 +126,39 @@ def test_ports_are_listed_by_path() -> None:
     paths = [port.path for port in list_ports()]
     assert paths == sorted(paths)
     assert all(Path(path).exists() for path in paths)
+
+
+PORTS = [
+    PortInfo("/dev/ttyACM0", "a", "303a:1001", "AA11"),
+    PortInfo("/dev/ttyACM1", "b", "2e8a:000a", "BB22"),
+    PortInfo("/dev/ttyACM2", "c", "2e8a:000a", "CC33"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("usb:303A:1001", "/dev/ttyACM0"),
+        ("serial:bb22", "/dev/ttyACM1"),
+        ("/dev/ttyUSB0", "/dev/ttyUSB0"),
+        ("socket://localhost:4444", "socket://localhost:4444"),
+        ("COM3", "COM3"),
+    ],
+)
+def test_a_board_is_found_by_what_does_not_change(name: str, path: str) -> None:
+    assert find_port(name, ports=lambda: PORTS) == path
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("usb:1:2", "no such board"), ("usb:2e8a:000a", "2 ports are that board"), ("serial:x", "no such")],
+)
+def test_a_board_that_is_not_there_or_twice_is_a_sentence(name: str, reason: str) -> None:
+    with pytest.raises(TransportError, match=reason):
+        find_port(name, ports=lambda: PORTS)
+
+
+def test_a_board_that_comes_back_under_another_name_is_followed() -> None:
+    boards = [PORTS[:1], [], [PortInfo("/dev/ttyACM7", "a", "303a:1001", "AA11")]]
+    assert find_port("serial:AA11", ports=lambda: boards[0]) == "/dev/ttyACM0"
+    assert find_port("serial:AA11", ports=lambda: boards[2]) == "/dev/ttyACM7"
