@@ -161,7 +161,8 @@ def _in_an_arena(roomy: Simulation, limit: int) -> tuple[bool, str, tuple[str, .
     if needed <= limit:
         return (
             False,
-            f"needs {format_size(needed)}; {limit:,} B are not a multiple of 16 and do not work",
+            f"needs {format_size(needed)}; {limit:,} B "
+            + ("are not a multiple of 16 and do not work" if limit % 16 else "end where the device halts"),
             simulation.log,
         )
     reason = f"needs {format_size(needed)}, {format_size(needed - limit)} more than {format_size(limit)}"

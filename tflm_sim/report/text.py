@@ -97,6 +97,9 @@ def _answer_lines(simulation: Simulation) -> list[str]:
         ("smallest arena", format_size(smallest.size), "AllocateTensors() fails with one byte less"),
         ("multiple of 16", format_size(smallest.multiple_of_16), "the one to put in the firmware:"),
     ]
+    if smallest.multiple_of_16 % 16 and not simulation.configuration.target.arena_address:
+        note = "AllocateTensors() halts in every one, for a kernel overwrites its neighbour; put in the firmware:"
+        rows[1] = ("multiple of 16", "none", note)
     lines = [*table_lines(rows), f"    alignas(16) uint8_t tensor_arena[{smallest.multiple_of_16}];", ""]
     used = simulation.arena_used_bytes
     lines.append(

@@ -61,3 +61,31 @@ def test_the_smallest_arena_is_one_in_which_it_does_not_halt(interpreter: str) -
     assert (run.status, run.arena_used_bytes) == ("ok", smallest.arena_used_bytes)
     below = [simulate(softmax, TARGET, interpreter=interpreter, arena_size=smallest.size - i) for i in range(1, 17)]
     assert all(run.status != "ok" for run in below)
+
+
+def test_where_every_multiple_of_16_halts_another_size_is_the_answer() -> None:
+    builder = ModelBuilder()
+    source = builder.tensor((1, 8, 8, 16), T.INT8, scale=0.5)
+    weights = builder.tensor((6, 3, 3, 16), T.INT8, scale=0.1, data=bytes(6 * 9 * 16))
+    middle = builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128)
+    builder.operator("CONV_2D", [source, weights], [middle], options={"padding": 0, "stride_w": 1, "stride_h": 1})
+    # Each RESHAPE moves the tail by another remainder: of three neighbours one halts where the arena ends at 0.
+    found = []
+    for count in range(1, 5):
+        last = middle
+        for _ in range(count):
+            shaped = builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128)
+            builder.operator("MAX_POOL_2D", [last], [shaped], options={"stride_w": 1, "stride_h": 1})
+            last = shaped
+        result = builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128)
+        builder.operator("SOFTMAX", [last], [result], options={"beta": 1.0})
+        found.append(parse(builder.build(inputs=[source], outputs=[result])))
+    halting_at_0 = [of for of in found if 0 in halting(of)]
+    for of in halting_at_0:
+        answer = simulate(of, TARGET)
+        assert answer.fits
+        smallest = answer.smallest
+        assert smallest is not None
+        assert smallest.multiple_of_16 == smallest.size
+        assert smallest == smallest_arena(of, TARGET)
+    assert halting_at_0
