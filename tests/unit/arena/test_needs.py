@@ -57,3 +57,11 @@ def test_the_larger_of_two_needs_binds_and_the_first_of_two_equal_ones() -> None
         found.below(floor, "temp", size, 1, "", HERE)
     assert found.smallest_of_all(0, 0)[3].size == 2
     assert found.non_persistent == 50
+
+
+def test_the_smallest_arena_wins_and_not_the_one_with_the_smallest_tail() -> None:
+    """61 bytes and a tail of 6 are 67: an arena that ends at 6 modulo 16 has 70, one that ends at 2 needs 82."""
+    found = Needs()
+    found.persist(0, 6, 4, 8, "a", HERE)
+    found.below(61, "head", 61, 1, "", HERE)
+    assert found.smallest_of_all(0, 0)[:3] == (70, 80, 6)  # 61 + 8 = 69 -> 80
