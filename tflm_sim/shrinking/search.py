@@ -32,6 +32,8 @@ from tflm_sim.shrinking.states import states_to_variables
 MOST_ROUNDS = 8
 MOST_SIMULATED = 14
 """Split plans that are simulated in one round."""
+MOST_OTHERS = 6
+"""Split plans that were second best without an offline plan, and are tried with one."""
 MOST_SINGLE_EDITS = 24
 """Edits that are tried one by one when a pass does not pay as a whole."""
 
@@ -117,6 +119,7 @@ class Search:
     origin_arenas: tuple[int, ...] = field(init=False)
     origin_macs: int = field(init=False)
     origin_operators: frozenset[str] = field(init=False)
+    _others: list[tuple[tuple[float, ...], list[Step]]] = field(init=False, default_factory=list)
     _looked_at: tuple[Model, tuple[Profile, list[Split], float]] | None = field(init=False, default=None)
     steps: list[Step] = field(init=False)
     rejected: list[Rejected] = field(init=False)
@@ -236,19 +239,18 @@ class Search:
 
     def _plan(self) -> None:
         """Place the tensors of the result, and of each model on the way to it; keep what gains most."""
-        best: tuple[tuple[int, ...], Model, int] | None = None
-        for count in range(len(self.steps), -1, -1):
-            model = self.steps[count - 1].model if count else self._unplanned()
-            for planned, arenas in self._planned(model):
+        ways = [list(self.steps[:count]) for count in range(len(self.steps), -1, -1)]
+        ways += [way for _, way in sorted(self._others, key=lambda other: other[0])[:MOST_OTHERS]]
+        best: tuple[tuple[int, ...], Model, list[Step]] | None = None
+        for way in ways:
+            for planned, arenas in self._planned(way[-1].model if way else self._unplanned()):
                 macs = total_multiplications(Draft(planned))
                 if self._objection(planned, arenas, macs) is None and (best is None or sum(arenas) < sum(best[0])):
-                    best = arenas, planned, count
+                    best = arenas, planned, way
         if best is None:
             self.rejected.append(Rejected("offline plan", "no plan gains"))
             return
-        arenas, planned, count = best
-        # A plan for a model on the way undoes the steps behind it.
-        del self.steps[count:]
+        arenas, planned, self.steps = best
         self._keep("offline plan", planned, arenas, [Witness("every tensor", "has an offset in the metadata")])
 
     def _planned(self, model: Model) -> Iterator[tuple[Model, tuple[int, ...]]]:
@@ -335,6 +337,9 @@ class Search:
             if arenas is None or self._objection(candidate, arenas, macs) is not None:
                 continue
             rank = self._rank(arenas, macs, len(draft.operators))
+            if self.offline_plan:
+                step = Step("splits", arenas, macs, tuple(witnesses), candidate)
+                self._others.append((rank, [*self.steps, step]))
             if best is None or rank < best.rank:
                 best = _Tried(plan, rank, candidate, arenas, witnesses)
         return best
