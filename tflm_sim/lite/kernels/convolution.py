@@ -8,6 +8,7 @@ Source: tflite/kernels/{conv,depthwise_conv,transpose_conv,conv3d,conv3d_transpo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 
 from tflm_sim.lite.graph_info import AllocationType, Tensor
@@ -227,6 +228,9 @@ def depthwise_convolution(call: Call) -> None:
     call.resize(output, (value.shape[0], height, width, channels))
 
 
+_LARGEST_STRIDE = 2**15 - 1
+
+
 def transpose_convolution(call: Call) -> None:
     """TRANSPOSE_CONV: its buffers are dynamic tensors, sized here where the output's shape is a constant."""
     has_bias = call.input_count == 4
@@ -235,21 +239,49 @@ def transpose_convolution(call: Call) -> None:
     shape, weights, value, output = call.input(0), call.input(1), call.input(2), call.output()
     call.ensure_equal("NumDimensions(output_shape)", shape.rank, 1)
     call.ensure_equal("NumElements(output_shape)", shape.elements, 4, at=1)
-    call.ensure_equal("NumDimensions(input)", value.rank, 4)
-    call.ensure_equal("NumDimensions(weights)", weights.rank, 4)
+    call.ensure_equal("NumDimensions(input)", value.rank, 4, at=1)
+    call.ensure_equal("NumDimensions(weights)", weights.rank, 4, at=1)
+    for name in ("height", "width"):
+        stride = call.option(f"stride_{name[0]}")
+        call.ensure(stride > 0, f"params->stride_{name} > 0")
+        call.ensure(stride <= _LARGEST_STRIDE, f"params->stride_{name} <= INT16_MAX")
+    for axis in (1, 2, 3):
+        call.ensure(value.shape[axis] > 0, f"SizeOfDimension(input, {axis}) > 0")
+    for axis in (0, 1, 2):
+        call.ensure(weights.shape[axis] > 0, f"SizeOfDimension(weights, {axis}) > 0")
+    kinds = (("Float32", t.FLOAT32), ("UInt8", t.UINT8), ("Int8", t.INT8), ("Int16", t.INT16))
+    text = " || ".join(f"input->type == kTfLite{name}" for name, _ in kinds)
+    call.ensure(value.type in [kind for _, kind in kinds], text)
     if value.type == t.FLOAT32:
         text = "weights->type == kTfLiteFloat32 || weights->type == kTfLiteInt8"
         call.ensure(weights.type in (t.FLOAT32, t.INT8), text)
     elif value.type in (t.UINT8, t.INT8):
         call.ensure_types("weights->type", weights.type, value.type)
-    bias = call.optional_input(3)
-    if bias is not None:
-        right = "SizeOfDimension(weights, 0)"
-        call.ensure_equal("NumElements(bias)", bias.elements, weights.shape[0], right)
+    _check_transposed_bias(call, call.optional_input(3), value, weights)
+    if value.type == t.INT16:
+        call.ensure_type_numbers("weights->type", weights.type, t.INT8, at=1)
+        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
+        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
     call.ensure_types("output->type", output.type, value.type, "input->type")
     right = "SizeOfDimension(weights, 3)"
     call.ensure_equal("SizeOfDimension(input, 3)", value.shape[3], weights.shape[3], right)
     _place_transpose_convolution(call, shape, weights, value, output)
+
+
+def _check_transposed_bias(call: Call, bias: Tensor | None, value: Tensor, weights: Tensor) -> None:
+    if bias is None:
+        return
+    if value.type in (t.UINT8, t.INT8):
+        call.ensure_types("bias->type", bias.type, t.INT32)
+        if value.type == t.INT8:
+            call.ensure_equal("bias->params.zero_point", bias.zero_point, 0)
+    elif value.type == t.INT16:
+        call.ensure(bias.type in (t.INT64, t.INT32), "(bias->type == kTfLiteInt64) || (bias->type == kTfLiteInt32)")
+        call.ensure_equal("bias->params.zero_point", bias.zero_point, 0, at=1)
+    else:
+        call.ensure_types("bias->type", bias.type, value.type, "input->type")
+    right = "SizeOfDimension(weights, 0)"
+    call.ensure_equal("NumElements(bias)", bias.elements, weights.shape[0], right)
 
 
 def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, value: Tensor, output: Tensor) -> None:
@@ -289,6 +321,8 @@ def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, val
 def _check_geometry(call: Call, value: Tensor, weights: Tensor, wanted: Shape) -> None:
     """Refuse an output that a convolution would not make into the input."""
     axes = (("height", 1, "stride_h"), ("width", 2, "stride_w"))
+    for axis in (1, 2):
+        call.ensure(wanted[axis] > 0, f"SizeOfDimension(output, {axis}) > 0")
     for name, axis, stride in axes:
         size = output_size(call.option("padding"), wanted[axis], weights.shape[axis], call.option(stride))
         call.ensure_equal(f"computed_input_{name}", size, value.shape[axis], f"SizeOfDimension(input, {axis})")
@@ -328,7 +362,12 @@ def convolution_3d(call: Call) -> None:
     call.ensure_equal("input->dims->size", value.rank, 5)
     call.ensure_equal("filter->dims->size", weights.rank, 5)
     call.ensure_equal("input->dims->data[4]", value.shape[4], weights.shape[3], "filter->dims->data[3]")
+    _ensure_sizes(call, ("input", value, range(1, 5)), ("filter", weights, (0, 1, 2, 4)))
     call.ensure_types("input_type", value.type, t.FLOAT32)
+    call.ensure_types("filter->type", weights.type, t.FLOAT32)
+    call.ensure_types("output->type", output.type, value.type, "input_type")
+    _check_bias_3d(call, call.optional_input(2), "input_type", ("SizeOfDimension(filter, 4)", weights.shape[4]))
+    _ensure_steps_3d(call)
     strides = [call.option(f"stride_{axis}") for axis in _AXES]
     dilations = [call.option(f"dilation_{axis}_factor", 1) for axis in _AXES]
     rows = zip(value.shape[1:4], weights.shape[:3], strides, dilations, strict=True)
@@ -340,6 +379,26 @@ def convolution_3d(call: Call) -> None:
         return
     call.take(call.reserve(1, "im2col"))
     call.temporary(call.node.temporaries[0], value.type, (value.shape[0], *sizes, prod(weights.shape[:4])))
+
+
+def _ensure_sizes(call: Call, *rows: tuple[str, Tensor, Iterable[int]]) -> None:
+    for name, tensor, axes in rows:
+        for axis in axes:
+            call.ensure(tensor.shape[axis] > 0, f"{name}->dims->data[{axis}] > 0")
+
+
+def _check_bias_3d(call: Call, bias: Tensor | None, kind: str, size: tuple[str, int]) -> None:
+    if bias is not None:
+        call.ensure_types("bias->type", bias.type, t.FLOAT32, kind)
+        call.ensure_equal("NumElements(bias)", bias.elements, size[1], size[0])
+
+
+def _ensure_steps_3d(call: Call) -> None:
+    names = (("depth", "d"), ("height", "h"), ("width", "w"))
+    for name, axis in names:
+        call.ensure(call.option(f"stride_{axis}") > 0, f"params->stride_{name} > 0")
+    for name, axis in names:
+        call.ensure(call.option(f"dilation_{axis}_factor", 1) > 0, f"params->dilation_{name}_factor > 0")
 
 
 def transpose_convolution_3d(call: Call) -> None:
@@ -354,6 +413,14 @@ def transpose_convolution_3d(call: Call) -> None:
     call.ensure_equal("filter->dims->size", weights.rank, 5)
     right = "SizeOfDimension(filter, 4)"
     call.ensure_equal("SizeOfDimension(input, 4)", value.shape[4], weights.shape[4], right)
+    _ensure_sizes(call, ("input", value, range(1, 5)), ("filter", weights, range(4)))
+    _ensure_steps_3d(call)
+    call.ensure_types("input->type", value.type, t.FLOAT32)
+    call.ensure_types("filter->type", weights.type, t.FLOAT32)
+    call.ensure_types("output->type", output.type, value.type, "input->type")
+    call.ensure_types("output_shape->type", shape.type, t.INT32)
+    size = ("SizeOfDimension(filter, 3)", weights.shape[3])
+    _check_bias_3d(call, call.optional_input(3), "input->type", size)
     is_dilated = any(call.option(f"dilation_{axis}_factor", 1) > 1 for axis in _AXES)
     taken = [call.reserve(1, "col2im")] if call.is_optimized and not is_dilated else []
     call.take(*taken)
@@ -362,7 +429,15 @@ def transpose_convolution_3d(call: Call) -> None:
         call.dynamic(output, *columns)
         return
     wanted = values_of(shape)
+    text = "Conv3DTranspose output shape has a negative dimension."
+    call.ensure_message(all(size >= 0 for size in wanted), text)
     call.ensure_equal("shape_data[0]", wanted[0], value.shape[0], "SizeOfDimension(input, 0)")
+    call.ensure_equal("shape_data[4]", wanted[4], weights.shape[3], "filter_output_channels")
+    for place, (name, axis) in enumerate((("depth", "d"), ("height", "h"), ("width", "w"))):
+        steps = call.option(f"stride_{axis}"), call.option(f"dilation_{axis}_factor", 1)
+        size = output_size(call.option("padding"), wanted[place + 1], weights.shape[place], *steps)
+        right = f"SizeOfDimension(input, {place + 1})"
+        call.ensure_equal(f"unused_out_{name}", size, value.shape[place + 1], right)
     call.resize(output, wanted)
     for tensor in columns:
         _dynamic_temporary(call, tensor, t.FLOAT32, (prod(value.shape[1:4]), prod(weights.shape[:4])))

@@ -9,12 +9,25 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
+from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
 from tflm_sim.lite.kernels.strides import StridedSlice
 
 _INDICES = (t.INT32, t.INT64)
+_GATHERED = (
+    t.FLOAT32,
+    t.FLOAT16,
+    t.BFLOAT16,
+    t.UINT8,
+    t.INT4,
+    t.INT8,
+    t.INT16,
+    t.INT64,
+    t.INT32,
+    t.BOOL,
+)
 
 
 def slice_of(call: Call) -> None:
@@ -95,6 +108,8 @@ def gather(call: Call) -> None:
     output.type = value.type
     if value.type == t.STRING:
         call.ensure_equal("NumDimensions(input)", value.rank, 1)
+    elif value.type not in _GATHERED:
+        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by gather.")
     axis = call.option("axis")
     axis += value.rank if axis < 0 else 0
     call.ensure(0 <= axis < value.rank, "0 <= axis && axis < NumDimensions(input)")
@@ -109,7 +124,23 @@ def gather(call: Call) -> None:
     if not (value.is_known and positions.is_known):
         call.resize(output, shape)
         return
+    call.store(output, shape, [0] * prod(shape))
+    _check_positions(call, positions, value.shape[axis])
     call.store(output, shape, _gathered(value, positions, axis, batch))
+
+
+def _check_positions(call: Call, positions: Tensor, size: int) -> None:
+    """Refuse positions outside of the values, as the kernel does that copies them."""
+    where = values_of(positions)
+    fault = "gather index out of bounds"
+    if any(place < 0 for place in where):
+        text = "indices_has_only_positive_elements"
+        try:
+            call.ensure(False, text)
+        except PrepareError as failure:
+            raise call.failure(failure.device_message + fault) from failure
+    if any(place >= size for place in where):
+        raise call.failure(fault)
 
 
 def _gathered(value: Tensor, positions: Tensor, axis: int, batch: int) -> list[float]:
