@@ -192,6 +192,8 @@ def depthwise_convolution(call: Call) -> None:
         *((f"SizeOfDimension(filter, {axis})", weights.shape[axis]) for axis in (1, 2, 3)),
     )
     is_hybrid = value.type == t.FLOAT32 and weights.type == t.INT8
+    text = " || ".join(f"data_type == kTfLite{name}" for name in ("Float32", "UInt8", "Int8", "Int16"))
+    call.ensure(value.type in (t.FLOAT32, t.UINT8, t.INT8, t.INT16), text)
     call.ensure_types("output->type", output.type, value.type, "data_type")
     if not is_hybrid:
         text = "filter->type == data_type || data_type == kTfLiteInt16 || filter->type == kTfLiteInt4"
@@ -207,6 +209,8 @@ def depthwise_convolution(call: Call) -> None:
         kinds: dict[int, int] = {t.UINT8: t.INT32, t.INT8: t.INT32, t.INT16: t.INT64}
         right = "" if value.type in kinds else "data_type"
         call.ensure_types("bias->type", bias.type, kinds.get(value.type, value.type), right)
+        if value.type in kinds:
+            call.ensure_equal("bias->params.zero_point", bias.zero_point, 0, at=1 if value.type == t.INT16 else 0)
         call.ensure_equal("NumDimensions(bias)", bias.rank, 1)
         right = "SizeOfDimension(bias, 0)"
         call.ensure_equal("SizeOfDimension(filter, 3)", channels, bias.shape[0], right)

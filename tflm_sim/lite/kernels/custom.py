@@ -86,12 +86,22 @@ def non_max_suppression(call: Call) -> None:
         raise call.failure(f"Found NMS op with invalid num inputs: {call.input_count}")
     is_soft = call.input_count == 6
     boxes, scores, largest = (call.input(place) for place in range(3))
+    call.ensure_type_numbers("input_boxes->type", boxes.type, t.FLOAT32)
     call.ensure_equal("NumDimensions(input_boxes)", boxes.rank, 2)
     call.ensure_equal("SizeOfDimension(input_boxes, 1)", boxes.shape[1], _COORDINATES)
+    call.ensure_type_numbers("input_scores->type", scores.type, t.FLOAT32)
     call.ensure_equal("NumDimensions(input_scores)", scores.rank, 1)
     right = "SizeOfDimension(input_scores, 0)"
     call.ensure_equal("num_boxes", boxes.shape[0], scores.shape[0], right)
+    call.ensure_type_numbers("input_max_output_size->type", largest.type, t.INT32)
     call.ensure_equal("NumDimensions(input_max_output_size)", largest.rank, 0)
+    if largest.is_known:
+        call.ensure(values_of(largest)[0] >= 0, "(max_output_size_value >= 0)")
+    names = ("input_iou_threshold", "input_score_threshold", "input_sigma")
+    for place, name in enumerate(names[: call.input_count - 3], 3):
+        threshold = call.input(place)
+        call.ensure_type_numbers(f"{name}->type", threshold.type, t.FLOAT32)
+        call.ensure_equal(f"NumDimensions({name})", threshold.rank, 0)
     call.ensure_equal("NumOutputs(node)", call.output_count, 3 if is_soft else 2, at=0 if is_soft else 1)
     outputs = [call.output(place) for place in range(call.output_count)]
     for place, output in enumerate(outputs):
@@ -101,6 +111,5 @@ def non_max_suppression(call: Call) -> None:
         call.dynamic(*outputs[:-1])
         return
     count = values_of(largest)[0]
-    call.ensure(count >= 0, "(max_output_size_value >= 0)")
     for output in outputs[:-1]:
         call.resize(output, (count,))

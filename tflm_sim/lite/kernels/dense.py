@@ -248,10 +248,16 @@ def hashtable_lookup(call: Call) -> None:
     lookup, key, value = call.input(0), call.input(1), call.input(2)
     output, hits = call.output(0), call.output(1)
     call.ensure_equal("NumDimensions(lookup)", lookup.rank, 1)
+    call.ensure_type_numbers("lookup->type", lookup.type, t.INT32)
     call.ensure_equal("NumDimensions(key)", key.rank, 1)
+    call.ensure_type_numbers("key->type", key.type, t.INT32)
     call.ensure(value.rank >= 1, "NumDimensions(value) >= 1")
     right = "SizeOfDimension(value, 0)"
     call.ensure_equal("SizeOfDimension(key, 0)", key.shape[0], value.shape[0], right)
+    if value.type == t.STRING:
+        call.ensure_equal("NumDimensions(value)", value.rank, 1)
+    call.ensure_type_numbers("hits->type", hits.type, t.UINT8)
+    call.ensure_type_numbers("value->type", value.type, output.type, "output->type")
     if output.type != t.STRING:
         call.resize(output, (lookup.shape[0], *value.shape[1:]))
     call.resize(hits, lookup.shape[:1])
@@ -310,6 +316,8 @@ def rfft2d(call: Call) -> None:
         raise call.failure(f"Type '{t.type_name(value.type)}' for input is not supported by rfft2d.")
     call.ensure_equal("NumDimensions(fft_length)", length.rank, 1)
     call.ensure_equal("fft_length_shape.Dims(0)", length.shape[0], 2)
+    if length.type != t.INT32:
+        raise call.failure(f"Type '{t.type_name(length.type)}' for fft_length is not supported by rfft2d.")
     first = call.reserve(4)
     call.take(*range(first, first + 4))
     tensors = [call.temporary(first + place, t.INT64 if place else t.INT32, None) for place in range(4)]

@@ -181,6 +181,8 @@ def rnn(call: Call) -> None:
     batch, units = value.shape[0], weights.shape[0]
     right = "input_weights->dims->data[1]"
     call.ensure_equal("input->dims->data[1]", value.shape[1], weights.shape[1], right)
+    _check_rnn_weights(call)
+    call.ensure_equal("NumDimensions(hidden_state)", hidden.rank, 2)
     _check_hidden(call, hidden, batch, units)
     call.resize(call.output(), (batch, units))
     _hybrid_rnn(call, first, value, weights, hidden, batch)
@@ -190,10 +192,13 @@ def sequence_rnn(call: Call) -> None:
     """UNIDIRECTIONAL_SEQUENCE_RNN."""
     first = call.reserve(6)
     value, weights, hidden = _rnn_operands(call)
-    call.ensure_equal("NumDimensions(input)", value.rank, 3)
+    ranks = zip(("input", "input_weights", "recurrent_weights", "bias", "hidden_state"), (3, 2, 2, 1, 2), strict=True)
+    for place, (name, rank) in enumerate(ranks):
+        call.ensure_equal(f"NumDimensions({name})", call.input(place).rank, rank)
     batch, units = value.shape[1 if call.option("time_major") else 0], weights.shape[0]
     right = "input_weights->dims->data[1]"
     call.ensure_equal("rnn_dims.input_size", value.shape[2], weights.shape[1], right)
+    _check_rnn_weights(call)
     _check_hidden(call, hidden, batch, units)
     call.resize(call.output(), (*value.shape[:2], units))
     _hybrid_rnn(call, first, value, weights, hidden, batch)
@@ -205,8 +210,17 @@ def _rnn_operands(call: Call) -> tuple[Tensor, Tensor, Tensor]:
     return call.input(0), call.input(1), call.input(4)
 
 
+def _check_rnn_weights(call: Call) -> None:
+    value, weights, recurrent, bias = (call.input(place) for place in range(4))
+    rows = (("input", 0, weights), ("recurrent", 0, recurrent), ("recurrent", 1, recurrent))
+    for name, axis, tensor in rows:
+        left, right = f"{name}_weights->dims->data[{axis}]", "bias->dims->data[0]"
+        call.ensure_equal(left, tensor.shape[axis], bias.shape[0], right)
+    call.ensure_types("input->type", value.type, t.FLOAT32)
+    call.ensure_types("input_weights->type", weights.type, recurrent.type, "recurrent_weights->type")
+
+
 def _check_hidden(call: Call, hidden: Tensor, batch: int, units: int) -> None:
-    call.ensure_equal("NumDimensions(hidden_state)", hidden.rank, 2)
     call.ensure_equal("hidden_state->dims->data[0]", hidden.shape[0], batch, "batch_size")
     call.ensure_equal("hidden_state->dims->data[1]", hidden.shape[1], units, "num_units")
 
@@ -223,6 +237,19 @@ def _hybrid_rnn(call: Call, first: int, value: Tensor, weights: Tensor, hidden: 
     call.temporary(first + 5, t.INT32, (2, weights.shape[0]), _PERSISTENT)
 
 
+def _check_directions(call: Call, forward: Tensor, backward: Tensor) -> None:
+    biases = {"fw": call.input(3), "bw": call.input(7)}
+    rows = (
+        ("fw", "input", 0, forward),
+        ("bw", "input", 0, backward),
+        ("fw", "recurrent", 0, call.input(2)),
+        ("bw", "recurrent", 1, call.input(6)),
+    )
+    for way, name, axis, tensor in rows:
+        left = f"{way}_{name}_weights->dims->data[{axis}]"
+        call.ensure_equal(left, tensor.shape[axis], biases[way].shape[0], f"{way}_bias->dims->data[0]")
+
+
 def bidirectional_rnn(call: Call) -> None:
     """BIDIRECTIONAL_SEQUENCE_RNN."""
     first = call.reserve(9)
@@ -235,6 +262,10 @@ def bidirectional_rnn(call: Call) -> None:
     auxiliary = call.optional_input(9) if call.optional_input(10) is not None else None
     call.ensure_types("input->type", value.type, t.FLOAT32)
     call.ensure_equal("input->dims->size", value.rank, 3)
+    for name, tensor in (("fw", forward), ("bw", backward)):
+        right = f"{name}_input_weights->dims->data[1]"
+        call.ensure_equal("input->dims->data[2]", value.shape[2], tensor.shape[1], right)
+    _check_directions(call, forward, backward)
     batch = value.shape[1 if call.option("time_major") else 0]
     units = (forward.shape[0], backward.shape[0])
     for state, count, name in zip(hidden, units, ("fw", "bw"), strict=True):

@@ -65,7 +65,11 @@ def sparse_to_dense(call: Call) -> None:
     call.ensure(values.rank < 2, "NumDimensions(values) < 2")
     call.ensure_equal("NumElements(default_value)", default.elements, 1)
     names = {t.INT32: "Int32", t.INT64: "Int64", t.INT8: "Int8", t.UINT8: "UInt8", t.FLOAT32: "Float32"}
-    for name, tensor, kinds in (("indices", indices, _INDICES), ("output_shape", shape, _INDICES), ("values", values, names)):
+    for name, tensor, kinds in (
+        ("indices", indices, _INDICES),
+        ("output_shape", shape, _INDICES),
+        ("values", values, names),
+    ):
         text = " || ".join(f"{name}->type == kTfLite{names[kind]}" for kind in kinds)
         call.ensure(tensor.type in kinds, text)
     call.ensure_types("values->type", values.type, default.type, "default_value->type")
@@ -76,7 +80,7 @@ def sparse_to_dense(call: Call) -> None:
         left, counted = "SizeOfDimension(indices, 0)", indices.shape[0]
     if values.rank:
         call.ensure_equal(left, counted, values.elements, "NumElements(values)")
-    if indices.rank < 2:  # noqa: PLR2004
+    if indices.rank < 2:
         call.ensure_equal(right, shape.elements, 1)
     output = call.output()
     output.type = values.type

@@ -89,6 +89,7 @@ def expand_dims(call: Call) -> None:
     if not axis.is_known:
         call.dynamic(output)
         return
+    call.ensure_equal("NumElements(&axis)", axis.elements, 1)
     place = values_of(axis)[0]
     place += value.rank + 1 if place < 0 else 0
     call.ensure(place <= value.rank, "axis <= input_dims.size")
@@ -137,7 +138,7 @@ def range_of(call: Call) -> None:
     call.counts(3)
     ends = [call.input(place) for place in range(3)]
     for end, name in zip(ends, ("start", "limit", "delta"), strict=True):
-        call.ensure_equal(f"NumDimensions({name})", end.rank, 0)
+        call.ensure_equal(f"NumDimensions({name})", end.rank, 0, at=1 if name == "delta" else 0)
     kind = ends[0].type
     if kind not in (t.FLOAT32, t.INT32, t.INT64):
         raise call.failure(f"Unknown index output data type: {t.type_name(kind)}")
