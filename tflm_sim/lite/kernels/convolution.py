@@ -423,8 +423,7 @@ def transpose_convolution_3d(call: Call) -> None:
     call.ensure_types("filter->type", weights.type, t.FLOAT32)
     call.ensure_types("output->type", output.type, value.type, "input->type")
     call.ensure_types("output_shape->type", shape.type, t.INT32)
-    size = ("SizeOfDimension(filter, 3)", weights.shape[3])
-    _check_bias_3d(call, call.optional_input(3), "input->type", size)
+    _check_bias_3d(call, call.optional_input(3), "input->type", ("SizeOfDimension(filter, 3)", weights.shape[3]))
     is_dilated = any(call.option(f"dilation_{axis}_factor", 1) > 1 for axis in _AXES)
     taken = [call.reserve(1, "col2im")] if call.is_optimized and not is_dilated else []
     call.take(*taken)

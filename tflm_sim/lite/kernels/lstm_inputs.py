@@ -58,7 +58,8 @@ def check_weights(call: Call, depth: int, outputs: int, cells: int, *, has_layer
 def _check_matrix(call: Call, name: str, rows: int, columns: int, columns_name: str, *, is_optional: bool) -> None:
     place = LSTM[name]
     weights = call.optional_input(place) if is_optional else call.input(place)
-    if weights is None or (weights.rank == 1 and name.startswith("recurrent")):  # a diagonal matrix
+    is_sequence = call.source != "lstm.cc"
+    if weights is None or (is_sequence and weights.rank == 1 and name.startswith("recurrent")):  # a diagonal matrix
         return
     call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
     call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], rows, "n_cell")

@@ -42,7 +42,15 @@ class Row:
 
     def bound(self, kernels: str) -> Callable[[Runtime, Node], bool | None]:
         """Return what a registration calls for a set of kernels."""
-        return lambda subgraph, node: self.prepare(Call(subgraph, node, self.source, kernels))
+
+        def prepare(subgraph: Runtime, node: Node) -> bool | None:
+            call = Call(subgraph, node, self.source, kernels)
+            try:
+                return self.prepare(call)
+            except IndexError as fault:
+                raise call.failure("(the kernel reads a dimension or a value that its tensor does not have)") from fault
+
+        return prepare
 
     def init(self, subgraph: Runtime, options: Any) -> dict[str, int] | None:
         """Return the data of a new node, for which Init may add tensors."""
