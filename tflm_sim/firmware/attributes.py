@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tflm_sim.errors import FirmwareError
@@ -108,12 +108,24 @@ def attributes(elf: Elf, section_name: str, vendor: str) -> dict[int, int | str]
         if end > len(data) or end <= at or name_end < 0:
             raise FirmwareError(f"the attributes in {section_name} contradict themselves", offset=section.offset + at)
         if data[at + 4 : name_end] == vendor.encode():
-            _read_scope(data, name_end + 1, end, found)
+            _read_scope(data, name_end + 1, end, _IS_TEXT[vendor], found)
         at = end
     return found
 
 
-def _read_scope(data: bytes, at: int, end: int, found: dict[int, int | str]) -> None:
+def _is_arm_text(tag: int) -> bool:
+    return tag in _ARM_STRINGS or (tag >= _ARM_NUMBER_AND_STRING and tag % 2 == 1)
+
+
+def _is_riscv_text(tag: int) -> bool:
+    return tag % 2 == 1
+
+
+_IS_TEXT: dict[str, Callable[[int], bool]] = {"aeabi": _is_arm_text, "riscv": _is_riscv_text}
+"""Which tags have a string as their value, by vendor. Source: riscv-elf-psabi: odd tags are strings."""
+
+
+def _read_scope(data: bytes, at: int, end: int, is_text: Callable[[int], bool], found: dict[int, int | str]) -> None:
     """Read the attributes that hold for the file (scope 1)."""
     while at + 5 <= end:
         scope, stop = data[at], at + int.from_bytes(data[at + 1 : at + 5], "little")
@@ -122,9 +134,10 @@ def _read_scope(data: bytes, at: int, end: int, found: dict[int, int | str]) -> 
             return
         while scope == 1 and position < stop:
             tag, position = uleb(data, position, stop)
-            if tag == _ARM_NUMBER_AND_STRING:
+            has_both = tag == _ARM_NUMBER_AND_STRING and is_text is _is_arm_text
+            if has_both:
                 _, position = uleb(data, position, stop)
-            if tag in _ARM_STRINGS or (tag >= 32 and tag % 2) or tag == _ARM_NUMBER_AND_STRING:
+            if has_both or is_text(tag):
                 text_end = data.find(b"\0", position, stop)
                 text_end = stop if text_end < 0 else text_end
                 found[tag], position = data[position:text_end].decode("ascii", "replace"), text_end + 1

@@ -58,7 +58,7 @@ def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> De
     Raises:
         FirmwareError: The debug information contradicts itself.
     """
-    reader = DwarfReader(_sections(elf))
+    reader = DwarfReader(sections_of(elf))
     last_names = {re.split(r"::|\.", name)[-1] for name in names}
     found = reader.read(markers=_MARKERS, wanted=lambda name: name.rpartition("::")[2] in last_names)
     if not found.units or not found.structs:
@@ -82,7 +82,9 @@ def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> De
     )
 
 
-def _sections(elf: Elf) -> Sections:
+def sections_of(elf: Elf) -> Sections:
+    """Return the sections that hold debug information, inflated."""
+
     def read(*names: str) -> bytes:
         section = next((section for name in names if (section := elf.section(name))), None)
         return bytes(elf.bytes_of(section)) if section else b""
