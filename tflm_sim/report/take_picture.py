@@ -112,7 +112,8 @@ def _arena_sizes(roomy: Simulation, arena_size: int | None) -> tuple[int, int | 
 
 def _room_to_fail(roomy: Simulation) -> tuple[int, int | None]:
     """Return an arena in which a model that fails anyway gets as far as in a roomy one."""
-    most = align_up(max((limit.need for limit in _fold(roomy).limits.values()), default=0) + 16, 16)
+    needs = (limit.need for limit in _fold(roomy).limits.values())
+    most = min(align_up(max(needs, default=0) + 16, 16), roomy.arena_size)
     return most, most if roomy.configuration.is_split else None
 
 
@@ -126,8 +127,8 @@ def _subgraph_names(model: Model) -> tuple[str, ...]:
 
 def _residents(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tuple[Resident, ...]:
     rows = [(allocation.infos[index], offset) for index, offset in allocation.offsets.items()]
-    starts = sorted(offset for info, offset in rows if info.size)
-    ends = sorted(offset + info.size for info, offset in rows if info.size)
+    starts = sorted(offset for info, offset in rows if info.size > 0)
+    ends = sorted(offset + info.size for info, offset in rows if info.size > 0)
     return tuple(
         Resident(
             category=_category(allocation, info),
@@ -140,7 +141,7 @@ def _residents(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tu
             first=info.first_created,
             last=info.last_used,
             # Those that neither end before it starts nor start after it ends, less itself.
-            sharing=bisect_left(starts, offset + info.size) - bisect_right(ends, offset) - 1 if info.size else 0,
+            sharing=bisect_left(starts, offset + info.size) - bisect_right(ends, offset) - 1 if info.size > 0 else 0,
         )
         for info, offset in rows
     )
@@ -176,6 +177,8 @@ def _remedies(
     alive.sort(key=lambda i: -residents[i].size)
     others = max((limit.need for limit in limits if limit is not running), default=0)
     infos = [allocation.infos[index] for index in allocation.offsets]
+    if min(info.size for info in infos) < 0:
+        return ()  # only the device plans buffers of negative sizes
     buffers = [_buffer(info) for info in infos]
     rows = []
     for index in alive[:MOST_REMEDIES]:
