@@ -1,5 +1,11 @@
 #include "replay_port.h"
 
+/* A port whose build has no flags of its own (an Arduino sketch) puts the sizes into a file beside this one. */
+#ifdef __has_include
+#if __has_include("replay_sizes.h")
+#include "replay_sizes.h"
+#endif
+#endif
 #include "replay_app.h"
 
 static replay_app_t app;

@@ -1,0 +1,3 @@
+#include "replay_task.h"
+
+void app_main(void) { (void)replay_task_start(0); }
