@@ -50,6 +50,7 @@ def test_an_int4_filter_is_unpacked(kernel):
     assert "scratch 216 unpacked_filter" in bench.prepare()  # 6 * 3 * 3 * 4
 
 
-def test_a_lstm_is_the_reference_kernel(kernel):
+def test_a_lstm_is_the_kernel_of_january_2023(kernel):
+    """Before tflite-micro 0a1ccdfdd of 2023-02-02, which brought OpDataLSTM."""
     bench = of(kernel, "UNIDIRECTIONAL_SEQUENCE_LSTM", [], [])
-    assert bench.init()[0].endswith(" OpDataLSTM")
+    assert bench.init()[0].endswith(" unidirectional_sequence_lstm.UnidirectionalSequenceLstmOpData")
