@@ -181,6 +181,49 @@ def test_esp_nn_and_an_arena_on_the_heap_are_recognised(tmp_path: Path, capsys: 
     assert "arena       model_arena is a pointer: its arena is allocated at run time, say --limit N" in text
 
 
+ESP_FUNCTIONS = 'extern "C" { void esp_nn_conv_s8_opt() {} void esp_nn_add_elementwise_s8_ansi() {} }'
+
+
+@pytest.mark.parametrize("option", ["--library", "--runtime"])
+def test_a_release_of_esp_tflite_micro_can_be_named(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = program(tmp_path, RISCV, 65536, extra=ESP_FUNCTIONS)
+    code, text = run(capsys, str(elf), option, "esp-tflite-micro@1.3.5", "--json")
+    assert code == 0
+    document = json.loads(text)
+    grounds = {ground["part"]: ground["value"] for ground in document["grounds"]}
+    assert grounds["TFLM"] == "esp-tflite-micro@1.3.5"
+    assert grounds["kernels"].startswith("esp_nn@")
+    assert main(["size", f"sample:{SAMPLE}", "--library", "esp-tflite-micro@1.3.5", "--jsonl"]) == 0
+    smallest = json.loads(capsys.readouterr().out)["smallest_arena_bytes"]
+    assert smallest == 1100
+    assert document["verdicts"][0]["smallest_arena"] == smallest
+
+
+def test_a_library_says_the_kernels_that_the_file_does_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elf = program(tmp_path, ARM, 65536, "-s")
+    code, text = run(capsys, str(elf), "--library", "chirale", "--limit", "64KiB")
+    assert code == 0
+    assert "cmsis_nn@e98ee09 (dsp)" in text
+    assert "chirale@2.0.0" in text
+
+
+def test_a_library_with_other_kernels_than_the_file_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = program(tmp_path, ARM, 65536, extra='extern "C" void arm_convolve_s8() {}')
+    code, text = run(capsys, str(elf), "--library", "esp-tflite-micro")
+    assert code == 2
+    assert "--library esp-tflite-micro@1.4.0 brings esp_nn; " in text
+
+
+def test_a_library_and_a_runtime_are_one_too_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = run(capsys, str(program(tmp_path, ARM, 65536)), "--library", "zephyr", "--runtime", "2024-06-24")
+    assert code == 2
+    assert "leave --runtime out" in text
+
+
 def test_of_several_arenas_one_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     extra = "namespace { alignas(16) __attribute__((used)) unsigned char other_arena[8192]; }\n"
     elf = program(tmp_path, ARM, 4096, "-g", extra=extra)

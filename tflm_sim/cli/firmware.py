@@ -22,6 +22,7 @@ tflm-sim firmware build/app.elf
 tflm-sim firmware build/app.elf next_model.tflite
 tflm-sim firmware build/app.elf --arena-symbol g_buffer --ram 256KiB --json
 tflm-sim firmware app.bin --target esp32-s3 --limit 80KiB
+tflm-sim firmware build/app.elf --library esp-tflite-micro@1.3.5
 """
 EXITS = {1: "a model does not work in its arena", 3: "the file cannot be used, or does not say enough"}
 
@@ -59,7 +60,12 @@ def run(args: argparse.Namespace) -> int:
     subjects = _subjects(firmware, args.model)
     try:
         found = firmware_target(
-            firmware, named=args.target, kernels=args.kernels, runtime=args.runtime, interpreter=args.interpreter
+            firmware,
+            named=args.target,
+            kernels=args.kernels,
+            runtime=args.runtime,
+            library=args.library,
+            interpreter=args.interpreter,
         )
     except FirmwareError as problem:
         _say(firmware, None, [], problem=problem.message, as_json=args.json)

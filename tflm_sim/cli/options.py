@@ -148,9 +148,10 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         UsageError: An unknown target or kernel library, or a file without custom operators.
         FirmwareError: The file of ``--firmware`` cannot be used.
     """
-    if chosen is None and args.library:
+    if chosen is None and args.firmware:
+        chosen = target_of_firmware(args)
+    elif chosen is None and args.library:
         chosen = target_of_library(args)
-    chosen = chosen or (target_of_firmware(args) if args.firmware else None)
     return configure(
         chosen or args.target or TARGET,
         kernels=None if chosen else args.kernels,
@@ -172,8 +173,8 @@ def target_of_library(args: argparse.Namespace) -> Target:
     Raises:
         UsageError: There is no such library, it is not modelled, or something else says which TFLM it is, too.
     """
-    if args.firmware or args.runtime:
-        raise UsageError("--library says which TFLM is linked; leave --firmware and --runtime out")
+    if args.runtime:
+        raise UsageError("--library says which TFLM is linked; leave --runtime out")
     return library_target(args.library, name=args.target, kernels=args.kernels)
 
 
@@ -189,7 +190,12 @@ def target_of_firmware(args: argparse.Namespace) -> Target:
 
     firmware = read_firmware(args.firmware)
     found = firmware_target(
-        firmware, named=args.target, kernels=args.kernels, runtime=args.runtime, interpreter=args.interpreter
+        firmware,
+        named=args.target,
+        kernels=args.kernels,
+        runtime=args.runtime,
+        library=args.library,
+        interpreter=args.interpreter,
     )
     for ground in found.assumptions:
         say(f"{found.target.name}: {ground.part} assumed: {ground.value} ({ground.grounds})", file=sys.stderr)

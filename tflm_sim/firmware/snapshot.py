@@ -16,9 +16,10 @@ from itertools import pairwise
 
 from tflm_sim.firmware.traces import FIRST_POSITION, NEWEST_POSITION, Trace, bounds
 from tflm_sim.targets.abi import Abi
-from tflm_sim.targets.changes import CHANGES, UPSTREAM
+from tflm_sim.targets.changes import CHANGES, ESP, UPSTREAM
 from tflm_sim.targets.history import main_line
-from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, Runtime
+from tflm_sim.targets.libraries import LIBRARIES
+from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 
 Mismatch = tuple[str, int, int]
@@ -92,7 +93,13 @@ def find_snapshots(
         for runtime in (replace(_runtime(stretch[1] - 1), compression=compression) for compression in compressions)
         if not runtime.compression or runtime.has("compression")
     ]
-    fits += [(_mismatches(measured, abi, fork), (start, end), fork) for fork in _FORKS] if measured else []
+    if measured:
+        at = {fork: fork.position(UPSTREAM) for fork in _FORKS}
+        fits += [
+            (_mismatches(measured, abi, fork), (position, position + 1), fork)
+            for fork, position in at.items()
+            if start <= position < end
+        ]
     fewest = min(len(mismatches) for mismatches, _, _ in fits)
     best = [fit for fit in fits if len(fit[0]) == fewest]
     best = [fit for fit in best if fit[2].compression == compression] or best
@@ -109,7 +116,20 @@ def find_snapshots(
     )
 
 
-_FORKS = (Runtime(ESP_1_3_3_SNAPSHOT), Runtime(CHIRALE_SNAPSHOT, static_memory=False))
+def _esp_runtimes() -> tuple[Runtime, ...]:
+    """Return one of each esp-tflite-micro between whose releases a change lies, the newest first."""
+    releases = [row.runtime() for row in LIBRARIES if row.name == _ESP_LIBRARY and row.is_modelled]
+    return tuple({_changes(runtime): runtime for runtime in (*releases, Runtime())}.values())[::-1]
+
+
+def _changes(runtime: Runtime) -> frozenset[str]:
+    return frozenset(change for change in CHANGES if runtime.has(change))
+
+
+_ESP_LIBRARY = ESP.rpartition("/")[2]
+ESP_RUNTIMES = _esp_runtimes()
+"""What ESP-NN's kernels are modelled in; the newest is the newest TFLM, with the newest kernels."""
+_FORKS = (*(runtime for runtime in ESP_RUNTIMES if runtime.forks), Runtime(CHIRALE_SNAPSHOT, static_memory=False))
 """Builds whose structs upstream never had, for want of a better fit."""
 
 

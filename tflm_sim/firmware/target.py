@@ -4,8 +4,8 @@
     ---------  -------------------------------------------------  --------------------------------------------
     ABI        header and attributes, the size of enums           --target
     structs    debug information                                  the tables of the snapshot
-    snapshot   sizes, messages and functions, see snapshot.py     --runtime, or every snapshot that is left
-    kernels    TFLM's source files in the debug information or    --kernels
+    snapshot   sizes, messages and functions, see snapshot.py     --runtime, --library, or every snapshot that is left
+    kernels    TFLM's source files in the debug information or    --kernels, or the library's
                in messages, or functions among the symbols
 
 What is proved goes before what is named; a name that contradicts a proof is refused.
@@ -17,20 +17,19 @@ from dataclasses import dataclass, replace
 
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.firmware import Firmware
-from tflm_sim.firmware.snapshot import Snapshots, commit_at, find_snapshots
+from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, commit_at, find_snapshots
 from tflm_sim.firmware.symbol_names import esp_variant
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
+from tflm_sim.targets.libraries import Library, find_library
 from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.presets import target as preset
-from tflm_sim.targets.runtime import ESP_1_3_3_SNAPSHOT, Runtime
+from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
 
 _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
 """Sources in ``kernels/`` that belong to no library."""
-_ESP_RUNTIMES = (Runtime(), Runtime(ESP_1_3_3_SNAPSHOT))
-"""What ESP-NN's kernels are modelled in: esp-tflite-micro 1.3.8 to 1.4.0, and 1.3.3."""
 _LONGEST_TEXT = 60
 _TENSOR = "TfLiteTensor"
 _LIBRARIES = {"cmsis_nn": "CMSIS-NN", "esp_nn": "ESP-NN", "xtensa": "Cadence's NN library"}
@@ -81,6 +80,7 @@ def firmware_target(
     named: str | None = None,
     kernels: str | None = None,
     runtime: str | None = None,
+    library: str | None = None,
     interpreter: str | None = None,
 ) -> FirmwareTarget:
     """Return the target that a firmware was built for.
@@ -90,28 +90,33 @@ def firmware_target(
         named: A preset, for what the file does not say.
         kernels: ``--kernels``, likewise.
         runtime: ``--runtime``, likewise.
+        library: ``--library``, which says TFLM and kernels, and the machine of a file that does not.
         interpreter: "plain" or "recording", likewise.
 
     Raises:
         FirmwareError: Something has to be named that the file does not say, or what it says is not modelled.
         UsageError: What is named contradicts the file, or there is no such thing.
     """
-    base = preset(named) if named is not None else None
+    if library is not None and runtime is not None:
+        raise UsageError("--library says which TFLM is linked; leave --runtime out")
+    build_of = None if library is None else _modelled(library)
+    base = preset(named) if named is not None else _usual_machine(firmware, build_of)
     abi, abi_ground = _abi(firmware, base)
-    library, library_ground = _kernels(firmware, base, kernels)
+    linked, library_ground = _kernels(firmware, base, kernels or _kernels_of(firmware, build_of))
     recording, interpreter_ground = _interpreter(firmware, interpreter)
     measured = tuple(firmware.debug.structs.values()) if firmware.debug else ()
     target = Target(
         name=_name(firmware),
         abi=abi,
-        runtime=base.runtime if base else Runtime(),
-        kernel_library=library,
+        runtime=base.runtime if base and build_of is None else Runtime(),
+        kernel_library=linked,
         interpreter=recording,
         description=firmware.processor.description if firmware.processor else "",
         measured=measured,
     )
     snapshots = find_snapshots(measured, abi, firmware.traces, compression=firmware.has_compression)
-    alternatives, rules = _alternatives(target, snapshots, base, runtime)
+    alternatives, rules = _alternatives(target, snapshots, base, build_of.label if build_of else runtime)
+    library_ground = replace(library_ground, value=str(alternatives[0].kernel_library))
     proof = "the firmware's own debug information" if measured and not snapshots.mismatches else ""
     alternatives = tuple(replace(alternative, verified_against=proof) for alternative in alternatives)
     build = _build(firmware, alternatives[0])
@@ -124,7 +129,45 @@ def _name(firmware: Firmware) -> str:
     return path.replace("\\", "/").rpartition("/")[2]
 
 
-def _abi(firmware: Firmware, base: Target | None) -> tuple[Abi, Ground]:
+def _modelled(text: str) -> Library:
+    """Return the library that ``--library`` names.
+
+    Raises:
+        UsageError: There is none, or it is not modelled.
+    """
+    row = find_library(text)
+    row.runtime()
+    return row
+
+
+def _usual_machine(firmware: Firmware, library: Library | None) -> Target | None:
+    """Return what a library usually runs on, unless the file says that it is something else."""
+    if library is None:
+        return None
+    machine = preset(library.target)
+    return machine if _proved_abi(firmware)[0] in (None, machine.abi) else None
+
+
+def _kernels_of(firmware: Firmware, library: Library | None) -> str | None:
+    """Return the kernels that a library links, where the file does not tell them.
+
+    Raises:
+        UsageError: The file links others.
+    """
+    if library is None:
+        return None
+    proof = _linked_library(firmware)
+    if proof is None:
+        return library.kernels
+    if library.kernels != REFERENCE.name and proof[0] not in (REFERENCE.name, library.kernels):
+        raise UsageError(
+            f"--library {library.label} brings {library.kernels}; {_name(firmware)} links {': '.join(proof)}"
+        )
+    return None
+
+
+def _proved_abi(firmware: Firmware) -> tuple[Abi | None, str]:
+    """Return the ABI that the file proves, and what proves it; or what is missing."""
     known = firmware.processor
     abi, grounds = None, f"a file of the format '{firmware.image.format}' does not say its processor"
     if known is not None:
@@ -133,6 +176,11 @@ def _abi(firmware: Firmware, base: Target | None) -> tuple[Abi, Ground]:
     if enum_size is not None and known is not None and known.description.startswith("ARM"):
         abi = AAPCS if enum_size == 1 else ILP32
         grounds = f"TfLiteType takes {enum_size} B in the debug information"
+    return abi, grounds
+
+
+def _abi(firmware: Firmware, base: Target | None) -> tuple[Abi, Ground]:
+    abi, grounds = _proved_abi(firmware)
     if abi is None:
         if base is None:
             raise FirmwareError(f"{grounds}; name the machine with --target", path=firmware.image.path)
@@ -183,7 +231,7 @@ def _alternatives(
         value = f"{Runtime().snapshot}; name another with --runtime"
         return (target,), Ground("TFLM", value, "neither structs, messages nor functions tell", False)
     refusal, found = "", []
-    for candidate in _ESP_RUNTIMES if target.kernel_library.name == "esp_nn" else snapshots.runtimes:
+    for candidate in ESP_RUNTIMES if target.kernel_library.name == "esp_nn" else snapshots.runtimes:
         try:
             if candidate in snapshots.runtimes or snapshots.allow(candidate):
                 found.append(_with_runtime(target, candidate))
@@ -193,7 +241,13 @@ def _alternatives(
         ground = _rules(snapshots)
         refusal = refusal or "the ESP-NN kernels of no release of esp-tflite-micro of that time are modelled"
         raise FirmwareError(f"TFLM {ground.value} ({ground.grounds}): {refusal}", path=target.name)
-    return tuple(found), _rules(snapshots)
+    return tuple(found), _with_releases(_rules(snapshots), found)
+
+
+def _with_releases(ground: Ground, found: list[Target]) -> Ground:
+    """Return what is known of the version, with the releases of a fork that fit."""
+    releases = ", ".join(target.runtime.snapshot for target in found if target.runtime.forks)
+    return replace(ground, value=f"{ground.value}; fits {releases}") if releases else ground
 
 
 def _with_runtime(target: Target, runtime: Runtime) -> Target:

@@ -199,8 +199,10 @@ def at_runtime(target: Target, text: str) -> Target:
     """
     if not target.runtime.static_memory or target.runtime.snapshot == WHEEL_SNAPSHOT:
         raise UsageError(f"{target.name} is one build of TFLM; --runtime goes with a machine, such as cortex-m4")
-    is_library = not (is_day(text) or is_commit(text))
-    found = find_library(text).runtime() if is_library else find_runtime(text)
+    named = None if is_day(text) or is_commit(text) else find_library(text)
+    if named is not None and named.target in OWN_BUILDS:
+        return _own_build(target, named.label, named.target)
+    found = named.runtime() if named is not None else find_runtime(text)
     runtime = replace(found, compression=target.runtime.compression)
     if runtime.compression and not runtime.has("compression"):
         raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")
@@ -220,6 +222,22 @@ def at_runtime(target: Target, text: str) -> Target:
         raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
     proof = _RUNTIME_PROOF if target.kernel_library == REFERENCE else ""
     return replace(target, runtime=runtime, verified_against=proof)
+
+
+def _own_build(target: Target, label: str, name: str) -> Target:
+    """Return ``target`` with a library that is one build, which ``PRESETS[name]`` is.
+
+    Raises:
+        UsageError: It does not run there, or other kernels are asked for.
+    """
+    build = PRESETS[name]
+    kernels, asked = build.own_kernels, target.kernel_library
+    assert kernels is not None
+    versions = (kernels.version, VERSIONS[kernels.name][0])
+    is_same = (asked.name, asked.variant) == (kernels.name, kernels.variant) and asked.version in versions
+    if target.abi != build.abi or target.runtime != _PLAIN or not is_same:
+        raise UsageError(f"{label} is one build, for {name} with {kernels}; {target.name} has {asked}")
+    return replace(target, runtime=build.runtime, kernel_library=kernels, verified_against=build.verified_against)
 
 
 def library_target(text: str, *, name: str | None = None, kernels: str | None = None) -> Target:
