@@ -97,9 +97,7 @@ def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
         TypeError: There is no such setting.
     """
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    base = _base(where, chosen.pop("kernels", None))
-    if (runtime := chosen.pop("runtime", None)) is not None:
-        base = replace(base, target=at_runtime(base.target, runtime))
+    base = _base(where, chosen.pop("kernels", None), chosen.pop("runtime", None))
     changes = {name: chosen.pop(name) for name in _TARGET_SETTINGS if name in chosen}
     if changes:
         chosen["target"] = replace(base.target, **changes)
@@ -111,10 +109,11 @@ def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
     return replace(base, **chosen) if chosen else base
 
 
-def _base(where: Where, kernels: str | None) -> Configuration:
+def _base(where: Where, kernels: str | None, runtime: str | None) -> Configuration:
     """Return the configuration before any other setting."""
     if isinstance(where, str):
-        return Configuration(preset(where, kernels=kernels))
+        return Configuration(preset(where, kernels=kernels, runtime=runtime))
     if kernels is not None:
         raise UsageError(f"kernels='{kernels}' goes with the name of a target; this one has its kernels already")
-    return where if isinstance(where, Configuration) else Configuration(where)
+    base = where if isinstance(where, Configuration) else Configuration(where)
+    return base if runtime is None else replace(base, target=at_runtime(base.target, runtime))

@@ -137,22 +137,25 @@ OWN_BUILDS = frozenset(name for name, preset in PRESETS.items() if preset.own_ke
 """The presets that are one build of TFLM with kernels of its own."""
 
 
-def target(name: str, *, kernels: str | None = None) -> Target:
+def target(name: str, *, kernels: str | None = None, runtime: str | None = None) -> Target:
     """Return the target that a preset names.
 
     Args:
         name: A key of :data:`PRESETS`; case does not matter.
         kernels: ``--kernels``: "reference", "cmsis_nn", "cmsis_nn@VERSION"; None for the preset's own.
+        runtime: Another TFLM, as for :func:`at_runtime`; None for the preset's own.
 
     Raises:
-        UsageError: No such preset, or a kernel library that is not modelled for it.
+        UsageError: No such preset or TFLM, or a kernel library that is not modelled for it.
     """
     preset = PRESETS.get(name.lower())
     if preset is None:
         raise unknown("target", name, PRESETS)
     name = name.lower()
     library = _kernel_library(name, preset, kernels)
-    return Target(
+    if runtime is None:
+        refuse_what_is_no_build(library, preset.runtime)
+    chosen = Target(
         name=name,
         abi=preset.abi,
         runtime=preset.runtime,
@@ -161,6 +164,19 @@ def target(name: str, *, kernels: str | None = None) -> Target:
         verified_against=_proof(name, preset, library),
         description=preset.description,
     )
+    return chosen if runtime is None else _with_named_kernels(at_runtime(chosen, runtime), kernels)
+
+
+def _with_named_kernels(target: Target, kernels: str | None) -> Target:
+    """Return ``target`` if it links the version of a library that was named.
+
+    Raises:
+        UsageError: Its TFLM brings another.
+    """
+    version = (kernels or "").partition("@")[2]
+    if version and version != target.kernel_library.version:
+        raise UsageError(f"{kernels} does not go with {target.runtime.snapshot}, which links {target.kernel_library}")
+    return target
 
 
 def _kernel_library(name: str, preset: Preset, kernels: str | None) -> KernelLibrary:
@@ -170,9 +186,7 @@ def _kernel_library(name: str, preset: Preset, kernels: str | None) -> KernelLib
         if kernels is not None and parse_kernels(kernels, variants={own.name: own.variant}) != own:
             raise UsageError(f"{name} is a library with kernels of its own, {own}; leave --kernels out")
         return own
-    library = parse_kernels(kernels or next(iter(preset.libraries), "reference"), variants=preset.libraries)
-    refuse_what_is_no_build(library, preset.runtime)
-    return library
+    return parse_kernels(kernels or next(iter(preset.libraries), "reference"), variants=preset.libraries)
 
 
 def refuse_what_is_no_build(library: KernelLibrary, runtime: Runtime) -> None:
@@ -254,11 +268,11 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     library = find_library(text)
     runtime = library.runtime()
     if library.target in OWN_BUILDS:
-        if name or kernels:
-            raise UsageError(f"{library.label} is one build, for {library.target}; leave --target and --kernels out")
-        return target(library.target)
-    machine = target(name or library.target, kernels=kernels or library.kernels)
-    return replace(at_runtime(machine, library.label), description=f"{machine.description} with {runtime.snapshot}")
+        if name not in (None, library.target):
+            raise UsageError(f"{library.label} is one build, for {library.target}; leave --target out")
+        return target(library.target, kernels=kernels)
+    machine = target(name or library.target, kernels=kernels or library.kernels, runtime=library.label)
+    return replace(machine, description=f"{machine.description} with {runtime.snapshot}")
 
 
 _RUNTIME_PROOF = "x86_64 with reference kernels at 13 snapshots of 2021 to 2026 (tools/history_report.py)"

@@ -1,7 +1,7 @@
 import pytest
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.presets import PRESETS, at_runtime, proof_in_words, target
+from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, proof_in_words, target
 
 
 def test_a_near_miss_is_answered_with_the_likely_names() -> None:
@@ -76,6 +76,28 @@ def test_the_library_that_a_target_brings_along_may_be_named() -> None:
 def test_what_is_no_build_is_refused(name: str, kernels: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         target(name, kernels=kernels)
+
+
+def test_a_version_of_kernels_is_judged_with_the_tflm_that_is_named() -> None:
+    then = target("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="2023-01-13")
+    assert then == target("cortex-m4", runtime="2023-01-13")
+    assert str(then.kernel_library) == "cmsis_nn@e98ee09 (dsp)"
+    named = target("esp32-s3", kernels="esp_nn@1.1.0", runtime="esp-tflite-micro@1.3.3")
+    assert str(named.kernel_library) == "esp_nn@1.1.0 (esp32s3)"
+    with pytest.raises(UsageError, match=r"cmsis_nn@4ab83cc does not go with 0c425da36, which links cmsis_nn@e98ee09"):
+        target("cortex-m4", kernels="cmsis_nn@4ab83cc", runtime="2023-01-13")
+    with pytest.raises(UsageError, match="does not go with 90b983c2b"):
+        target("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="90b983c2b")
+
+
+def test_chirale_can_be_named_as_runtime_and_as_library_with_its_kernels() -> None:
+    library = library_target("chirale", kernels="cmsis_nn@e98ee09")
+    assert library == target("nano33ble-chirale")
+    named = target("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="chirale")
+    assert (named.runtime, named.kernel_library) == (library.runtime, library.kernel_library)
+    for name, kernels in (("cortex-m4", "reference"), ("esp32", None), ("cortex-m0plus", None)):
+        with pytest.raises(UsageError, match=r"chirale@2\.0\.0 is one build, for nano33ble-chirale with"):
+            target(name, kernels=kernels, runtime="chirale")
 
 
 def test_an_old_library_goes_with_the_tflm_of_its_time() -> None:
