@@ -16,6 +16,7 @@ from tflm_sim.model.flatbuf import IDENTIFIER_POSITION, FlatBuffer
 from tflm_sim.model.load import parse_flatbuffer
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.model.types import Model
+from tflm_sim.model.unkept import MeasuredFlatBuffer
 
 MOST_WORK = 6 * 1024**2
 """How many bytes may be parsed in one image, a table counted as ``TABLE_WORK``: more than its models need by far."""
@@ -43,41 +44,23 @@ class EmbeddedModel:
     symbol: str = ""
 
 
-class WalkedFlatBuffer(FlatBuffer):
-    """A flatbuffer that notes how far reading it went (mutable: ``end``), and what that cost.
+class WalkedFlatBuffer(MeasuredFlatBuffer):
+    """A flatbuffer that notes how far reading it went, and what that cost."""
 
-    Attributes:
-        end: The end of the last thing that was read.
-    """
-
-    __slots__ = ("end",)
+    __slots__ = ()
 
     def __init__(self, data: memoryview, budget: int) -> None:
         super().__init__(data)
         self._budget = min(self._budget, budget)
-        self.end = 8
 
     @property
     def budget(self) -> int:
         """What may still be parsed."""
         return self._budget
 
-    def _read_vtable(self, position: int) -> tuple[int, ...]:
-        fields = super()._read_vtable(position)
-        self.end = max(self.end, position + _U16.unpack_from(self.data, position)[0])
-        return fields
-
     def fields(self, position: int) -> tuple[int, ...]:
         self.charge(TABLE_WORK, position)
-        fields = super().fields(position)
-        vtable = position - int.from_bytes(self.data[position : position + 4], "little", signed=True)
-        self.end = max(self.end, position + _U16.unpack_from(self.data, vtable + 2)[0])
-        return fields
-
-    def vector(self, position: int, width: int) -> tuple[int, int]:
-        start, count = super().vector(position, width)
-        self.end = max(self.end, start + count * width)
-        return start, count
+        return super().fields(position)
 
 
 def find_models(pieces: Iterable[Piece]) -> tuple[EmbeddedModel, ...]:

@@ -29,6 +29,7 @@ from tflm_sim.model.types import (
     Subgraph,
     Tensor,
 )
+from tflm_sim.model.unkept import refuse_unkept
 
 # Options that name a subgraph by its index.
 SUBGRAPH_OPTIONS = (
@@ -46,7 +47,7 @@ def refuse_unwritable(model: Model) -> None:
 
     Raises:
         ModelError: A tensor is sparse or has quantization details; data lies outside of the flatbuffer; compressed
-            tensors are named by index in a metadata buffer; the file has no subgraph.
+            tensors are named by index in a metadata buffer; the file has no subgraph, or a field that a Model has not.
     """
     if not model.subgraphs:
         raise ModelError("the file has no subgraph")
@@ -68,6 +69,10 @@ def refuse_unwritable(model: Model) -> None:
     for metadata in model.metadata:
         if metadata.name == "COMPRESSION_METADATA":
             raise ModelError("compressed tensors are named by index in COMPRESSION_METADATA, which cannot be rewritten")
+    for index in (*(model.metadata_buffers or ()), *(metadata.buffer for metadata in model.metadata)):
+        if not 0 <= index < len(model.buffers):
+            raise ModelError(f"the metadata names buffer {index}, which is not there")
+    refuse_unkept(model.source)
 
 
 class Draft:
@@ -311,10 +316,12 @@ def _without_unnamed(model: Model) -> Model:
         for subgraph in model.subgraphs
     )
     metadata = tuple(replace(entry, buffer=number(entry.buffer)) for entry in model.metadata)
+    named = None if model.metadata_buffers is None else tuple(number(buffer) for buffer in model.metadata_buffers)
     return replace(
         model,
         subgraphs=subgraphs,
         metadata=metadata,
+        metadata_buffers=named,
         buffers=tuple(buffers),
         operator_codes=tuple(model.operator_codes[old] for old in used),
     )

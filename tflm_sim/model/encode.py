@@ -1,8 +1,9 @@
 """A :class:`Model` as the bytes of a .tflite file: the mirror of ``load.py``, field by field.
 
 Invariant: ``parse(encode(model))`` is ``model``, but for positions in the file. What a Model does not keep (sparsity
-tables, quantization details) comes out as an empty table of that kind. Constant data is aligned to 16 bytes, as
-converters do, because kernels read it in place.
+tables, quantization details) comes out as an empty table of that kind, and the rest of it not at all:
+:mod:`~tflm_sim.model.unkept` refuses such files, and carries the bytes behind the flatbuffer. Constant
+data is aligned to 16 bytes, as converters do, because kernels read it in place.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ def encode(model: Model) -> bytes:
     table.child(ModelSlot.SUBGRAPHS, _tables(model.subgraphs, _subgraph))
     table.child(ModelSlot.DESCRIPTION, text(model.description or None))
     table.child(ModelSlot.BUFFERS, _tables(model.buffers, lambda buffer: _buffer(buffer, tail)))
+    table.child(ModelSlot.METADATA_BUFFER, numbers("i", model.metadata_buffers))
     table.child(ModelSlot.METADATA, _tables(model.metadata, _metadata) if model.metadata else None)
     table.child(ModelSlot.SIGNATURE_DEFS, _tables(model.signatures, _signature) if model.signatures else None)
     return serialize(table, FILE_IDENTIFIER, tail=tail)
@@ -128,6 +130,7 @@ def _tensor(tensor: Tensor) -> TableNode:
     table.scalar(TensorSlot.IS_VARIABLE, "bool", tensor.is_variable)
     table.child(TensorSlot.SPARSITY, TableNode() if tensor.has_sparsity else None)
     table.child(TensorSlot.SHAPE_SIGNATURE, numbers("i", tensor.shape_signature))
+    table.scalar(TensorSlot.HAS_RANK, "bool", tensor.has_rank)
     return table
 
 
@@ -136,6 +139,9 @@ def _quantization(quantization: Quantization | None) -> TableNode | None:
     if quantization is None:
         return None
     table = TableNode()
+    least, most = quantization.range
+    table.child(QuantizationSlot.MIN, numbers("f", least or None))
+    table.child(QuantizationSlot.MAX, numbers("f", most or None))
     table.child(QuantizationSlot.SCALE, numbers("f", quantization.scale or None))
     table.child(QuantizationSlot.ZERO_POINT, numbers("q", quantization.zero_point or None))
     table.scalar(QuantizationSlot.DETAILS_TYPE, "ubyte", quantization.details_type)
@@ -151,6 +157,7 @@ def _operator(operator: Operator) -> TableNode:
     table.child(OperatorSlot.INPUTS, numbers("i", operator.inputs))
     table.child(OperatorSlot.OUTPUTS, numbers("i", operator.outputs))
     table.child(OperatorSlot.CUSTOM_OPTIONS, byte_vector(operator.custom_options))
+    table.child(OperatorSlot.MUTATING_VARIABLE_INPUTS, numbers("?", operator.mutating_inputs))
     table.child(OperatorSlot.INTERMEDIATES, numbers("i", operator.intermediates))
     if operator.options_type:
         _add_options(table, operator)
@@ -219,6 +226,7 @@ def _signature(signature: Signature) -> TableNode:
     table.child(SignatureSlot.INPUTS, _tables(signature.inputs, _tensor_map))
     table.child(SignatureSlot.OUTPUTS, _tables(signature.outputs, _tensor_map))
     table.child(SignatureSlot.SIGNATURE_KEY, text(signature.key or None))
+    table.child(SignatureSlot.DEPRECATED_TAG, text(signature.deprecated_tag))
     table.scalar(SignatureSlot.SUBGRAPH_INDEX, "uint", signature.subgraph_index)
     return table
 

@@ -99,6 +99,7 @@ def parse_flatbuffer(buffer: FlatBuffer, path: str | None = None) -> Model:
         metadata=_each(root.tables(ModelSlot.METADATA), "metadata entry", _metadata),
         signatures=_each(root.tables(ModelSlot.SIGNATURE_DEFS), "signature", _signature),
         description=root.text(ModelSlot.DESCRIPTION) or "",
+        metadata_buffers=root.numbers(ModelSlot.METADATA_BUFFER, "i"),
         source=buffer.data,
         path=path,
     )
@@ -162,6 +163,7 @@ def _tensor(table: Table) -> Tensor:
         is_variable=table.scalar(TensorSlot.IS_VARIABLE, _BOOL, False),
         quantization=_quantization(table.table(TensorSlot.QUANTIZATION)),
         has_sparsity=table.has(TensorSlot.SPARSITY),
+        has_rank=table.scalar(TensorSlot.HAS_RANK, _BOOL, False),
         offset=table.position,
     )
 
@@ -175,6 +177,8 @@ def _quantization(table: Table | None) -> Quantization | None:
         zero_point=table.raw_numbers(QuantizationSlot.ZERO_POINT, 8) or (),
         quantized_dimension=table.scalar(QuantizationSlot.QUANTIZED_DIMENSION, _INT),
         details_type=table.scalar(QuantizationSlot.DETAILS_TYPE, _UBYTE),
+        min=table.raw_numbers(QuantizationSlot.MIN, 4) or (),
+        max=table.raw_numbers(QuantizationSlot.MAX, 4) or (),
     )
 
 
@@ -189,6 +193,7 @@ def _operator(table: Table, tensor_count: int) -> Operator:
         options_type=options_type,
         options=options,
         custom_options=table.view(OperatorSlot.CUSTOM_OPTIONS),
+        mutating_inputs=table.numbers(OperatorSlot.MUTATING_VARIABLE_INPUTS, "?"),
         offset=table.position,
     )
     _check_indices(table, "inputs", operator.inputs, -(2**31), tensor_count)
@@ -248,6 +253,7 @@ def _signature(table: Table) -> Signature:
         inputs=_each(table.tables(SignatureSlot.INPUTS), "input", _tensor_map),
         outputs=_each(table.tables(SignatureSlot.OUTPUTS), "output", _tensor_map),
         subgraph_index=table.scalar(SignatureSlot.SUBGRAPH_INDEX, _UINT),
+        deprecated_tag=table.text(SignatureSlot.DEPRECATED_TAG),
     )
 
 

@@ -398,7 +398,7 @@ class SubgraphSlot:
 class TensorSlot:
     """Field slots of the ``Tensor`` table."""
 
-    SHAPE, TYPE, BUFFER, NAME, QUANTIZATION, IS_VARIABLE, SPARSITY, SHAPE_SIGNATURE = range(8)
+    SHAPE, TYPE, BUFFER, NAME, QUANTIZATION, IS_VARIABLE, SPARSITY, SHAPE_SIGNATURE, HAS_RANK = range(9)
 
 
 class QuantizationSlot:
@@ -411,7 +411,7 @@ class OperatorSlot:
     """Field slots of the ``Operator`` table; each union takes two."""
 
     OPCODE_INDEX, INPUTS, OUTPUTS, BUILTIN_OPTIONS_TYPE, BUILTIN_OPTIONS, CUSTOM_OPTIONS = range(6)
-    INTERMEDIATES = 8
+    CUSTOM_OPTIONS_FORMAT, MUTATING_VARIABLE_INPUTS, INTERMEDIATES = 6, 7, 8
     LARGE_CUSTOM_OPTIONS_OFFSET = 9
     BUILTIN_OPTIONS_2_TYPE, BUILTIN_OPTIONS_2 = 11, 12
 

@@ -52,13 +52,24 @@ class Quantization:
         zero_point: As many as scales, or one for all, or empty; likewise.
         quantized_dimension: The axis that channels run along.
         details_type: 0 none, 1 custom, 2 blockwise.
+        min: What the converter saw at least, one value or one per channel, or empty; or bytes. No kernel reads it.
+        max: What it saw at most, likewise.
 
     Attributes:
         scale_count: How many scales there are.
         zero_point_count: How many zero points there are.
     """
 
-    __slots__ = ("_scale", "_zero_point", "details_type", "quantized_dimension", "scale_count", "zero_point_count")
+    __slots__ = (
+        "_max",
+        "_min",
+        "_scale",
+        "_zero_point",
+        "details_type",
+        "quantized_dimension",
+        "scale_count",
+        "zero_point_count",
+    )
 
     def __init__(
         self,
@@ -66,7 +77,10 @@ class Quantization:
         zero_point: Sequence[int] | memoryview,
         quantized_dimension: int = 0,
         details_type: int = 0,
+        min: Sequence[float] | memoryview = (),
+        max: Sequence[float] | memoryview = (),
     ) -> None:
+        self._min, self._max = min, max
         self._scale = scale
         self._zero_point = zero_point
         self.quantized_dimension = quantized_dimension
@@ -89,6 +103,11 @@ class Quantization:
         return self._zero_point
 
     @property
+    def range(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """What the converter saw at least, and at most."""
+        return _floats(self._min), _floats(self._max)
+
+    @property
     def first_scale(self) -> float:
         """The first scale; there must be one."""
         value: float = _read_float(self._scale)[0] if type(self._scale) is memoryview else self._scale[0]
@@ -101,8 +120,8 @@ class Quantization:
         value: int = _read_int64(points)[0] if type(points) is memoryview else points[0]
         return value
 
-    def _key(self) -> tuple[Sequence[float], Sequence[int], int, int]:
-        return self.scale, self.zero_point, self.quantized_dimension, self.details_type
+    def _key(self) -> tuple[Sequence[float], Sequence[int], int, int, *tuple[tuple[float, ...], ...]]:
+        return self.scale, self.zero_point, self.quantized_dimension, self.details_type, *self.range
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, Quantization) else NotImplemented
@@ -130,6 +149,7 @@ class Tensor:
         is_variable: State that TFLM keeps in the tail.
         quantization: None when the file has no quantization table.
         has_sparsity: Whether a sparsity table is present.
+        has_rank: Whether an empty shape is that of a scalar, which TFLM takes for granted.
         offset: Byte offset of the tensor's table in the file.
     """
 
@@ -141,6 +161,7 @@ class Tensor:
     is_variable: bool = False
     quantization: Quantization | None = None
     has_sparsity: bool = False
+    has_rank: bool = False
     offset: int = 0
 
 
@@ -173,6 +194,7 @@ class Operator:
         options_type: The name of the builtin options table ("Conv2DOptions"), or "" when there is none.
         options: The fields that the builtin options table holds, schema defaults filled in; empty without a table.
         custom_options: The custom options' bytes, or None.
+        mutating_inputs: Which inputs are variables that it changes, or None; TFLM never reads it.
         offset: Byte offset of the operator's table in the file.
     """
 
@@ -183,6 +205,7 @@ class Operator:
     options_type: str = ""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     custom_options: memoryview | None = None
+    mutating_inputs: tuple[bool, ...] | None = None
     offset: int = 0
 
 
@@ -229,6 +252,7 @@ class Signature:
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]
     subgraph_index: int = 0
+    deprecated_tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -236,6 +260,7 @@ class Model:
     """A whole .tflite file; it pickles as the bytes of that file.
 
     Attributes:
+        metadata_buffers: The buffers that the field in front of ``metadata`` names, None without it.
         source: The file's bytes.
         path: Where they came from, or None.
     """
@@ -247,6 +272,7 @@ class Model:
     metadata: tuple[Metadata, ...] = ()
     signatures: tuple[Signature, ...] = ()
     description: str = ""
+    metadata_buffers: tuple[int, ...] | None = None
     source: memoryview = field(default_factory=lambda: memoryview(b""))
     path: str | None = None
 
@@ -270,6 +296,11 @@ class Model:
             return None
         data = self.buffers[tensor.buffer].data
         return data if data is not None and len(data) else None
+
+
+def _floats(values: Sequence[float] | memoryview) -> tuple[float, ...]:
+    """Return floats, read from their bytes if need be."""
+    return struct.unpack(f"<{len(values) // 4}f", values) if isinstance(values, memoryview) else tuple(values)
 
 
 def _from_source(source: bytes, path: str | None) -> Model:

@@ -222,9 +222,12 @@ def _cut_constant(draft: Draft, tensor: int, axis: int, start: int, end: int) ->
     share = np.ascontiguousarray(np.take(values, range(start, end), axis=axis))
     quantization = facts.quantization
     if quantization is not None and len(quantization.scale) == values.shape[axis] > 1:
+        least, most = (seen[start:end] if len(seen) > 1 else seen for seen in quantization.range)
         quantization = Quantization(
             tuple(quantization.scale[start:end]),
             tuple(quantization.zero_point[start:end] if len(quantization.zero_point) > 1 else quantization.zero_point),
             quantization.quantized_dimension,
+            min=least,
+            max=most,
         )
     return draft.add_tensor(share.shape, facts.type, quantization=quantization, data=share.tobytes())

@@ -257,18 +257,34 @@ def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> O
     )
     bias = np.concatenate([values for _, values, _ in found])
     scales = tuple(scale for _, _, part in found for scale in part)
+    least, most = _joined_range(draft, branches)
     first = branches[0].convolution
     biases = draft.tensors[(first.inputs or ())[2]]
     joined_filter = draft.add_tensor(
         filters.shape,
         TensorType.INT8,
-        quantization=Quantization(scales, (0,) * len(scales), 3),
+        quantization=Quantization(scales, (0,) * len(scales), 3, min=least, max=most),
         data=filters.astype("i1").tobytes(),
     )
     joined_bias = draft.add_tensor(
         bias.shape, biases.type, quantization=_joined_bias_scales(draft, branches, len(scales)), data=bias.tobytes()
     )
     return replace(first, inputs=(source, joined_filter, joined_bias), outputs=concatenation.outputs)
+
+
+def _joined_range(draft: Draft, branches: list[_Branch]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the filters' minima and maxima, one a channel, where all of them have any."""
+    least: list[float] = []
+    most: list[float] = []
+    for branch in branches:
+        weights = (branch.convolution.inputs or ())[1]
+        quantization, count = draft.tensors[weights].quantization, shape(draft, weights)[3]
+        if quantization is None or any(len(seen) not in (1, count) for seen in quantization.range):
+            return (), ()
+        low, high = quantization.range
+        least += low * (count // len(low))
+        most += high * (count // len(high))
+    return tuple(least), tuple(most)
 
 
 def _joined_bias_scales(draft: Draft, branches: list[_Branch], channels: int) -> Quantization | None:

@@ -69,7 +69,8 @@ def merge_constants(draft: Draft, choose: Chooser) -> list[Witness]:
         data = draft.data(index)
         if data is None or tensor.is_variable or index in bound:
             continue
-        key = (tensor.type, tensor.shape, quantization_key(tensor.quantization), bytes(data))
+        seen = tensor.quantization.range if tensor.quantization else None
+        key = (tensor.type, tensor.shape, quantization_key(tensor.quantization), seen, bytes(data))
         first = kept.setdefault(key, index)
         if first != index and choose():
             merged[index] = first

@@ -17,6 +17,7 @@ from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
+from tflm_sim.model.unkept import Appended, appended
 from tflm_sim.shrinking import peaks, rows
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import multiplications, total_multiplications
@@ -105,6 +106,7 @@ class Search:
         arenas: Its smallest arena on each target.
         steps: What was kept, in order.
         rejected: What was tried in vain.
+        appended: What follows the flatbuffer in the origin's file, and in every file made of it.
     """
 
     origin: Model
@@ -123,6 +125,7 @@ class Search:
     _looked_at: tuple[Model, tuple[Profile, list[Split], float]] | None = field(init=False, default=None)
     steps: list[Step] = field(init=False)
     rejected: list[Rejected] = field(init=False)
+    appended: Appended = field(init=False)
 
     def __post_init__(self) -> None:
         self.model = self.origin
@@ -132,6 +135,7 @@ class Search:
         self.origin_macs = total_multiplications(draft)
         self.origin_operators = operator_names(self.origin)
         self.steps, self.rejected = [], []
+        self.appended = appended(self.origin.source)
         if self.replan:
             self._drop_plan()
 
@@ -233,8 +237,10 @@ class Search:
         extra = operator_names(candidate) - self.origin_operators
         if self.limits.operators is not None and not extra <= self.limits.operators:
             return f"needs {', '.join(sorted(extra - self.limits.operators))}, which --ops does not allow"
-        if self.limits.max_flash is not None and len(encode(candidate)) > self.limits.max_flash:
-            return f"the file would have {len(encode(candidate)):,} B, more than --max-flash allows"
+        if self.limits.max_flash is not None:
+            size = len(self.appended.behind(encode(candidate)))
+            if size > self.limits.max_flash:
+                return f"the file would have {size:,} B, more than --max-flash allows"
         return None
 
     def _plan(self) -> None:

@@ -190,7 +190,7 @@ def shrink(
 def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
     """Return the result as it is read again, its bytes, and what was verified; what is not verified is taken back."""
     while search.steps:
-        data = encode(search.model)
+        data = search.appended.behind(encode(search.model))
         written = replace(parse(data), path=model.path)
         try:
             sentence = str(verify(model, written))

@@ -99,6 +99,8 @@ def _check_interface(original: Model, result: Model) -> None:
                 b.is_variable,
             ):
                 raise _refuse(f"name or shape of {what[:-1]} {index} is not the original's")
+            if (a.quantization and a.quantization.range) != (b.quantization and b.quantization.range):
+                raise _refuse(f"minimum or maximum of {what[:-1]} {index} is not the original's")
             axis = [t.quantization.quantized_dimension if t.quantization else 0 for t in (a, b)]
             if kind(a) != kind(b) or axis[0] != axis[1]:
                 raise _refuse(f"type or quantization of {what[:-1]} {index} is not the original's")

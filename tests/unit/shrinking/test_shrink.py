@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import random
+import zipfile
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tflm_sim import parse, shrink, smallest_arena
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.model.build import ModelBuilder
-from tflm_sim.model.types import Model, TensorType
+from tflm_sim.model.encode import encode
+from tflm_sim.model.types import Model, Quantization, TensorType
 
 INT8 = TensorType.INT8
 
@@ -107,3 +112,58 @@ def test_a_model_with_a_plan_is_refused_by_name() -> None:
 def test_fewer_multiplications_than_the_original_cannot_be_asked_for() -> None:
     with pytest.raises(UsageError, match=r"0.9 is below 1"):
         shrink(tower(), "cortex-m4", max_macs=0.9)
+
+
+def test_a_zip_behind_the_model_is_behind_the_result_and_can_be_read() -> None:
+    file = io.BytesIO(bytes(tower().source))
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("labels.txt", "cat\ndog\n")
+    source = file.getvalue()
+    appended = source[len(tower().source) :]
+    shrunk = shrink(parse(source), "cortex-m4")
+    assert shrunk.has_gained
+    assert shrunk.data.endswith(appended)
+    assert zipfile.ZipFile(io.BytesIO(shrunk.data)).read("labels.txt") == b"cat\ndog\n"
+    assert shrunk.after.file_bytes == len(shrunk.data)
+
+
+def test_minima_and_maxima_stay_with_their_tensors_and_a_share_keeps_its_share() -> None:
+    model = tower()
+    main = model.subgraphs[0]
+    ranges: dict[int, Quantization] = {}
+    for index, tensor in enumerate(main.tensors):
+        if tensor.quantization is not None:
+            facts = tensor.quantization
+            least = tuple(-float(100 * index + channel) for channel in range(facts.scale_count))
+            most = tuple(-number for number in least)
+            ranges[index] = Quantization(facts.scale, facts.zero_point, facts.quantized_dimension, min=least, max=most)
+    tensors = tuple(replace(tensor, quantization=ranges.get(index)) for index, tensor in enumerate(main.tensors))
+    source = encode(replace(model, subgraphs=(replace(main, tensors=tensors),)))
+    after = shrink(parse(source), "cortex-m4").model.subgraphs[0]
+    bound = after.tensors[(after.inputs or ())[0]].quantization
+    # Tensor 0 is the input, tensor 1 the filter with 32 channels, one scale each.
+    assert bound is not None
+    assert bound.range == ((-0.0,), (0.0,))
+    filters = [t for t in after.tensors if t.shape is not None and t.shape[1:] == (3, 3, 3) and t.quantization]
+    assert len(filters) > 1
+    seen = sorted(most for t in filters if t.quantization for most in t.quantization.range[1])
+    assert seen == [100.0 + channel for channel in range(32)]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"has_sparsity": True}, "tensor 1 of subgraph 0 is sparse, which cannot be rewritten"),
+        (
+            {"quantization": Quantization((0.5,), (0,), details_type=1)},
+            "tensor 1 of subgraph 0 has quantization details, which cannot be rewritten",
+        ),
+    ],
+)
+def test_what_would_be_lost_is_refused_by_name(change: dict[str, Any], sentence: str) -> None:
+    model = tower()
+    main = model.subgraphs[0]
+    tensors = (main.tensors[0], replace(main.tensors[1], **change), *main.tensors[2:])
+    source = encode(replace(model, subgraphs=(replace(main, tensors=tensors),)))
+    with pytest.raises(ModelError, match=sentence):
+        shrink(parse(source), "cortex-m4")
