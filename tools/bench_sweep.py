@@ -83,7 +83,7 @@ def detector(over: list[Case]) -> None:
 
 
 def peers(paths: list[str]) -> None:
-    """Print models per CPU second of other tools and ours, in process, for one target."""
+    """Print models per CPU second of other tools and ours, in process, for one target; the wheel ends at streaming."""
     over = cases(["x86_64-pip"])
     own = len(paths) / seconds(lambda: consume(iterate_rows(paths, over, jobs=1)), time.process_time)
     print(f"\n{'models per CPU second, one target':<44}")
@@ -142,13 +142,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--targets", default=TARGETS)
-    parser.add_argument("--peers", type=int, default=5, metavar="N", help="models for the slow ones")
+    parser.add_argument("--peers", type=int, default=4, metavar="N", help="samples for the slow ones")
     parser.add_argument("--memory", type=int, default=20_000, metavar="ROWS")
     args = parser.parse_args()
     over = cases(args.targets.split(","))
     ours(model_paths(args.models), over)
     detector(over)
-    small = [str(sample_path(name)) for name in itertools.islice(itertools.cycle(SAMPLES), args.peers)]
+    small = [str(sample_path(name)) for name in SAMPLES[: args.peers]]
     peers(small)
     memory(args.memory)
     return 0

@@ -5,10 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export APT_PACKAGES="make gcc g++ clang libc6-dev python3-dev chromium chromium-driver
   gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm
-  gcc-riscv64-unknown-elf qemu-system-misc gcc-xtensa-lx106"
+  gcc-riscv64-unknown-elf qemu-system-misc gcc-xtensa-lx106 gcc-avr avr-libc"
 bash tools/install.sh dev
-echo "== real TFLM and CMSIS-NN's own size functions, from their wheels" >&2
+echo "== real TFLM, the mobile runtime and CMSIS-NN's own size functions, from their wheels" >&2
 .venv/bin/pip install --quiet --disable-pip-version-check --pre tflite-micro
+.venv/bin/pip install --quiet --disable-pip-version-check ai-edge-litert
 # The wheel needs torch for everything but these functions.
 .venv/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: executorch
 echo "== Python for the browser, from its npm package" >&2
