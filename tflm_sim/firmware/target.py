@@ -241,7 +241,7 @@ def _alternatives(
         ground = _rules(snapshots)
         refusal = refusal or "the ESP-NN kernels of no release of esp-tflite-micro of that time are modelled"
         raise FirmwareError(f"TFLM {ground.value} ({ground.grounds}): {refusal}", path=target.name)
-    return tuple(found), _with_releases(_rules(snapshots), found)
+    return tuple(found), _with_releases(_rules(snapshots, refusal), found)
 
 
 def _with_releases(ground: Ground, found: list[Target]) -> Ground:
@@ -258,8 +258,8 @@ def _with_runtime(target: Target, runtime: Runtime) -> Target:
     return at_runtime(machine, runtime.snapshot)
 
 
-def _rules(snapshots: Snapshots) -> Ground:
-    """Return what is known of the version, and from what."""
+def _rules(snapshots: Snapshots, refusal: str = "") -> Ground:
+    """Return what is known of the version, and from what; ``refusal``: why a part of it is left out."""
     first, last = commit_at(snapshots.first), commit_at(snapshots.last)
     span = first if first == last else f"between {first} and {last}"
     reasons = []
@@ -273,7 +273,9 @@ def _rules(snapshots: Snapshots) -> Ground:
         reasons.append(f"'{_short(snapshots.came.text)}' came with {commit_at(snapshots.came.first)}")
     if snapshots.went is not None:
         reasons.append(f"'{_short(snapshots.went.text)}' went with {commit_at(snapshots.went.end)}")
-    return Ground("TFLM", span, "; ".join(reasons), not snapshots.mismatches)
+    if refusal:
+        reasons.append(f"left out: {refusal}")
+    return Ground("TFLM", span, "; ".join(reasons), not (snapshots.mismatches or refusal))
 
 
 def _short(text: str) -> str:

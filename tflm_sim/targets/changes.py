@@ -208,5 +208,18 @@ CHANGES: dict[str, Change] = {
     **{f"ops_{commit}": Change(position, commit, date, f"{ops} came") for position, commit, date, ops in _ARRIVALS},
 }
 
+NOT_MODELLED: tuple[Change, ...] = (
+    Change(1375, "50433190c", "2023-11-28", "SPACE_TO_BATCH_ND copies its output's dims", until=1378),
+    Change(
+        1398,
+        "bb54330fd",
+        "2024-01-02",
+        "CONV_2D, DEPTHWISE_CONV_2D, EXPAND_DIMS, RESHAPE, BATCH_TO_SPACE_ND and SPACE_TO_BATCH_ND copy their "
+        "outputs' dims",
+        until=1409,
+    ),
+)
+"""Changes that were undone within days, and in whose time no TFLM is simulated."""
+
 OPERATORS_SINCE: dict[str, str] = {op: f"ops_{commit}" for _, commit, _, ops in _ARRIVALS for op in ops.split()}
 """Operators that came later than the first rows, with the change that brought each."""
