@@ -6,12 +6,15 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.planners import native
-from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.buffers import Buffer, plan_of
 from tflm_sim.planners.exact import Progress, solve
 from tflm_sim.planners.lower_bound import lower_bound
+from tflm_sim.planners.problem import read_csv
 from tflm_sim.planners.validate import validate
 
 SPEED = Path(__file__).parents[4] / "shared" / "planners" / "speed"
@@ -212,6 +215,42 @@ def test_a_missed_capacity_leaves_the_best_plan_that_was_found() -> None:
 def test_mirrored_time_and_perfect_packings_are_answered() -> None:
     mirrored = [Buffer(b.size, -b.last_time_used, -b.first_time_used) for b in instance("minimalloc_K")]
     assert solve(mirrored, capacity=1_048_576, node_limit=200_000).peak == 1_048_576
+
+
+@needs_instances
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["AC", "DE"])
+def test_two_programs_in_one_memory_are_planned_one_above_the_other(name: str) -> None:
+    """Each fits 2^20 bytes alone; no search of both at once comes near 2^21."""
+    path = SPEED.parent / "hard" / f"stack_{name}.2097152.csv"
+    with path.open(newline="") as file:
+        buffers = read_csv(file, path=str(path)).buffers
+    result = solve(buffers, capacity=2_097_152, node_limit=300_000)
+    assert result.peak is not None
+    assert result.peak <= 2_097_152
+    assert result.offsets is not None
+    assert not validate(buffers, plan_of(buffers, result.offsets))
+
+
+def families_that_hand_over() -> st.SearchStrategy[list[Buffer]]:
+    """Two chains in which each buffer ends where the next begins, at even and at odd moments, with alignments."""
+    row = st.lists(st.tuples(st.integers(1, 40), st.sampled_from([1, 4, 16])), min_size=8, max_size=12)
+
+    def chain(cells: list[tuple[int, int]], shift: int) -> list[Buffer]:
+        return [Buffer(size, 4 * k + shift, 4 * k + shift + 3, alignment) for k, (size, alignment) in enumerate(cells)]
+
+    return st.tuples(row, row, row, row).map(
+        lambda rows: [b for shift, cells in enumerate(rows) for b in chain(cells, shift)]
+    )
+
+
+@pytest.mark.slow
+@given(families_that_hand_over(), st.integers(90, 130))
+@settings(max_examples=5, deadline=None)
+def test_plans_in_storeys_are_valid_with_any_alignments(buffers: list[Buffer], capacity: int) -> None:
+    result = solve(buffers, capacity=capacity, node_limit=20_000)
+    assert result.infeasible or result.offsets is not None
+    assert result.offsets is None or not validate(buffers, plan_of(buffers, result.offsets))
 
 
 def test_a_rectangle_cut_into_pieces_is_put_together_again() -> None:

@@ -12,7 +12,7 @@ from cffi import FFI
 
 HERE = Path("tflm_sim/planners/native")
 HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact.h")
-INNER = ("exact_improve.h", "exact_packing.h", "exact_problem.h", "exact_search.h")
+INNER = ("exact_improve.h", "exact_packing.h", "exact_problem.h", "exact_search.h", "exact_split.h")
 SOURCES = (
     "tflm_plan.c",
     "hill_climb.c",
@@ -25,6 +25,7 @@ SOURCES = (
     "exact_problem.c",
     "exact_search.c",
     "exact_search_wide.c",
+    "exact_split.c",
 )
 CALLBACKS = 'extern "Python" int on_exact_progress(void *context, const exact_status *status);'
 

@@ -17,6 +17,7 @@
 #include "exact_improve.h"
 #include "exact_packing.h"
 #include "exact_search.h"
+#include "exact_split.h"
 
 #ifndef _WIN32
 #include <pthread.h>
@@ -34,6 +35,7 @@ enum {
   PACKING_NODES = 6000,
   LONG_PACKING_EVERY = 8,
   PACKING_SHARE = 160, /* packing nodes to a search node; they are forty times as quick */
+  SPLIT_FROM = 64, /* at this turn, and whenever the turns have doubled, a plan in two storeys is tried */
   WORKER_STACK = 32 << 20
 };
 
@@ -64,6 +66,7 @@ static const char *const FIRST_FIT_KEYS[] = {"ZW", "AZ", "WZ", "TAW", "OZ"};
 /* What the workers share. */
 typedef struct {
   const problem *p;
+  const exact_buffer *buffers; /* as the caller gave them */
   problem ways[WAY_COUNT];     /* the forms of p; [0] is empty */
   int *block;                  /* by buffer: its block in the merged forms */
   int64_t *above;              /* by buffer: its offset in its block, bytes */
@@ -259,6 +262,22 @@ static int search_as(worker *w, int way) {
   return w->wide[way] == NULL ? SEARCH_STOPPED : search_run_wide(w->wide[way], &w->task, w->units);
 }
 
+/* Two storeys, each with at most a quarter of the nodes until now, before the search of few turns. */
+static int split(worker *w, int64_t turn, int64_t nodes) {
+  effort *e = w->shared;
+  const int64_t left = e->options->node_limit < 0 ? nodes : e->options->node_limit - nodes;
+  split_task task = {e->options->capacity, (uint64_t)turn, (nodes < left ? nodes : left) / 4, poll, w, 0};
+  const int verdict = split_run(e->p, e->buffers, &task, w->plain);
+  lock(e);
+  count_nodes(w, task.nodes);
+  if (verdict == SEARCH_FOUND) offer(e, w->plain);
+  w->counted = 0;
+  unlock(e);
+  return verdict == SEARCH_FOUND;
+}
+
+static int is_split_turn(int64_t turn) { return turn >= SPLIT_FROM && (turn & (turn - 1)) == 0; }
+
 /* Returns 0 when there is nothing more to do. */
 static int ask(worker *w) {
   effort *e = w->shared;
@@ -275,8 +294,10 @@ static int ask(worker *w) {
                           .node_limit = nodes_of(e, turn),
                           .poll = poll,
                           .context = w};
+  const int64_t nodes = e->nodes;
   unlock(e);
   if (over) return 0;
+  if (e->options->capacity >= 0 && is_split_turn(turn) && split(w, turn, nodes)) return 1;
   problem_order(chosen.way == 0 ? e->p : &e->ways[chosen.way], chosen.keys, w->order);
   const int verdict = search_as(w, chosen.way);
   if (verdict == SEARCH_FOUND) to_plain(w, chosen.way);
@@ -520,7 +541,7 @@ int exact_solve(const exact_buffer *buffers, size_t count, const exact_options *
                 int64_t *offsets) {
   problem p;
   if (arguments_are_bad(buffers, count, options)) return EXACT_BAD_ARGUMENT;
-  effort e = {.p = &p, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
+  effort e = {.p = &p, .buffers = buffers, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
   int code = problem_init(&p, buffers, count);
   e.bound = p.bound;
   if (code == EXACT_OK && problem_fixed_collide(&p)) {

@@ -1,0 +1,205 @@
+/* Where two independent programs share one memory, their buffers hand over at moments of their own: what begins or ends
+   at one moment is one *family*. The families are dealt out to two storeys, each with half of the capacity, so that no
+   section of either is too full; then each storey is a problem of its own, and much the smaller one.
+
+     capacity  +--------------------+
+               | families 1, 3      |   planned within what the lower storey leaves
+     half      +--------------------+
+               | families 0, 2      |   planned within half of the capacity
+               +--------------------+  */
+#include "exact_split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FAMILIES = 64, STARTS = 4, MOVES_PER_FAMILY = 2 };
+
+typedef struct {
+  int64_t time;
+  int index;
+} moment;
+
+typedef struct {
+  const problem *p;
+  int *family, count; /* by buffer; how many there are */
+  int64_t *load;      /* of family f in section q, units: load[f * section_count + q] */
+  int64_t *storey[2]; /* load per section */
+  uint8_t side[MOST_FAMILIES];
+  int64_t half; /* units */
+} deal;
+
+/* ---- families */
+
+static int compare_moments(const void *a, const void *b) {
+  const moment *x = a, *y = b;
+  return x->time != y->time ? (x->time < y->time ? -1 : 1) : x->index - y->index;
+}
+
+static int root_of(int *parent, int i) {
+  while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  return i;
+}
+
+/* Number the families; 0 when there is only one, or too many. */
+static int number_families(deal *d, int *parent) {
+  for (int i = 0; i < d->p->count; i++) {
+    if (root_of(parent, i) != i) continue;
+    if (d->count == MOST_FAMILIES) return 0;
+    d->family[i] = d->count++;
+  }
+  for (int i = 0; i < d->p->count; i++) d->family[i] = d->family[root_of(parent, i)];
+  return d->count > 1;
+}
+
+/* The first and the last moment of all say nothing: everything begins and ends somewhere. */
+static int find_families(deal *d, const exact_buffer *buffers) {
+  const int n = d->p->count;
+  moment *list = malloc(sizeof *list * 2 * ((size_t)n + 1));
+  int *parent = malloc(sizeof *parent * ((size_t)n + 1));
+  int good = list != NULL && parent != NULL;
+  for (int i = 0; i < n && good; i++) {
+    const exact_buffer *b = &buffers[d->p->original[i]];
+    parent[i] = i;
+    list[2 * i] = (moment){b->first, i};
+    list[2 * i + 1] = (moment){b->last == INT64_MAX ? INT64_MAX : b->last + 1, i};
+  }
+  if (good) {
+    qsort(list, 2 * (size_t)n, sizeof *list, compare_moments);
+    for (int k = 1; k < 2 * n; k++) {
+      const int64_t time = list[k].time;
+      if (time != list[k - 1].time || time == list[0].time || time == list[2 * n - 1].time) continue;
+      parent[root_of(parent, list[k].index)] = root_of(parent, list[k - 1].index);
+    }
+    good = number_families(d, parent);
+  }
+  free(list);
+  free(parent);
+  return good;
+}
+
+/* ---- dealing */
+
+/* 0 when a family alone is too much for a storey. */
+static int fill_loads(deal *d) {
+  const problem *p = d->p;
+  const size_t sections = (size_t)p->section_count;
+  for (int i = 0; i < p->count; i++)
+    for (int q = p->low[i]; q < p->high[i]; q++) {
+      int64_t *load = &d->load[(size_t)d->family[i] * sections + (size_t)q];
+      *load += p->size[i];
+      if (*load > d->half) return 0;
+    }
+  return 1;
+}
+
+static int64_t over(int64_t load, int64_t half) { return load > half ? load - half : 0; }
+
+/* By how much both storeys would be too full, over all sections, if family f went over to the other one. */
+static double excess_after(const deal *d, int f) {
+  const int sections = d->p->section_count;
+  const int64_t *load = d->load + (size_t)f * (size_t)sections;
+  const int64_t *from = d->storey[d->side[f]], *to = d->storey[!d->side[f]];
+  double sum = 0;
+  for (int q = 0; q < sections; q++) sum += (double)(over(from[q] - load[q], d->half) + over(to[q] + load[q], d->half));
+  return sum;
+}
+
+static void add_family(deal *d, int f, int side, int64_t sign) {
+  const int sections = d->p->section_count;
+  for (int q = 0; q < sections; q++) d->storey[side][q] += sign * d->load[(size_t)f * (size_t)sections + (size_t)q];
+}
+
+static double excess(const deal *d) {
+  double sum = 0;
+  for (int q = 0; q < d->p->section_count; q++)
+    sum += (double)(over(d->storey[0][q], d->half) + over(d->storey[1][q], d->half));
+  return sum;
+}
+
+/* Deal at random, then move the family that helps most until all fits (returns 1) or none helps. */
+static int deal_once(deal *d, uint64_t seed) {
+  for (int side = 0; side < 2; side++) memset(d->storey[side], 0, sizeof(int64_t) * (size_t)d->p->section_count);
+  for (int f = 0; f < d->count; f++) {
+    d->side[f] = exact_mix(seed * MOST_FAMILIES + (uint64_t)f + 1) >> 63;
+    add_family(d, f, d->side[f], 1);
+  }
+  double now = excess(d);
+  for (int moves = 0; now > 0 && moves < d->count * MOVES_PER_FAMILY; moves++) {
+    int best = -1;
+    for (int f = 0; f < d->count; f++) {
+      const double after = excess_after(d, f);
+      if (after >= now) continue;
+      now = after;
+      best = f;
+    }
+    if (best < 0) return 0;
+    add_family(d, best, d->side[best], -1);
+    d->side[best] = !d->side[best];
+    add_family(d, best, d->side[best], 1);
+  }
+  return now <= 0;
+}
+
+static int deal_out(deal *d, uint64_t seed) {
+  for (uint64_t start = 0; start < STARTS; start++)
+    if (deal_once(d, seed * STARTS + start)) return 1;
+  return 0;
+}
+
+/* ---- planning */
+
+static int ask_task(void *context, const exact_status *status) {
+  const split_task *task = context;
+  return task->poll(task->context, task->nodes + status->nodes);
+}
+
+/* Plan one storey from `base` (units) on; returns its peak (units from the ground on), or -1. */
+static int64_t plan_storey(const deal *d, const exact_buffer *buffers, int side, int64_t base,
+                           int64_t capacity, split_task *task, int64_t *units) {
+  const problem *p = d->p;
+  exact_buffer *list = malloc(sizeof *list * ((size_t)p->count + 1));
+  int64_t *offsets = malloc(sizeof *offsets * ((size_t)p->count + 1)), peak = -1;
+  size_t count = 0;
+  for (int i = 0; i < p->count && list != NULL; i++)
+    if (d->side[d->family[i]] == side) list[count++] = buffers[p->original[i]];
+  const exact_options options = {capacity, task->node_limit, -1, 1, ask_task, task};
+  exact_result result;
+  if (list != NULL && offsets != NULL && exact_solve(list, count, &options, &result, offsets) == EXACT_OK) {
+    task->nodes += result.status.nodes;
+    if (result.status.peak <= capacity) peak = base + (result.status.peak + p->unit - 1) / p->unit;
+  }
+  for (int i = p->count - 1; i >= 0 && peak >= 0; i--)
+    if (d->side[d->family[i]] == side) units[i] = base + offsets[--count] / p->unit;
+  free(list);
+  free(offsets);
+  return peak;
+}
+
+static int plan_both(const deal *d, const exact_buffer *buffers, split_task *task, int64_t *units) {
+  const problem *p = d->p;
+  const int64_t line = plan_storey(d, buffers, 0, 0, d->half * p->unit, task, units);
+  if (line < 0) return SEARCH_STOPPED;
+  const int64_t base = exact_align_up(line, p->most_align), room = task->capacity - base * p->unit;
+  if (room < 0 || plan_storey(d, buffers, 1, base, room, task, units) < 0) return SEARCH_STOPPED;
+  return SEARCH_FOUND;
+}
+
+int split_run(const problem *p, const exact_buffer *buffers, split_task *task, int64_t *units) {
+  const size_t sections = (size_t)p->section_count;
+  deal d = {.p = p, .half = task->capacity / p->unit / 2};
+  int verdict = SEARCH_STOPPED, is_free = p->count > 0;
+  task->nodes = 0;
+  for (int i = 0; i < p->count; i++) is_free &= p->fixed[i] == EXACT_FREE;
+  d.family = malloc(sizeof *d.family * ((size_t)p->count + 1));
+  if (d.family != NULL && is_free && find_families(&d, buffers)) {
+    d.load = calloc((size_t)d.count * sections, sizeof *d.load);
+    for (int side = 0; side < 2; side++) d.storey[side] = malloc(sizeof(int64_t) * sections);
+    if (d.load != NULL && d.storey[0] != NULL && d.storey[1] != NULL && fill_loads(&d) && deal_out(&d, task->seed))
+      verdict = plan_both(&d, buffers, task, units);
+  }
+  free(d.load);
+  free(d.storey[0]);
+  free(d.storey[1]);
+  free(d.family);
+  return verdict;
+}
