@@ -245,9 +245,14 @@ def _alternatives(
 
 
 def _with_releases(ground: Ground, found: list[Target]) -> Ground:
-    """Return what is known of the version, with the releases of a fork that fit."""
-    releases = ", ".join(target.runtime.snapshot for target in found if target.runtime.forks)
-    return replace(ground, value=f"{ground.value}; fits {releases}") if releases else ground
+    """Return what is known of the version, with the releases of a fork that fit; ``found`` begins with the newest."""
+    releases = [target.runtime.snapshot for target in found if target.runtime.forks]
+    if not releases:
+        return ground
+    span = releases[-1] if len(found) == 1 else f"{releases[-1]} to {releases[0]}"
+    if not found[0].runtime.forks:
+        span = f"{releases[-1]} and newer"
+    return replace(ground, grounds=f"{span}: {ground.grounds}")
 
 
 def _with_runtime(target: Target, runtime: Runtime) -> Target:
