@@ -9,7 +9,7 @@ export APT_PACKAGES="make gcc g++ clang libc6-dev python3-dev chromium chromium-
 bash tools/install.sh dev
 echo "== real TFLM, the mobile runtime and CMSIS-NN's own size functions, from their wheels" >&2
 .venv/bin/pip install --quiet --disable-pip-version-check --pre tflite-micro
-.venv/bin/pip install --quiet --disable-pip-version-check ai-edge-litert
+.venv/bin/pip install --quiet --disable-pip-version-check "ai-edge-litert==2.3.*"
 # The wheel needs torch for everything but these functions.
 .venv/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: executorch
 echo "== Python for the browser, from its npm package" >&2
