@@ -14,7 +14,7 @@ echo "== real TFLM, the mobile runtime and CMSIS-NN's own size functions, from t
 .venv/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: executorch
 echo "== Python for the browser, from its npm package" >&2
 pyodide=$(.venv/bin/python -c "from tflm_sim.web.site import PYODIDE_VERSION as version; print(version)")
-[ -f ".venv/pyodide-$pyodide.tgz" ] || (cd .venv && PATH="$PWD/bin:$PATH" npm pack --silent "pyodide@$pyodide" >/dev/null)
+[ -f ".venv/pyodide-$pyodide.tgz" ] || (cd .venv && PATH="$PWD/bin:$PATH" npm pack --loglevel error "pyodide@$pyodide" >/dev/null)
 echo "== ruff, mypy, pytest" >&2
 .venv/bin/ruff check .
 .venv/bin/ruff format --check --quiet .
