@@ -120,7 +120,7 @@ static double excess(const deal *d) {
 static int deal_once(deal *d, uint64_t seed) {
   for (int side = 0; side < 2; side++) memset(d->storey[side], 0, sizeof(int64_t) * (size_t)d->p->section_count);
   for (int f = 0; f < d->count; f++) {
-    d->side[f] = exact_mix(seed * MOST_FAMILIES + (uint64_t)f + 1) >> 63;
+    d->side[f] = (uint8_t)(exact_mix(seed * MOST_FAMILIES + (uint64_t)f + 1) >> 63);
     add_family(d, f, d->side[f], 1);
   }
   double now = excess(d);
