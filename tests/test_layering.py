@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,7 @@ WALLS = {
 }
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Return the dotted names that a module imports, wherever in it."""
     names: set[str] = set()

@@ -34,6 +34,7 @@ def test_every_python_block_is_a_file() -> None:
     assert len(FILES) == DOCUMENT.read_text("utf-8").count("```python")
 
 
+@pytest.mark.slow
 def test_the_documents_tests_pass(folder: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=prepend", "."]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -63,6 +63,7 @@ def test_a_failure_without_numbers_still_gets_the_smallest_arena() -> None:
     assert exact.smallest.size == SMALLEST.size
 
 
+@pytest.mark.slow
 def test_the_named_node_decides_and_a_range_is_a_range() -> None:
     """Three operators ask for the same bytes: only the arenas in which the log's own one fails are named."""
     for arena_size in range(SMALLEST.size - 14000, SMALLEST.size, 977):

@@ -105,6 +105,7 @@ def test_a_capacity_is_enough_for_the_first_plan_within_it() -> None:
 
 
 @needs_instances
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list("ABCDEFGHIJK"))
 def test_the_challenging_instances_fit_their_capacity(name: str) -> None:
     """Source: benchmarks/challenging @ google/minimalloc 9f5cf81, capacity 1,048,576."""
