@@ -31,6 +31,15 @@ def test_the_name_decides_the_format(tmp_path: Path, name: str, start: bytes) ->
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
+def test_a_name_that_says_another_format_is_refused_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", "sample:sine", "-o", str(tmp_path / "x.pdf")]) == 2
+    assert "x.pdf: a report is .html, .htm, .svg, .png, .json by its name" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    assert main(["report", "sample:sine", "-o", str(tmp_path / "x.pdf"), "--format", "html"]) == 0
+
+
 def test_a_saved_picture_is_drawn_as_the_model_would_be(tmp_path: Path) -> None:
     saved, one, other = (str(tmp_path / name) for name in ("saved.json", "one.html", "other.html"))
     assert main(["report", "sample:residual", "-o", saved]) == 0

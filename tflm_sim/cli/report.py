@@ -42,6 +42,14 @@ _FORMATS = ("html", "svg", "png", "json", "perfetto", "model-explorer")
 _SEARCH_SECONDS = 5.0
 
 
+def _form(output: str) -> str:
+    """Return the format that a file's name says; a name that ends with nothing is a page."""
+    suffix = Path(output).suffix.lower()
+    if suffix and suffix not in _SUFFIXES:
+        raise UsageError(f"{output}: a report is {', '.join(_SUFFIXES)} by its name; for another name say --format")
+    return _SUFFIXES.get(suffix, "html")
+
+
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(subparsers, "report", "show where every byte of the arena lives, over time", EXAMPLES)
@@ -73,7 +81,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same."""
-    form = args.format or _SUFFIXES.get(Path(args.output).suffix.lower(), "html")
+    form = args.format or _form(args.output)
     pictures = _saved(args) if args.model.lower().endswith(".json") else _pictures(args)
     _write(args, form, pictures)
     if args.output != "-":
