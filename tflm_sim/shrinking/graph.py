@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
+from tflm_sim.graph.multiplications import multiplications as graph_multiplications
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, Quantization, Tensor, TensorType
 from tflm_sim.units import align_up
@@ -184,23 +185,11 @@ def same_kind(draft: Draft, one: int, other: int) -> bool:
 
 def multiplications(draft: Draft, operator: Operator) -> int:
     """Return the multiply-accumulates of an operator: convolutions and dense layers, the rest counts as none."""
-    name = draft.name(operator)
-    inputs, outputs = operator.inputs or (), operator.outputs or ()
-    if name == "CONV_2D":
-        filters = shape(draft, inputs[1])
-        return elements(draft, outputs[0]) * prod(filters[1:])
-    if name == "DEPTHWISE_CONV_2D":
-        filters = shape(draft, inputs[1])
-        return elements(draft, outputs[0]) * prod(filters[1:3])
-    if name == "TRANSPOSE_CONV":
-        filters = shape(draft, inputs[1])
-        return elements(draft, inputs[2]) * prod(filters[:3])
-    if name == "FULLY_CONNECTED":
-        depth = max(1, shape(draft, inputs[1])[-1])
-        return elements(draft, inputs[0]) // depth * elements(draft, inputs[1])
-    if name == "BATCH_MATMUL":
-        return elements(draft, outputs[0]) * (shape(draft, inputs[0]) or (1,))[-1]
-    return 0
+    inputs, outputs = (
+        [shape(draft, tensor) if tensor >= 0 else () for tensor in tensors or ()]
+        for tensors in (operator.inputs, operator.outputs)
+    )
+    return graph_multiplications(draft.name(operator), inputs, outputs)
 
 
 def total_multiplications(draft: Draft) -> int:
