@@ -18,12 +18,12 @@ import signal
 import sys
 import time
 import traceback
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import FrameType
+
+from fuzz_models import ALARM_SECONDS, Result, interrupt, report
 
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.elf import MAGIC, Elf
@@ -33,7 +33,6 @@ from tflm_sim.firmware.target import firmware_target
 
 OWN = Path(__file__).parents[1] / "tflm_sim" / "planners" / "native"
 WORDS = (0, 1, 2, 4, 16, 127, 128, 255, 4096, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 4096, 2**32 - 1)
-ALARM_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +43,6 @@ class Seed:
     data: bytes
     tables: tuple[tuple[int, int], ...]
     debug: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What one case did: its outcome, seconds of CPU, and the traceback of a bug."""
-
-    number: int
-    seed_name: str
-    outcome: str
-    seconds: float
-    bug: str = ""
 
 
 @cache
@@ -163,37 +151,12 @@ def run_case(number: int, options: argparse.Namespace) -> Result:
     return Result(number, seed.name, outcome, seconds, bug)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise TimeoutError(f"no end after {ALARM_SECONDS} s")
-
-
 def run_chunk(arguments: tuple[range, argparse.Namespace]) -> list[Result]:
     """Run several cases in one process."""
-    signal.signal(signal.SIGALRM, _interrupt)
+    signal.signal(signal.SIGALRM, interrupt)
     numbers, options = arguments
     resource.setrlimit(resource.RLIMIT_AS, (options.memory << 20,) * 2)
     return [run_case(number, options) for number in numbers]
-
-
-def report(results: Iterable[Result], options: argparse.Namespace) -> int:
-    """Print the counts, the slowest case and the bugs; return the exit code."""
-    outcomes: Counter[str] = Counter()
-    slowest: Result | None = None
-    bugs: Counter[str] = Counter()
-    for result in results:
-        outcomes[result.outcome] += 1
-        slowest = result if slowest is None or result.seconds > slowest.seconds else slowest
-        if result.bug:
-            kind = result.bug.strip().splitlines()[-1]
-            bugs[kind] += 1
-            if bugs[kind] == 1:
-                print(f"case {result.number} ({result.seed_name}): {result.bug}", flush=True)
-    for outcome, count in outcomes.most_common():
-        print(f"{count:8} {outcome}")
-    if slowest is not None:
-        print(f"slowest: case {slowest.number} ({slowest.seed_name}), {slowest.seconds * 1000:.1f} ms")
-    print(f"seed {options.seed}, {bugs.total()} bugs")
-    return 1 if bugs else 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -231,13 +231,14 @@ def run_case(number: int, options: argparse.Namespace) -> Result:
     return Result(number, seed.name, outcome, seconds, bug)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """End a case that hangs."""
     raise TimeoutError(f"no end after {ALARM_SECONDS} s")
 
 
 def run_chunk(arguments: tuple[range, argparse.Namespace]) -> list[Result]:
     """Run several cases in one process."""
-    signal.signal(signal.SIGALRM, _interrupt)
+    signal.signal(signal.SIGALRM, interrupt)
     numbers, options = arguments
     return [run_case(number, options) for number in numbers]
 
