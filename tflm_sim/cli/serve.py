@@ -10,7 +10,14 @@ from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
 from tflm_sim.files import replacing_bytes
-from tflm_sim.web.site import CONTENT_TYPES, PYODIDE_VERSION, content_security_policy, pyodide_files, site_files
+from tflm_sim.web.site import (
+    CONTENT_TYPES,
+    PYODIDE_VERSION,
+    content_security_policy,
+    numpy_wheel,
+    pyodide_files,
+    site_files,
+)
 
 EXAMPLES = f"""
 npm pack pyodide@{PYODIDE_VERSION}
@@ -28,6 +35,11 @@ def register(subparsers: Subparsers) -> None:
         metavar="FILE",
         help=f"what 'npm pack pyodide@{PYODIDE_VERSION}' wrote",
     )
+    parser.add_argument(
+        "--numpy",
+        metavar="WHEEL",
+        help="numpy's wheel of the same release of Pyodide: with it the page also shrinks models",
+    )
     parser.add_argument("--port", type=int, default=8000, metavar="N", help="on 127.0.0.1 (default: 8000; 0: any)")
     parser.add_argument("--write", metavar="FOLDER", help="write the site's files for a web server instead")
     parser.set_defaults(run=run)
@@ -35,7 +47,8 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    files = site_files(pyodide_files(Path(args.pyodide)))
+    pyodide = pyodide_files(Path(args.pyodide))
+    files = site_files(pyodide, None if args.numpy is None else numpy_wheel(pyodide, Path(args.numpy)))
     if args.write is not None:
         for name, data in files.items():
             path = Path(args.write) / name

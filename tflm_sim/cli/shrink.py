@@ -134,7 +134,9 @@ def _print(args: argparse.Namespace, shrunk: Shrunk, goal: int | None) -> None:
     if args.json:
         say_json(shrunk_document(shrunk, goal=goal, output=output))
     else:
-        say(*shrunk_lines(shrunk, goal=goal, output=output, explain=args.explain))
+        say(*shrunk_lines(shrunk, goal=goal, explain=args.explain))
+        if shrunk.has_gained:
+            say(f"{output} is written" if output else "nothing is written; -o OUT.tflite writes it")
 
 
 def _configurations(args: argparse.Namespace) -> list[Configuration]:

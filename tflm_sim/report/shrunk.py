@@ -82,7 +82,7 @@ def _percent(before: int, after: int) -> float:
     return 100 * (before - after) / before if before else 0.0
 
 
-def shrunk_lines(shrunk: Shrunk, *, goal: int | None, output: str | None, explain: bool) -> list[str]:
+def shrunk_lines(shrunk: Shrunk, *, goal: int | None, explain: bool) -> list[str]:
     """Return the answer for people."""
     lines = [_headline(shrunk, goal), ""]
     lines += table_lines(list(_target_rows(shrunk)))
@@ -96,7 +96,6 @@ def shrunk_lines(shrunk: Shrunk, *, goal: int | None, output: str | None, explai
     if shrunk.has_gained:
         lines += ["", *_firmware_lines(shrunk)]
         lines += ["", *_trust_lines(shrunk)]
-        lines.append(f"{output} is written" if output else "nothing is written; -o OUT.tflite writes it")
     return lines
 
 

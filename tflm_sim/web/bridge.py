@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from tflm_sim import __version__
@@ -19,6 +21,7 @@ from tflm_sim.model.inputs import unpack
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.report.page import write_page
+from tflm_sim.report.shrunk import shrunk_lines
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import PRESETS
@@ -84,6 +87,35 @@ class Session:
         file = io.StringIO()
         write_page(file, [take_picture(model, configured(model, json.loads(settings)).configuration)])
         return file.getvalue()
+
+    def shrink(self, number: int, settings: str, progress: Callable[[str], None]) -> str:
+        """Rewrite a model for a smaller arena and return a JSON list of one row: "lines" for people, "gained".
+
+        Where it gained, the result is a model of this visit: "number", and "name" to save it under.
+
+        Args:
+            number: The model.
+            settings: As :func:`configured` takes them.
+            progress: Told what is being tried.
+        """
+        from tflm_sim.shrinking.shrink import shrink
+
+        name, model = self._models[number]
+
+        def shrunken() -> Iterator[Answer]:
+            shrunk = shrink(model, configured(model, json.loads(settings)).configuration, progress=progress)
+            row: Answer = {"lines": shrunk_lines(shrunk, goal=None, explain=False), "gained": shrunk.has_gained}
+            if shrunk.has_gained:
+                label = f"{PurePath(name).stem}.small.tflite"
+                self._models.append((label, replace(shrunk.model, path=label)))
+                row |= {"number": len(self._models) - 1, "name": printable(label, 200), "bytes": len(shrunk.data)}
+            yield row
+
+        return _answers(name, shrunken)
+
+    def data(self, number: int) -> bytes:
+        """Return the file of a model."""
+        return bytes(self._models[number][1].source)
 
 
 def configured(model: Model, settings: Settings) -> Simulation:

@@ -1,8 +1,9 @@
 """The static site: the page's own files, this package as an archive, and Pyodide's core, all served from one origin.
 
 Pyodide itself is no part of this package: ``npm pack pyodide@VERSION`` gives its archive, from which five files are
-taken. The content security policy allows this origin's files, WebAssembly, and the report page's own script and style
-by their hashes; nothing else, and no other origin.
+taken. ``shrink`` needs numpy, whose wheel for Pyodide is a file of Pyodide's own release; its hash stands in Pyodide's
+lock file, and a page without it says so. The content security policy allows this origin's files, WebAssembly, and the
+report page's own script and style by their hashes; nothing else, and no other origin.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ CONTENT_TYPES = {
     ".json": "application/json",
     ".wasm": "application/wasm",
     ".zip": "application/zip",
+    ".whl": "application/zip",
     ".svg": "image/svg+xml",
     ".webmanifest": "application/manifest+json",
 }
@@ -108,8 +110,24 @@ def _of_archive(path: Path) -> dict[str, bytes]:
         raise UsageError(f"{path}: {failure}") from failure
 
 
-def site_files(pyodide: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the whole site: path below its root -> bytes.
+def numpy_wheel(pyodide: Mapping[str, bytes], path: Path) -> tuple[str, bytes]:
+    """Return the name and the bytes of numpy's wheel, which must be the one that Pyodide's lock file names.
+
+    Raises:
+        UsageError: It cannot be read, or is another file.
+    """
+    entry = json.loads(pyodide["pyodide-lock.json"])["packages"]["numpy"]
+    try:
+        data = path.read_bytes()
+    except OSError as failure:
+        raise UsageError(f"{path}: {failure.strerror}") from failure
+    if hashlib.sha256(data).hexdigest() != entry["sha256"]:
+        raise UsageError(f"{path} is not the {entry['file_name']} of Pyodide {PYODIDE_VERSION}: its SHA-256 differs")
+    return entry["file_name"], data
+
+
+def site_files(pyodide: Mapping[str, bytes], numpy: tuple[str, bytes] | None = None) -> dict[str, bytes]:
+    """Return the whole site: path below its root -> bytes; with ``numpy`` the page can also shrink models.
 
     The service worker gets the list of the files and a hash of all of them, by which it tells one release from another.
     """
@@ -117,6 +135,10 @@ def site_files(pyodide: Mapping[str, bytes]) -> dict[str, bytes]:
     files["index.html"] = files["index.html"].replace(b"@POLICY@", content_security_policy().encode())
     files["tflm_sim.zip"] = package_archive()
     files |= {f"pyodide/{name}": pyodide[name] for name in PYODIDE_FILES}
+    if numpy is not None:
+        files[f"pyodide/{numpy[0]}"] = numpy[1]
+    wheel = json.dumps(None if numpy is None else f"./pyodide/{numpy[0]}").encode()
+    files["worker.js"] = files["worker.js"].replace(b'"@NUMPY@"', wheel)
     release = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest()[:16]
     worker = (_SITE / "sw.js").read_bytes()
     listed = json.dumps({"release": release, "files": sorted(files)}).encode()

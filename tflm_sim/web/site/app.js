@@ -8,17 +8,18 @@ const bytes = (value) => `${count.format(value)} B`;
 const worker = new Worker("worker.js", { type: "module" });
 const waiting = new Map();
 let calls = 0;
-worker.onmessage = ({ data: { id, value, error } }) => {
-  const { resolve, reject } = waiting.get(id);
+worker.onmessage = ({ data: { id, value, error, progress } }) => {
+  const { resolve, reject, tell } = waiting.get(id);
+  if (progress !== undefined) return tell(progress);
   waiting.delete(id);
   if (error === undefined) resolve(value); else reject(new Error(error));
 };
 worker.onerror = (event) => say(`Python could not be started: ${event.message ?? "see the console"}`);
 
-/** Ask Python; calls are answered in order. */
+/** Ask Python; calls are answered in order. Where it says how far it is, that is the status. */
 function ask(call, ...args) {
   return new Promise((resolve, reject) => {
-    waiting.set(++calls, { resolve, reject });
+    waiting.set(++calls, { resolve, reject, tell: say });
     worker.postMessage({ id: calls, call, args });
   });
 }
@@ -114,9 +115,10 @@ async function take(files) {
   say(`${count.format(byId("answers").childElementCount)} answered.`);
 }
 
-async function show(entry) {
+/** Show a model: on top, or below the one that it comes from. */
+async function show(entry, origin) {
   const box = make("article", { className: "answer", tabIndex: -1 }, make("h2", {}, entry.name));
-  byId("answers").prepend(box);
+  if (origin) origin.after(box); else byId("answers").prepend(box);
   if (entry.error !== undefined) {
     box.append(make("p", { className: "error" }, entry.error));
     return;
@@ -177,7 +179,23 @@ function buttons(model) {
   };
   return make("div", { className: "buttons" },
     button("Show every byte", () => picture(model)),
-    button("Compare all boards", () => comparison(model)));
+    button("Compare all boards", () => comparison(model)),
+    button("Shrink", () => shrunk(model)));
+}
+
+async function shrunk(model) {
+  if (!await ask("canShrink")) {
+    throw new Error("This copy of the page was made without numpy, which shrinking needs. In a terminal: pip install 'tflm_sim[prove]', then tflm-sim shrink model.tflite -o small.tflite");
+  }
+  const [row] = await askFor("shrink", model.number, settings());
+  if (row.error !== undefined) throw new Error(row.error);
+  const found = make("div", {}, make("pre", { tabIndex: 0 }, row.lines.join("\n")));
+  if (row.gained) {
+    const file = new Blob([await ask("data", row.number)], { type: "application/octet-stream" });
+    found.prepend(make("a", { className: "download", download: row.name, href: URL.createObjectURL(file) }, `Save ${row.name} (${bytes(row.bytes)})`));
+    await show(row, model.box);
+  }
+  return found;
 }
 
 async function picture(model) {

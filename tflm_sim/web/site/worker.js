@@ -1,12 +1,14 @@
-// Python, away from the page's own thread. Messages in: {id, call, args}; out: {id, value} or {id, error}.
+// Python, away from the page's own thread. Messages in: {id, call, args}; out: {id, value}, {id, error} or {id, progress}.
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
+const NUMPY = "@NUMPY@";
 const ready = start();
 
 async function start() {
   const python = await loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href });
   const archive = await (await fetch(new URL("./tflm_sim.zip", import.meta.url))).arrayBuffer();
   python.unpackArchive(archive, "zip");
+  let numpy = NUMPY && await (await fetch(new URL(NUMPY, import.meta.url))).arrayBuffer();
   const bridge = python.pyimport("tflm_sim.web.bridge");
   const session = bridge.Session();
   // From here on nothing can be sent: neither by the package nor by what a file might talk it into.
@@ -19,12 +21,20 @@ async function start() {
     size: (number, settings) => session.size(number, settings),
     compare: (number) => session.compare(number),
     page: (number, settings) => session.page(number, settings),
+    canShrink: () => NUMPY !== null,
+    data: (number) => session.data(number).toJs(),
+    shrink: (number, settings, progress) => {
+      if (numpy) python.unpackArchive(numpy, "wheel");
+      numpy = null;
+      return session.shrink(number, settings, progress);
+    },
   };
 }
 
 self.onmessage = async ({ data: { id, call, args } }) => {
   try {
-    self.postMessage({ id, value: (await ready)[call](...args) });
+    const progress = (text) => self.postMessage({ id, progress: text });
+    self.postMessage({ id, value: (await ready)[call](...args, progress) });
   } catch (error) {
     // Python's last line says what happened; the rest is where.
     const lines = String(error.message ?? error).trim().split("\n");
