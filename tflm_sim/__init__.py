@@ -3,139 +3,113 @@
     >>> from tflm_sim import load, smallest_arena
     >>> smallest_arena(load("model.tflite"), "cortex-m4").size
 
-Names are imported on first use, so that importing the package stays light.
+Names are imported on first use, so that importing the package stays light. ``__init__.pyi`` is the same table for
+editors and type checkers.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import Any
 
 __version__ = "0.2.0"
 
 _HOMES = {
     "Allocation": "tflm_sim.checks.kernel_probe",
+    "BoardSession": "tflm_sim.board.session:Session",
+    "Buffer": "tflm_sim.planners.buffers",
     "Configuration": "tflm_sim.device.configuration",
     "Finding": "tflm_sim.invocation.findings",
     "FindingCode": "tflm_sim.invocation.findings",
     "FreeTempBuffer": "tflm_sim.ops.requests",
     "FreeTempTensor": "tflm_sim.ops.requests",
     "KernelProbe": "tflm_sim.checks.kernel_probe",
+    "LiteSettings": "tflm_sim.lite.answer:Settings",
+    "ModelBuilder": "tflm_sim.model.build",
     "ModelError": "tflm_sim.errors",
     "Node": "tflm_sim.ops.op_model",
+    "OpEvent": "tflm_sim.arena.events",
     "OpModel": "tflm_sim.ops.op_model",
+    "Persist": "tflm_sim.arena.events",
     "Persistent": "tflm_sim.ops.requests",
+    "Problem": "tflm_sim.planners.problem",
+    "Resize": "tflm_sim.arena.events",
     "Sanitizer": "tflm_sim.checks.sanitizer",
     "Scratch": "tflm_sim.ops.requests",
     "ScratchBuffer": "tflm_sim.ops.requests",
     "SimulatedFailure": "tflm_sim.errors",
     "Simulation": "tflm_sim.answers.simulation",
     "SmallestArena": "tflm_sim.answers.smallest_arena",
+    "Stage": "tflm_sim.arena.stages",
     "Steps": "tflm_sim.ops.requests",
     "Target": "tflm_sim.targets.target",
+    "Temp": "tflm_sim.arena.events",
     "TempBuffer": "tflm_sim.ops.requests",
+    "TempFree": "tflm_sim.arena.events",
+    "TempReset": "tflm_sim.arena.events",
     "TempTensor": "tflm_sim.ops.requests",
     "TensorSpec": "tflm_sim.checks.kernel_probe",
     "TensorType": "tflm_sim.model.types",
     "TflmSimError": "tflm_sim.errors",
     "UnsupportedOpError": "tflm_sim.errors",
     "UsageError": "tflm_sim.errors",
+    "VerificationFailed": "tflm_sim.shrinking.verify",
+    "arena_figure": "tflm_sim.report.figures",
+    "arena_objective": "tflm_sim.sweeps.objective",
+    "compare_planners": "tflm_sim.planners.compare:compare",
+    "double_batch": "tflm_sim.lite.answer",
+    "encode": "tflm_sim.model.encode",
+    "head_problem": "tflm_sim.answers.head_problem",
     "invoke": "tflm_sim.invocation.invoke",
     "lifetimes": "tflm_sim.checks.lifetimes",
+    "lite_allocated": "tflm_sim.lite.answer:allocated",
+    "lite_summaries": "tflm_sim.lite.summary:summaries",
+    "live_bytes_figure": "tflm_sim.report.figures",
     "load": "tflm_sim.model.load",
+    "open_port": "tflm_sim.board.transport",
     "parse": "tflm_sim.model.load",
+    "planners_figure": "tflm_sim.report.figures",
     "preset": "tflm_sim.targets.presets:target",
-    "arena_objective": "tflm_sim.sweeps.objective",
+    "replay_script": "tflm_sim.checks.device_replay",
+    "run_script": "tflm_sim.board.replay",
     "sample_path": "tflm_sim.samples",
-    "sweep": "tflm_sim.sweeps.sweep",
     "sanitize": "tflm_sim.checks.sanitize",
     "shrink": "tflm_sim.shrinking.shrink",
+    "shrunk_lines": "tflm_sim.report.shrunk",
     "simulate": "tflm_sim.answers.simulation",
     "smallest_arena": "tflm_sim.answers.smallest_arena",
+    "sweep": "tflm_sim.sweeps.sweep",
+    "tail_figure": "tflm_sim.report.figures",
+    "take_picture": "tflm_sim.report.take_picture",
+    "trace_line": "tflm_sim.report.text",
+    "two_figures_figure": "tflm_sim.report.figures",
+    "verify": "tflm_sim.shrinking.verify",
+    "with_offline_plan": "tflm_sim.answers.offline_plan",
 }
+"""Public name -> the module that defines it, and ":NAME" where it is called otherwise there."""
 
-__all__ = [
-    "Allocation",
-    "Configuration",
-    "Finding",
-    "FindingCode",
-    "FreeTempBuffer",
-    "FreeTempTensor",
-    "KernelProbe",
-    "ModelError",
-    "Node",
-    "OpModel",
-    "Persistent",
-    "Sanitizer",
-    "Scratch",
-    "ScratchBuffer",
-    "SimulatedFailure",
-    "Simulation",
-    "SmallestArena",
-    "Steps",
-    "Target",
-    "TempBuffer",
-    "TempTensor",
-    "TensorSpec",
-    "TensorType",
-    "TflmSimError",
-    "UnsupportedOpError",
-    "UsageError",
-    "__version__",
-    "arena_objective",
-    "invoke",
-    "lifetimes",
-    "load",
-    "parse",
-    "preset",
-    "sample_path",
-    "sanitize",
-    "shrink",
-    "simulate",
-    "smallest_arena",
-    "sweep",
-]
+_NUMPY = frozenset({"VerificationFailed", "shrink", "verify"})
+"""Names that need numpy."""
 
-if TYPE_CHECKING:
-    from tflm_sim.answers.simulation import Simulation, simulate
-    from tflm_sim.answers.smallest_arena import SmallestArena, smallest_arena
-    from tflm_sim.checks.kernel_probe import Allocation, KernelProbe, TensorSpec
-    from tflm_sim.checks.lifetimes import lifetimes
-    from tflm_sim.checks.sanitize import sanitize
-    from tflm_sim.checks.sanitizer import Sanitizer
-    from tflm_sim.device.configuration import Configuration
-    from tflm_sim.errors import ModelError, SimulatedFailure, TflmSimError, UnsupportedOpError, UsageError
-    from tflm_sim.invocation.findings import Finding, FindingCode
-    from tflm_sim.invocation.invoke import invoke
-    from tflm_sim.model.load import load, parse
-    from tflm_sim.model.types import TensorType
-    from tflm_sim.ops.op_model import Node, OpModel
-    from tflm_sim.ops.requests import (
-        FreeTempBuffer,
-        FreeTempTensor,
-        Persistent,
-        Scratch,
-        ScratchBuffer,
-        Steps,
-        TempBuffer,
-        TempTensor,
-    )
-    from tflm_sim.samples import sample_path
-    from tflm_sim.shrinking.shrink import shrink
-    from tflm_sim.sweeps.objective import arena_objective
-    from tflm_sim.sweeps.sweep import sweep
-    from tflm_sim.targets.presets import target as preset
-    from tflm_sim.targets.target import Target
+__all__ = sorted([*_HOMES, "__version__"])
 
 
 def __dir__() -> list[str]:
-    return sorted(globals().keys() | set(__all__))
+    """Return all names that can be had here, so that ``help()`` shows what works."""
+    absent = _NUMPY if find_spec("numpy") is None else frozenset()
+    return sorted((globals().keys() | set(__all__)) - absent)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'tflm_sim' has no attribute '{name}'")
     module, _, attribute = _HOMES[name].partition(":")
-    value = getattr(import_module(module), attribute or name)
+    try:
+        value = getattr(import_module(module), attribute or name)
+    except ModuleNotFoundError as missing:
+        if missing.name != "numpy":
+            raise
+        raise ImportError(f"tflm_sim.{name} needs numpy: pip install 'tflm_sim[numpy]'", name="numpy") from missing
     globals()[name] = value
     return value

@@ -1,4 +1,4 @@
-"""Text from strangers (models, paths, logs), made harmless for terminals and for the CI that reads what we print.
+"""Text from strangers (models, paths, logs), made harmless for terminals, notebooks and CIs that read what we print.
 
 A control character would move the cursor or forge a line; GitHub's runner takes ``::error::`` at the start of a line
 and ``##[error]`` anywhere in it for a command. All become visible escapes; what is JSON stays the same JSON.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # Control, format (right-to-left marks, zero width), surrogate, private use, unassigned; line and paragraph separators.
@@ -43,6 +44,30 @@ def json_text(document: Any, *, indent: int | None = None) -> str:
     """Return ``document`` as ASCII JSON, compact without an indent, that holds no command for a CI's runner."""
     text = json.dumps(document, indent=indent, separators=(",", ":") if indent is None else None)
     return text.replace("##[", "#\\u0023[")
+
+
+def html_table(title: str, rows: Iterable[Sequence[str]], *, head: Sequence[str] = ()) -> str:
+    """Return a table for a notebook; every text in it is escaped.
+
+    Args:
+        title: The caption.
+        rows: The cells; the first of a row names it.
+        head: The columns' names, if they have any.
+    """
+    lines = [f'<table><caption style="text-align:left;font-weight:bold">{_html(title)}</caption>']
+    if head:
+        names = "".join(f'<th scope="col">{_html(cell)}</th>' for cell in head)
+        lines.append(f"<thead><tr>{names}</tr></thead>")
+    for first, *others in rows:
+        cells = "".join(f'<td style="text-align:left">{_html(cell)}</td>' for cell in others)
+        lines.append(f'<tr><th scope="row" style="text-align:left">{_html(first)}</th>{cells}</tr>')
+    return "\n".join([*lines, "</table>"])
+
+
+def _html(text: str) -> str:
+    from html import escape  # Its table of entities costs a millisecond.
+
+    return escape(printable(text, 200))
 
 
 def _visible(text: str) -> str:

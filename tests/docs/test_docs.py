@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import tflm_sim
 from tflm_sim.cli import build_parser, main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,3 +49,10 @@ def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "smallest_arena" in (tmp_path / "site/reference/api/index.html").read_text("utf-8")
+
+
+def test_every_public_name_is_in_the_api_reference() -> None:
+    shown = set(re.findall(r"^::: (\S+)$", (ROOT / "docs/reference/api.md").read_text("utf-8"), re.MULTILINE))
+    homes = {".".join(home.split(":")) if ":" in home else f"{home}.{name}" for name, home in tflm_sim._HOMES.items()}
+    assert {home for home in homes if not home.startswith("tflm_sim.errors.")} <= shown
+    assert "tflm_sim.errors" in shown

@@ -53,6 +53,12 @@ class Simulation:
     events: tuple[Event, ...] = field(repr=False)
     device: Device = field(repr=False)
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the sizes, and a picture of the plan."""
+        from tflm_sim.answers.notebook import simulation_html
+
+        return simulation_html(self)
+
     # -- how it went ------------------------------------------------------------------------------------------------
 
     @property

@@ -18,6 +18,7 @@ from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
 from tflm_sim.device.run import Device, arena_rules, lost_bytes, make_arena, roomy_arena, run
 from tflm_sim.errors import UsageError
+from tflm_sim.escape import html_table
 from tflm_sim.model.types import Model
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.units import align_up
@@ -42,6 +43,18 @@ class SmallestArena:
     multiple_of_16: int
     arena_used_bytes: int
     binding: Constraint
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the sizes, and what binds."""
+        return html_table(f"smallest arena: {self.size:,} B", self.facts())
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what there is to say, for people."""
+        return [
+            ("for the firmware", f"alignas(16) uint8_t tensor_arena[{self.multiple_of_16}];"),
+            ("arena_used_bytes()", f"{self.arena_used_bytes:,} B"),
+            (f"binds ({self.binding.kind})", f"{self.binding.detail}, in '{self.binding.place}'"),
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Settings, Where, configure
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import UsageError
+from tflm_sim.escape import html_table
 from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
 from tflm_sim.invocation.findings import BufferId
 from tflm_sim.model.types import Model
@@ -25,6 +26,7 @@ from tflm_sim.model.types import Model
 _INDEX = re.compile(r"((?P<subgraph>\d+):)?(?P<index>\d+)")
 
 HEAD, TAIL, FLASH, NOWHERE = "head", "tail", "flash", "nowhere"
+_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,22 @@ class Lifetimes:
         self.configuration = simulation.configuration
         self.model: Model = simulation.model
         self._by_id = {life.buffer: life for life in self._lives()}
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the largest buffers of the head, and when they live."""
+        lives = sorted((life for life in self.buffers if life.home == HEAD), key=lambda life: -life.size)
+        rows = [
+            (
+                life.name or str(life.buffer),
+                f"{life.size:,} B",
+                f"{life.offset or 0:,}",
+                self.scope_name(life.first),
+                self.scope_name(life.last),
+            )
+            for life in lives[:_SHOWN]
+        ]
+        title = f"{len(lives):,} buffers in the head" + (f", the {_SHOWN} largest" if len(lives) > _SHOWN else "")
+        return html_table(title, rows, head=("buffer", "size", "offset", "first used in", "last used in"))
 
     @property
     def buffers(self) -> tuple[BufferLife, ...]:

@@ -20,11 +20,11 @@ from tflm_sim.planners import native
 from tflm_sim.planners.compare import Comparison, Outcome, compare
 from tflm_sim.planners.exact import Progress
 from tflm_sim.planners.greedy import greedy_requirements, plan
+from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
 from tflm_sim.planners.registry import EXACT, PLANNERS, Planner
 from tflm_sim.report.plan import plan_document, plan_lines, saving_lines
-from tflm_sim.report.plan_svg import write_plan_svg
 
 DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
 EXAMPLES = """

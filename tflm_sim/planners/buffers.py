@@ -17,6 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tflm_sim.errors import UsageError
+from tflm_sim.escape import html_table
+
+_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,12 @@ class Plan:
 
     offsets: tuple[int, ...]
     peak: int
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the offsets of the first buffers."""
+        rows = [(str(index), f"{offset:,}") for index, offset in enumerate(self.offsets[:_SHOWN])]
+        rows += [("…", f"{len(self.offsets) - _SHOWN:,} more")] * (len(self.offsets) > _SHOWN)
+        return html_table(f"{len(self.offsets):,} buffers in {self.peak:,} B", rows, head=("buffer", "offset"))
 
 
 def plan_of(buffers: Sequence[Buffer], offsets: Iterable[int]) -> Plan:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tflm_sim.errors import TflmSimError
+from tflm_sim.escape import html_table
 from tflm_sim.planners import exact
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.lower_bound import lower_bound
@@ -58,6 +59,19 @@ class Comparison:
     def is_proved_optimal(self, outcome: Outcome) -> bool:
         """Return whether no plan can be smaller."""
         return self.distance(outcome) == 0
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a row a planner."""
+        rows = [(outcome.planner, *self._cells(outcome), f"{outcome.seconds:.3f} s") for outcome in self.outcomes]
+        head = ("planner", "peak", "above the bound", "proved optimal", "time")
+        return html_table(f"lower bound {self.lower_bound:,} B", rows, head=head)
+
+    def _cells(self, outcome: Outcome) -> tuple[str, str, str]:
+        distance = self.distance(outcome)
+        if outcome.plan is None or distance is None:
+            wrong = outcome.refusal or "; ".join(finding.message for finding in outcome.findings)
+            return f"{outcome.plan.peak:,} B" if outcome.plan else "-", "-", wrong
+        return f"{outcome.plan.peak:,} B", f"{distance:,} B", "yes" if self.is_proved_optimal(outcome) else "no"
 
 
 def _peak(outcome: Outcome) -> int:

@@ -3,9 +3,9 @@ from xml.etree import ElementTree
 
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.compare import compare
+from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.plan import plan_document, plan_lines
-from tflm_sim.report.plan_svg import write_plan_svg
 
 PROBLEM = Problem((Buffer(8, 0, 0), Buffer(4, 1, 1)), ("a<b", "c"), "p.csv")
 

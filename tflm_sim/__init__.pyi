@@ -1,0 +1,148 @@
+"""The public names for editors and type checkers; ``__init__.py`` imports them on first use."""
+
+from tflm_sim.answers.head_problem import head_problem as head_problem
+from tflm_sim.answers.offline_plan import with_offline_plan as with_offline_plan
+from tflm_sim.answers.simulation import Simulation as Simulation
+from tflm_sim.answers.simulation import simulate as simulate
+from tflm_sim.answers.smallest_arena import SmallestArena as SmallestArena
+from tflm_sim.answers.smallest_arena import smallest_arena as smallest_arena
+from tflm_sim.arena.events import OpEvent as OpEvent
+from tflm_sim.arena.events import Persist as Persist
+from tflm_sim.arena.events import Resize as Resize
+from tflm_sim.arena.events import Temp as Temp
+from tflm_sim.arena.events import TempFree as TempFree
+from tflm_sim.arena.events import TempReset as TempReset
+from tflm_sim.arena.stages import Stage as Stage
+from tflm_sim.board.replay import run_script as run_script
+from tflm_sim.board.session import Session as BoardSession
+from tflm_sim.board.transport import open_port as open_port
+from tflm_sim.checks.device_replay import replay_script as replay_script
+from tflm_sim.checks.kernel_probe import Allocation as Allocation
+from tflm_sim.checks.kernel_probe import KernelProbe as KernelProbe
+from tflm_sim.checks.kernel_probe import TensorSpec as TensorSpec
+from tflm_sim.checks.lifetimes import lifetimes as lifetimes
+from tflm_sim.checks.sanitize import sanitize as sanitize
+from tflm_sim.checks.sanitizer import Sanitizer as Sanitizer
+from tflm_sim.device.configuration import Configuration as Configuration
+from tflm_sim.errors import ModelError as ModelError
+from tflm_sim.errors import SimulatedFailure as SimulatedFailure
+from tflm_sim.errors import TflmSimError as TflmSimError
+from tflm_sim.errors import UnsupportedOpError as UnsupportedOpError
+from tflm_sim.errors import UsageError as UsageError
+from tflm_sim.invocation.findings import Finding as Finding
+from tflm_sim.invocation.findings import FindingCode as FindingCode
+from tflm_sim.invocation.invoke import invoke as invoke
+from tflm_sim.lite.answer import Settings as LiteSettings
+from tflm_sim.lite.answer import allocated as lite_allocated
+from tflm_sim.lite.answer import double_batch as double_batch
+from tflm_sim.lite.summary import summaries as lite_summaries
+from tflm_sim.model.build import ModelBuilder as ModelBuilder
+from tflm_sim.model.encode import encode as encode
+from tflm_sim.model.load import load as load
+from tflm_sim.model.load import parse as parse
+from tflm_sim.model.types import TensorType as TensorType
+from tflm_sim.ops.op_model import Node as Node
+from tflm_sim.ops.op_model import OpModel as OpModel
+from tflm_sim.ops.requests import FreeTempBuffer as FreeTempBuffer
+from tflm_sim.ops.requests import FreeTempTensor as FreeTempTensor
+from tflm_sim.ops.requests import Persistent as Persistent
+from tflm_sim.ops.requests import Scratch as Scratch
+from tflm_sim.ops.requests import ScratchBuffer as ScratchBuffer
+from tflm_sim.ops.requests import Steps as Steps
+from tflm_sim.ops.requests import TempBuffer as TempBuffer
+from tflm_sim.ops.requests import TempTensor as TempTensor
+from tflm_sim.planners.buffers import Buffer as Buffer
+from tflm_sim.planners.compare import compare as compare_planners
+from tflm_sim.planners.problem import Problem as Problem
+from tflm_sim.report.figures import arena_figure as arena_figure
+from tflm_sim.report.figures import live_bytes_figure as live_bytes_figure
+from tflm_sim.report.figures import planners_figure as planners_figure
+from tflm_sim.report.figures import tail_figure as tail_figure
+from tflm_sim.report.figures import two_figures_figure as two_figures_figure
+from tflm_sim.report.shrunk import shrunk_lines as shrunk_lines
+from tflm_sim.report.take_picture import take_picture as take_picture
+from tflm_sim.report.text import trace_line as trace_line
+from tflm_sim.samples import sample_path as sample_path
+from tflm_sim.shrinking.shrink import shrink as shrink
+from tflm_sim.shrinking.verify import VerificationFailed as VerificationFailed
+from tflm_sim.shrinking.verify import verify as verify
+from tflm_sim.sweeps.objective import arena_objective as arena_objective
+from tflm_sim.sweeps.sweep import sweep as sweep
+from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.target import Target as Target
+
+__version__: str
+
+__all__ = [
+    "Allocation",
+    "BoardSession",
+    "Buffer",
+    "Configuration",
+    "Finding",
+    "FindingCode",
+    "FreeTempBuffer",
+    "FreeTempTensor",
+    "KernelProbe",
+    "LiteSettings",
+    "ModelBuilder",
+    "ModelError",
+    "Node",
+    "OpEvent",
+    "OpModel",
+    "Persist",
+    "Persistent",
+    "Problem",
+    "Resize",
+    "Sanitizer",
+    "Scratch",
+    "ScratchBuffer",
+    "SimulatedFailure",
+    "Simulation",
+    "SmallestArena",
+    "Stage",
+    "Steps",
+    "Target",
+    "Temp",
+    "TempBuffer",
+    "TempFree",
+    "TempReset",
+    "TempTensor",
+    "TensorSpec",
+    "TensorType",
+    "TflmSimError",
+    "UnsupportedOpError",
+    "UsageError",
+    "VerificationFailed",
+    "__version__",
+    "arena_figure",
+    "arena_objective",
+    "compare_planners",
+    "double_batch",
+    "encode",
+    "head_problem",
+    "invoke",
+    "lifetimes",
+    "lite_allocated",
+    "lite_summaries",
+    "live_bytes_figure",
+    "load",
+    "open_port",
+    "parse",
+    "planners_figure",
+    "preset",
+    "replay_script",
+    "run_script",
+    "sample_path",
+    "sanitize",
+    "shrink",
+    "shrunk_lines",
+    "simulate",
+    "smallest_arena",
+    "sweep",
+    "tail_figure",
+    "take_picture",
+    "trace_line",
+    "two_figures_figure",
+    "verify",
+    "with_offline_plan",
+]
