@@ -14,6 +14,7 @@ Positions are bytes from the start of the file.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from struct import Struct, calcsize, error, unpack_from
 from typing import Any
 
@@ -128,6 +129,14 @@ class FlatBuffer:
             raise self._outside("a vtable", position, 4 + 2 * count) from None
         return fields + (0,) * (MAX_FIELDS - count)
 
+    def field_past_view(self, position: int) -> int | None:
+        """Return the first slot from ``MAX_FIELDS`` on that the table at ``position`` stores, None where it has none."""
+        vtable: int = position - _read_i32(self.data, position)[0]
+        size: int = self.scalar(_U16, vtable)
+        rest = bytes(self.data[vtable + 4 + 2 * MAX_FIELDS : vtable + size + size % 2])
+        empty = len(rest) - len(rest.lstrip(b"\0"))
+        return None if empty == len(rest) else MAX_FIELDS + empty // 2
+
     def vector(self, position: int, width: int) -> tuple[int, int]:
         """Return (position of the first element, count) of the vector at ``position`` with ``width``-byte elements."""
         try:
@@ -197,6 +206,13 @@ class Table:
     def has(self, slot: int) -> bool:
         """Whether the file stores this field."""
         return self._fields[slot] != 0
+
+    def slots(self) -> Iterator[int]:
+        """Yield the slots that the file stores, in order; of those from ``MAX_FIELDS`` on the first only."""
+        yield from (slot for slot, offset in enumerate(self._fields) if offset)
+        past = self.buffer.field_past_view(self.position)
+        if past is not None:
+            yield past
 
     def scalar(self, slot: int, kind: Struct, default: Any = 0) -> Any:
         """Return a scalar field, ``default`` when it is absent; ``kind`` is a value of ``SCALARS``."""

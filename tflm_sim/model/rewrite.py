@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.encode import buffer_table, metadata_table
-from tflm_sim.model.flatbuf import MAX_FIELDS, SCALARS, FlatBuffer, Table
+from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
 from tflm_sim.model.flatbuf_writer import InTail, TableNode, TableVector, serialize
 from tflm_sim.model.load import parse
 from tflm_sim.model.schema import FILE_IDENTIFIER, ModelSlot, OperatorSlot
@@ -74,9 +74,10 @@ def _root_with_payload(root: Table, buffer: int, name: str, payload: bytes, foun
     """Return the new root: the old one's fields, with one more buffer (index ``buffer``) and the metadata entry."""
     node = TableNode()
     node.scalar(ModelSlot.VERSION, "uint", root.scalar(ModelSlot.VERSION, _U32))
-    for slot in range(ModelSlot.VERSION + 1, MAX_FIELDS):
-        if slot > _LAST_KNOWN_SLOT and root.has(slot):
-            raise ModelError(f"the model table has the unknown field {slot}", offset=root.position)
+    unknown = next((slot for slot in root.slots() if slot > _LAST_KNOWN_SLOT), None)
+    if unknown is not None:
+        raise ModelError(f"the model table has the unknown field {unknown}", offset=root.position)
+    for slot in range(ModelSlot.VERSION + 1, _LAST_KNOWN_SLOT + 1):
         position = root.target(slot)
         node.child(slot, None if position is None else InTail(position))
     entries = _old_tables(root, ModelSlot.METADATA)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tflm_sim.errors import ModelError
-from tflm_sim.model.flatbuf import MAX_FIELDS, SCALARS, FlatBuffer, Table
+from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
 from tflm_sim.model.load import parse_flatbuffer
 from tflm_sim.model.schema import (
     BUILTIN_OPTIONS,
@@ -148,8 +148,8 @@ def refuse_unkept(source: memoryview) -> None:
         return
     for where, kind, table in _tables(FlatBuffer(source)):
         kept = _KEPT.get(kind) or frozenset(field.slot for field in option_fields(kind))
-        for slot in range(MAX_FIELDS):
-            if slot in kept or not table.has(slot):
+        for slot in table.slots():
+            if slot in kept:
                 continue
             name, scalar, default = _OTHERS.get((kind, slot), ("", "", 0))
             if scalar and table.scalar(slot, SCALARS[scalar], default) == default:

@@ -130,6 +130,11 @@ def file_with(kind: str, slot: int, scalar: int | None) -> Model:
         ("Operator", 14, "operator 0 of subgraph 0 has the unknown field 14 of Operator,"),
         ("OperatorCode", 4, "OperatorCode 0 has the unknown field 4 of OperatorCode,"),
         ("Conv2DOptions", 9, "operator 0 of subgraph 0 has the unknown field 9 of Conv2DOptions,"),
+        # Behind what a view of a table keeps.
+        ("Conv2DOptions", 19, "operator 0 of subgraph 0 has the unknown field 19 of Conv2DOptions,"),
+        ("Conv2DOptions", 20, "operator 0 of subgraph 0 has the unknown field 20 of Conv2DOptions,"),
+        ("Tensor", 21, "tensor 0 of subgraph 0 has the unknown field 21 of Tensor,"),
+        ("Model", 5000, "the model has the unknown field 5000 of Model,"),
     ],
 )
 def test_a_field_that_would_be_lost_is_refused_by_name(kind: str, slot: int, sentence: str) -> None:
