@@ -130,7 +130,7 @@ class FlatBuffer:
         return fields + (0,) * (MAX_FIELDS - count)
 
     def field_past_view(self, position: int) -> int | None:
-        """Return the first slot from ``MAX_FIELDS`` on that the table at ``position`` stores, None where it has none."""
+        """Return the first slot from ``MAX_FIELDS`` on that the table at ``position`` stores, or None."""
         vtable: int = position - _read_i32(self.data, position)[0]
         size: int = self.scalar(_U16, vtable)
         rest = bytes(self.data[vtable + 4 + 2 * MAX_FIELDS : vtable + size + size % 2])

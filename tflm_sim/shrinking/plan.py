@@ -17,7 +17,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, product
 
 import numpy as np
 
@@ -29,10 +29,21 @@ from tflm_sim.planners import exact, native
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
-from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
 from tflm_sim.shrinking.diagonal import needed_distance
 from tflm_sim.shrinking.fuse import slice_bounds
-from tflm_sim.shrinking.graph import BINARY, UNARY, VIEWS, axis_option, element_size, elements, integers, shape
+from tflm_sim.shrinking.graph import (
+    BINARY,
+    UNARY,
+    VIEWS,
+    axis_option,
+    element_size,
+    elements,
+    integers,
+    shape,
+    single_output,
+)
+from tflm_sim.shrinking.staircase import Alive, place
 from tflm_sim.shrinking.symbolic import Hashes
 from tflm_sim.shrinking.verify import Machine, fresh_inputs
 from tflm_sim.targets.kernel_library import KernelLibrary
@@ -53,15 +64,6 @@ class Link:
     parent: int
     child: int
     offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Alive:
-    """When a planned tensor is alive (scopes, both included), and its bytes."""
-
-    first: int
-    last: int
-    size: int
 
 
 @dataclass(slots=True)
@@ -170,17 +172,25 @@ def plan_offline(
         return None
     layout = layout_of(model, simulations)
     libraries = [simulation.configuration.target.kernel_library for simulation in simulations]
-    links: list[Link] = []
-    if with_sharing:
-        links = _best_links(layout, find_links(layout.draft, layout.alive, libraries, kernel_order=kernel_order))
-    groups = layout.groups(links)
-    result = exact.solve(layout.buffers(groups), time_limit=TIME_LIMIT_S)
+    links = find_links(layout.draft, layout.alive, libraries) if with_sharing else []
+    groups = layout.groups(_best_links(layout, links))
+    buffers = layout.buffers(groups)
+    result = exact.solve(buffers, time_limit=TIME_LIMIT_S)
     if result.offsets is None:
         return None
-    offsets = {
-        tensor: start + at for group, start in zip(groups, result.offsets, strict=False) for tensor, at in group.items()
-    }
-    return with_offsets(model, offsets)
+    starts: Sequence[int] = result.offsets
+    steps = find_steps(layout, libraries) if kernel_order else {}
+    if steps:
+        lowest = max((start + each.size for start, each in zip(starts, buffers, strict=True)), default=0)
+        for kept in dict.fromkeys((frozenset(links), frozenset())):
+            own = layout.groups([link for link in links if link in kept])
+            offsets, head = place(own, layout.alive, layout.others, steps)
+            if head < lowest:
+                lowest, groups, starts = head, own, offsets
+    return with_offsets(
+        model,
+        {tensor: start + at for group, start in zip(groups, starts, strict=False) for tensor, at in group.items()},
+    )
 
 
 def with_offsets(model: Model, offsets: dict[int, int]) -> Model:
@@ -191,6 +201,34 @@ def with_offsets(model: Model, offsets: dict[int, int]) -> Model:
     planned += [ONLINE_PLANNED_BUFFER] * (starts[-1] - starts[1])
     draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, struct.pack(f"<3I{len(planned)}i", 1, 0, len(planned), *planned))
     return draft.model()
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """An operator whose output lies on bytes of an input: how many, and how far the input begins above the output."""
+
+    operator: int
+    source: int
+    output: int
+    shared: int
+    distance: int
+
+
+def overlaps(simulation: Simulation) -> list[Overlap]:
+    """Return where operators of the main subgraph write on what they read."""
+    places = {
+        planned.info.tensor: (planned.offset, planned.offset + planned.info.size)
+        for planned in simulation.buffers
+        if planned.info.tensor >= 0 and planned.info.subgraph == 0
+    }
+    found = []
+    for index, operator in enumerate(simulation.model.subgraphs[0].operators):
+        for source, output in product(operator.inputs or (), operator.outputs or ()):
+            if source in places and output in places:
+                (start, end), (low, high) = places[source], places[output]
+                shared = min(end, high) - max(start, low)
+                found += [Overlap(index, source, output, shared, start - low)] if shared > 0 else []
+    return found
 
 
 def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
@@ -251,27 +289,34 @@ def _best_links(layout: Layout, links: Sequence[Link]) -> list[Link]:
     return best
 
 
-def find_links(
-    draft: Draft, alive: dict[int, Alive], libraries: Sequence[KernelLibrary], *, kernel_order: bool
-) -> list[Link]:
-    """Return every two tensors that could share bytes as far as the kernels of all libraries promise."""
+def find_steps(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple[int, int], int]:
+    """Return (input, output) -> bytes that the input must lie above the output, where kernels go pixel by pixel."""
+    draft, steps = layout.draft, {}
+    for index, operator in enumerate(draft.operators):
+        source, output = ((operator.inputs or ()) + (-1,))[0], single_output(operator)
+        if output not in layout.alive or source not in layout.alive:
+            continue
+        scope = layout.scope_of[index]
+        is_handed_on = layout.alive[source].last == scope == layout.alive[output].first
+        if is_handed_on and promised(use_of(draft.name(operator), operator, draft.tensors), DIAGONAL, libraries):
+            distance = needed_distance(draft, operator)
+            if distance is not None:
+                steps[source, output] = align_up(distance, 16)
+    return steps
+
+
+def find_links(draft: Draft, alive: dict[int, Alive], libraries: Sequence[KernelLibrary]) -> list[Link]:
+    """Return every two tensors that could be one group as far as the kernels of all libraries promise."""
     found: list[Link] = []
     for index, operator in enumerate(draft.operators):
         name, outputs = draft.name(operator), operator.outputs or ()
         if not outputs:
             continue
-        kind = draft.tensors[outputs[0]].type
-        if promised(name, COPY, libraries, kind):
+        use = use_of(name, operator, draft.tensors)
+        if promised(use, COPY, libraries):
             pairs = [(COPY, *pair) for pair in _copied(draft, operator, name)]
-        elif promised(name, IN_PLACE, libraries, kind):
+        elif promised(use, IN_PLACE, libraries):
             pairs = [(IN_PLACE, tensor, outputs[0], 0) for tensor in _replaced(draft, operator, name)]
-        elif kernel_order and promised(name, DIAGONAL, libraries, kind):
-            distance = needed_distance(draft, operator)
-            pairs = (
-                []
-                if distance is None
-                else [(DIAGONAL, (operator.inputs or ())[0], outputs[0], -align_up(distance, 16))]
-            )
         else:
             continue
         found += [Link(index, *pair) for pair in pairs if pair[1] in alive and pair[2] in alive and pair[1] != pair[2]]

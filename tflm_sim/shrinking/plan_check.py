@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator
-from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
 from tflm_sim.shrinking.diagonal import reads_are_safe
 from tflm_sim.shrinking.symbolic import Hashes, mix, salt
 from tflm_sim.shrinking.verify import Machine, VerificationFailed, fresh_inputs
@@ -123,18 +123,18 @@ class _Arena:
     ) -> None:
         """Refuse an output that shares bytes with an input unless a contract covers it."""
         a, b = self.places[source], self.places[output]
-        kind = self.model.subgraphs[0].tensors[output].type
-        if promised(name, COPY, [self.library], kind):
+        use = use_of(name, operator, self.model.subgraphs[0].tensors)
+        if promised(use, COPY, [self.library]):
             start, end = max(a.start, b.start), min(a.end, b.end)
             after = _as_bytes(value, b)[start - b.start : end - b.start]
             if np.array_equal(after, self.bytes[start:end]):
                 return
-        elif promised(name, IN_PLACE, [self.library], kind):
+        elif promised(use, IN_PLACE, [self.library]):
             inputs = operator.inputs or ()
             if (a.start, a.size, a.element) == (b.start, b.size, b.element) and inputs.count(source) == 1:
                 return
         elif (
-            promised(name, DIAGONAL, [self.library], kind)
+            promised(use, DIAGONAL, [self.library])
             and source == (operator.inputs or ())[0]
             and reads_are_safe(self.model, operator, name, a.start - b.start)
         ):

@@ -18,17 +18,18 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
 from tflm_sim.model.unkept import Appended, appended
-from tflm_sim.shrinking import peaks, rows
+from tflm_sim.shrinking import choice, peaks, rows
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import multiplications, total_multiplications
 from tflm_sim.shrinking.order import reorder
-from tflm_sim.shrinking.passes import Chooser, Pass, Witness
-from tflm_sim.shrinking.plan import plan_offline
+from tflm_sim.shrinking.passes import Chooser, Pass, Witness, place
+from tflm_sim.shrinking.plan import overlaps, plan_offline
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
 from tflm_sim.shrinking.sizing import Sizer, gains
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
+from tflm_sim.targets.kernel_library import KernelLibrary
 
 MOST_ROUNDS = 8
 MOST_SIMULATED = 14
@@ -158,6 +159,7 @@ class Search:
         """Search until nothing gains, or the goal is met."""
         stages: list[tuple[str, Callable[[], object]]] = [
             *((name, partial(self.attempt, name, edit)) for name, edit in _PASSES),
+            *([("kernel choice", self._choose_kernels)] if self.kernel_order else []),
             ("operator order", self._order),
             ("splits", self._descend),
             ("prune", partial(self.attempt, "prune", _tidy)),
@@ -257,13 +259,33 @@ class Search:
             self.rejected.append(Rejected("offline plan", "no plan gains"))
             return
         arenas, planned, self.steps = best
-        self._keep("offline plan", planned, arenas, [Witness("every tensor", "has an offset in the metadata")])
+        before = self.steps[-1].model if self.steps else self._unplanned()
+        self._keep("offline plan", planned, arenas, self._plan_witnesses(planned, before))
+
+    def _plan_witnesses(self, planned: Model, before: Model) -> list[Witness]:
+        """Return which operators write on what they read, and which ones got another kernel for it."""
+        draft = Draft(planned)
+        witnesses = [Witness("every tensor", "has an offset in the metadata")]
+        for index, (operator, old) in enumerate(zip(draft.operators, before.subgraphs[0].operators, strict=True)):
+            if operator.options != old.options:
+                witnesses.append(Witness(place(draft, index), "goes pixel by pixel with a dilation on its single tap"))
+        for each in overlaps(self.sizer.simulate(planned)):
+            what = (
+                f"writes tensor {each.output} on {each.shared:,} B of tensor {each.source}, {each.distance:,} B below"
+            )
+            witnesses.append(Witness(place(draft, each.operator), what))
+        return witnesses
 
     def _planned(self, model: Model) -> Iterator[tuple[Model, tuple[int, ...]]]:
         """Yield a model with plans, with and without tensors that share bytes, and its arenas."""
-        simulations = [self.sizer.simulate(model, index) for index in range(len(self.sizer.configurations))]
-        for with_sharing in (True, False):
-            planned = plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=self.kernel_order)
+        simulations = self.sizer.simulations(model)
+        plans = [
+            plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=self.kernel_order)
+            for with_sharing in (True, False)
+        ]
+        if self.kernel_order:
+            plans += self._planned_in_order(model)
+        for planned in plans:
             arenas = None if planned is None else self.sizer.arenas(planned)
             if planned is not None and arenas is not None:
                 yield planned, arenas
@@ -277,6 +299,32 @@ class Search:
     def profile(self, draft: Draft) -> Profile:
         """Return the profile of a draft of the present model, on the first target."""
         return profile(draft, self.sizer.simulate(self.model))
+
+    def _planned_in_order(self, model: Model) -> Iterator[Model | None]:
+        """Yield plans for a model with other kernels: where it is fuller than such a plan, and everywhere."""
+        crowded: frozenset[int] | None = None
+        found: list[Model | None] = []
+        for _ in range(2):
+            ordered = choice.in_order(model, self.libraries, crowded)
+            planned = ordered and plan_offline(ordered, self.sizer.simulations(ordered), kernel_order=True)
+            if planned is None:
+                break
+            simulation = self.sizer.simulate(planned)
+            shared = {overlap.operator for overlap in overlaps(simulation)}
+            found.append(choice.as_before(planned, model, shared))
+            facts = profile(Draft(model), self.sizer.simulate(model))
+            crowded = frozenset(i for i, alive in enumerate(facts.live) if alive > simulation.head_bytes)
+        yield from reversed(found)
+
+    @property
+    def libraries(self) -> list[KernelLibrary]:
+        """Whose kernels run, a target each."""
+        return [configuration.target.kernel_library for configuration in self.sizer.configurations]
+
+    def _choose_kernels(self) -> None:
+        """Try kernels without scratch."""
+        facts = self.profile(Draft(self.model))
+        self.attempt("kernel choice", lambda draft, choose: choice.drop_scratch(draft, facts, self.libraries, choose))
 
     def _order(self) -> None:
         """Try another order of the operators."""

@@ -33,6 +33,14 @@ class Sizer:
         self.runs += 1
         return simulate(model, self.configurations[index]).unwrap()
 
+    def simulations(self, model: Model) -> list[Simulation]:
+        """Return what each target says of a model.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails on one of them.
+        """
+        return [self.simulate(model, index) for index in range(len(self.configurations))]
+
     def arena(self, model: Model, index: int = 0) -> int:
         """Return the smallest arena on one target in bytes.
 

@@ -17,7 +17,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
-from tflm_sim.shrinking.contracts import CONTRACTS, DIAGONAL, IN_PLACE, promised
+from tflm_sim.shrinking.contracts import CONTRACTS, DIAGONAL, IN_PLACE, Use, promised
 from tflm_sim.shrinking.diagonal import needed_distance, reads_are_safe
 from tflm_sim.shrinking.plan import with_offsets
 from tflm_sim.shrinking.plan_check import check_plan
@@ -90,7 +90,29 @@ def test_the_order_of_a_kernel_is_used_only_when_asked_for() -> None:
 
 @needs_c
 def test_a_library_without_a_contract_gets_no_diagonal() -> None:
-    assert shrink(chain(), "cortex-m4", kernel_order=True).gains[0].after.head >= 2 * 1024
+    for library in ("esp32-s3", "cortex-m55"):
+        assert shrink(chain(), library, kernel_order=True).gains[0].after.head >= 2 * 1024
+
+
+@needs_c
+def test_on_cmsis_nn_a_pointwise_convolution_gets_the_kernel_that_goes_pixel_by_pixel() -> None:
+    shrunk = shrink(chain(), "cortex-m4", kernel_order=True)
+    # As on the reference kernels, and the scratch of arm_convolve_s8: 2 windows of 16 channels as int16.
+    assert shrunk.gains[0].after.head <= 1024 + 3 * 16 + 2 * 16 * 2
+    dilations = [o.options["dilation_w_factor"] for o in shrunk.model.subgraphs[0].operators]
+    assert 2 in dilations
+    assert shrink(chain(), "cortex-m4", offline_plan=True).gains[0].after.head == 2 * 1024
+
+
+@needs_c
+def test_a_depthwise_convolution_with_scratch_gets_the_kernel_without() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 5, 1, 512))
+    model = layers.model([x], [layers.depthwise(x, kernel=(5, 1), same=False)])
+    before, after = (shrink(model, "cortex-m4", kernel_order=on).gains[0].after.head for on in (False, True))
+    # 2,560 B in (5 * 512), 512 B out, and the window as int16.
+    assert before == 2560 + 512 + 5120
+    assert after <= 2560 + 512
 
 
 def test_an_overlap_that_is_too_deep_is_refused() -> None:
@@ -141,11 +163,39 @@ def test_the_distance_in_closed_form_is_the_one_that_tap_by_tap_counting_finds(
         assert distance == 0 or not reads_are_safe(model, draft.operators[0], name, distance - 1)
 
 
-def test_cmsis_nn_has_no_contract_for_the_order_of_its_convolutions() -> None:
-    dsp = KernelLibrary("cmsis_nn", "4ab83cc", "dsp")
-    assert not promised("CONV_2D", DIAGONAL, [dsp], 9)
-    assert promised("ADD", IN_PLACE, [dsp], 9)
-    assert not promised("ADD", IN_PLACE, [dsp, KernelLibrary("esp_nn", "1.2.3", "opt")], 9)
+DSP = KernelLibrary("cmsis_nn", "4ab83cc", "dsp")
+ESP = KernelLibrary("esp_nn", "1.2.3", "opt")
+
+
+@pytest.mark.parametrize(
+    ("use", "library", "expected"),
+    [
+        (Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 4), (1, 3, 3, 4)), DSP, True),
+        (Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 4), (1, 3, 3, 4)), replace(DSP, variant="scalar"), True),
+        (Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 4), (1, 3, 3, 4)), replace(DSP, variant="mve"), False),
+        (Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 4), (1, 3, 3, 4)), replace(DSP, version="e98ee09"), False),
+        (Use("DEPTHWISE_CONV_2D", (9, 17), (1, 8, 8, 4), (1, 3, 3, 4)), DSP, False),  # 4-bit weights
+        (Use("DEPTHWISE_CONV_2D", (7, 9), (1, 8, 8, 4), (1, 3, 3, 4)), DSP, False),  # 16-bit activations
+        (Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 4), (1, 3, 3, 4)), ESP, False),
+        (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 4)), DSP, True),
+        (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 1, 1, 4)), DSP, False),  # the fast path: channels outside
+        (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 1, 1, 4), (2, 2)), DSP, True),
+        (Use("CONV_2D", (9, 9), (1, 1, 8, 4), (6, 1, 3, 4)), DSP, False),  # one row: as the fast path
+        (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 2)), DSP, False),  # groups: one after the other
+        (Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 4)), DSP, False),
+        (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 1, 1, 4)), KernelLibrary("reference"), True),
+        (Use("CONV_2D", (1, 1), (1, 8, 8, 4), (6, 1, 1, 4)), KernelLibrary("reference"), False),
+    ],
+)
+def test_the_order_of_a_kernel_is_a_fact_of_library_version_and_instruction_set(
+    use: Use, library: KernelLibrary, expected: bool
+) -> None:
+    assert promised(use, DIAGONAL, [library]) is expected
+
+
+def test_every_promise_says_where_it_was_read_and_holds_only_with_all_libraries() -> None:
+    assert promised(Use("ADD", (9, 9)), IN_PLACE, [DSP])
+    assert not promised(Use("ADD", (9, 9)), IN_PLACE, [DSP, ESP])
     assert all(row.source for row in CONTRACTS)
 
 

@@ -1,0 +1,153 @@
+"""Offsets for groups of tensors of which some may overlap: each output a step below its input, like stairs.
+
+    offset  |####            each tensor may begin ``distance`` bytes below the one that its operator reads,
+            | ####           though both are alive; all other pairs that are alive together lie apart
+            |  ####
+            +--------> time
+
+First fit: groups in some order, each at the lowest offset that no group before it forbids. Several orders are tried;
+then the groups that reach the top move to the front, again and again. No clock: the same model gets the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tflm_sim.planners.buffers import Buffer
+from tflm_sim.units import align_up
+
+MOST_STEPS = 400_000
+"""Pairs of groups that are looked at altogether."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """When a planned tensor is alive (scopes, both included), and its bytes."""
+
+    first: int
+    last: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What lies ``at`` bytes from the start of its group: a tensor, or a buffer (-1) that is none of the plan's."""
+
+    at: int
+    alive: Alive
+    tensor: int = -1
+
+    @property
+    def size(self) -> int:
+        return align_up(self.alive.size, 16)
+
+
+Group = tuple[Member, ...]
+Interval = tuple[int, int]
+
+
+def place(
+    groups: Sequence[Mapping[int, int]],
+    alive: Mapping[int, Alive],
+    others: Iterable[Buffer],
+    steps: Mapping[Interval, int],
+) -> tuple[list[int], int]:
+    """Return an offset for each group (multiples of 16), and the end of the highest one.
+
+    Args:
+        groups: Tensors that share bytes: offset by tensor.
+        alive: When each tensor is alive, and its bytes.
+        others: What else lies in the head; its offsets are left to the device.
+        steps: (input, output) -> bytes that the input must at least lie above the output.
+    """
+    items: list[Group] = [tuple(Member(at, alive[tensor], tensor) for tensor, at in group.items()) for group in groups]
+    items += [(Member(0, Alive(each.first_time_used, each.last_time_used, each.size)),) for each in others]
+    stairs = _Stairs(items, steps)
+    offsets, head = stairs.search()
+    return offsets[: len(groups)], head
+
+
+class _Stairs:
+    """The problem: for each pair of groups the distances at which they must not lie."""
+
+    def __init__(self, items: Sequence[Group], steps: Mapping[Interval, int]) -> None:
+        self.sizes = [max(member.at + member.size for member in item) for item in items]
+        self.first = [min(member.alive.first for member in item) for item in items]
+        self.last = [max(member.alive.last for member in item) for item in items]
+        self.is_buffer = [item[0].tensor < 0 for item in items]
+        self.forbidden: list[dict[int, list[Interval]]] = [{} for _ in items]
+        for i, one in enumerate(items):
+            for j in range(i):
+                if self.first[i] > self.last[j] or self.first[j] > self.last[i]:
+                    continue
+                found = [gap for a in one for b in items[j] if (gap := _gap(a, b, steps)) is not None]
+                if found:
+                    # Where group i must not begin, counted from the start of group j; and the other way round.
+                    self.forbidden[i][j] = found
+                    self.forbidden[j][i] = [(-end, -start) for start, end in found]
+
+    def search(self) -> tuple[list[int], int]:
+        """Return the best offsets found, and the end of the highest group."""
+        everything = range(len(self.sizes))
+        orders = [
+            sorted(everything, key=key)
+            for key in (
+                lambda i: (-self.first[i], -self.last[i]),
+                lambda i: (self.first[i], self.last[i]),
+                lambda i: (-self.sizes[i], self.first[i]),
+                lambda i: (self.last[i] - self.first[i]) * -self.sizes[i],
+            )
+        ]
+        # A scratch buffer is in the way where the stairs go on; on top of them it is not.
+        orders += [sorted(order, key=lambda i: self.is_buffer[i]) for order in orders]
+        head, offsets = min(self._climb(order, MOST_STEPS // len(orders)) for order in orders)
+        return offsets, head
+
+    def _climb(self, order: list[int], allowance: int) -> tuple[int, list[int]]:
+        """Return the best head and offsets: groups at the top move to the front until that helps no more."""
+        best = self._fit(order)
+        seen = set()
+        while allowance > 0:
+            head, offsets = self._fit(order)
+            best = min(best, (head, offsets))
+            allowance -= sum(map(len, self.forbidden))
+            top = [i for i in order if offsets[i] + self.sizes[i] == head]
+            order = top + [i for i in order if i not in top]
+            if tuple(order) in seen:
+                break
+            seen.add(tuple(order))
+        return best
+
+    def _fit(self, order: Sequence[int]) -> tuple[int, list[int]]:
+        """Place the groups in an order, each as low as those before it allow; return the highest end and offsets."""
+        offsets = [-1] * len(order)
+        head = 0
+        for i in order:
+            gaps = sorted(
+                (offsets[j] + start, offsets[j] + end)
+                for j, intervals in self.forbidden[i].items()
+                if offsets[j] >= 0
+                for start, end in intervals
+            )
+            offset = 0
+            for start, end in gaps:
+                if start < offset < end:
+                    offset = align_up(end, 16)
+                elif start >= offset:
+                    break
+            offsets[i] = offset
+            head = max(head, offset + self.sizes[i])
+        return head, offsets
+
+
+def _gap(one: Member, other: Member, steps: Mapping[Interval, int]) -> Interval | None:
+    """Return the open interval in which ``one``'s group must not begin, from the start of ``other``'s, or None."""
+    if one.alive.first > other.alive.last or other.alive.first > one.alive.last:
+        return None
+    above, below = other.size, one.size
+    if one.tensor >= 0 and other.tensor >= 0:
+        above = min(above, steps.get((one.tensor, other.tensor), above))
+        below = min(below, steps.get((other.tensor, one.tensor), below))
+    shift = other.at - one.at
+    return shift - below, shift + above
