@@ -18,27 +18,27 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.abi import CStruct
+from tflm_sim.targets.declarations import CStruct, in_order
 from tflm_sim.targets.presets import target
 from tflm_sim.targets.structs import declarations
 from tflm_sim.targets.target import Target
 
 _TYPES = {
-    "ptr": "void *",
+    "void *": "void *",
     "size_t": "__SIZE_TYPE__",
-    "intptr": "__INTPTR_TYPE__",
-    "int64": "__INT64_TYPE__",
-    "uint64": "__UINT64_TYPE__",
+    "intptr_t": "__INTPTR_TYPE__",
+    "int64_t": "__INT64_TYPE__",
+    "uint64_t": "__UINT64_TYPE__",
     "double": "double",
     "enum": "enum some_enum",
     "bool": "_Bool",
-    "int8": "__INT8_TYPE__",
-    "uint8": "__UINT8_TYPE__",
-    "int16": "__INT16_TYPE__",
-    "uint16": "__UINT16_TYPE__",
+    "int8_t": "__INT8_TYPE__",
+    "uint8_t": "__UINT8_TYPE__",
+    "int16_t": "__INT16_TYPE__",
+    "uint16_t": "__UINT16_TYPE__",
     "int": "int",
-    "int32": "__INT32_TYPE__",
-    "uint32": "__UINT32_TYPE__",
+    "int32_t": "__INT32_TYPE__",
+    "uint32_t": "__UINT32_TYPE__",
     "float": "float",
 }
 
@@ -52,18 +52,17 @@ def c_source(of: Target) -> str:
     """Return C declarations of every struct of a target, and arrays whose sizes are the answers."""
     rows = declarations(of.runtime)
     lines = ["enum some_enum { zero_value };"]
-    for name in of.structs:
-        lines += [*_declaration(rows[name], of), *_arrays(name, of)]
+    for struct in in_order(rows, rows):
+        lines += [*_declaration(struct), *_arrays(struct.name, of)]
     return "\n".join(lines) + "\n"
 
 
-def _declaration(struct: CStruct, of: Target) -> Iterator[str]:
+def _declaration(struct: CStruct) -> Iterator[str]:
     """Yield the lines of one struct."""
     yield f"struct {c_name(struct.name)} {{"
     for field in struct.fields:
-        if field.name in of.structs[struct.name].members:
-            type_name = _TYPES.get(field.type) or f"struct {c_name(field.type)}"
-            yield f"  {type_name} {field.name}" + (f"[{field.count}];" if field.count > 1 else ";")
+        type_name = _TYPES.get(field.type) or f"struct {c_name(field.type)}"
+        yield f"  {type_name} {field.name}" + (f"[{field.count}];" if field.count > 1 else ";")
     yield "};"
 
 

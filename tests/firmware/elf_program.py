@@ -5,25 +5,16 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.abi import CStruct, Field
+from tflm_sim.targets.declarations import CStruct, Field, in_order
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import declarations
 
-SCALARS = {
-    "ptr": "void*",
-    "size_t": "size_t",
-    "intptr": "intptr_t",
-    "enum": "TfLiteType",
-    "int": "int",
-    "bool": "bool",
-    "float": "float",
-    "double": "double",
-}
-"""What a scalar type of the tables is in C++; the others are the ``_t`` types of their names."""
+SCALARS = ("void *", "size_t", "intptr_t", "int", "bool", "float", "double")
+"""The scalar types of the tables besides ``enum`` and the ``_t`` types of C."""
 
 PRELUDE = """
 #include <stddef.h>
@@ -35,11 +26,9 @@ typedef enum TfLiteStatus { kTfLiteOk = 0, kTfLiteError = 1 } TfLiteStatus;
 
 def type_name(name: str) -> str:
     """Return the C++ name of a field's type."""
-    if name in SCALARS:
-        return SCALARS[name]
-    if re.fullmatch(r"u?int\d+", name):
-        return f"{name}_t"
-    return cpp_name(name)
+    if name == "enum":
+        return "TfLiteType"
+    return name if name in SCALARS or re.fullmatch(r"u?int\d+_t", name) else cpp_name(name)
 
 
 def cpp_name(struct: str) -> str:
@@ -53,36 +42,21 @@ def member(field: Field) -> str:
     return f"{type_name(field.type)} {field.name}{array};"
 
 
-def in_order(rows: dict[str, CStruct], names: Iterable[str]) -> list[CStruct]:
-    """Return the structs with what they are made of before them."""
-    done: dict[str, CStruct] = {}
-
-    def place(name: str) -> None:
-        for field in rows[name].fields:
-            if field.type in rows and field.type not in done:
-                place(field.type)
-        done[name] = rows[name]
-
-    for name in names:
-        place(name)
-    return list(done.values())
-
-
-def source_of(structs: Iterable[CStruct], flags: frozenset[str] = frozenset()) -> str:
+def source_of(structs: Iterable[CStruct]) -> str:
     """Return declarations in namespace tflite; names that C++ cannot have are replaced by ones that it can."""
     lines = [PRELUDE, "namespace tflite {"]
     for struct in structs:
         name = cpp_name(struct.name)
-        members = " ".join(member(field) for field in struct.fields if not field.flag or field.flag in flags)
+        members = " ".join(map(member, struct.fields))
         lines += [f"struct {name} {{ {members} }};", f"{name} g_{name};"]
     return "\n".join([*lines, "}", ""])
 
 
-def own_struct(struct: CStruct, rows: dict[str, CStruct]) -> str:
+def own_struct(struct: CStruct, rows: Mapping[str, CStruct]) -> str:
     """Return the source file of a kernel with a struct of its own in an unnamed namespace."""
     parts = [row for row in in_order(rows, [struct.name]) if row is not struct]
     last = struct.name.rpartition(".")[2]
-    members = " ".join(member(field) for field in struct.fields if not field.flag)
+    members = " ".join(map(member, struct.fields))
     shared = source_of(parts).replace("g_", "g_" + re.sub(r"\W", "_", struct.name) + "_")
     used = f"__attribute__((used)) {last} *user; __attribute__((used)) TfLiteStatus status;"
     body = f"struct {last} {{ {members} }};\n{used}"
@@ -111,7 +85,7 @@ def build(folder: Path, compiler: str, sources: dict[str, str], *flags: str) -> 
     return result
 
 
-def all_structs() -> dict[str, CStruct]:
+def all_structs() -> Mapping[str, CStruct]:
     """Return the tables of the reference snapshot."""
     return declarations(Runtime())
 

@@ -24,6 +24,8 @@ REFERENCE_SNAPSHOT = "90b983c2b"
 WHEEL_SNAPSHOT = "8f6596d"
 CHIRALE_SNAPSHOT = "chirale-2.0.0"
 ESP_1_3_3_SNAPSHOT = "esp-tflite-micro-1.3.3"
+SNAPSHOTS = frozenset((REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT, CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT))
+"""The named snapshots; structs may be declared for one of them alone."""
 
 _POSITIONS: dict[str, Mapping[str, int]] = {
     REFERENCE_SNAPSHOT: {UPSTREAM: 1928},
@@ -67,11 +69,6 @@ class Runtime:
         """Return whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
         row = CHANGES[change]
         return row.position <= self.position(row.tree) < row.until
-
-    @property
-    def flags(self) -> frozenset[str]:
-        """The build flags that struct members depend on."""
-        return frozenset({"compression"} if self.compression else ())
 
 
 FIRST_BUILD = 4

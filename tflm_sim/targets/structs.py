@@ -1,39 +1,35 @@
 """The layout of every struct that TFLM puts in the arena, for a compiler and a runtime.
 
-The tables in ``struct_tables`` declare TFLM's structs field by field; :func:`layouts` applies an :class:`Abi` to them.
-Names are qualified names without ``tflite::``; a struct in an anonymous namespace is called after its file:
-``add_n.OpData``, ``cmsis_nn/conv.OpData``.
+The texts in ``struct_tables`` declare TFLM's structs member by member, of all versions; :func:`layouts` applies an
+:class:`~tflm_sim.targets.abi.Abi` to those of one. Names are qualified names without ``tflite::``; a struct in an
+anonymous namespace is called after its file: ``add_n.OpData``, ``cmsis_nn/conv.OpData``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from tflm_sim.targets.abi import Abi, CStruct
-from tflm_sim.targets.abi import StructLayout as StructLayout
-from tflm_sim.targets.runtime import Runtime
-from tflm_sim.targets.struct_tables import builtin_data, cmsis_nn, esp_nn, framework, kernels, signal
-from tflm_sim.targets.struct_tables.history import BEFORE
-from tflm_sim.targets.struct_tables.snapshots import SNAPSHOT_STRUCTS
+from tflm_sim.targets.abi import Abi
+from tflm_sim.targets.declarations import CStruct, Header
+from tflm_sim.targets.declarations import StructLayout as StructLayout
+from tflm_sim.targets.runtime import SNAPSHOTS, Runtime
+from tflm_sim.targets.struct_tables import framework, kernels, libraries
 
-_REFERENCE = (
-    *framework.STRUCTS,
-    *builtin_data.STRUCTS,
-    *kernels.STRUCTS,
-    *signal.STRUCTS,
-    *cmsis_nn.STRUCTS,
-    *esp_nn.STRUCTS,
-)
+_HEADER = framework.STRUCTS + kernels.STRUCTS + libraries.STRUCTS
 
 
-def declarations(runtime: Runtime) -> dict[str, CStruct]:
-    """Return every struct of a runtime as declared, by name: the newest, before each change, as a fork has it."""
-    rows = {struct.name: struct for struct in _REFERENCE}
-    assert len(rows) == len(_REFERENCE), "a struct is declared twice"
-    rows.update((struct.name, struct) for change, struct in BEFORE if not runtime.has(change))
-    rows.update((struct.name, struct) for struct in SNAPSHOT_STRUCTS.get(runtime.snapshot, ()))
-    return rows
+@lru_cache(maxsize=64)
+def declarations(runtime: Runtime) -> Mapping[str, CStruct]:
+    """Return every struct of a runtime as it declares it, by name."""
+
+    def holds(word: str) -> bool:
+        if word == "compression":
+            return runtime.compression
+        return runtime.snapshot == word if word in SNAPSHOTS else runtime.has(word)
+
+    return Header(_HEADER, holds)
 
 
 class MeasuredStruct(NamedTuple):
@@ -50,28 +46,44 @@ class MeasuredStruct(NamedTuple):
     alignment: int | None
 
 
-def layouts(abi: Abi, runtime: Runtime) -> dict[str, StructLayout]:
-    """Return the layout of every struct by name. The dict is shared between calls: do not change it."""
+class Layouts(Mapping[str, StructLayout]):
+    """The layout of every struct by name, worked out when it is asked for.
+
+    Args:
+        abi: The compiler's rules.
+        runtime: Whose structs.
+        measured: Structs whose size is known; it holds where they are parts of others too.
+    """
+
+    def __init__(self, abi: Abi, runtime: Runtime, measured: tuple[MeasuredStruct, ...]) -> None:
+        self._abi = abi
+        self._structs = declarations(runtime)
+        self._measured = {struct.name: struct for struct in measured}
+        self._found: dict[str, StructLayout] = {}
+
+    def __getitem__(self, name: str) -> StructLayout:
+        layout = self._found.get(name)
+        if layout is None:
+            layout = self._structs[name].layout(self._abi, self)
+            if name in self._measured:
+                _, size, alignment = self._measured[name]
+                layout = StructLayout(size, layout.alignment if alignment is None else alignment, layout.members)
+            self._found[name] = layout
+        return layout
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._structs)
+
+    def __len__(self) -> int:
+        return len(self._structs)
+
+
+def layouts(abi: Abi, runtime: Runtime) -> Layouts:
+    """Return the layout of every struct by name, one object for all who ask."""
     return measured_layouts(abi, runtime, ())
 
 
 @lru_cache(maxsize=64)
-def measured_layouts(abi: Abi, runtime: Runtime, measured: tuple[MeasuredStruct, ...]) -> dict[str, StructLayout]:
-    """Return :func:`layouts` where ``measured`` structs have the size that was measured, as parts of others too."""
-    rows = declarations(runtime)
-    known = {struct.name: struct for struct in measured}
-    done: dict[str, StructLayout] = {}
-
-    def place(struct: CStruct) -> None:
-        for field in struct.fields:
-            if field.type in rows and field.type not in done:
-                place(rows[field.type])
-        layout = struct.layout(abi, done, runtime.flags)
-        if struct.name in known:
-            _, size, alignment = known[struct.name]
-            layout = StructLayout(size, layout.alignment if alignment is None else alignment, layout.members)
-        done[struct.name] = layout
-
-    for struct in rows.values():
-        place(struct)
-    return done
+def measured_layouts(abi: Abi, runtime: Runtime, measured: tuple[MeasuredStruct, ...]) -> Layouts:
+    """Return :func:`layouts` where ``measured`` structs have the size that was measured."""
+    return Layouts(abi, runtime, measured)

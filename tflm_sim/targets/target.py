@@ -8,7 +8,7 @@ from functools import cached_property
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.targets.structs import MeasuredStruct, StructLayout, measured_layouts
+from tflm_sim.targets.structs import Layouts, MeasuredStruct, measured_layouts
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Target:
     measured: tuple[MeasuredStruct, ...] = ()
 
     @cached_property
-    def structs(self) -> dict[str, StructLayout]:
+    def structs(self) -> Layouts:
         """The layout of every struct that TFLM puts in the arena, by name."""
         return measured_layouts(self.abi, self.runtime, self.measured)
 

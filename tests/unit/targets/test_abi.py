@@ -1,12 +1,17 @@
+from collections.abc import Mapping
+
 import pytest
 
-from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi, StructLayout, declare
+from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
+from tflm_sim.targets.declarations import Header, StructLayout
 
-NO_FLAGS: frozenset[str] = frozenset()
+
+def layout(members: str, abi: Abi, others: Mapping[str, StructLayout] | None = None, has: str = "") -> StructLayout:
+    return Header(f"struct S {{ {members} }};", has.split().__contains__)["S"].layout(abi, others or {})
 
 
 @pytest.mark.parametrize(
-    ("abi", "layout"),
+    ("abi", "expected"),
     [
         # pointer 8, enum 4, bool 1, pad 3, int64 8
         (LP64, StructLayout(24, 8, {"data": 0, "type": 8, "flag": 12, "wide": 16})),
@@ -19,34 +24,44 @@ NO_FLAGS: frozenset[str] = frozenset()
     ],
     ids=lambda value: value.name if isinstance(value, Abi) else "",
 )
-def test_each_abi_places_the_same_declaration_differently(abi: Abi, layout: StructLayout) -> None:
-    struct = declare("S", "here", "ptr data; enum type; bool flag; int64 wide")
-    assert struct.layout(abi, {}, NO_FLAGS) == layout
+def test_each_abi_places_the_same_declaration_differently(abi: Abi, expected: StructLayout) -> None:
+    assert layout("void *data; enum type; bool flag; int64_t wide;", abi) == expected
 
 
 def test_double_is_4_aligned_only_on_i386() -> None:
-    struct = declare("S", "here", "int first; double second")
-    assert [struct.layout(abi, {}, NO_FLAGS).size for abi in (LP64, I386, AAPCS, ILP32)] == [16, 12, 16, 16]
+    assert [layout("int first; double second;", abi).size for abi in (LP64, I386, AAPCS, ILP32)] == [16, 12, 16, 16]
 
 
 def test_an_array_counts_its_elements_and_aligns_like_one() -> None:
-    struct = declare("S", "here", "int8 count; int32[5] values; int16 mask")
     # 1, pad 3, 5 * 4, 2, pad 2
-    assert struct.layout(AAPCS, {}, NO_FLAGS) == StructLayout(28, 4, {"count": 0, "values": 4, "mask": 24})
+    assert layout("int8_t count; int32_t values[5]; int16_t mask;", AAPCS) == StructLayout(
+        28, 4, {"count": 0, "values": 4, "mask": 24}
+    )
 
 
 def test_a_nested_struct_keeps_its_own_padding() -> None:
-    inner = declare("Inner", "here", "int a; bool b").layout(AAPCS, {}, NO_FLAGS)
-    outer = declare("Outer", "here", "bool first; Inner second; bool third")
+    inner = layout("int a; bool b;", AAPCS)
     # 1, pad 3, 8 (5 and its pad), 1, pad 3
-    assert outer.layout(AAPCS, {"Inner": inner}, NO_FLAGS).size == 16
+    assert layout("bool first; Inner second; bool third;", AAPCS, {"Inner": inner}).size == 16
 
 
-def test_a_flagged_member_exists_only_in_builds_with_the_flag() -> None:
-    struct = declare("S", "here", "int always; ?compression int[2] sometimes")
-    assert struct.layout(AAPCS, {}, NO_FLAGS) == StructLayout(4, 4, {"always": 0})
-    assert struct.layout(AAPCS, {}, frozenset({"compression"})).size == 12
+def test_a_member_under_a_condition_exists_only_where_it_holds() -> None:
+    members = "int always; [[compression]] int sometimes[2]; [[!longer && compression]] int8_t last;"
+    assert layout(members, AAPCS) == StructLayout(4, 4, {"always": 0})
+    assert layout(members, AAPCS, has="compression") == StructLayout(16, 4, {"always": 0, "sometimes": 4, "last": 12})
+    assert layout(members, AAPCS, has="compression longer").size == 12
+
+
+def test_a_struct_under_a_condition_stands_for_the_versions_where_it_holds() -> None:
+    text = "// a.h\nstruct [[!grown]] S { int a; };  // :1\nstruct [[grown]] S : Base {  // :2\n  int a,\n  *b;\n};\n"
+    before, after = (Header(text, words.__contains__) for words in ([], ["grown"]))
+    assert [field.name for field in before["S"].fields] == ["a"]
+    assert [(field.type, field.name) for field in after["S"].fields] == [
+        ("Base", "base"),
+        ("int", "a"),
+        ("void *", "b"),
+    ]
 
 
 def test_an_empty_class_still_takes_a_byte() -> None:
-    assert declare("Empty", "here", "").layout(LP64, {}, NO_FLAGS) == StructLayout(1, 1, {})
+    assert layout("", LP64) == StructLayout(1, 1, {})

@@ -1,149 +1,193 @@
-"""Allocators, planners, tensors, nodes and resource variables. Source: snapshot 90b983c."""
+"""Allocators, planners, tensors, nodes, resource variables, and the builtin data that parsers allocate."""
 
 from __future__ import annotations
 
-from tflm_sim.targets.abi import CStruct, declare
+STRUCTS = """
+// tensorflow/compiler/mlir/lite/core/c/tflite_types.h
+struct TfLiteQuantizationParams { float scale; int32_t zero_point; };  // :79
 
-_C = "tensorflow/lite/core/c/common.h"
-_MICRO = "tensorflow/lite/micro/"
-_TYPES = "tensorflow/lite/kernels/internal/types.h"
+// tensorflow/lite/core/api/flatbuffer_conversions.h
+struct BuiltinDataAllocator { void *vtable; };  // :34
 
-STRUCTS: tuple[CStruct, ...] = (
-    declare("TfLiteAffineQuantization", _C + ":380", "ptr scale; ptr zero_point; int32 quantized_dimension"),
-    declare("TfLiteEvalTensor", _C + ":753", "ptr data; ptr dims; enum type"),
-    declare(
-        "TfLiteNode",
-        _C + ":723",
-        "ptr inputs; ptr outputs; ptr intermediates; ptr user_data; ptr builtin_data; ptr custom_initial_data; "
-        "int custom_initial_data_size",
-    ),
-    declare("TfLiteQuantization", _C + ":364", "int type; ptr params"),
-    declare(
-        "TfLiteQuantizationParams",
-        "tensorflow/compiler/mlir/lite/core/c/tflite_types.h:79",
-        "float scale; int32 zero_point",
-    ),
-    declare(
-        "TfLiteTensor",
-        _C + ":678",
-        "TfLiteQuantization quantization; TfLiteQuantizationParams params; ptr data; ptr dims; size_t bytes; "
-        "enum type; enum allocation_type; bool is_variable",
-    ),
-    declare(
-        "micro_allocator.MicroBuiltinDataAllocator",
-        _MICRO + "micro_allocator.cc:62",
-        "BuiltinDataAllocator base; ptr persistent_allocator_",
-    ),
-    declare(
-        "AllocationInfo",
-        _MICRO + "micro_allocation_info.h:27",
-        "size_t bytes; ptr output_ptr; int first_created; int last_used; int32 offline_offset; bool needs_allocating",
-    ),
-    declare("BuiltinDataAllocator", "tensorflow/lite/core/api/flatbuffer_conversions.h:34", "ptr vtable"),
-    declare(
-        "GreedyMemoryPlanner",
-        _MICRO + "memory_planner/greedy_memory_planner.h:46",
-        "MicroMemoryPlanner base; int max_buffer_count_; int buffer_count_; ptr requirements_; "
-        "ptr buffer_sizes_sorted_; ptr buffer_ids_sorted_; ptr buffers_sorted_by_offset_; int next_free_entry_; "
-        "int first_entry_index_; ptr buffer_offsets_; bool need_to_calculate_offsets_",
-    ),
-    declare(
-        "GreedyMemoryPlanner::BufferRequirements",
-        _MICRO + "memory_planner/greedy_memory_planner.h:137",
-        "int size; int offline_offset; int first_time_used; int last_time_used",
-    ),
-    declare(
-        "GreedyMemoryPlanner::ListEntry",
-        _MICRO + "memory_planner/greedy_memory_planner.h:93",
-        "int offset; int requirements_index; int next_entry_index",
-    ),
-    declare("INonPersistentBufferAllocator", _MICRO + "arena_allocator/ibuffer_allocator.h:47", "ptr vtable"),
-    declare("IPersistentBufferAllocator", _MICRO + "arena_allocator/ibuffer_allocator.h:32", "ptr vtable"),
-    declare(
-        "LinearMemoryPlanner",
-        _MICRO + "memory_planner/linear_memory_planner.h:26",
-        "MicroMemoryPlanner base; size_t[1024] buffer_offsets_; int current_buffer_count_; size_t next_free_offset_",
-    ),
-    declare(
-        "MicroAllocator",
-        _MICRO + "micro_allocator.h:128",
-        "ptr vtable; ptr non_persistent_buffer_allocator_; ptr persistent_buffer_allocator_; "
-        "ptr builtin_data_allocator_; ptr memory_planner_; bool model_is_allocating_; "
-        "size_t scratch_buffer_request_count_; ptr scratch_buffer_head_; size_t max_head_buffer_usage_",
-    ),
-    declare("MicroMemoryPlanner", _MICRO + "memory_planner/micro_memory_planner.h:45", "ptr vtable"),
-    declare(
-        "MicroResourceVariables",
-        _MICRO + "micro_resource_variable.h:26",
-        "ptr resource_variables_; int max_variable_count_; int num_resource_variables_",
-    ),
-    declare(
-        "MicroResourceVariables::MicroResourceVariable",
-        _MICRO + "micro_resource_variable.h:66",
-        "ptr container; ptr shared_name; ptr resource_buffer; size_t bytes; int8 default_value",
-    ),
-    declare("NodeAndRegistration", _MICRO + "micro_allocator.h:82", "TfLiteNode node; ptr registration"),
-    declare(
-        "NonPersistentArenaBufferAllocator",
-        _MICRO + "arena_allocator/non_persistent_arena_buffer_allocator.h:29",
-        "INonPersistentBufferAllocator base; ptr buffer_head_; ptr buffer_tail_; ptr head_temp_; ptr next_temp_; "
-        "intptr temp_buffer_ptr_check_sum_; int temp_buffer_count_; bool resizable_buffer_allocated_",
-    ),
-    declare(
-        "NonPersistentMemoryPlannerShim",
-        _MICRO + "memory_planner/non_persistent_buffer_planner_shim.h:103",
-        "MicroMemoryPlanner base; ptr buffer_plan_; int buffer_request_count_",
-    ),
-    declare(
-        "PersistentArenaBufferAllocator",
-        _MICRO + "arena_allocator/persistent_arena_buffer_allocator.h:30",
-        "IPersistentBufferAllocator base; ptr buffer_head_; ptr buffer_tail_; ptr tail_temp_",
-    ),
-    declare(
-        "RecordedAllocation",
-        _MICRO + "recording_micro_allocator.h:47",
-        "size_t requested_bytes; size_t used_bytes; size_t count",
-    ),
-    declare(
-        "RecordingMicroAllocator",
-        _MICRO + "recording_micro_allocator.h:60",
-        "MicroAllocator base; ptr recording_memory_allocator_; "
-        "RecordedAllocation recorded_tflite_eval_tensor_data_; "
-        "RecordedAllocation recorded_persistent_tflite_tensor_data_; "
-        "RecordedAllocation recorded_persistent_tflite_tensor_quantization_data_; "
-        "RecordedAllocation recorded_persistent_buffer_data_; "
-        "RecordedAllocation recorded_tflite_tensor_variable_buffer_data_; "
-        "RecordedAllocation recorded_node_and_registration_array_data_; "
-        "?compression RecordedAllocation recorded_compression_data_; RecordedAllocation recorded_op_data_",
-    ),
-    declare(
-        "RecordingSingleArenaBufferAllocator",
-        _MICRO + "arena_allocator/recording_single_arena_buffer_allocator.h:27",
-        "SingleArenaBufferAllocator base; size_t requested_head_bytes_; size_t requested_tail_bytes_; "
-        "size_t used_bytes_; size_t alloc_count_",
-    ),
-    declare("ScratchBufferHandle", _MICRO + "micro_allocator.h:90", "ptr data"),
-    declare(
-        "SingleArenaBufferAllocator",
-        _MICRO + "arena_allocator/single_arena_buffer_allocator.h:31",
-        "INonPersistentBufferAllocator base; IPersistentBufferAllocator base2; ptr buffer_head_; "
-        "ptr buffer_tail_; ptr head_; ptr tail_; ptr temp_; intptr temp_buffer_ptr_check_sum_; "
-        "int temp_buffer_count_",
-    ),
-    declare(
-        "SubgraphAllocations",
-        _MICRO + "micro_allocator.h:97",
-        "ptr node_and_registrations; ptr tensors; ?compression ptr compressed",
-    ),
-    declare(
-        "internal::ScratchBufferRequest",
-        _MICRO + "micro_allocator.h:62",
-        "size_t bytes; int node_idx; int subgraph_idx",
-    ),
-    declare("CompressionTensorData", _MICRO + "compression.h:53", "uint8 scheme; ptr data"),
-    declare(
-        "LookupTableData",
-        _MICRO + "compression.h:36",
-        "ptr value_table; uint8 value_table_channel_stride; uint8 bit_fields",
-    ),
-)
+// tensorflow/lite/core/c/common.h
+struct TfLiteQuantization { int type; void *params; };  // :364
+struct TfLiteAffineQuantization { void *scale, *zero_point; int32_t quantized_dimension; };  // :380
+struct [[!chirale-2.0.0]] TfLiteTensor {  // :678
+  TfLiteQuantization quantization; TfLiteQuantizationParams params; void *data, *dims; size_t bytes;
+  enum type, allocation_type; bool is_variable;
+};
+struct [[chirale-2.0.0]] TfLiteTensor {  // without TF_LITE_STATIC_MEMORY
+  enum type; void *data, *dims; TfLiteQuantizationParams params; enum allocation_type; size_t bytes;
+  void *allocation, *name, *delegate; int buffer_handle; bool data_is_stale, is_variable;
+  TfLiteQuantization quantization; void *sparsity, *dims_signature;
+};
+struct TfLiteNode {  // :723
+  void *inputs, *outputs; [[node_intermediates]] void *intermediates; [[chirale-2.0.0]] void *temporaries;
+  void *user_data, *builtin_data, *custom_initial_data; int custom_initial_data_size;
+  [[chirale-2.0.0]] void *delegate; [[chirale-2.0.0]] bool might_have_side_effect;
+};
+struct TfLiteEvalTensor { void *data, *dims; enum type; };  // :753
+
+// tensorflow/lite/micro/arena_allocator/ibuffer_allocator.h
+struct IPersistentBufferAllocator { void *vtable; };  // :32
+struct INonPersistentBufferAllocator { void *vtable; };  // :47
+
+// tensorflow/lite/micro/arena_allocator/non_persistent_arena_buffer_allocator.h
+struct NonPersistentArenaBufferAllocator : INonPersistentBufferAllocator {  // :29
+  void *buffer_head_, *buffer_tail_, *head_temp_, *next_temp_; intptr_t temp_buffer_ptr_check_sum_;
+  int temp_buffer_count_; bool resizable_buffer_allocated_;
+};
+
+// tensorflow/lite/micro/arena_allocator/persistent_arena_buffer_allocator.h
+struct PersistentArenaBufferAllocator : IPersistentBufferAllocator {  // :30
+  void *buffer_head_, *buffer_tail_, *tail_temp_;
+};
+
+// tensorflow/lite/micro/arena_allocator/recording_single_arena_buffer_allocator.h
+struct RecordingSingleArenaBufferAllocator : SingleArenaBufferAllocator {  // :27
+  size_t requested_head_bytes_, requested_tail_bytes_, used_bytes_, alloc_count_;
+};
+
+// tensorflow/lite/micro/arena_allocator/single_arena_buffer_allocator.h
+struct SingleArenaBufferAllocator {  // :31
+  [[allocator_interfaces]] INonPersistentBufferAllocator base;
+  [[allocator_interfaces]] IPersistentBufferAllocator base2;
+  [[!allocator_interfaces]] void *vtable; [[!no_error_reporter]] void *error_reporter_;
+  void *buffer_head_, *buffer_tail_, *head_, *tail_, *temp_; [[temps_counted]] intptr_t temp_buffer_ptr_check_sum_;
+  [[temps_counted]] int temp_buffer_count_;
+};
+
+// tensorflow/lite/micro/compression.h
+struct LookupTableData { void *value_table; uint8_t value_table_channel_stride, bit_fields; };  // :36
+struct CompressionTensorData { uint8_t scheme; void *data; };  // :53
+
+// tensorflow/lite/micro/memory_planner/greedy_memory_planner.h
+struct GreedyMemoryPlanner : MicroMemoryPlanner {  // :46
+  int max_buffer_count_, buffer_count_;
+  void *requirements_, *buffer_sizes_sorted_, *buffer_ids_sorted_, *buffers_sorted_by_offset_;
+  int next_free_entry_, first_entry_index_; void *buffer_offsets_; bool need_to_calculate_offsets_;
+};
+struct GreedyMemoryPlanner::ListEntry { int offset, requirements_index, next_entry_index; };  // :93
+struct GreedyMemoryPlanner::BufferRequirements {  // :137
+  int size, offline_offset, first_time_used, last_time_used;
+};
+
+// tensorflow/lite/micro/memory_planner/linear_memory_planner.h
+struct LinearMemoryPlanner : MicroMemoryPlanner {  // :26
+  size_t buffer_offsets_[1024]; int current_buffer_count_; size_t next_free_offset_;
+};
+
+// tensorflow/lite/micro/memory_planner/micro_memory_planner.h
+struct MicroMemoryPlanner { void *vtable; };  // :45
+
+// tensorflow/lite/micro/memory_planner/non_persistent_buffer_planner_shim.h
+struct NonPersistentMemoryPlannerShim : MicroMemoryPlanner {  // :103
+  void *buffer_plan_; int buffer_request_count_;
+};
+
+// tensorflow/lite/micro/micro_allocation_info.h
+struct AllocationInfo {  // :27
+  size_t bytes; void *output_ptr; int first_created, last_used; int32_t offline_offset; bool needs_allocating;
+};
+
+// tensorflow/lite/micro/micro_allocator.cc
+struct micro_allocator.MicroBuiltinDataAllocator : BuiltinDataAllocator { void *persistent_allocator_; };  // :62
+
+// tensorflow/lite/micro/micro_allocator.h
+struct internal::ScratchBufferRequest {  // :62
+  size_t bytes; int node_idx; [[plan_across_subgraphs]] int subgraph_idx;
+};
+struct NodeAndRegistration { TfLiteNode node; void *registration; };  // :82
+struct ScratchBufferHandle { void *data; };  // :90
+struct SubgraphAllocations { void *node_and_registrations, *tensors; [[compression]] void *compressed; };  // :97
+struct MicroAllocator {  // :128
+  void *vtable; [[!allocator_interfaces]] void *memory_allocator_;
+  [[allocator_interfaces]] void *non_persistent_buffer_allocator_, *persistent_buffer_allocator_;
+  [[several_subgraphs]] void *builtin_data_allocator_; [[planner_in_arena]] void *memory_planner_;
+  [[!no_error_reporter]] void *error_reporter_; bool model_is_allocating_; size_t scratch_buffer_request_count_;
+  [[resizable_buffer]] void *scratch_buffer_head_; size_t max_head_buffer_usage_;
+};
+
+// tensorflow/lite/micro/micro_resource_variable.h
+struct MicroResourceVariables {  // :26
+  void *resource_variables_; int max_variable_count_, num_resource_variables_;
+};
+struct MicroResourceVariables::MicroResourceVariable {  // :66
+  void *container, *shared_name, *resource_buffer; size_t bytes; [[variable_defaults]] int8_t default_value;
+};
+
+// tensorflow/lite/micro/recording_micro_allocator.h
+struct RecordedAllocation { size_t requested_bytes, used_bytes, count; };  // :47
+struct RecordingMicroAllocator : MicroAllocator {  // :60
+  void *recording_memory_allocator_;
+  RecordedAllocation recorded_tflite_eval_tensor_data_, recorded_persistent_tflite_tensor_data_,
+  recorded_persistent_tflite_tensor_quantization_data_, recorded_persistent_buffer_data_,
+  recorded_tflite_tensor_variable_buffer_data_, recorded_node_and_registration_array_data_;
+  [[compression]] RecordedAllocation recorded_compression_data_; RecordedAllocation recorded_op_data_;
+};
+
+// tensorflow/compiler/mlir/lite/core/c/builtin_op_data.h
+struct TfLitePaddingValues { int width, height, width_offset, height_offset; };  // :72
+struct TfLiteMirrorPaddingParams { enum mode; };  // :76
+struct TfLiteConvParams {  // :104
+  enum padding; int stride_width, stride_height; enum activation; int dilation_width_factor, dilation_height_factor;
+  [[quantized_bias_type]] enum quantized_bias_type;
+};
+struct TfLitePoolParams {  // :129
+  enum padding; int stride_width, stride_height, filter_width, filter_height; enum activation;
+  TfLitePaddingValues computed;
+};
+struct TfLiteDepthwiseConvParams {  // :151
+  enum padding; int stride_width, stride_height, depth_multiplier; enum activation;
+  int dilation_width_factor, dilation_height_factor;
+};
+struct TfLiteSVDFParams { int rank; enum activation; bool asymmetric_quantize_inputs; };  // :159
+struct TfLiteFullyConnectedParams {  // :211
+  enum activation, weights_format; bool keep_num_dims, asymmetric_quantize_inputs;
+  [[quantized_bias_type]] enum quantized_bias_type; [[8f6596d]] int64_t unnamed[2];
+};
+struct TfLiteSoftmaxParams { float beta; };  // :225
+struct TfLiteConcatenationParams { int axis; enum activation; };  // :230
+struct TfLiteAddParams { enum activation; bool pot_scale_int16; };  // :236
+struct TfLiteBatchMatMulParams { bool adj_x, adj_y, asymmetric_quantize_inputs; };  // :253
+struct TfLiteMulParams { enum activation; };  // :257
+struct TfLiteSubParams { enum activation; bool pot_scale_int16; };  // :263
+struct TfLiteDivParams { enum activation; };  // :267
+struct TfLiteL2NormParams { enum activation; };  // :271
+struct TfLiteLSTMParams {  // :297
+  enum activation; float cell_clip, proj_clip; enum kernel_type; bool asymmetric_quantize_inputs;
+};
+struct TfLiteUnidirectionalSequenceLSTMParams {  // :313
+  enum activation; float cell_clip, proj_clip; bool time_major, asymmetric_quantize_inputs;
+  [[lstm_diagonal]] bool diagonal_recurrent_tensors;
+};
+struct TfLiteResizeBilinearParams { bool align_corners, half_pixel_centers; };  // :340
+struct TfLiteResizeNearestNeighborParams { bool align_corners, half_pixel_centers; };  // :345
+struct TfLiteReshapeParams { int32_t shape[8]; int num_dimensions; };  // :361
+struct TfLiteSpaceToDepthParams { int block_size; };  // :371
+struct TfLiteDepthToSpaceParams { int block_size; };  // :375
+struct TfLiteCastParams { enum in_data_type, out_data_type; };  // :380
+struct TfLiteGatherParams { int axis, batch_dims; };  // :395
+struct TfLiteReducerParams { bool keep_dims; };  // :403
+struct TfLiteSplitParams { int num_splits; };  // :407
+struct TfLiteSplitVParams { int num_splits; };  // :411
+struct TfLiteSqueezeParams { int32_t squeeze_dims[8]; int num_squeeze_dims; };  // :418
+struct TfLiteStridedSliceParams {  // :430
+  int begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask; [[strided_slice_offset]] bool offset;
+};
+struct TfLiteArgMaxParams { enum output_type; };  // :434
+struct TfLiteArgMinParams { enum output_type; };  // :438
+struct TfLiteTransposeConvParams {  // :452
+  enum padding; int stride_width, stride_height; [[transpose_conv_activation]] enum activation;
+  [[quantized_bias_type]] enum quantized_bias_type;
+};
+struct TfLiteShapeParams { enum out_type; };  // :460
+struct TfLitePackParams { int values_count, axis; };  // :479
+struct TfLiteUnpackParams { int num, axis; };  // :488
+struct TfLiteLeakyReluParams { float alpha; };  // :492
+struct TfLiteIfParams { int then_subgraph_index, else_subgraph_index; };  // :514
+struct TfLiteWhileParams { int cond_subgraph_index, body_subgraph_index; };  // :519
+struct TfLiteCumsumParams { bool exclusive, reverse; };  // :524
+struct TfLiteCallOnceParams { int init_subgraph_index; };  // :528
+struct TfLiteVarHandleParams { void *container, *shared_name; };  // :539
+"""

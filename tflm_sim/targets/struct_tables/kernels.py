@@ -1,333 +1,389 @@
-"""What the reference kernels keep per node (``OpData`` and its parts). Source: snapshot 90b983c."""
+"""What the reference and the signal kernels keep per node: ``OpData`` and its parts. Signal: kissfft v130."""
 
 from __future__ import annotations
 
-from tflm_sim.targets.abi import CStruct, declare
+STRUCTS = """
+// tensorflow/lite/kernels/internal/types.h
+struct PaddingValues { int16_t width, height, width_offset, height_offset; };  // :72
+struct QuantizationParams { int32_t zero_point; double scale; };  // :169
+struct ActivationParams {  // :652
+  uint8_t activation_type; int32_t quantized_activation_min, quantized_activation_max;
+};
+struct ReluParams : ActivationParams {  // :659
+  int32_t input_offset, output_offset, output_multiplier; int output_shift;
+};
+struct ArithmeticParams {  // :675
+  uint8_t broadcast_category; int32_t input1_offset, input2_offset, output_offset, output_multiplier;
+  int output_shift, left_shift; int32_t input1_multiplier; int input1_shift; int32_t input2_multiplier;
+  int input2_shift; int32_t quantized_activation_min, quantized_activation_max;
+  float float_activation_min, float_activation_max; int64_t int64_activation_min, int64_activation_max;
+  [[arithmetic_int16]] int16_t int16_activation_min, int16_activation_max; int broadcast_shape[5];
+};
+struct ConcatenationParams {  // :717
+  [[!concatenation_int32_axis]] int8_t axis; [[concatenation_int32_axis]] int32_t axis;
+  void *input_zeropoint, *input_scale; [[!concatenation_int32_axis]] uint16_t inputs_count;
+  [[concatenation_int32_axis]] int32_t inputs_count; int32_t output_zeropoint; float output_scale;
+};
+struct ComparisonParams {  // :726
+  int left_shift; int32_t input1_offset, input1_multiplier; int input1_shift;
+  int32_t input2_offset, input2_multiplier; int input2_shift; bool is_broadcast;
+};
+struct ConvParams {  // :739
+  uint8_t padding_type; PaddingValues padding_values;
+  int16_t stride_width, stride_height, dilation_width_factor, dilation_height_factor;
+  int32_t input_offset, weights_offset, output_offset, output_multiplier; int output_shift;
+  int32_t quantized_activation_min, quantized_activation_max; float float_activation_min, float_activation_max;
+};
+struct DequantizationParams { double scale; int32_t zero_point; };  // :806
+struct FullyConnectedParams {  // :822
+  int32_t input_offset, weights_offset, output_offset, output_multiplier; int output_shift;
+  int32_t quantized_activation_min, quantized_activation_max; float float_activation_min, float_activation_max;
+  bool lhs_cacheable, rhs_cacheable; uint8_t weights_format;
+};
+struct L2NormalizationParams { int32_t input_zero_point; };  // :847
+struct HardSwishParams {  // :859
+  int16_t input_zero_point, output_zero_point, reluish_multiplier_fixedpoint_int16; int reluish_multiplier_exponent;
+  int16_t output_multiplier_fixedpoint_int16; int output_multiplier_exponent;
+};
+struct PadParams {  // :909
+  int8_t left_padding_count; int32_t left_padding[5]; int8_t right_padding_count; int32_t right_padding[5];
+  uint8_t resizing_category;
+};
+struct PreluParams {  // :917
+  int32_t input_offset, alpha_offset, output_offset, output_multiplier_1; int output_shift_1;
+  int32_t output_multiplier_2; int output_shift_2;
+};
+struct SoftmaxParams {  // :968
+  double beta; int32_t input_multiplier, input_left_shift, reverse_scaling_divisor, reverse_scaling_right_shift;
+  int diff_min; int32_t zero_point; float scale;
+  void *table, *exp_lut, *one_over_one_plus_x_lut, *uint8_table1, *uint8_table2;
+};
+struct SpaceToBatchParams { int32_t output_offset; };  // :990
+struct StridedSliceParams {  // :1011
+  int8_t start_indices_count; int32_t start_indices[5]; int8_t stop_indices_count; int32_t stop_indices[5];
+  int8_t strides_count; int32_t strides[5];
+  uint16_t begin_mask, ellipsis_mask, end_mask, new_axis_mask, shrink_axis_mask; [[strided_slice_offset]] bool offset;
+};
 
-_K = "tensorflow/lite/micro/kernels/"
-_TYPES = "tensorflow/lite/kernels/internal/types.h"
+// tensorflow/lite/micro/kernels/activations.h
+struct ReluOpData { ReluParams params; };  // :31
+struct Relu6OpData {  // :35
+  [[relu6_int16]] int32_t six, zero; [[!relu6_int16]] int8_t six_int8, zero_int8;
+  [[!no_uint8_relu6]] uint8_t six_uint8, zero_uint8;
+};
 
-STRUCTS: tuple[CStruct, ...] = (
-    declare(
-        "detection_postprocess.CenterSizeEncoding",
-        _K + "detection_postprocess.cc:79",
-        "float y; float x; float h; float w",
-    ),
-    declare(
-        "log_softmax.LogSoftmaxOpData",
-        _K + "log_softmax.cc:32",
-        "int32 input_multiplier; int32 input_left_shift; int32 reverse_scaling_divisor; "
-        "int32 reverse_scaling_right_shift; int diff_min; size_t outer_size; size_t depth",
-    ),
-    declare(
-        "add_n.OpData",
-        _K + "add_n.cc:36",
-        "int32 output_activation_min; int32 output_activation_max; int32 input_offset; int32 output_offset; "
-        "int32 input_multiplier; int32 output_multiplier; int input_shift; int output_shift; int left_shift; "
-        "int scratch_index",
-    ),
-    declare("call_once.OpData", _K + "call_once.cc:34", "int init_subgraph_index; bool has_run"),
-    declare("comparisons.OpData", _K + "comparisons.cc:28", "ComparisonParams params"),
-    declare(
-        "concatenation.OpData",
-        _K + "concatenation.cc:34",
-        "ConcatenationParams params; ?compression int[10] scratch_indices",
-    ),
-    declare(
-        "cumsum.OpData",
-        _K + "cumsum.cc:35",
-        "int32 output_activation_min; int32 output_activation_max; int32 input_offset; int32 output_offset; "
-        "int32 input_multiplier; int32 output_multiplier; int input_shift; int output_shift; int left_shift",
-    ),
-    declare(
-        "detection_postprocess.OpData",
-        _K + "detection_postprocess.cc:91",
-        "int max_detections; int max_classes_per_detection; int detections_per_class; "
-        "float non_max_suppression_score_threshold; float intersection_over_union_threshold; int num_classes; "
-        "bool use_regular_non_max_suppression; detection_postprocess.CenterSizeEncoding scale_values; "
-        "int active_candidate_idx; int decoded_boxes_idx; int scores_idx; int score_buffer_idx; "
-        "int keep_scores_idx; int scores_after_regular_non_max_suppression_idx; int sorted_values_idx; "
-        "int keep_indices_idx; int sorted_indices_idx; int buffer_idx; int selected_idx; "
-        "TfLiteQuantizationParams input_box_encodings; TfLiteQuantizationParams input_class_predictions; "
-        "TfLiteQuantizationParams input_anchors",
-    ),
-    declare("elu.OpData", _K + "elu.cc:40", "int8[256] table"),
-    declare("embedding_lookup.OpData", _K + "embedding_lookup.cc:46", "float scale; size_t num_columns"),
-    declare("if.OpData", _K + "if.cc:36", "int then_subgraph_index; int else_subgraph_index"),
-    declare("select.OpData", _K + "select.cc:34", "bool requires_broadcast"),
-    declare(
-        "squared_difference.OpData",
-        _K + "squared_difference.cc:30",
-        "bool requires_broadcast; ArithmeticParams arithmetic_params",
-    ),
-    declare(
-        "tanh.OpData",
-        _K + "tanh.cc:37",
-        "int32 input_zero_point; int32 input_range_radius; int32 input_multiplier; int input_left_shift",
-    ),
-    declare(
-        "transpose_conv.OpData",
-        _K + "transpose_conv.cc:36",
-        "ConvParams params; int scratch_buffer_index; ?compression int filter_scratch_index; "
-        "?compression int bias_scratch_index; int bias_converted_buffer_index; "
-        "ptr per_channel_output_multiplier; ptr per_channel_output_shift",
-    ),
-    declare("var_handle.OpData", _K + "var_handle.cc:35", "int32 resource_id"),
-    declare("while.OpData", _K + "while.cc:34", "int cond_subgraph_index; int body_subgraph_index"),
-    declare(
-        "elementwise.OpDataAbsRsqrt",
-        _K + "elementwise.cc:36",
-        "int32 multiplier; int shift; int input_offset; int output_offset; bool needs_rescale; "
-        "int input_quantization_type; enum input_type",
-    ),
-    declare(
-        "div.OpDataDiv",
-        _K + "div.cc:33",
-        "int32 input1_zero_point; int32 input2_zero_point; int32 output_zero_point; int32 output_activation_min; "
-        "int32 output_activation_max; int32 output_multiplier; int output_shift",
-    ),
-    declare(
-        "mirror_pad.OpDataMirrorPad",
-        _K + "mirror_pad.cc:24",
-        "int input_dims; int output_size; int offset; int output_dims_num_elements_buffer_index; "
-        "int input_dims_num_elements_buffer_index",
-    ),
-    declare(
-        "ActivationParams",
-        _TYPES + ":652",
-        "uint8 activation_type; int32 quantized_activation_min; int32 quantized_activation_max",
-    ),
-    declare(
-        "ArithmeticParams",
-        _TYPES + ":675",
-        "uint8 broadcast_category; int32 input1_offset; int32 input2_offset; int32 output_offset; "
-        "int32 output_multiplier; int output_shift; int left_shift; int32 input1_multiplier; int input1_shift; "
-        "int32 input2_multiplier; int input2_shift; int32 quantized_activation_min; "
-        "int32 quantized_activation_max; float float_activation_min; float float_activation_max; "
-        "int64 int64_activation_min; int64 int64_activation_max; int16 int16_activation_min; "
-        "int16 int16_activation_max; int[5] broadcast_shape",
-    ),
-    declare(
-        "CellStateInfo",
-        _K + "lstm_shared.h:93",
-        "float cell_clip; int16 quantized_cell_clip; int32 cell_state_scale_power",
-    ),
-    declare(
-        "ComparisonParams",
-        _TYPES + ":726",
-        "int left_shift; int32 input1_offset; int32 input1_multiplier; int input1_shift; int32 input2_offset; "
-        "int32 input2_multiplier; int input2_shift; bool is_broadcast",
-    ),
-    declare(
-        "ConcatenationParams",
-        _TYPES + ":717",
-        "int32 axis; ptr input_zeropoint; ptr input_scale; int32 inputs_count; int32 output_zeropoint; "
-        "float output_scale",
-    ),
-    declare(
-        "ConvParams",
-        _TYPES + ":739",
-        "uint8 padding_type; PaddingValues padding_values; int16 stride_width; int16 stride_height; "
-        "int16 dilation_width_factor; int16 dilation_height_factor; int32 input_offset; int32 weights_offset; "
-        "int32 output_offset; int32 output_multiplier; int output_shift; int32 quantized_activation_min; "
-        "int32 quantized_activation_max; float float_activation_min; float float_activation_max",
-    ),
-    declare("DecodeState", _K + "decode_state.h:30", "ptr vtable; ptr context_; ptr micro_profiler_"),
-    declare(
-        "DecodeStateHuffman",
-        _K + "decode_state_huffman.h:27",
-        "DecodeState base; ptr compressed_codewords_; size_t count_codewords_; ptr huffman_tables_; "
-        "bool use_32bit_table_; uint8 initial_table_size_",
-    ),
-    declare(
-        "DecodeStateLut",
-        _K + "decode_state_lut.h:26",
-        "DecodeState base; ptr compressed_indices_; size_t count_indices_; size_t num_channels_; "
-        "size_t elements_per_channel_; ptr value_table_; uint8 value_table_channel_stride_; "
-        "uint8 compressed_bit_width_; bool use_alternate_axis_",
-    ),
-    declare(
-        "DecodeStatePrune",
-        _K + "decode_state_prune.h:26",
-        "DecodeState base; ptr compressed_indices_; size_t count_indices_; size_t num_channels_; "
-        "size_t elements_per_channel_; ptr value_table_; ptr zero_points_; int8 single_zero_point_; "
-        "bool use_alternate_axis_",
-    ),
-    declare("DequantizationParams", _TYPES + ":806", "double scale; int32 zero_point"),
-    declare(
-        "DequantizeOpData",
-        _K + "dequantize.h:25",
-        "DequantizationParams quantization_params; int32 output_multiplier; int output_shift; int32 output_zero_point",
-    ),
-    declare(
-        "FullyConnectedParams",
-        _TYPES + ":822",
-        "int32 input_offset; int32 weights_offset; int32 output_offset; int32 output_multiplier; "
-        "int output_shift; int32 quantized_activation_min; int32 quantized_activation_max; "
-        "float float_activation_min; float float_activation_max; bool lhs_cacheable; bool rhs_cacheable; "
-        "uint8 weights_format",
-    ),
-    declare(
-        "GateParameters",
-        _K + "lstm_shared.h:70",
-        "FullyConnectedParams input_fc_params; FullyConnectedParams recurrent_fc_params",
-    ),
-    declare(
-        "HardSwishParams",
-        _TYPES + ":859",
-        "int16 input_zero_point; int16 output_zero_point; int16 reluish_multiplier_fixedpoint_int16; "
-        "int reluish_multiplier_exponent; int16 output_multiplier_fixedpoint_int16; "
-        "int output_multiplier_exponent",
-    ),
-    declare(
-        "InterGateParameters",
-        _K + "lstm_shared.h:76",
-        "ArithmeticParams forget_cell_mul_params; ArithmeticParams input_mul_params; "
-        "ArithmeticParams output_mul_params",
-    ),
-    declare("L2NormalizationParams", _TYPES + ":847", "int32 input_zero_point"),
-    declare(
-        "LeakyReluOpData",
-        _K + "leaky_relu.h:27",
-        "int32 output_multiplier_alpha; int32 output_shift_alpha; int32 output_multiplier_identity; "
-        "int32 output_shift_identity; int32 input_zero_point; int32 output_zero_point",
-    ),
-    declare(
-        "LstmSizeInfo",
-        _K + "lstm_shared.h:84",
-        "bool time_major; int batch_size; int time_steps; int input_dimension; int state_dimension",
-    ),
-    declare("OpData", _K + "pad.h:24", "PadParams params; int32 output_zero_point"),
-    declare(
-        "OpDataAdd",
-        _K + "add.h:31",
-        "bool requires_broadcast; int input1_shift; int input2_shift; int32 output_activation_min; "
-        "int32 output_activation_max; int32 input1_multiplier; int32 input2_multiplier; int32 output_multiplier; "
-        "int output_shift; int left_shift; int32 input1_offset; int32 input2_offset; int32 output_offset; "
-        "float output_activation_min_f32; float output_activation_max_f32",
-    ),
-    declare(
-        "OpDataBatchMatmul",
-        _K + "batch_matmul.h:41",
-        "ptr quantization; ptr lhs_transposed_tensor; ptr rhs_transposed_tensor; bool rhs_is_transposed; "
-        "bool lhs_is_constant_tensor; bool rhs_is_constant_tensor",
-    ),
-    declare("OpDataCircularBuffer", _K + "circular_buffer.h:36", "int cycles_until_run; int cycles_max"),
-    declare(
-        "OpDataConv",
-        _K + "conv.h:27",
-        "TfLitePaddingValues padding; int32 input_zero_point; int32 filter_zero_point; int32 output_zero_point; "
-        "int32 output_multiplier; int output_shift; ptr per_channel_output_multiplier; "
-        "ptr per_channel_output_shift; int32 output_activation_min; int32 output_activation_max; "
-        "int filter_buffer_index; ?compression int weights_scratch_index; ?compression int bias_scratch_index",
-    ),
-    declare(
-        "OpDataFullyConnected",
-        _K + "fully_connected.h:26",
-        "int32 output_multiplier; int output_shift; int32 output_activation_min; int32 output_activation_max; "
-        "int input_quantized_index; int32 input_zero_point; int32 filter_zero_point; int32 output_zero_point; "
-        "int filter_buffer_index; ptr per_channel_output_multiplier; ptr per_channel_output_shift; "
-        "bool is_per_channel; ?compression int weights_scratch_index; ?compression int bias_scratch_index",
-    ),
-    declare(
-        "OpDataLSTM",
-        _K + "lstm_shared.h:108",
-        "LstmSizeInfo size_info; CellStateInfo cell_state_info; enum cell_gate_nonlinear_type; "
-        "GateParameters forget_gate_parameters; GateParameters input_gate_parameters; "
-        "GateParameters cell_gate_parameters; GateParameters output_gate_parameters; "
-        "InterGateParameters inter_gate_parameters; int[4] buffer_indices",
-    ),
-    declare(
-        "OpDataLogistic",
-        _K + "logistic.h:28",
-        "int32 input_zero_point; int32 input_range_radius; int32 input_multiplier; int input_left_shift",
-    ),
-    declare(
-        "OpDataMul",
-        _K + "mul.h:30",
-        "int32 input1_zero_point; int32 input2_zero_point; int32 output_activation_min; "
-        "int32 output_activation_max; int32 output_zero_point; int32 output_multiplier; int output_shift; "
-        "float output_activation_min_f32; float output_activation_max_f32",
-    ),
-    declare(
-        "OpDataPooling",
-        _K + "pooling.h:37",
-        "TfLitePaddingValues padding; int32 activation_min; int32 activation_max; float activation_min_f32; "
-        "float activation_max_f32",
-    ),
-    declare(
-        "OpDataQuantizeReference",
-        _K + "quantize.h:23",
-        "QuantizationParams quantization_params; int32 requantize_output_multiplier; "
-        "int requantize_output_shift; int32 input_zero_point",
-    ),
-    declare(
-        "OpDataReduce",
-        _K + "reduce.h:27",
-        "int32 multiplier; int shift; int scratch_accumulator_idx; int scratch_resolved_axis_idx; "
-        "int scratch_input_iter_idx; int input_zp; float input_scale; int output_zp; float output_scale; "
-        "int num_output_elements; int num_axis",
-    ),
-    declare(
-        "OpDataSub",
-        _K + "sub.h:30",
-        "bool requires_broadcast; int input1_shift; int input2_shift; int32 output_activation_min; "
-        "int32 output_activation_max; int32 input1_multiplier; int32 input2_multiplier; int32 output_multiplier; "
-        "int output_shift; int left_shift; int32 input1_offset; int32 input2_offset; int32 output_offset",
-    ),
-    declare(
-        "OpDataSvdf",
-        _K + "svdf.h:23",
-        "int32 effective_scale_1_a; int32 effective_scale_2_a; int effective_scale_1_b; int effective_scale_2_b; "
-        "int scratch_tensor_index; int scratch_output_tensor_index; int input_zero_point; int output_zero_point; "
-        "int activation_state_zero_point",
-    ),
-    declare(
-        "PadParams",
-        _TYPES + ":909",
-        "int8 left_padding_count; int32[5] left_padding; int8 right_padding_count; int32[5] right_padding; "
-        "uint8 resizing_category",
-    ),
-    declare("PaddingValues", _TYPES + ":72", "int16 width; int16 height; int16 width_offset; int16 height_offset"),
-    declare(
-        "PreluParams",
-        _TYPES + ":917",
-        "int32 input_offset; int32 alpha_offset; int32 output_offset; int32 output_multiplier_1; "
-        "int output_shift_1; int32 output_multiplier_2; int output_shift_2",
-    ),
-    declare(
-        "QuantizationOpDataBatchMatmul",
-        _K + "batch_matmul.h:25",
-        "int32 output_multiplier; int output_shift; int32 output_activation_min; int32 output_activation_max; "
-        "int32 lhs_zero_point; int32 rhs_zero_point; int32 output_zero_point",
-    ),
-    declare("QuantizationParams", _TYPES + ":169", "int32 zero_point; double scale"),
-    declare("Relu6OpData", _K + "activations.h:35", "int32 six; int32 zero"),
-    declare("ReluOpData", _K + "activations.h:31", "ReluParams params"),
-    declare(
-        "ReluParams",
-        _TYPES + ":659",
-        "ActivationParams base; int32 input_offset; int32 output_offset; int32 output_multiplier; int output_shift",
-    ),
-    declare(
-        "SoftmaxParams",
-        _TYPES + ":968",
-        "double beta; int32 input_multiplier; int32 input_left_shift; int32 reverse_scaling_divisor; "
-        "int32 reverse_scaling_right_shift; int diff_min; int32 zero_point; float scale; ptr table; ptr exp_lut; "
-        "ptr one_over_one_plus_x_lut; ptr uint8_table1; ptr uint8_table2",
-    ),
-    declare("SpaceToBatchParams", _TYPES + ":990", "int32 output_offset"),
-    declare(
-        "StridedSliceParams",
-        _TYPES + ":1011",
-        "int8 start_indices_count; int32[5] start_indices; int8 stop_indices_count; int32[5] stop_indices; "
-        "int8 strides_count; int32[5] strides; uint16 begin_mask; uint16 ellipsis_mask; uint16 end_mask; "
-        "uint16 new_axis_mask; uint16 shrink_axis_mask; bool offset",
-    ),
-    declare("assign_variable.OpData", _K + "assign_variable.cc:41", "int scratch_index"),
-    declare(
-        "ethosu.OpData",
-        _K + "ethos_u/ethosu.cc:29",
-        "int cms_data_size; int base_addr_idx; int base_addr_size_idx",
-    ),
-)
+// tensorflow/lite/micro/kernels/add.h
+struct OpDataAdd {  // :31
+  bool requires_broadcast; int input1_shift, input2_shift;
+  int32_t output_activation_min, output_activation_max, input1_multiplier, input2_multiplier, output_multiplier;
+  int output_shift, left_shift; int32_t input1_offset, input2_offset, output_offset;
+  float output_activation_min_f32, output_activation_max_f32;
+};
+
+// tensorflow/lite/micro/kernels/add_n.cc
+struct add_n.OpData {  // :36
+  int32_t output_activation_min, output_activation_max, input_offset, output_offset, input_multiplier,
+  output_multiplier; int input_shift, output_shift, left_shift, scratch_index;
+};
+
+// tensorflow/lite/micro/kernels/assign_variable.cc
+struct assign_variable.OpData { int scratch_index; };  // :41
+
+// tensorflow/lite/micro/kernels/batch_matmul.h
+struct QuantizationOpDataBatchMatmul {  // :25
+  int32_t output_multiplier; int output_shift;
+  int32_t output_activation_min, output_activation_max, lhs_zero_point, rhs_zero_point, output_zero_point;
+};
+struct OpDataBatchMatmul {  // :41
+  void *quantization, *lhs_transposed_tensor, *rhs_transposed_tensor;
+  bool rhs_is_transposed, lhs_is_constant_tensor, rhs_is_constant_tensor;
+};
+
+// tensorflow/lite/micro/kernels/call_once.cc
+struct call_once.OpData { int init_subgraph_index; bool has_run; };  // :34
+
+// tensorflow/lite/micro/kernels/circular_buffer.h
+struct OpDataCircularBuffer { int cycles_until_run, cycles_max; };  // :36
+
+// tensorflow/lite/micro/kernels/comparisons.cc
+struct comparisons.OpData { ComparisonParams params; };  // :28
+
+// tensorflow/lite/micro/kernels/concatenation.cc
+struct concatenation.OpData { ConcatenationParams params; [[compression]] int scratch_indices[10]; };  // :34
+
+// tensorflow/lite/micro/kernels/conv.h
+struct OpDataConv {  // :27
+  TfLitePaddingValues padding; int32_t input_zero_point, filter_zero_point, output_zero_point, output_multiplier;
+  int output_shift; void *per_channel_output_multiplier, *per_channel_output_shift;
+  int32_t output_activation_min, output_activation_max; [[conv_int4]] int filter_buffer_index;
+  [[compression]] int weights_scratch_index, bias_scratch_index;
+};
+
+// tensorflow/lite/micro/kernels/cumsum.cc
+struct cumsum.OpData {  // :35
+  int32_t output_activation_min, output_activation_max, input_offset, output_offset, input_multiplier,
+  output_multiplier; int input_shift, output_shift, left_shift;
+};
+
+// tensorflow/lite/micro/kernels/decode_state.h
+struct DecodeState { void *vtable, *context_, *micro_profiler_; };  // :30
+
+// tensorflow/lite/micro/kernels/decode_state_huffman.h
+struct DecodeStateHuffman : DecodeState {  // :27
+  void *compressed_codewords_; size_t count_codewords_; void *huffman_tables_; bool use_32bit_table_;
+  uint8_t initial_table_size_;
+};
+
+// tensorflow/lite/micro/kernels/decode_state_lut.h
+struct DecodeStateLut : DecodeState {  // :26
+  void *compressed_indices_; size_t count_indices_, num_channels_, elements_per_channel_; void *value_table_;
+  uint8_t value_table_channel_stride_, compressed_bit_width_; bool use_alternate_axis_;
+};
+
+// tensorflow/lite/micro/kernels/decode_state_prune.h
+struct DecodeStatePrune : DecodeState {  // :26
+  void *compressed_indices_; size_t count_indices_, num_channels_, elements_per_channel_;
+  void *value_table_, *zero_points_; int8_t single_zero_point_; bool use_alternate_axis_;
+};
+
+// tensorflow/lite/micro/kernels/dequantize.h
+struct DequantizeOpData {  // :25
+  DequantizationParams quantization_params; int32_t output_multiplier; int output_shift; int32_t output_zero_point;
+};
+
+// tensorflow/lite/micro/kernels/detection_postprocess.cc
+struct detection_postprocess.CenterSizeEncoding { float y, x, h, w; };  // :79
+struct detection_postprocess.OpData {  // :91
+  int max_detections, max_classes_per_detection, detections_per_class;
+  float non_max_suppression_score_threshold, intersection_over_union_threshold; int num_classes;
+  bool use_regular_non_max_suppression; detection_postprocess.CenterSizeEncoding scale_values;
+  int active_candidate_idx, decoded_boxes_idx, scores_idx, score_buffer_idx, keep_scores_idx,
+  scores_after_regular_non_max_suppression_idx, sorted_values_idx, keep_indices_idx, sorted_indices_idx,
+  buffer_idx, selected_idx; TfLiteQuantizationParams input_box_encodings, input_class_predictions, input_anchors;
+};
+
+// tensorflow/lite/micro/kernels/div.cc
+struct div.OpDataDiv {  // :33
+  int32_t input1_zero_point, input2_zero_point, output_zero_point, output_activation_min, output_activation_max,
+  output_multiplier; int output_shift;
+};
+
+// tensorflow/lite/micro/kernels/elementwise.cc
+struct elementwise.OpDataAbsRsqrt {  // :36
+  int32_t multiplier; int shift, input_offset, output_offset; bool needs_rescale; int input_quantization_type;
+  enum input_type;
+};
+
+// tensorflow/lite/micro/kernels/elu.cc
+struct elu.OpData { int8_t table[256]; };  // :40
+
+// tensorflow/lite/micro/kernels/embedding_lookup.cc
+struct embedding_lookup.OpData { float scale; size_t num_columns; };  // :46
+
+// tensorflow/lite/micro/kernels/ethos_u/ethosu.cc
+struct ethosu.OpData { int cms_data_size, base_addr_idx, base_addr_size_idx; };  // :29
+
+// tensorflow/lite/micro/kernels/fully_connected.h
+struct OpDataFullyConnected {  // :26
+  int32_t output_multiplier; int output_shift; int32_t output_activation_min, output_activation_max;
+  int input_quantized_index; int32_t input_zero_point, filter_zero_point, output_zero_point;
+  [[fc_int4]] int filter_buffer_index;
+  [[fc_per_channel]] void *per_channel_output_multiplier, *per_channel_output_shift;
+  [[fc_per_channel]] bool is_per_channel; [[compression]] int weights_scratch_index, bias_scratch_index;
+};
+
+// tensorflow/lite/micro/kernels/if.cc
+struct if.OpData {  // :36
+  int then_subgraph_index, else_subgraph_index;
+  [[if_intermediate_buffers && !if_as_while]] void *intermediate_input_buffer, *intermediate_output_buffer;
+};
+
+// tensorflow/lite/micro/kernels/leaky_relu.h
+struct LeakyReluOpData {  // :27
+  int32_t output_multiplier_alpha, output_shift_alpha, output_multiplier_identity, output_shift_identity,
+  input_zero_point, output_zero_point;
+};
+
+// tensorflow/lite/micro/kernels/log_softmax.cc
+struct log_softmax.LogSoftmaxOpData {  // :32
+  int32_t input_multiplier, input_left_shift, reverse_scaling_divisor, reverse_scaling_right_shift; int diff_min;
+  size_t outer_size, depth;
+};
+
+// tensorflow/lite/micro/kernels/logistic.h
+struct OpDataLogistic {  // :28
+  int32_t input_zero_point, input_range_radius, input_multiplier; int input_left_shift;
+};
+
+// tensorflow/lite/micro/kernels/lstm_shared.h
+struct GateParameters { FullyConnectedParams input_fc_params, recurrent_fc_params; };  // :70
+struct InterGateParameters { ArithmeticParams forget_cell_mul_params, input_mul_params, output_mul_params; };  // :76
+struct LstmSizeInfo { bool time_major; int batch_size, time_steps, input_dimension, state_dimension; };  // :84
+struct CellStateInfo { float cell_clip; int16_t quantized_cell_clip; int32_t cell_state_scale_power; };  // :93
+struct OpDataLSTM {  // :108
+  LstmSizeInfo size_info; CellStateInfo cell_state_info; enum cell_gate_nonlinear_type;
+  GateParameters forget_gate_parameters, input_gate_parameters, cell_gate_parameters, output_gate_parameters;
+  InterGateParameters inter_gate_parameters; int buffer_indices[4];
+};
+
+// tensorflow/lite/micro/kernels/mirror_pad.cc
+struct mirror_pad.OpDataMirrorPad {  // :24
+  int input_dims, output_size, offset, output_dims_num_elements_buffer_index, input_dims_num_elements_buffer_index;
+};
+
+// tensorflow/lite/micro/kernels/mul.h
+struct OpDataMul {  // :30
+  int32_t input1_zero_point, input2_zero_point, output_activation_min, output_activation_max, output_zero_point,
+  output_multiplier; int output_shift; float output_activation_min_f32, output_activation_max_f32;
+};
+
+// tensorflow/lite/micro/kernels/pad.h
+struct OpData { PadParams params; int32_t output_zero_point; };  // :24
+
+// tensorflow/lite/micro/kernels/pooling.h
+struct OpDataPooling {  // :37
+  TfLitePaddingValues padding; int32_t activation_min, activation_max; float activation_min_f32, activation_max_f32;
+};
+
+// tensorflow/lite/micro/kernels/quantize.h
+struct OpDataQuantizeReference {  // :23
+  QuantizationParams quantization_params; int32_t requantize_output_multiplier; int requantize_output_shift;
+  int32_t input_zero_point;
+};
+
+// tensorflow/lite/micro/kernels/reduce.h
+struct OpDataReduce {  // :27
+  int32_t multiplier; int shift;
+  [[reduce_iterates]] int scratch_accumulator_idx, scratch_resolved_axis_idx, scratch_input_iter_idx;
+  [[!reduce_iterates]] int temp_buffer_idx; [[reduce_scratch_dims && !reduce_scratch_dims_undone]] int temp_index_idx;
+  [[!reduce_iterates]] int resolved_axis_idx;
+  [[reduce_scratch_dims && !reduce_scratch_dims_undone]] int normalized_dims_idx; int input_zp; float input_scale;
+  int output_zp; float output_scale; int num_output_elements; [[reduce_num_axis]] int num_axis;
+};
+
+// tensorflow/lite/micro/kernels/select.cc
+struct select.OpData { bool requires_broadcast; [[!select_as_in_tflite]] bool has_low_rank_input_condition; };  // :34
+
+// tensorflow/lite/micro/kernels/squared_difference.cc
+struct squared_difference.OpData { bool requires_broadcast; ArithmeticParams arithmetic_params; };  // :30
+
+// tensorflow/lite/micro/kernels/sub.h
+struct OpDataSub {  // :30
+  bool requires_broadcast; int input1_shift, input2_shift;
+  int32_t output_activation_min, output_activation_max, input1_multiplier, input2_multiplier, output_multiplier;
+  int output_shift, left_shift; int32_t input1_offset, input2_offset, output_offset;
+};
+
+// tensorflow/lite/micro/kernels/svdf.h
+struct OpDataSvdf {  // :23
+  int32_t effective_scale_1_a, effective_scale_2_a;
+  int effective_scale_1_b, effective_scale_2_b, scratch_tensor_index, scratch_output_tensor_index,
+  input_zero_point, output_zero_point; [[svdf_state_zero_point]] int activation_state_zero_point;
+};
+
+// tensorflow/lite/micro/kernels/tanh.cc
+struct tanh.OpData { int32_t input_zero_point, input_range_radius, input_multiplier; int input_left_shift; };  // :37
+
+// tensorflow/lite/micro/kernels/transpose_conv.cc
+struct transpose_conv.OpData {  // :36
+  ConvParams params; int scratch_buffer_index; [[compression]] int filter_scratch_index, bias_scratch_index;
+  [[transpose_conv_bias]] int bias_converted_buffer_index;
+  void *per_channel_output_multiplier, *per_channel_output_shift;
+};
+
+// tensorflow/lite/micro/kernels/var_handle.cc
+struct var_handle.OpData { int32_t resource_id; };  // :35
+
+// tensorflow/lite/micro/kernels/while.cc
+struct while.OpData { int cond_subgraph_index, body_subgraph_index; };  // :34
+
+// kissfft v130 _kiss_fft_guts.h
+struct kiss_fft_state { int nfft, inverse, factors[64]; };
+
+// kissfft v130 tools/kiss_fftr.c
+struct kiss_fftr_state { void *substate, *tmpbuf, *super_twiddles; };
+
+// signal/micro/kernels/delay.cc
+struct delay.TFLMSignalFrontendDelayParams {  // :38
+  int32_t frame_size, delay_length, outer_dims; void *state_buffers, *circular_buffers;
+};
+
+// signal/micro/kernels/energy.cc
+struct energy.TFLMSignalEnergyParams { int32_t end_index, start_index; };  // :40
+
+// signal/micro/kernels/filter_bank.cc
+struct filter_bank.TFLMSignalFilterBankParams { tflm_signal::FilterbankConfig config; void *work_area; };  // :44
+
+// signal/micro/kernels/filter_bank_log.cc
+struct filter_bank_log.TFLMSignalLogParams { int input_correction_bits, output_scale; };  // :40
+
+// signal/micro/kernels/filter_bank_spectral_subtraction.cc
+struct filter_bank_spectral_subtraction.TFLMSignalSpectralSubtractionParams {  // :48
+  tflm_signal::SpectralSubtractionConfig config; void *noise_estimate; size_t noise_estimate_size;
+};
+
+// signal/micro/kernels/framer.cc
+struct framer.TFLMSignalFramerParams {  // :40
+  int32_t frame_size, frame_step, outer_dims, n_frames; bool prefill; void *state_buffers, *circular_buffers;
+};
+
+// signal/micro/kernels/irfft.cc
+struct irfft.TfLiteAudioFrontendIrfftParams {  // :42
+  int32_t fft_length, input_size, input_length, output_length; enum fft_type; void *state;
+};
+
+// signal/micro/kernels/overlap_add.cc
+struct overlap_add.TFLMSignalOverlapAddParams {  // :41
+  int32_t frame_size, frame_step, outer_dims, n_frames; enum type; void *state_buffers;
+};
+
+// signal/micro/kernels/pcan.cc
+struct tflm_signal::TfLitePcanParams { int snr_shift; };  // :41
+
+// signal/micro/kernels/rfft.cc
+struct rfft.TfLiteAudioFrontendRfftParams {  // :44
+  int32_t fft_length, input_size, input_length, output_length; enum fft_type; void *work_area;
+  int scratch_buffer_index; void *state;
+};
+
+// signal/micro/kernels/stacker.cc
+struct stacker.TFLMSignalStackerParams {  // :41
+  int32_t num_channels, stacker_left_context, stacker_right_context, stacker_step; size_t buffer_size, step_size;
+  bool stacker_has_first_frame; void *state, *circular_buffer;
+};
+
+// signal/micro/kernels/window.cc
+struct window.TFLMSignalWindowParams { int32_t shift, input_size; };  // :39
+
+// signal/src/circular_buffer.h
+struct tflm_signal::CircularBuffer {  // :25
+  size_t capacity, read, write; int32_t empty, buffer_size; void *buffer;
+};
+
+// signal/src/filter_bank.h
+struct tflm_signal::FilterbankConfig {  // :25
+  int32_t num_channels; void *channel_frequency_starts, *channel_weight_starts, *channel_widths, *weights, *unweights;
+  int32_t output_scale, input_correction_bits;
+};
+
+// signal/src/filter_bank_spectral_subtraction.h
+struct tflm_signal::SpectralSubtractionConfig {  // :25
+  int32_t num_channels; uint32_t smoothing, one_minus_smoothing, min_signal_remaining, alternate_smoothing,
+  alternate_one_minus_smoothing, smoothing_bits, spectral_subtraction_bits; bool clamping;
+};
+
+// signal/src/irfft_float.cc
+struct tflm_signal::IrfftFloatState { int32_t fft_length; void *cfg; };  // :27
+
+// tensorflow/lite/micro/kernels/lstm_eval.h, unidirectional_sequence_lstm.cc until 0a1ccdfdd
+struct [[!lstm_redesigned]] IntegerLstmParameter {
+  int32_t scales[34]; int16_t quantized_cell_clip; int8_t quantized_proj_clip;
+  int32_t hidden_zp, cell_scale, variance_guards[4]; void *effective_biases[9];
+  int32_t intermediate_scale_a[8], intermediate_scale_b[8], intermediate_zp[12];
+};
+struct [[!lstm_redesigned]] unidirectional_sequence_lstm.UnidirectionalSequenceLstmOpData {
+  bool use_layer_norm; int scratch_index[12]; int32_t row_sums_size; void *row_sums; bool compute_row_sums;
+  int32_t input_zero_point, output_state_zero_point; IntegerLstmParameter integer_lstm_param;
+  [[!lstm_without_hybrid]] float hybrid_lstm_scales[16];
+};
+"""

@@ -1,0 +1,167 @@
+"""C structs as text that reads like a header, and the layouts that a compiler gives them.
+
+    // tensorflow/lite/micro/kernels/svdf.h
+    struct OpDataSvdf {  // :23
+      int32_t effective_scale_1_a, effective_scale_2_a;
+      [[svdf_state_zero_point]] int activation_state_zero_point;        only in versions with that change
+      [[!no_error_reporter && compression]] void *error_reporter_;      only without that change, and in such builds
+    };
+
+Of a member's type only what decides its size is told: ``enum`` stands for any enum, ``void *`` for any pointer. C++
+bases and vtable pointers are members like any other: no class that TFLM puts in an arena has a base with tail padding
+to reuse, which ``tests/golden`` proves against debug information. A struct that stands twice has a condition of its
+own, before its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from tflm_sim.targets.abi import Abi
+from tflm_sim.units import align_up
+
+Holds = Callable[[str], bool]
+"""Whether a change, a build flag or a snapshot of that name is the runtime's."""
+
+_STRUCT = re.compile(r"^struct (?:\[\[(.*?)\]\] )?(\S+)(?: : (\S+))? \{(.*?)\};", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"//.*")
+_MEMBERS = re.compile(r"(?:\[\[(.*?)\]\] )?(\S+)\s+(.+)", re.DOTALL)
+_DECLARATOR = re.compile(r"(\*?)(\w+)(?:\[(\d+)\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A member: a scalar or another struct, or an array of them.
+
+    Attributes:
+        type: A scalar type of :class:`~tflm_sim.targets.abi.Abi` or the name of a struct.
+        name: The member's name; "base" for a C++ base class.
+        count: Number of elements; 1 for what is not an array.
+    """
+
+    type: str
+    name: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StructLayout:
+    """Where a compiler puts the members of a struct.
+
+    Attributes:
+        size: Bytes, padding included.
+        alignment: Bytes.
+        members: Offset of each member from the struct's start, in bytes, in declaration order.
+    """
+
+    size: int
+    alignment: int
+    members: Mapping[str, int]
+
+
+class CStruct(NamedTuple):
+    """A struct or class as a version of TFLM declares it.
+
+    Attributes:
+        name: Qualified name without ``tflite::``.
+        fields: Members in declaration order; a vtable pointer is a ``void *`` named "vtable".
+    """
+
+    name: str
+    fields: tuple[Field, ...]
+
+    def layout(self, abi: Abi, structs: Mapping[str, StructLayout]) -> StructLayout:
+        """Return the layout under ``abi``: each member at the next multiple of its alignment, the end padded likewise.
+
+        Args:
+            abi: The compiler's rules.
+            structs: Layouts of the structs that the members name.
+        """
+        end, struct_alignment, members = 0, 1, {}
+        for field in self.fields:
+            size, alignment = abi.scalar(field.type) or _extent(structs[field.type])
+            offset = align_up(end, alignment)
+            members[field.name] = offset
+            end = offset + size * field.count
+            struct_alignment = max(struct_alignment, alignment)
+        return StructLayout(align_up(max(end, 1), struct_alignment), struct_alignment, members)
+
+
+def _extent(layout: StructLayout) -> tuple[int, int]:
+    """Return (size, alignment) of a nested struct."""
+    return layout.size, layout.alignment
+
+
+class Header(Mapping[str, CStruct]):
+    """The structs of a text that one version of TFLM has, by name, read when they are asked for.
+
+    Args:
+        text: Declarations.
+        holds: What the version has.
+    """
+
+    def __init__(self, text: str, holds: Holds) -> None:
+        self._holds = holds
+        self._bodies = {name: body for condition, name, *body in _declarations(text) if _applies(condition, holds)}
+        self._structs: dict[str, CStruct] = {}
+
+    def __getitem__(self, name: str) -> CStruct:
+        if name not in self._structs:
+            base, members = self._bodies[name]
+            fields = (Field(base, "base"),) if base else ()
+            own = tuple(field for condition, field in _fields(members) if _applies(condition, self._holds))
+            self._structs[name] = CStruct(name, fields + own)
+        return self._structs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bodies)
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+
+@cache
+def _declarations(text: str) -> tuple[tuple[str, str, str, str], ...]:
+    """Return (condition, name, base, members) of each struct of a text."""
+    return tuple(_STRUCT.findall(_COMMENT.sub("", text)))
+
+
+@cache
+def _fields(members: str) -> tuple[tuple[str, Field], ...]:
+    """Return (condition, member) of each member of a struct's body."""
+    fields: list[tuple[str, Field]] = []
+    for text in members.split(";")[:-1]:
+        declaration = _MEMBERS.fullmatch(text.strip())
+        assert declaration is not None, f"'{text}' declares no member"
+        condition, type_name, declarators = declaration.groups()
+        for declarator in declarators.split(","):
+            match = _DECLARATOR.fullmatch(declarator.strip())
+            assert match is not None, f"'{declarator}' is no member's name"
+            pointer, name, count = match.groups()
+            fields.append((condition or "", Field("void *" if pointer else type_name, name, int(count or 1))))
+    return tuple(fields)
+
+
+def _applies(condition: str, holds: Holds) -> bool:
+    """Return whether a version has what stands under a condition."""
+    words = condition.split(" && ") if condition else ()
+    return all(holds(word.lstrip("!")) != word.startswith("!") for word in words)
+
+
+def in_order(structs: Mapping[str, CStruct], names: Iterable[str]) -> list[CStruct]:
+    """Return the structs of these names, each behind those that it is made of."""
+    done: dict[str, CStruct] = {}
+
+    def place(name: str) -> None:
+        for field in structs[name].fields:
+            if field.type in structs and field.type not in done:
+                place(field.type)
+        done[name] = structs[name]
+
+    for name in names:
+        place(name)
+    return list(done.values())

@@ -1,0 +1,79 @@
+"""What the kernels of CMSIS-NN (4ab83cc) and of esp-tflite-micro (1.4.0) keep per node."""
+
+from __future__ import annotations
+
+STRUCTS = """
+// ARM-software/CMSIS-NN Include/arm_nn_types.h
+struct cmsis_nn_dims { int32_t n, h, w, c; };  // :85
+struct cmsis_nn_lstm_gate {  // :226
+  int32_t input_multiplier, input_shift; void *input_weights, *input_effective_bias;
+  int32_t hidden_multiplier, hidden_shift; void *hidden_weights, *hidden_effective_bias, *bias; enum activation_type;
+};
+struct cmsis_nn_lstm_params {  // :243
+  int32_t time_major, batch_size, time_steps, input_size, hidden_size, input_offset, forget_to_cell_multiplier,
+  forget_to_cell_shift, input_to_cell_multiplier, input_to_cell_shift, cell_clip, cell_scale_power,
+  output_multiplier, output_shift, output_offset; cmsis_nn_lstm_gate forget_gate, input_gate, cell_gate, output_gate;
+};
+
+// tensorflow/lite/micro/kernels/cmsis_nn/add.cc
+struct cmsis_nn/add.OpData {  // :37
+  bool requires_broadcast; int input1_shift, input2_shift;
+  int32_t output_activation_min, output_activation_max, input1_multiplier, input2_multiplier, output_multiplier;
+  int output_shift, left_shift; int32_t input1_offset, input2_offset, output_offset;
+  float output_activation_min_f32, output_activation_max_f32;
+};
+
+// tensorflow/lite/micro/kernels/cmsis_nn/batch_matmul.cc
+struct cmsis_nn/batch_matmul.OpData {  // :35
+  OpDataBatchMatmul reference_op_data; cmsis_nn_dims output_shape; int buffer_idx;
+};
+
+// tensorflow/lite/micro/kernels/cmsis_nn/conv.cc
+struct cmsis_nn/conv.OpData { OpDataConv reference_op_data; int buffer_idx; };  // :33
+
+// tensorflow/lite/micro/kernels/cmsis_nn/depthwise_conv.cc
+struct cmsis_nn/depthwise_conv.OpData { OpDataConv reference_op_data; int buffer_idx; };  // :35
+
+// tensorflow/lite/micro/kernels/cmsis_nn/fully_connected.cc
+struct [[!chirale-2.0.0]] cmsis_nn/fully_connected.OpData {  // :35
+  OpDataFullyConnected reference_op_data; int buffer_conv_1x1_idx, buffer_idx; void *kernel_sums;
+  int32_t batches, accum_depth, output_depth;
+};
+struct [[chirale-2.0.0]] cmsis_nn/fully_connected.OpData {  // before 47b545074
+  OpDataFullyConnected reference_op_data; void *per_channel_output_multiplier, *per_channel_output_shift;
+  int buffer_idx; int32_t batches, accum_depth, output_depth;
+};
+
+// tensorflow/lite/micro/kernels/cmsis_nn/pooling.cc
+struct cmsis_nn/pooling.OpData { OpDataPooling reference_op_data; int buffer_idx; };  // :30
+
+// tensorflow/lite/micro/kernels/cmsis_nn/softmax.cc
+struct cmsis_nn/softmax.CMSISNNSoftmaxParams { SoftmaxParams softmax_params; int32_t num_rows, row_size; };  // :32
+
+// tensorflow/lite/micro/kernels/cmsis_nn/svdf.cc
+struct cmsis_nn/svdf.CmsisNnOpDataSvdf {  // :34
+  int32_t effective_scale_1_a, effective_scale_2_a;
+  int effective_scale_1_b, effective_scale_2_b, scratch_tensor_index, scratch_output_tensor_index,
+  input_zero_point, output_zero_point, activation_state_zero_point; void *kernel_sums;
+};
+
+// tensorflow/lite/micro/kernels/cmsis_nn/transpose_conv.cc
+struct cmsis_nn/transpose_conv.OpData {  // :47
+  ConvParams params; int scratch_buffer_index, scratch_buffer_output_index, bias_converted_buffer_index;
+  void *per_channel_output_multiplier, *per_channel_output_shift;
+};
+
+// tensorflow/lite/micro/kernels/cmsis_nn/unidirectional_sequence_lstm.cc
+struct cmsis_nn/unidirectional_sequence_lstm.OpData {  // :35
+  OpDataLSTM params_ref; cmsis_nn_lstm_params params_cmsis_nn;
+};
+
+// espressif/esp-tflite-micro tensorflow/lite/micro/kernels/esp_nn/conv.cc
+struct esp_nn/conv.NodeData { OpDataConv op_data; int buffer_idx; };  // :39
+
+// espressif/esp-tflite-micro tensorflow/lite/micro/kernels/esp_nn/depthwise_conv.cc
+struct esp_nn/depthwise_conv.NodeData { OpDataConv op_data; int buffer_idx; };  // :38
+
+// espressif/esp-tflite-micro tensorflow/lite/micro/kernels/esp_nn/softmax.cc
+struct esp_nn/softmax.NodeData { SoftmaxParams op_data; int buffer_idx; };  // :42
+"""
