@@ -156,8 +156,14 @@ _KERNELS: dict[str, Change] = {
     "concatenation_checks": Change(1604, "50e7e5dbd", "2024-12-16", "CONCATENATION checks scales and keeps none"),
     "reduce_iterates": Change(1722, "0efdd51a3", "2026-01-16", "reduce keeps its iterator in a scratch buffer"),
     "esp_nn_1_1_1": Change(157, "1171b51", "2025-09-01", "esp-tflite-micro 1.3.4 asks for ESP-NN 1.1.1", ESP),
-    "esp_conv_keeps_node_data": Change(
-        151, "a91b807", "2025-02-17", "CONV_2D's Init allocates its NodeData whole", ESP
+    "esp_conv_int4": Change(
+        120, "5be29f4", "2024-01-15", "ESP-NN: CONV_2D, DEPTHWISE_CONV_2D check and unpack as the reference does", ESP
+    ),
+    "esp_conv_short_node_data": Change(
+        120, "5be29f4", "2024-01-15", "ESP-NN: CONV_2D's Init allocates less than its NodeData", ESP, until=151
+    ),
+    "esp_as_reference": Change(
+        133, "0032f17", "2024-06-03", "ESP-NN: DEPTHWISE_CONV_2D, FULLY_CONNECTED in the order of the reference", ESP
     ),
 }
 

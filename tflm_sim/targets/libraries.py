@@ -79,6 +79,8 @@ def _zephyr(version: str, first: str, last: str) -> Library:
 
 
 LIBRARIES: tuple[Library, ...] = (
+    _esp("1.2.0", "4bbdef5f8", "4bbdef5f8", 107),
+    _esp("1.3.0", "fe4229cb3", "8a1fe96cf", 131),
     _esp("1.3.1", "71fba59b5", "8cd499a14", 133),
     _esp("1.3.2", "47b545074", "e440f0ab8", 141),
     _esp("1.3.3", "10ebaab9f", "9b79b9faf", 147),
@@ -88,22 +90,6 @@ LIBRARIES: tuple[Library, ...] = (
     _esp("1.3.7", "cf8c42a16", "b6ee3dc97", 173),
     _esp("1.3.8", "35b20c5c7", "096563546", 174),
     _esp("1.4.0", "35b20c5c7", "096563546", 176),
-    Library(
-        "esp-tflite-micro",
-        "1.2.0",
-        ("4bbdef5f8", "4bbdef5f8"),
-        changed=_ESP_NN,
-        nearest="--target esp32 --runtime 4bbdef5f8 --kernels reference; its ESP-NN kernels were rewritten since",
-        source="espressif/esp-tflite-micro",
-    ),
-    Library(
-        "esp-tflite-micro",
-        "1.3.0",
-        ("fe4229cb3", "8a1fe96cf"),
-        changed=_ESP_NN,
-        nearest="--library esp-tflite-micro@1.3.1, whose ESP-NN kernels take their tensors in another order",
-        source="espressif/esp-tflite-micro",
-    ),
     Library("esp-tflite-micro", "1.4.1", ("", ""), nearest=_NEWER + "--library esp-tflite-micro@1.4.0"),
     Library(
         "esphome",

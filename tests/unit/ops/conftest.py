@@ -144,6 +144,7 @@ def _bench(
     resource_variables: ResourceVariables | None = None,
     target: str = "cortex-m4",
     kernels: str | None = "reference",
+    runtime: str | None = None,
     compressed: Sequence[int] = (),
     refuse: str = "",
 ) -> KernelBench:
@@ -160,7 +161,7 @@ def _bench(
         builder.custom(op, ins, outs, options=custom_options)
     model = builder.model()
     tensors = [EvalTensor(model, tensor, i) for i, tensor in enumerate(model.subgraphs[0].tensors)]
-    chosen = preset(target, kernels=kernels)
+    chosen = preset(target, kernels=kernels, runtime=runtime)
     node = Node(
         model=model,
         target=chosen,

@@ -50,6 +50,21 @@ def test_each_scale_takes_a_multiplier_and_a_shift(kernel):
         assert bench.prepare() == ALL_TEMPS + arrays + ALL_FREES
 
 
+@pytest.mark.parametrize(("target", "runtime"), [("x86_64", "2024-05-29"), ("x86_64", "2024-09-26"),
+                                                  ("esp32", "esp-tflite-micro@1.3.1")])  # fmt: skip
+def test_scales_per_channel_were_refused_for_four_months_of_2024(kernel, target, runtime):
+    bench = kernel("FULLY_CONNECTED", [IN, per_channel(), BIAS], [OUT], target=target, runtime=runtime)
+    assert bench.refusal() == (
+        KERNELS + "fully_connected_common.cc FullyConnected per-channel quantization not yet supported. Please set "
+        "converter._experimental_disable_per_channel_quantization_for_dense_layers = True."
+    )
+
+
+@pytest.mark.parametrize("runtime", ["2024-05-28", "2024-09-27"])
+def test_before_and_after_they_were_not(kernel, runtime):
+    assert kernel("FULLY_CONNECTED", [IN, per_channel(), BIAS], [OUT], runtime=runtime).prepare()[-1] == "free 3"
+
+
 def test_an_int4_filter_is_unpacked_to_a_byte_per_element(kernel):
     inputs = [IN, ((8, 16), T.INT4, {"scale": 0.1}), BIAS]
     expected = [*ALL_TEMPS, "scratch 128 unpacked_filter", *ALL_FREES]

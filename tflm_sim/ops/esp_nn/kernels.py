@@ -8,12 +8,14 @@ Source: tensorflow/lite/micro/kernels/esp_nn/{conv,depthwise_conv,fully_connecte
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims, Implementation
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES, ScratchSizes
-from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare
+from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, unchecked
+from tflm_sim.ops.kernel import source as input_at
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.reference.conv import (
@@ -27,7 +29,7 @@ from tflm_sim.ops.reference.conv import (
     per_channel_arrays,
     unpacked_filter,
 )
-from tflm_sim.ops.reference.fully_connected import LAYER, fully_connected, parse
+from tflm_sim.ops.reference.fully_connected import LAYER, fully_connected, layer_data, parse
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
 from tflm_sim.ops.reference.window import Extent, padding_before, strides
 from tflm_sim.ops.requests import KernelTensor, Overrun, Persistent, Scratch, Steps
@@ -50,10 +52,11 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
     k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
     output_channels = k.dim(output, 3 if source.type == _INT8 else 2)
     arrays = yield from per_channel_arrays(k.node, kernel.shape[0])
-    if source.type in (_INT8, _INT16):
+    if source.type == _INT8 or (source.type == _INT16 and k.has("esp_conv_int4")):
         check_scales(k, kernel, CONV.axis, CONV.axis_name)
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
-    yield from unpacked_filter(k.node, kernel)
+    if k.has("esp_conv_int4"):
+        yield from unpacked_filter(k.node, kernel)
     if source.type == _INT8:
         image = DataDims(source.shape[1], source.shape[2], input_channels)
         result = DataDims(output.shape[1], output.shape[2], output_channels)
@@ -74,7 +77,8 @@ def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
         check_scales(k, kernel, DEPTHWISE_CONV.axis, DEPTHWISE_CONV.axis_name)
     pairs = (_INT8, _INT4), (_INT16, _INT8)
     k.ensure_msg(source.type == kernel.type or (source.type, kernel.type) in pairs, HYBRID)
-    yield from unpacked_filter(node, kernel)
+    if k.has("esp_conv_int4"):
+        yield from unpacked_filter(node, kernel)
     yield from convolution_data(node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
     if source.type == _INT8:
         image, result, window = (DataDims(*tensor.shape[1:]) for tensor in (source, output, kernel))
@@ -119,13 +123,33 @@ def _prepare_softmax(node: Node) -> Steps[None]:
 
 
 def _init_conv(node: Node) -> Steps[object]:
-    """Init took too little for its NodeData until a91b807: the size of an OpDataConv. Then return where that lies."""
-    if node.target.runtime.has("esp_conv_keeps_node_data"):
-        return (yield from op_data("esp_nn/conv.NodeData")(node))
-    return (yield Persistent(node.target.sizeof("OpDataConv"), "OpDataConv", checked=True))
+    """Init takes too little for its NodeData in some releases: an OpDataConv. Then return where that lies."""
+    if node.target.runtime.has("esp_conv_short_node_data"):
+        return (yield Persistent(node.target.sizeof("OpDataConv"), "OpDataConv", checked=True))
+    return (yield from op_data("esp_nn/conv.NodeData")(node))
 
 
+def _hybrid_is_refused(
+    k: Kernel, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
+) -> Steps[None]:
+    """FULLY_CONNECTED before it was made as the reference is."""
+    k.same_type(source, output)
+    k.ensure_msg(source.type == kernel.type, HYBRID)
+    yield from layer_data(k.node, source, kernel, bias, output)
+
+
+def _versions(*rows: tuple[str, Prepare]) -> Callable[[Node], Steps[None]]:
+    """Return the Prepare of the first row whose change the runtime has; "" is the oldest."""
+
+    def prepare(node: Node) -> Steps[None]:
+        return next(row for change, row in rows if not change or node.target.runtime.has(change))(node)
+
+    return prepare
+
+
+_CONV, _DEPTHWISE_CONV, _LAYERS = "esp_nn/conv.cc", "esp_nn/depthwise_conv.cc", "esp_nn/fully_connected.cc"
 _TENSORS = OUTPUT, INPUT, FILTER
+_BIAS = unchecked(input_at(2, "bias"))
 _LAYER = fully_connected("Input type: {} with filter type : {} not supported.")
 
 MODELS: tuple[OpModel, ...] = (
@@ -133,20 +157,54 @@ MODELS: tuple[OpModel, ...] = (
         "CONV_2D",
         "TfLiteConvParams",
         _init_conv,
-        Prepare("esp_nn/conv.cc", OP_DATA, takes=_TENSORS, body=_conv),
+        _versions(
+            ("esp_conv_int4", Prepare(_CONV, OP_DATA, takes=_TENSORS, body=_conv)),
+            (
+                "",
+                Prepare(
+                    _CONV,
+                    OP_DATA,
+                    takes=(INPUT, FILTER, OUTPUT),
+                    body=lambda k, source, kernel, output: _conv(k, output, source, kernel),
+                ),
+            ),
+        ),
         parse=parse_conv,
     ),
     OpModel(
         "DEPTHWISE_CONV_2D",
         "TfLiteDepthwiseConvParams",
         op_data("esp_nn/depthwise_conv.NodeData"),
-        Prepare("esp_nn/depthwise_conv.cc", OP_DATA, takes=_TENSORS, body=_depthwise_conv),
+        _versions(
+            ("esp_as_reference", Prepare(_DEPTHWISE_CONV, OP_DATA, takes=_TENSORS, body=_depthwise_conv)),
+            (
+                "esp_conv_int4",
+                Prepare(
+                    _DEPTHWISE_CONV,
+                    OP_DATA,
+                    takes=(INPUT, FILTER, OUTPUT),
+                    body=lambda k, source, kernel, output: _depthwise_conv(k, output, source, kernel),
+                ),
+            ),
+            (
+                "",
+                Prepare(
+                    _DEPTHWISE_CONV,
+                    OP_DATA,
+                    takes=(INPUT, FILTER, _BIAS, OUTPUT),
+                    body=lambda k, source, kernel, bias, output: _depthwise_conv(k, output, source, kernel),
+                ),
+            ),
+        ),
     ),
     OpModel(
         "FULLY_CONNECTED",
         "TfLiteFullyConnectedParams",
         op_data("OpDataFullyConnected"),
-        Prepare("esp_nn/fully_connected.cc", OP_DATA, takes=LAYER, body=_LAYER),
+        _versions(
+            ("esp_as_reference", Prepare(_LAYERS, OP_DATA, takes=LAYER, body=_LAYER)),
+            ("", Prepare(_LAYERS, OP_DATA, takes=LAYER, body=_hybrid_is_refused)),
+        ),
         parse=parse,
     ),
     OpModel("SOFTMAX", "TfLiteSoftmaxParams", op_data("esp_nn/softmax.NodeData"), _prepare_softmax),

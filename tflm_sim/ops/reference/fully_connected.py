@@ -52,7 +52,7 @@ def fully_connected(refusal: str) -> Callable[..., Steps[None]]:
         if k.has("fc_int4"):
             yield from unpacked_filter(k.node, kernel)
         if k.has("fc_no_per_channel") and kernel.affine is not None:
-            k.ensure_msg(kernel.affine.scale_count == 1, _NO_PER_CHANNEL)
+            Kernel(k.node, _COMMON).ensure_msg(kernel.affine.scale_count == 1, _NO_PER_CHANNEL)
         yield from layer_data(k.node, source, kernel, bias, output)
         yield from decompressed_filter_and_bias(k.node, kernel)
 

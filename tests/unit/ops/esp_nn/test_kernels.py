@@ -28,6 +28,42 @@ def test_conv_is_the_reference_kernel_with_scratch_at_the_end(kernel):
     assert bench.prepare() == ["temp 2", "temp 0", "temp 1", *ARRAYS, *inner, *scratch, "free 2", "free 0", "free 1"]
 
 
+@pytest.mark.parametrize(("version", "init", "takes"), [
+    ("1.2.0", "persistent 60 esp_nn/conv.NodeData", ["temp 0", "temp 1", "temp 2"]),
+    # A NodeData has four bytes more than the OpDataConv that is allocated for it.
+    ("1.3.0", "persistent 56 OpDataConv", ["temp 2", "temp 0", "temp 1"]),
+    ("1.3.5", "persistent 60 esp_nn/conv.NodeData", ["temp 2", "temp 0", "temp 1"]),
+])  # fmt: skip
+def test_conv_by_release(kernel, version, init, takes):
+    bench = of(kernel, "CONV_2D", [IN, KERNEL], [OUT], options=SAME, runtime=f"esp-tflite-micro@{version}")
+    assert bench.init() == [init]
+    assert bench.prepare()[:3] == takes
+
+
+@pytest.mark.parametrize(("version", "takes"), [
+    ("1.2.0", ["temp 0", "temp 1", "temp 2", "temp 3"]),
+    ("1.3.0", ["temp 0", "temp 1", "temp 3", "persistent 64 per_channel_output_multiplier"]),
+    ("1.3.1", ["temp 3", "temp 0", "temp 1", "persistent 64 per_channel_output_multiplier"]),
+])  # fmt: skip
+def test_depthwise_conv_by_release(kernel, version, takes):
+    bias, result = ((16,), T.INT32, {"scale": 0.05}), ((1, 8, 8, 16), T.INT8, {"scale": 0.5})
+    options = SAME | {"depth_multiplier": 1}
+    runtime = f"esp-tflite-micro@{version}"
+    bench = of(kernel, "DEPTHWISE_CONV_2D", [IN, DEPTHWISE, bias], [result], options=options, runtime=runtime)
+    assert bench.prepare()[:4] == takes
+
+
+@pytest.mark.parametrize(("version", "message"), [
+    ("1.3.0", f"{PLACE}fully_connected.cc Hybrid models are not supported on TFLite Micro."),
+    ("1.3.1", "Input type: INT8 with filter type : INT16 not supported."),
+])  # fmt: skip
+def test_fully_connected_refuses_types_by_release(kernel, version, message):
+    layer = [((2, 16), T.INT8, {"scale": 0.5}), ((8, 16), T.INT16, {"scale": 0.1})]
+    result = ((2, 8), T.INT8, {"scale": 0.5})
+    bench = of(kernel, "FULLY_CONNECTED", layer, [result], runtime=f"esp-tflite-micro@{version}")
+    assert bench.refusal() == message
+
+
 @pytest.mark.parametrize(("target", "kernels"), [("esp32", "esp_nn"), ("esp32-s3", "esp_nn_ansi")])
 def test_conv_in_plain_c_has_no_scratch(kernel, target, kernels):
     lines = of(kernel, "CONV_2D", [IN, KERNEL], [OUT], options=SAME, target=target, kernels=kernels).prepare()
