@@ -54,7 +54,7 @@ WALLS = {
     "serial": {"board/transport.py"},
     "cffi": {"planners/native/build_native.py"},
     "numpy": NUMPY_IN_SHRINKING | {"lite/numpy_kernels.py"},
-    "rich": {"cli/sweep.py"},
+    "rich": {"cli/sweep.py", "cli/live_view.py"},
     "distributed": {"cli/sweep.py", "sweeps/engine.py"},
     "pandas": {"sweeps/sweep.py"},
     "pyarrow": {"sweeps/tables.py"},

@@ -11,9 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from tflm_sim.board.itm import ItmStream
 from tflm_sim.board.session import watch
-from tflm_sim.board.transport import DEFAULT_BAUD, open_port
+from tflm_sim.board.transport import DEFAULT_BAUD, Port, open_port
 from tflm_sim.cli.device_text import INCONCLUSIVE, EventPrinter, expect_model
+from tflm_sim.cli.live_view import LiveView
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
@@ -25,6 +27,7 @@ tflm-sim monitor /dev/ttyACM0 --model person_detect.tflite --target esp32 --reco
 tflm-sim monitor usb:303a:1001 --timestamps
 tflm-sim monitor serial:E6614103E7 --json --exit-on-report
 tflm-sim monitor socket://localhost:4444 --baud 921600
+tflm-sim monitor socket://localhost:3344 --swo --live
 """
 
 EXITS = {
@@ -33,6 +36,7 @@ EXITS = {
     3: "a report is torn or damaged, or none came (--exit-on-report)",
     5: "the port cannot be opened, or is lost and --once was given",
 }
+SWO_HELP = "the bytes are those of a trace pin: ITM packets, whose stimulus port 0 is read"
 PORT_HELP = "a device path, usb:VID:PID, serial:NUMBER, socket://, rfc2217:// or loop://; see 'ports'"
 
 
@@ -47,7 +51,10 @@ def register(subparsers: Subparsers) -> None:
     add_configuration(parser)
     parser.add_argument("--record", metavar="FILE", help="keep every byte that arrives; 'replay' reads it")
     parser.add_argument("--quiet", action="store_true", help="only what is recognised, not the log")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line: what is recognised, and the log")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object a line: what is recognised, and the log")
+    form.add_argument("--live", action="store_true", help="a screen: what is recognised stays above the log")
+    parser.add_argument("--swo", action="store_true", help=SWO_HELP)
     parser.add_argument("--timestamps", action="store_true", help="the time before each line, in UTC")
     parser.add_argument(
         "--exit-on-report", action="store_true", help="end after the first report or failure (after --seconds: exit 3)"
@@ -63,15 +70,19 @@ def run(args: argparse.Namespace) -> int:
     expected = expect_model(args.model, configuration(args)) if args.model is not None else None
     clock = _utc if args.timestamps else lambda: ""
     printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json, clock=clock)
+    view = LiveView(args.port) if args.live else None
     size = parse_size(args.arena_size) if args.arena_size is not None else None
     in_time = _until(args.seconds)
     with ExitStack() as stack:
         record = stack.enter_context(_open_record(args.record)) if args.record is not None else None
+        if view is not None:
+            stack.enter_context(view)
+            view.shows(printer)
         try:
             watch(
-                lambda: open_port(args.port, baud=args.baud),
+                lambda: _open(args),
                 on_event=printer,
-                on_status=printer.say,
+                on_status=printer.say if view is None else view.tell,
                 record=record,
                 keep_going=lambda: in_time() and not (args.exit_on_report and (printer.reports or printer.failures)),
                 arena_size=size,
@@ -82,6 +93,24 @@ def run(args: argparse.Namespace) -> int:
     if args.exit_on_report and not printer.reports and not printer.failures:
         return INCONCLUSIVE
     return printer.exit_code
+
+
+class _TracePin:
+    """A port that carries ITM packets; what is read is the firmware's text (mutable)."""
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+        self._packets = ItmStream()
+        self.write, self.close = port.write, port.close
+
+    def read(self) -> bytes:
+        """Return what the firmware wrote."""
+        return self._packets.feed(self._port.read())
+
+
+def _open(args: argparse.Namespace) -> Port:
+    port = open_port(args.port, baud=args.baud)
+    return _TracePin(port) if args.swo else port
 
 
 def _open_record(path: str) -> BinaryIO:

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from tflm_sim.board.encodings import Utf8Stream
 from tflm_sim.board.monitor import Monitor
@@ -63,8 +64,8 @@ def pieces(name: str) -> Iterator[bytes]:
     stream = Utf8Stream()
     try:
         with contextlib.ExitStack() as stack:
-            file = sys.stdin.buffer if name == "-" else stack.enter_context(open(name, "rb"))
-            while piece := file.read(_PIECE):
+            file: Any = sys.stdin.buffer if name == "-" else stack.enter_context(open(name, "rb"))
+            while piece := file.read1(_PIECE):  # What is there: a pipe may be a board that goes on.
                 yield stream.feed(piece)
     except OSError as error:
         raise UsageError(f"{name} cannot be read: {error.strerror}") from None
