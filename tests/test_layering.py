@@ -15,7 +15,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "tflm_sim"
 # Lowest first; names on one floor do not import each other.
 FLOORS = (
     {"errors"},
-    {"units", "escape", "files", "samples"},
+    {"units", "escape", "files", "samples", "documents"},
+    {"schemas"},
     {"model", "targets", "arena", "planners", "board"},
     {"graph", "firmware"},
     {"ops"},

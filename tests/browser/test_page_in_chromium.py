@@ -90,8 +90,8 @@ def largest_resident(picture: Picture) -> int:
 def test_five_models_are_opened_clicked_searched_and_filtered(page: Any, picture: Picture) -> None:
     page.open([picture])
     for name in FIGURES:
-        assert page.number(f'[data-figure="{name}"]') == picture.size[name]
-    assert page.number("#peak-live") == picture.size["peak"]["live_bytes"]
+        assert page.number(f'[data-figure="{name}"]') == getattr(picture.size.answer, name)
+    assert page.number("#peak-live") == picture.size.answer.peak.live_bytes
 
     index = largest_resident(picture)
     row = picture.residents[index]
@@ -140,7 +140,7 @@ def test_the_tail_is_listed_with_the_numbers_of_the_json(page: Any, picture: Pic
         "[...document.querySelectorAll('#tail tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
     )
     shown = {row[0]: int(row[1].replace(",", "")) for row in cells}
-    assert shown == {row["what"]: row["used"] for row in picture.size["tail"]["groups"]}
+    assert shown == {row.what: row.used for row in picture.size.answer.tail.groups}
 
 
 def test_what_is_drawn_of_thousands_of_operators_is_bounded_by_the_pixels(page: Any) -> None:
@@ -223,7 +223,7 @@ def test_two_targets_stand_side_by_side_on_one_scale(page: Any, residual: Pictur
     other = take_picture(load(sample_path("residual")), Configuration(target("esp32-s3")))
     page.open([residual, other])
     assert len(page.driver.find_elements("css selector", ".pane")) == 2
-    change = other.size["head_bytes"] - residual.size["head_bytes"]
+    change = other.size.answer.head_bytes - residual.size.answer.head_bytes
     sign = "+" if change > 0 else "\u2212" if change < 0 else "±"
     assert page.text('[data-change="head_bytes"]') == f"{sign}{abs(change):,}"
     assert page.js("tflmSim.window.b1") == max(residual.arena_bytes, other.arena_bytes)

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.report.difference import schema
+from tflm_sim.schemas.generate import published
 from tflm_sim.targets.boards import BOARDS
 
 WAKE_WORD = "sample:streaming"
@@ -54,7 +54,7 @@ def test_model_against_model(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_document_follows_the_published_schema(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "diff", WAKE_WORD, *ESP_NN, "--json")
     assert code == 0
-    jsonschema.validate(json.loads(out), schema())
+    jsonschema.validate(json.loads(out), published("diff"))
 
 
 def test_saved_documents_say_the_same_as_the_models(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -52,15 +52,15 @@ def test_targets_and_planners_come_side_by_side(capsys: pytest.CaptureFixture[st
     others = ["--compare-target", "esp32-s3", "--compare-planner", "linear", "--compare-planner", "gpu_greedy_by_size"]
     assert main(["report", "sample:residual", "-o", "-", "--format", "json", *others]) == 0
     pictures = read_pictures(capsys.readouterr().out)
-    assert [picture.size["target"]["name"] for picture in pictures] == [
+    assert [picture.size.configuration.target.name for picture in pictures] == [
         "cortex-m4",
         "esp32-s3",
         "cortex-m4",
         "cortex-m4",
     ]
-    assert [picture.size["planner"] for picture in pictures] == ["greedy", "greedy", "linear", "greedy"]
+    assert [picture.size.configuration.planner for picture in pictures] == ["greedy", "greedy", "linear", "greedy"]
     assert "gpu_greedy_by_size" in pictures[3].title
-    assert pictures[3].size["head_bytes"] >= max(pictures[3].live_bytes)
+    assert pictures[3].size.answer.head_bytes >= max(pictures[3].live_bytes)
 
 
 def test_an_arena_that_is_too_small_is_reported_with_exit_code_4(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.report.document import schema
+from tflm_sim.schemas.generate import published
 
 REFERENCE = ("--target", "cortex-m4", "--kernels", "reference")
 
@@ -30,7 +30,7 @@ def test_the_answer_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_document_follows_the_published_schema(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "size", "sample:streaming", "--json")
     assert code == 0
-    jsonschema.validate(json.loads(out), schema())
+    jsonschema.validate(json.loads(out), published("size"))
 
 
 def test_jsonl_goes_on_after_a_bad_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_jsonl_goes_on_after_a_bad_model(capsys: pytest.CaptureFixture[str], tmp
     assert [row.get("status") for row in rows] == ["ok", None, "ok"]
     assert rows[1]["error"]["kind"] == "ModelError"
     for row in rows:
-        jsonschema.validate(row, schema())
+        jsonschema.validate(row, published("size"))
 
 
 def test_a_size_that_is_too_small_names_the_step_and_the_device_message(capsys: pytest.CaptureFixture[str]) -> None:

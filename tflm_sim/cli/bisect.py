@@ -9,7 +9,7 @@ from tflm_sim.answers.bisect import State, Step, bisect, commits_between, versio
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
-from tflm_sim.report.text import table_lines
+from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.changes import UPSTREAM
 from tflm_sim.targets.history import is_commit, is_day
 from tflm_sim.targets.kernel_library import VERSIONS

@@ -6,7 +6,7 @@ import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.report.text import table_lines
+from tflm_sim.report.tables import table_lines
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import Row, as_dict, rows_of
 from tflm_sim.sweeps.sweep import cases

@@ -13,10 +13,10 @@ from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import JSON_MOST, read
 from tflm_sim.lite.answer import Settings, allocated, machine_document
-from tflm_sim.report.difference import Document, difference_document, growth, read_size_document
+from tflm_sim.report.difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
-from tflm_sim.report.document import size_document
-from tflm_sim.report.lite_difference import is_lite_document, lite_difference, lite_difference_lines
+from tflm_sim.report.document import SizeDocument, size_document
+from tflm_sim.report.lite_difference import Document, is_lite_document, lite_difference, lite_difference_lines
 from tflm_sim.units import format_size, parse_size
 
 EXAMPLES = """
@@ -94,16 +94,16 @@ def _lite_document(source: str) -> Document:
     return dict(document)
 
 
-def _document(source: str, args: argparse.Namespace) -> Document:
+def _document(source: str, args: argparse.Namespace) -> SizeDocument:
     if source.endswith(".json"):
         return read_size_document(source)
     return size_document(simulated(load_model(source), configuration(args, is_split=args.split_arenas)))
 
 
-def _judge(document: Document, allowed: int, *, is_quiet: bool) -> int:
+def _judge(document: Difference, allowed: int, *, is_quiet: bool) -> int:
     grown = growth(document)
     if grown is None:
-        is_broken = document["before"]["status"] == "ok" != document["after"]["status"]
+        is_broken = document.before.status == "ok" != document.after.status
         code, verdict = (
             (1, "no: now it fails in an arena of any size")
             if is_broken

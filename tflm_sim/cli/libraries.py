@@ -6,7 +6,7 @@ import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.report.text import table_lines
+from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.libraries import LIBRARIES, Library
 

@@ -24,7 +24,7 @@ from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
 from tflm_sim.planners.registry import EXACT, PLANNERS, Planner
-from tflm_sim.report.plan import plan_document, plan_lines, saving_lines
+from tflm_sim.report.plan import plan_document, plan_lines
 
 DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
 EXAMPLES = """
@@ -107,14 +107,13 @@ def run(args: argparse.Namespace) -> int:
     if args.picture is not None and best is not None:
         _draw(args.picture, problem, comparison, best)
     planned, saving = _in_the_arena(question, best)
+    document = plan_document(problem, comparison, saving)
     if args.json:
-        say_json(plan_document(problem, comparison, saving))
+        say_json(document)
     elif args.csv:
         write_csv(sys.stdout, problem, best.plan if best else None)
     else:
-        say(*plan_lines(problem, comparison))
-        if saving is not None and best is not None:
-            say("", *saving_lines(saving, best.planner))
+        say(*plan_lines(document))
     if args.write is not None and not _write(args.write, planned, saving):
         return 1
     return 0 if best is not None else 1

@@ -92,11 +92,11 @@ def run(args: argparse.Namespace) -> int:
 def _answer(picture: Picture) -> str:
     if picture.failure:
         return f"AllocateTensors() fails: {picture.failure}"
-    smallest = picture.size["smallest_arena_bytes"]
+    smallest = picture.size.answer.smallest_arena_bytes
     return f"smallest arena {format_size(smallest)}" if smallest is not None else "two arenas"
 
 
-def _saved(args: argparse.Namespace) -> list[Picture]:
+def _saved(args: argparse.Namespace) -> Sequence[Picture]:
     return read_pictures(read(args.model, most=JSON_MOST, error=ModelError), path=args.model)
 
 

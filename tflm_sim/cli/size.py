@@ -19,7 +19,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.types import Model
-from tflm_sim.report.document import Document, arena_document, error_document, size_document
+from tflm_sim.report.size import arena_answer
 from tflm_sim.report.text import failure_lines, size_lines
 from tflm_sim.units import format_size, parse_size
 
@@ -90,7 +90,9 @@ def run(args: argparse.Namespace) -> int:
             continue
         simulation = simulated(model, config)
         if args.json:
-            say_json(size_document(simulation) | ({"advice": advice(model, config)} if args.advise else {}))
+            from tflm_sim.report.document import size_document
+
+            say_json(size_document(simulation, advice=advice(model, config) if args.advise else None))
         else:
             say(*size_lines(simulation))
             if args.advise:
@@ -118,9 +120,11 @@ def _map(model: Model, config: Configuration, *, color: bool) -> int:
 
 
 def _jsonl(names: list[str], config: Configuration) -> int:
+    from tflm_sim.report.document import ErrorDocument, SizeDocument, error_document, size_document
+
     code = 0
     for name in names:
-        document: Document
+        document: SizeDocument | ErrorDocument
         model: Model | None = None
         try:
             model = load_model(name)
@@ -136,9 +140,11 @@ def _jsonl(names: list[str], config: Configuration) -> int:
 def _fixed_size(model: Model, config: Configuration, arena_size: int, *, as_json: bool) -> int:
     simulation = simulated(model, config, arena_size)
     if as_json:
+        from tflm_sim.report.document import arena_document
+
         say_json(arena_document(simulation))
     elif simulation.fits:
         say(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
     else:
-        say(*failure_lines(simulation))
+        say(*failure_lines(arena_answer(simulation)))
     return 0 if simulation.fits else 1

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from tflm_sim.arena.events import Event, OpEvent
 from tflm_sim.arena.stages import Stage
+from tflm_sim.documents import as_json
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
 
@@ -49,9 +50,9 @@ def _wrapped(line: str, width: int) -> str:
 
 
 def say_json(document: Any, *, indent: int | None = 1, file: TextIO | None = None) -> None:
-    """Print a JSON document; without an indent as one line."""
+    """Print a document as JSON; without an indent as one line."""
     if (out := sys.stdout if file is None else file) is not None:
-        print(json_text(document, indent=indent), file=out)
+        print(json_text(as_json(document), indent=indent), file=out)
 
 
 def say_document(text: str) -> None:

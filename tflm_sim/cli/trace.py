@@ -13,8 +13,7 @@ from tflm_sim.cli.options import (
     simulated,
 )
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.report.text import trace_line
-from tflm_sim.report.trace import trace_row
+from tflm_sim.report.trace import trace_line, trace_row
 from tflm_sim.units import parse_size
 
 EXAMPLES = """

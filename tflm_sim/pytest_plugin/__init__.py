@@ -222,7 +222,7 @@ class _Reporter:
         """Show every model that a test was about."""
         if not self._rows:
             return
-        from tflm_sim.report.text import table_lines
+        from tflm_sim.report.tables import table_lines
 
         rows = [_row(*row) for _, row in sorted(self._rows.items())]
         terminalreporter.section("arena sizes")

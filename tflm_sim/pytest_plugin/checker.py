@@ -15,7 +15,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
 from tflm_sim.model.types import Model
 from tflm_sim.report.lifetimes import after_invoke, buffer_name, picture_lines, scope_label
-from tflm_sim.report.text import table_lines
+from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size, parse_size
 
 TOP_ROWS = 5

@@ -1,197 +1,196 @@
-"""The size report as one versioned JSON document: the seam between the simulation and every skin.
+"""The documents of ``size``: one versioned object a model, which every skin shows and a saved file holds.
 
-``schema.json`` beside this file is its published schema; a saved document can be rendered later.
+``schemas/size.json`` is the published schema; a saved document can be rendered later.
 """
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
-from tflm_sim.answers.ledger import Holding
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.documents import INLINE, OPTIONAL, Count, OneOf, Range, Sha256
 from tflm_sim.errors import TflmSimError
-from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
-from tflm_sim.report.text import failed_step
+from tflm_sim.report.size import ArenaAnswer, SizeAnswer, arena_answer, size_answer
 from tflm_sim.targets.target import Target
 
-SCHEMA_VERSION = 1
-Document = dict[str, Any]
+Alignment = Annotated[int, OneOf(4, 8)]
 
 
-def size_document(simulation: Simulation) -> Document:
-    """Return the report of one model, as JSON values; sizes and offsets are bytes."""
-    smallest, split = simulation.smallest, simulation.split
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "model": model_facts(simulation.model),
-        **configuration_facts(simulation.configuration),
-        "status": simulation.status,
-        "smallest_arena_bytes": smallest.size if smallest else None,
-        "smallest_arena_multiple_of_16": smallest.multiple_of_16 if smallest else None,
-        "arena_used_bytes_at_smallest": smallest.arena_used_bytes if smallest else None,
-        "smallest_split_arenas_bytes": split
-        and {"persistent": split.persistent, "non_persistent": split.non_persistent},
-        "arena_used_bytes": simulation.arena_used_bytes,
-        "head_bytes": simulation.head_bytes,
-        "tail_bytes": simulation.tail_bytes,
-        "recorded": {
-            name: {"requested": row.requested, "used": row.used, "count": row.count}
-            for name, row in simulation.recorded.items()
-        },
-        "log": list(simulation.log),
-        "failure": str(simulation.failure) if simulation.failure else None,
-        "binding": _binding(simulation),
-        "tail": {
-            "groups": [{"what": what, **_holding(row)} for what, row in simulation.ledger.groups.items()],
-            "ops": [
-                {"subgraph": subgraph, "operator": index, "op": op, **_holding(row)}
-                for (subgraph, index, op), row in simulation.ledger.ops.items()
-            ],
-        },
-        "operators": simulation.allocation.op_names if simulation.allocation else [],
-        **_plan(simulation),
-    }
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What a model file is known by; a file that cannot be used by its path alone."""
+
+    path: str | None
+    sha256: Sha256 | None
+    bytes: Count | None
 
 
-def arena_document(simulation: Simulation) -> Document:
-    """Return what happens to one model in an arena of a given size, as JSON values; sizes are bytes."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "model": model_facts(simulation.model),
-        **configuration_facts(simulation.configuration),
-        "arena_size": simulation.arena_size,
-        "fits": simulation.fits,
-        "status": simulation.status,
-        "arena_used_bytes": simulation.arena_used_bytes,
-        "failure": None if simulation.failure is None else str(simulation.failure),
-        "failed_step": None if simulation.failure is None else failed_step(simulation),
-        "corruptions": list(simulation.corruptions),
-        "log": list(simulation.log),
-    }
+@dataclass(frozen=True, slots=True)
+class AbiFacts:
+    """What decides the size of a struct."""
+
+    name: str
+    pointer_size: Alignment
+    int64_alignment: Alignment
+    double_alignment: Alignment
+    short_enums: bool
 
 
-def schema() -> Document:
-    """Return the published JSON Schema of the three documents."""
-    document: Document = json.loads(Path(__file__).with_name("schema.json").read_text("utf-8"))
-    return document
+@dataclass(frozen=True, slots=True)
+class RuntimeFacts:
+    """A version of TFLM, and its build flags."""
+
+    snapshot: str
+    static_memory: bool
+    compression: bool
 
 
-def error_document(path: str, model: Model | None, configuration: Configuration, error: TflmSimError) -> Document:
+@dataclass(frozen=True, slots=True)
+class KernelFacts:
+    """A kernel library."""
+
+    name: str
+    version: str
+    variant: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFacts:
+    """A machine and a build."""
+
+    name: str
+    abi: AbiFacts
+    runtime: RuntimeFacts
+    kernels: KernelFacts
+    ethos_u: bool
+    arena_address_modulo_16: Annotated[int, Range(0, 15)]
+    verified_against: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationFacts:
+    """Everything outside the model that decides a byte.
+
+    Attributes:
+        variable_arena_bytes: Of an arena of its own for the table of resource variables.
+    """
+
+    target: TargetFacts
+    interpreter: Annotated[str, OneOf("plain", "recording")]
+    planner: Annotated[str, OneOf("greedy", "linear")]
+    resource_variable_count: Count | None
+    variable_arena_bytes: Count | None
+    split_arenas: bool
+    custom_ops: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorFacts:
+    """Why we cannot go on; ``kind`` is the error's class."""
+
+    kind: str
+    message: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeDocument:
+    """One model on one configuration.
+
+    Attributes:
+        advice: What ``shrink`` would give, in a line; with --advise.
+    """
+
+    IS_OPEN: ClassVar = True
+    schema_version: Literal[1] = 1
+    model: ModelFacts
+    configuration: ConfigurationFacts = field(metadata=INLINE)
+    answer: SizeAnswer = field(metadata=INLINE)
+    advice: str | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArenaDocument:
+    """With --arena-size: what happens in an arena of that size."""
+
+    schema_version: Literal[1] = 1
+    model: ModelFacts
+    configuration: ConfigurationFacts = field(metadata=INLINE)
+    answer: ArenaAnswer = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorDocument:
+    """A model on which we cannot go on."""
+
+    IS_OPEN: ClassVar = True
+    schema_version: Literal[1] = 1
+    model: ModelFacts
+    configuration: ConfigurationFacts = field(metadata=INLINE)
+    error: ErrorFacts
+
+
+def size_document(simulation: Simulation, *, advice: str | None = None) -> SizeDocument:
+    """Return the report of one model."""
+    return SizeDocument(
+        model=model_facts(simulation.model),
+        configuration=configuration_facts(simulation.configuration),
+        answer=size_answer(simulation),
+        advice=advice,
+    )
+
+
+def arena_document(simulation: Simulation) -> ArenaDocument:
+    """Return what happens to one model in an arena of a given size."""
+    return ArenaDocument(
+        model=model_facts(simulation.model),
+        configuration=configuration_facts(simulation.configuration),
+        answer=arena_answer(simulation),
+    )
+
+
+def error_document(path: str, model: Model | None, configuration: Configuration, error: TflmSimError) -> ErrorDocument:
     """Return the document for a model on which *we* cannot go on."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "model": model_facts(model, path),
-        **configuration_facts(configuration),
-        "error": {"kind": type(error).__name__, "message": str(error), "exit_code": error.exit_code},
-    }
+    return ErrorDocument(
+        model=model_facts(model, path),
+        configuration=configuration_facts(configuration),
+        error=ErrorFacts(type(error).__name__, str(error), error.exit_code),
+    )
 
 
-def model_facts(model: Model | None, path: str | None = None) -> Document:
-    """Return what a model file is known by; a file that cannot be used by its path alone."""
+def model_facts(model: Model | None, path: str | None = None) -> ModelFacts:
+    """Return what a model file is known by; ``path`` is for one that could not be read."""
     if model is None:
-        return {"path": path, "sha256": None, "bytes": None}
+        return ModelFacts(path, None, None)
     import hashlib  # It loads a crypto library, which whoever reads text need not wait for.
 
-    return {
-        "path": model.path,
-        "sha256": hashlib.sha256(model.source).hexdigest(),
-        "bytes": len(model.source),
-    }
+    return ModelFacts(model.path, hashlib.sha256(model.source).hexdigest(), len(model.source))
 
 
-def configuration_facts(configuration: Configuration) -> Document:
+def configuration_facts(configuration: Configuration) -> ConfigurationFacts:
     """Return everything outside the model that decides a byte."""
-    return {
-        "target": _target(configuration.target),
-        "interpreter": configuration.interpreter,
-        "planner": configuration.planner,
-        "resource_variable_count": configuration.resource_variable_count,
-        "variable_arena_bytes": configuration.variable_arena_size,
-        "split_arenas": configuration.is_split,
-        "custom_ops": [row.op for row in configuration.custom_ops],
-    }
+    return ConfigurationFacts(
+        target=_target(configuration.target),
+        interpreter=configuration.interpreter,
+        planner=configuration.planner,
+        resource_variable_count=configuration.resource_variable_count,
+        variable_arena_bytes=configuration.variable_arena_size,
+        split_arenas=configuration.is_split,
+        custom_ops=tuple(row.op for row in configuration.custom_ops),
+    )
 
 
-def _target(target: Target) -> Document:
+def _target(target: Target) -> TargetFacts:
     abi, runtime, kernels = target.abi, target.runtime, target.kernel_library
-    return {
-        "name": target.name,
-        "abi": {
-            "name": abi.name,
-            "pointer_size": abi.pointer_size,
-            "int64_alignment": abi.int64_alignment,
-            "double_alignment": abi.double_alignment,
-            "short_enums": abi.short_enums,
-        },
-        "runtime": {
-            "snapshot": runtime.snapshot,
-            "static_memory": runtime.static_memory,
-            "compression": runtime.compression,
-        },
-        "kernels": {"name": kernels.name, "version": kernels.version, "variant": kernels.variant},
-        "ethos_u": target.ethos_u,
-        "arena_address_modulo_16": target.arena_address,
-        "verified_against": target.verified_against,
-    }
-
-
-def _holding(row: Holding) -> Document:
-    return {"requested": row.requested, "used": row.used, "count": row.count}
-
-
-def _binding(simulation: Simulation) -> Document | None:
-    if simulation.smallest is None:
-        return None
-    binding = simulation.smallest.binding
-    return {"kind": binding.kind, "what": binding.detail, "where": binding.place}
-
-
-def _plan(simulation: Simulation) -> Document:
-    allocation = simulation.allocation
-    if allocation is None or simulation.status != "ok":
-        return {"buffers": [], "peak": None}
-    labels = simulation.ledger.scratch_labels
-    rows = {
-        index: _buffer(allocation, allocation.infos[index], offset, labels)
-        for index, offset in allocation.offsets.items()
-    }
-    peak = simulation.peak
-    by_identity = {id(allocation.infos[index]): position for position, index in enumerate(rows)}
-    return {
-        "buffers": list(rows.values()),
-        "peak": peak
-        and {
-            "scope": peak.scope,
-            "subgraph": peak.subgraph,
-            "operator": peak.operator,
-            "op": _op_name(allocation, peak.subgraph, peak.operator),
-            "live_bytes": peak.live_bytes,
-            "buffers": [by_identity[id(info)] for info, _ in peak.buffers],
-        },
-    }
-
-
-def _buffer(allocation: ModelAllocation, info: AllocationInfo, offset: int, scratch_labels: list[str]) -> Document:
-    is_tensor = info.tensor >= 0
-    name = allocation.model.subgraphs[info.subgraph].tensors[info.tensor].name if is_tensor else ""
-    return {
-        "kind": "tensor" if is_tensor else "scratch",
-        "subgraph": info.subgraph,
-        "index": info.tensor if is_tensor else info.scratch,
-        "operator": None if is_tensor else info.node,
-        "name": name if is_tensor else scratch_labels[info.scratch],
-        "size": info.size,
-        "offset": offset,
-        "first": info.first_created,
-        "last": info.last_used,
-        "offline_offset": info.offline_offset if info.offline_offset >= 0 else None,
-    }
-
-
-def _op_name(allocation: ModelAllocation, subgraph: int, operator: int) -> str:
-    return "" if operator < 0 else allocation.op_names[subgraph][operator]
+    return TargetFacts(
+        name=target.name,
+        abi=AbiFacts(abi.name, abi.pointer_size, abi.int64_alignment, abi.double_alignment, abi.short_enums),
+        runtime=RuntimeFacts(runtime.snapshot, runtime.static_memory, runtime.compression),
+        kernels=KernelFacts(kernels.name, kernels.version, kernels.variant),
+        ethos_u=target.ethos_u,
+        arena_address_modulo_16=target.arena_address,
+        verified_against=target.verified_against,
+    )

@@ -61,16 +61,16 @@ def live_bytes_figure(pictures: Picture | Sequence[Picture], *, width: float = 1
 
 def tail_figure(picture: Picture, *, width: float = 9, height: float = 3.6) -> Figure:
     """Return who holds the tail, as bars: the bytes that were asked for, and the padding."""
-    groups = sorted(picture.size["tail"]["groups"], key=lambda row: int(row["used"]))
+    groups = sorted(picture.size.answer.tail.groups, key=lambda row: row.used)
     figure = _figure(width, height)
     axes = figure.add_subplot()
-    names = [row["what"] for row in groups]
-    asked = [row["requested"] for row in groups]
+    names = [row.what for row in groups]
+    asked = [row.requested for row in groups]
     colors = [CATEGORIES[name].light for name in names]
     axes.barh(names, asked, color=colors)
-    axes.barh(names, [row["used"] - row["requested"] for row in groups], left=asked, color="#d9dee6")
+    axes.barh(names, [row.used - row.requested for row in groups], left=asked, color="#d9dee6")
     for y, row in enumerate(groups):
-        axes.annotate(f" {row['used']:,}", (row["used"], y), va="center", fontsize=8, color=_SOFT)
+        axes.annotate(f" {row.used:,}", (row.used, y), va="center", fontsize=8, color=_SOFT)
     axes.set(xlabel="bytes (grey: padding)")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
@@ -201,8 +201,8 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     places += [step_u(picture, step) for step, _ in extra]
     axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
     axes.axhline(split(picture), color=_SOFT, linewidth=0.6)
-    name = printable(PurePath(picture.size["model"]["path"] or "model").name, 60)
-    sizes = f"head {picture.head_bytes:,}, tail {picture.size['tail_bytes']:,}"
+    name = printable(PurePath(picture.size.model.path or "model").name, 60)
+    sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes:,}"
     title = f"{name}: {printable(picture.title, 100)}\narena {format_size(picture.arena_bytes)}: {sizes}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)

@@ -7,16 +7,16 @@ conv             [1024, 3072)  .###....
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
-from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation, Sharing
+from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation
+from tflm_sim.documents import INLINE, Count, OneOf, Place
 from tflm_sim.escape import printable
-from tflm_sim.report.document import configuration_facts, model_facts
-from tflm_sim.report.text import table_lines
+from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
+from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
 
-SCHEMA_VERSION = 1
 WIDTH = 64
 ROWS = 40
 
@@ -125,44 +125,108 @@ def preservation_line(what: str, preservation: Preservation) -> str:
     return f"keeping {what} to the end of Invoke() costs {format_size(preservation.cost)}: {sizes}, {heads}"
 
 
+@dataclass(frozen=True, slots=True)
+class BufferKey:
+    """Which buffer: ``index`` is the tensor's in its subgraph, or the scratch buffer's."""
+
+    kind: Annotated[str, OneOf("tensor", "scratch")]
+    subgraph: Count
+    index: Count
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRow:
+    """A buffer, and where it lives.
+
+    Attributes:
+        buffer: Which one.
+        home: Planned, a variable, in the model's file, or without bytes.
+        offset: In the head; null elsewhere.
+        first, last: Scopes, both inclusive; -1 where no operator that runs names it.
+    """
+
+    buffer: BufferKey = field(metadata=INLINE)
+    name: str
+    home: Annotated[str, OneOf(HEAD, TAIL, FLASH, NOWHERE)]
+    size: int
+    offset: int | None
+    first: Place
+    last: Place
+
+
+@dataclass(frozen=True, slots=True)
+class SharedBytes:
+    """Another buffer at some of the same bytes of the head: [start, end)."""
+
+    other: BufferKey = field(metadata=INLINE)
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharingRow:
+    """Who shares a buffer's memory."""
+
+    buffer: BufferKey = field(metadata=INLINE)
+    shares_memory_with: tuple[SharedBytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreservationRow:
+    """What keeping tensors to the end of Invoke() costs, in bytes of the smallest arena (a multiple of 16)."""
+
+    what: str
+    cost: int
+    sizes: Preservation = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifetimesDocument:
+    """Every buffer; sizes and offsets are bytes.
+
+    Attributes:
+        scopes: What happens in each moment of Invoke().
+        sharing: Of the buffers that were asked for.
+        preservation: What keeping those costs that were asked for.
+    """
+
+    schema_version: Literal[1] = 1
+    model: ModelFacts
+    configuration: ConfigurationFacts = field(metadata=INLINE)
+    scopes: tuple[str, ...]
+    buffers: tuple[BufferRow, ...]
+    sharing: tuple[SharingRow, ...]
+    preservation: tuple[PreservationRow, ...]
+
+
 def lifetimes_document(
     lifetimes: Lifetimes, asked: Sequence[BufferLife] = (), costs: Mapping[str, Preservation] | None = None
-) -> dict[str, Any]:
-    """Return every buffer as JSON values; sizes and offsets are bytes, scopes are inclusive.
+) -> LifetimesDocument:
+    """Return every buffer.
 
     Args:
         lifetimes: Of the model.
         asked: For which to list who shares their memory: for all it would grow with the square of the buffers.
         costs: What keeping tensors costs, by what is kept.
     """
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "model": model_facts(lifetimes.model),
-        **configuration_facts(lifetimes.configuration),
-        "scopes": [lifetimes.scope_name(scope) for scope in range(lifetimes.scope_count)],
-        "buffers": [
-            {
-                **_identity(life),
-                "name": life.name,
-                "home": life.home,
-                "size": life.size,
-                "offset": life.offset if life.home == HEAD else None,
-                "first": life.first,
-                "last": life.last,
-            }
-            for life in lifetimes.buffers
-        ],
-        "sharing": [
-            {**_identity(life), "shares_memory_with": [_sharing(row) for row in lifetimes.sharing(life)]}
-            for life in asked
-        ],
-        "preservation": [{"what": what, "cost": row.cost, **asdict(row)} for what, row in (costs or {}).items()],
-    }
+    return LifetimesDocument(
+        model=model_facts(lifetimes.model),
+        configuration=configuration_facts(lifetimes.configuration),
+        scopes=tuple(map(lifetimes.scope_name, range(lifetimes.scope_count))),
+        buffers=tuple(map(_row, lifetimes.buffers)),
+        sharing=tuple(SharingRow(_key(life), _sharing(lifetimes, life)) for life in asked),
+        preservation=tuple(PreservationRow(what, row.cost, row) for what, row in (costs or {}).items()),
+    )
 
 
-def _identity(life: BufferLife) -> dict[str, Any]:
-    return {"kind": life.buffer.kind, "subgraph": life.buffer.subgraph, "index": life.buffer.index}
+def _key(life: BufferLife) -> BufferKey:
+    return BufferKey(life.buffer.kind, life.buffer.subgraph, life.buffer.index)
 
 
-def _sharing(row: Sharing) -> dict[str, Any]:
-    return {**_identity(row.other), "start": row.start, "end": row.end}
+def _row(life: BufferLife) -> BufferRow:
+    offset = life.offset if life.home == HEAD else None
+    return BufferRow(_key(life), life.name, life.home, life.size, offset, life.first, life.last)
+
+
+def _sharing(lifetimes: Lifetimes, life: BufferLife) -> tuple[SharedBytes, ...]:
+    return tuple(SharedBytes(_key(row.other), row.start, row.end) for row in lifetimes.sharing(life))

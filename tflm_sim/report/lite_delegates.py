@@ -9,7 +9,7 @@ from tflm_sim.lite.flex import FlexOp
 from tflm_sim.lite.gpu import Storage, Taken, strategies
 from tflm_sim.lite.op_resolver import FLEX_PREFIX
 from tflm_sim.lite.subgraph import Subgraph
-from tflm_sim.report.text import table_lines
+from tflm_sim.report.tables import table_lines
 
 _NOTE = "chosen by operator and types, not by every condition of the delegate's parsers; weights are not counted"
 

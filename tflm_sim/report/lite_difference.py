@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Any
 
 from tflm_sim.escape import printable
-from tflm_sim.report.text import table_lines
+from tflm_sim.report.tables import table_lines
 
 Document = dict[str, Any]
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from tflm_sim.lite.answer import RUNTIME, Answer, Settings
 from tflm_sim.lite.summary import Summary, summaries
-from tflm_sim.report.picture import Block, Moment, Picture, Resident, Step
+from tflm_sim.report.document import ModelFacts
+from tflm_sim.report.picture import Block, LiteSize, Moment, Picture, Resident, RuntimeName, Step
+from tflm_sim.report.size import SizeAnswer, Tail, TailGroup
 from tflm_sim.units import align_up
 
 _CATEGORIES = {"input": "input", "output": "output", "activation": "activation", "temporary": "scratch"}
@@ -62,19 +64,26 @@ def _residents(summary: Summary) -> tuple[Resident, ...]:
     return tuple(rows)
 
 
-def _size(path: str, summary: Summary, arena: int) -> dict[str, object]:
-    """Return the figures that stand beside a picture; the tail is the persistent arena."""
+def _size(path: str, summary: Summary, arena: int) -> LiteSize:
+    """Return the figures that stand beside a picture."""
     used = summary.persistent_bytes
-    tail = {"groups": [{"group": _PERSISTENT, "used": used}] if used else [], "ops": []}
-    return {
-        "model": {"path": path},
-        "target": {"name": RUNTIME},
-        "status": "ok",
-        "smallest_arena_bytes": arena,
-        "smallest_arena_multiple_of_16": align_up(arena, 16),
-        "head_bytes": summary.arena_bytes,
-        "tail_bytes": used,
-        "arena_used_bytes": arena,
-        "binding": None,
-        "tail": tail,
-    }
+    groups = (TailGroup(_PERSISTENT, used, used, len(summary.persistent)),) if used else ()
+    answer = SizeAnswer(
+        status="ok",
+        smallest_arena_bytes=arena,
+        smallest_arena_multiple_of_16=align_up(arena, 16),
+        arena_used_bytes_at_smallest=arena,
+        smallest_split_arenas_bytes=None,
+        arena_used_bytes=arena,
+        head_bytes=summary.arena_bytes,
+        tail_bytes=used,
+        recorded={},
+        log=(),
+        failure=None,
+        binding=None,
+        tail=Tail(groups, ()),
+        operators=(summary.ops,),
+        buffers=(),
+        peak=None,
+    )
+    return LiteSize(ModelFacts(path, None, None), RuntimeName(RUNTIME), answer)

@@ -66,7 +66,7 @@ class _Map:
     def lines(self) -> list[str]:
         """Return title, allocation, invocation, legend."""
         picture = self.picture
-        name = printable(PurePath(picture.size["model"]["path"] or "model").name)
+        name = printable(PurePath(picture.size.model.path or "model").name)
         lines = [
             self._clip(f"{name}: arena of {format_size(picture.arena_bytes)}; one column is {self.per_column:,} B"),
             self._clip(printable(picture.title, 120)),

@@ -35,7 +35,7 @@ def _scratch_bytes(picture: Picture) -> Values:
 
 
 def _tail_bytes(picture: Picture) -> Values:
-    return {(row["subgraph"], row["operator"]): row["used"] for row in picture.size["tail"]["ops"]}
+    return {(row.subgraph, row.operator): row.used for row in picture.size.answer.tail.ops}
 
 
 VALUES: dict[str, tuple[str, Callable[[Picture], Values]]] = {

@@ -29,8 +29,8 @@ def _facts(picture: Picture) -> Row:
     return {
         "picture": printable(picture.title, 120),
         "arena_bytes": picture.arena_bytes,
-        "head_bytes": picture.size["head_bytes"],
-        "tail_bytes": picture.size["tail_bytes"],
+        "head_bytes": picture.size.answer.head_bytes,
+        "tail_bytes": picture.size.answer.tail_bytes,
         "unit of time": "one allocation event or operator is shown as one microsecond",
     }
 

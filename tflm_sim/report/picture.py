@@ -12,10 +12,13 @@ what the planner placed in the head; they live in scopes, inclusive at both ends
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, NamedTuple
 
+from tflm_sim.documents import INLINE, INTERNED, Count, OneOf, Place, columns
 from tflm_sim.report.categories import CATEGORIES
+from tflm_sim.report.document import ModelFacts, SizeDocument
+from tflm_sim.report.size import SizeAnswer, Status
 from tflm_sim.units import align_up
 
 
@@ -26,9 +29,9 @@ class Moment(NamedTuple):
     """
 
     name: str
-    subgraph: int
-    operator: int
-    step: int
+    subgraph: Place
+    operator: Place
+    step: Count
 
 
 class Block(NamedTuple):
@@ -38,13 +41,13 @@ class Block(NamedTuple):
     """
 
     category: str
-    offset: int
-    size: int
-    padding: int
-    begin: int
-    end: int
+    offset: Count
+    size: Count
+    padding: Count
+    begin: Count
+    end: Count
     label: str
-    moment: int
+    moment: Place
 
 
 class Step(NamedTuple):
@@ -57,7 +60,7 @@ class Step(NamedTuple):
     """
 
     kind: str
-    value: int
+    value: Count
     text: str = ""
 
 
@@ -70,14 +73,14 @@ class Resident(NamedTuple):
 
     category: str
     name: str
-    subgraph: int
-    number: int
-    operator: int
+    subgraph: Count
+    number: Count
+    operator: Place
     size: int
     offset: int
-    first: int
-    last: int
-    sharing: int
+    first: Count
+    last: Count
+    sharing: Count
 
 
 class Limit(NamedTuple):
@@ -87,10 +90,10 @@ class Limit(NamedTuple):
     all that is placed after it).
     """
 
-    stage: str
-    floor: int
-    tail: int
-    step: int
+    stage: Annotated[str, OneOf("prepare", "planning", "running")]
+    floor: Count
+    tail: Count
+    step: Count
 
     @property
     def need(self) -> int:
@@ -101,12 +104,28 @@ class Limit(NamedTuple):
 class Remedy(NamedTuple):
     """What TFLM would need without one buffer that is alive when the head is fullest: bytes of head and arena."""
 
-    resident: int
-    head_bytes: int
-    arena_bytes: int
+    resident: Count
+    head_bytes: Count
+    arena_bytes: Count
 
 
 @dataclass(frozen=True, slots=True)
+class RuntimeName:
+    """What a plan is for that is not one of TFLM."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiteSize:
+    """The figures of the mobile runtime's plan, in the terms of ``size``; the tail is the persistent arena."""
+
+    model: ModelFacts
+    target: RuntimeName
+    answer: SizeAnswer = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """One run of AllocateTensors() and the plan that Invoke() lives with.
 
@@ -128,18 +147,18 @@ class Picture:
     """
 
     title: str
-    size: dict[str, Any]
-    arena_bytes: int
-    split_at: int
-    status: str
+    size: SizeDocument | LiteSize
+    arena_bytes: Count
+    split_at: Count
+    status: Status
     failure: str
-    moments: tuple[Moment, ...]
-    blocks: tuple[Block, ...]
-    steps: tuple[Step, ...]
-    op_names: tuple[tuple[str, ...], ...]
+    moments: tuple[Moment, ...] = field(metadata=columns(Moment))
+    blocks: tuple[Block, ...] = field(metadata=columns(Block))
+    steps: tuple[Step, ...] = field(metadata=columns(Step))
+    op_names: tuple[tuple[str, ...], ...] = field(metadata=INTERNED)
     subgraph_names: tuple[str, ...]
-    scopes: tuple[tuple[int, int], ...]
-    residents: tuple[Resident, ...]
+    scopes: tuple[tuple[Place, Place], ...]
+    residents: tuple[Resident, ...] = field(metadata=columns(Resident))
     live_bytes: tuple[int, ...]
     limits: tuple[Limit, ...]
     remedies: tuple[Remedy, ...]

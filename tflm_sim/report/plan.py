@@ -2,82 +2,154 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from tflm_sim.answers.offline_plan import ArenaSaving
+from tflm_sim.documents import Count, Range
 from tflm_sim.escape import printable
 from tflm_sim.planners.compare import Comparison, Outcome
 from tflm_sim.planners.problem import Problem
-from tflm_sim.report.text import table_lines
+from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
 
-SCHEMA_VERSION = 1
 _DISTANCE_NOTE = "a distance to the lower bound is not bytes to be won: a plan that small need not exist"
 
 
-def plan_document(problem: Problem, comparison: Comparison, saving: ArenaSaving | None = None) -> dict[str, Any]:
-    """Return the comparison as JSON values (``plan_schema.json``); sizes and offsets are bytes, lifetimes inclusive."""
-    best = comparison.best
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "problem": problem.title,
-        "buffers": [
-            {
-                "name": name,
-                "size": buffer.size,
-                "first_time_used": buffer.first_time_used,
-                "last_time_used": buffer.last_time_used,
-                "alignment": buffer.alignment,
-                "fixed_offset": buffer.offset,
-            }
-            for name, buffer in zip(problem.names, problem.buffers, strict=True)
-        ],
-        "lower_bound_bytes": comparison.lower_bound,
-        "best": best and best.planner,
-        "planners": [_outcome(comparison, outcome) for outcome in comparison.outcomes],
-        "arena": saving
-        and {
-            "head_before_bytes": saving.head_before,
-            "head_after_bytes": saving.head_after,
-            "smallest_before_bytes": saving.arena_before,
-            "smallest_after_bytes": saving.arena_after,
-            "saved_bytes": saving.saved,
-            "binding": saving.binding,
-        },
-    }
+@dataclass(frozen=True, slots=True)
+class ProblemBuffer:
+    """A buffer to be planned; its lifetime is inclusive at both ends."""
+
+    name: str
+    size: Count
+    first_time_used: int
+    last_time_used: int
+    alignment: Annotated[int, Range(1)]
+    fixed_offset: Count | None
 
 
-def _outcome(comparison: Comparison, outcome: Outcome) -> dict[str, Any]:
-    return {
-        "planner": outcome.planner,
-        "peak_bytes": outcome.plan and outcome.plan.peak,
-        "distance_to_lower_bound_bytes": comparison.distance(outcome),
-        "proved_optimal": comparison.is_proved_optimal(outcome),
-        "seconds": outcome.seconds,
-        "offsets": outcome.plan and list(outcome.plan.offsets),
-        "findings": [finding.message for finding in outcome.findings],
-        "refusal": outcome.refusal or None,
-    }
+@dataclass(frozen=True, slots=True)
+class PlannerRow:
+    """What a planner made of it.
+
+    Attributes:
+        distance_to_lower_bound_bytes: A distance, not bytes to be won: a plan at the bound need not exist.
+        offsets: In the order of ``buffers``.
+        findings: What is wrong with the plan.
+        refusal: Why there is no plan.
+    """
+
+    planner: str
+    peak_bytes: Count | None
+    distance_to_lower_bound_bytes: int | None
+    proved_optimal: bool
+    seconds: Annotated[float, Range(0)]
+    offsets: tuple[int, ...] | None
+    findings: tuple[str, ...]
+    refusal: str | None
 
 
-def plan_lines(problem: Problem, comparison: Comparison) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class SavingFacts:
+    """What the best plan saves when it is in the model's metadata.
+
+    Attributes:
+        binding: What the arena with the plan cannot be smaller for.
+    """
+
+    head_before_bytes: Count
+    head_after_bytes: Count
+    smallest_before_bytes: Count
+    smallest_after_bytes: Count
+    saved_bytes: int
+    binding: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDocument:
+    """Planners compared on one problem; sizes and offsets are bytes.
+
+    Attributes:
+        problem: The file.
+        lower_bound_bytes: The largest that is known.
+        best: The first planner with the smallest valid plan.
+        arena: null for a problem from a CSV file.
+    """
+
+    schema_version: Literal[1] = 1
+    problem: str
+    buffers: tuple[ProblemBuffer, ...]
+    lower_bound_bytes: Count
+    best: str | None
+    planners: tuple[PlannerRow, ...]
+    arena: SavingFacts | None
+
+
+def plan_document(problem: Problem, comparison: Comparison, saving: ArenaSaving | None = None) -> PlanDocument:
+    """Return the comparison as a document."""
+    return PlanDocument(
+        problem=problem.title,
+        buffers=tuple(
+            ProblemBuffer(name, row.size, row.first_time_used, row.last_time_used, row.alignment, row.offset)
+            for name, row in zip(problem.names, problem.buffers, strict=True)
+        ),
+        lower_bound_bytes=comparison.lower_bound,
+        best=None if comparison.best is None else comparison.best.planner,
+        planners=tuple(_planner(comparison, outcome) for outcome in comparison.outcomes),
+        arena=None if saving is None else _saving(saving),
+    )
+
+
+def _planner(comparison: Comparison, outcome: Outcome) -> PlannerRow:
+    plan = outcome.plan
+    return PlannerRow(
+        planner=outcome.planner,
+        peak_bytes=None if plan is None else plan.peak,
+        distance_to_lower_bound_bytes=comparison.distance(outcome),
+        proved_optimal=comparison.is_proved_optimal(outcome),
+        seconds=outcome.seconds,
+        offsets=None if plan is None else tuple(plan.offsets),
+        findings=tuple(finding.message for finding in outcome.findings),
+        refusal=outcome.refusal or None,
+    )
+
+
+def _saving(saving: ArenaSaving) -> SavingFacts:
+    return SavingFacts(
+        head_before_bytes=saving.head_before,
+        head_after_bytes=saving.head_after,
+        smallest_before_bytes=saving.arena_before,
+        smallest_after_bytes=saving.arena_after,
+        saved_bytes=saving.saved,
+        binding=saving.binding,
+    )
+
+
+def plan_lines(document: PlanDocument) -> list[str]:
     """Return the comparison as a table for people, best known facts first."""
-    lines = [
-        f"{printable(problem.title)}: {len(problem.buffers):,} buffers; "
-        f"lower bound {format_size(comparison.lower_bound)}",
-        "",
-    ]
+    bound = document.lower_bound_bytes
+    title = f"{printable(document.problem)}: {len(document.buffers):,} buffers; lower bound {format_size(bound)}"
     head = ("planner", "peak bytes", "distance to the lower bound", "proved optimal", "time")
-    lines += table_lines([head, *(_row(comparison, outcome) for outcome in comparison.outcomes)])
-    refusals = [f"{outcome.planner}: {outcome.refusal}" for outcome in comparison.outcomes if outcome.refusal]
-    faults = [
-        f"{outcome.planner}: {finding.message}" for outcome in comparison.outcomes for finding in outcome.findings
-    ]
+    lines = [title, "", *table_lines([head, *(_cells(row, bound) for row in document.planners)])]
+    refusals = [f"{row.planner}: {row.refusal}" for row in document.planners if row.refusal]
+    faults = [f"{row.planner}: {finding}" for row in document.planners for finding in row.findings]
     if refusals or faults:
         lines += ["", *refusals, *faults]
-    if not any(map(comparison.is_proved_optimal, comparison.outcomes)):
+    if not any(row.proved_optimal for row in document.planners):
         lines += ["", _DISTANCE_NOTE]
+    if document.arena is not None and document.best is not None:
+        lines += ["", _saving_line(document.arena, document.best)]
     return lines
+
+
+def _cells(row: PlannerRow, bound: int) -> tuple[str, ...]:
+    distance = row.distance_to_lower_bound_bytes
+    peak = "-" if row.peak_bytes is None else f"{row.peak_bytes:,}"
+    if distance is None:
+        return (row.planner, peak, "-", "-", _time(row.seconds))
+    percent = f" ({distance / bound:.1%})" if distance and bound else ""
+    proved = "yes" if row.proved_optimal else "no"
+    return (row.planner, peak, f"{distance:,}{percent}", proved, _time(row.seconds))
 
 
 _BINDS = {
@@ -88,23 +160,14 @@ _BINDS = {
 }
 
 
-def saving_lines(saving: ArenaSaving, planner_name: str) -> list[str]:
+def _saving_line(saving: SavingFacts, planner: str) -> str:
     """Say what the best plan, written into the model, saves of the arena."""
-    head = f"head {saving.head_before:,} -> {saving.head_after:,}"
-    arena = f"smallest arena {saving.arena_before:,} -> {saving.arena_after:,}"
-    verdict = f"saves {saving.saved:,} ({saving.saved / saving.arena_before:.1%}) of the arena"
-    if saving.saved <= 0:
+    before, after = saving.smallest_before_bytes, saving.smallest_after_bytes
+    head = f"head {saving.head_before_bytes:,} -> {saving.head_after_bytes:,}"
+    verdict = f"saves {saving.saved_bytes:,} ({saving.saved_bytes / before:.1%}) of the arena"
+    if saving.saved_bytes <= 0:
         verdict = f"saves nothing of the arena: {_BINDS.get(saving.binding, saving.binding)} must fit"
-    return [f"{planner_name} in the model's metadata: {head}, {arena} bytes; {verdict}"]
-
-
-def _row(comparison: Comparison, outcome: Outcome) -> tuple[str, ...]:
-    distance = comparison.distance(outcome)
-    if outcome.plan is None or distance is None:
-        return (outcome.planner, f"{outcome.plan.peak:,}" if outcome.plan else "-", "-", "-", _time(outcome.seconds))
-    percent = f" ({distance / comparison.lower_bound:.1%})" if distance and comparison.lower_bound else ""
-    proved = "yes" if comparison.is_proved_optimal(outcome) else "no"
-    return (outcome.planner, f"{outcome.plan.peak:,}", f"{distance:,}{percent}", proved, _time(outcome.seconds))
+    return f"{planner} in the model's metadata: {head}, smallest arena {before:,} -> {after:,} bytes; {verdict}"
 
 
 def _time(seconds: float) -> str:

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tflm_sim.escape import printable
-from tflm_sim.report.text import table_lines
+from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ def write_svg(file: TextIO, pictures: Sequence[Picture]) -> None:
     """Write the pictures side by side, on one scale of bytes."""
     width = PANEL_WIDTH * len(pictures)
     most = max(picture.arena_bytes for picture in pictures)
-    model = pictures[0].size["model"]["path"] or "model"
+    model = pictures[0].size.model.path or "model"
     title = escape(printable(PurePath(model).name))
     file.write(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}" '

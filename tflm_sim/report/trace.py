@@ -32,6 +32,7 @@ from tflm_sim.arena.events import (
     Variable,
 )
 from tflm_sim.arena.stages import Stage
+from tflm_sim.escape import printable
 
 Row = dict[str, Any]
 
@@ -125,3 +126,14 @@ def trace_row(event: Event) -> Row:
 def trace_rows(events: Iterable[Event]) -> Iterator[Row]:
     """Yield :func:`trace_row` of each event."""
     return map(trace_row, events)
+
+
+def trace_line(event: Event) -> str:
+    """Return one event as a line: its name, then its facts."""
+    row = trace_row(event)
+    name = row.pop("e")
+    label = getattr(event, "label", "")
+    facts = " ".join(
+        f"{key}={printable(value, 200) if isinstance(value, str) else value}" for key, value in row.items()
+    )
+    return f"{name:<12} {facts}" + (f"  {printable(label)}" if label else "")

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Literal
 
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.documents import INLINE, Count
 from tflm_sim.escape import printable
-from tflm_sim.report.document import configuration_facts, model_facts
+from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.units import format_size
 
-SCHEMA_VERSION = 1
 _MARKS = {True: "✅", False: "❌"}
+
+
+@dataclass(frozen=True, slots=True)
+class BoardFacts:
+    """The board that was named, and its flash."""
+
+    name: str
+    flash_bytes: Count | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictDocument:
+    """Whether a model fits; sizes are bytes.
+
+    Attributes:
+        reason: Why it does not fit, or cannot be told.
+        fits: null where only the firmware knows, or the model cannot be used.
+        limit: What the arena may have.
+        baseline: What the baseline says.
+        growth: Since the baseline.
+        log: The lines that the device prints in that arena.
+    """
+
+    schema_version: Literal[1] = 1
+    model: ModelFacts
+    configuration: ConfigurationFacts = field(metadata=INLINE)
+    board: BoardFacts | None
+    reason: str
+    fits: bool | None
+    limit: Count | None
+    smallest_arena_multiple_of_16: Count | None
+    baseline: int | None
+    growth: int | None
+    log: tuple[str, ...]
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
@@ -33,21 +68,21 @@ def _answer(verdict: Verdict) -> str:
     return f"yes: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
 
 
-def verdict_document(verdict: Verdict, configuration: Configuration) -> dict[str, Any]:
-    """Return the verdict as JSON values; sizes are bytes."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "model": model_facts(verdict.model, verdict.name),
-        **configuration_facts(configuration),
-        "board": None if verdict.board is None else {"name": verdict.board.name, "flash_bytes": verdict.board.flash},
-        "reason": verdict.reason,
-        "fits": verdict.fits,
-        "limit": verdict.limit,
-        "smallest_arena_multiple_of_16": verdict.needed,
-        "baseline": verdict.before,
-        "growth": verdict.growth,
-        "log": list(verdict.log),
-    }
+def verdict_document(verdict: Verdict, configuration: Configuration) -> VerdictDocument:
+    """Return the verdict as a document."""
+    chosen = verdict.board
+    return VerdictDocument(
+        model=model_facts(verdict.model, verdict.name),
+        configuration=configuration_facts(configuration),
+        board=None if chosen is None else BoardFacts(chosen.name, chosen.flash),
+        reason=verdict.reason,
+        fits=verdict.fits,
+        limit=verdict.limit,
+        smallest_arena_multiple_of_16=verdict.needed,
+        baseline=verdict.before,
+        growth=verdict.growth,
+        log=tuple(verdict.log),
+    )
 
 
 def verdict_markdown(verdict: Verdict) -> str:

@@ -10,7 +10,7 @@ from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.text import failed_step
+from tflm_sim.report.size import arena_answer
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.presets import target
 
@@ -95,7 +95,7 @@ def test_an_arena_of_its_own_that_is_too_small(size: int, message: str) -> None:
     simulation = simulate(handles("a"), REFERENCE, resource_variable_count=20, variable_arena_size=size)
     assert simulation.status == "abort"
     assert message in str(simulation.failure)
-    assert failed_step(simulation) == "variable arena"
+    assert arena_answer(simulation).failed_step == "variable arena"
     assert simulation.log[0].startswith("Failed to allocate tail memory. ")
 
 

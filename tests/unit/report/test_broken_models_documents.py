@@ -5,24 +5,19 @@ from __future__ import annotations
 import io
 import json
 import struct
-from pathlib import Path
 
 import jsonschema
 import pytest
 
-import tflm_sim.report
 from tflm_sim import parse, simulate
+from tflm_sim.documents import as_json
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 from tflm_sim.report.document import size_document
 from tflm_sim.report.page import write_page
 from tflm_sim.report.picture_document import picture_document
 from tflm_sim.report.take_picture import take_picture
-
-SCHEMAS = {
-    name: json.loads((Path(tflm_sim.report.__path__[0]) / name).read_text("utf-8"))
-    for name in ("schema.json", "picture_schema.json")
-}
+from tflm_sim.schemas.generate import published
 
 
 def chain(*, shape: tuple[int, ...] | None = None, offsets: tuple[int, ...] = ()) -> bytes:
@@ -51,7 +46,7 @@ def chain(*, shape: tuple[int, ...] | None = None, offsets: tuple[int, ...] = ()
 def test_the_documents_follow_their_schemas_and_the_page_is_drawn(data: bytes, planner: str, target: str) -> None:
     model = parse(data)
     document = size_document(simulate(model, target, planner=planner))
-    jsonschema.validate(json.loads(json.dumps(document)), SCHEMAS["schema.json"])
+    jsonschema.validate(as_json(document), published("size"))
     pictures = [take_picture(model, target, planner=planner)]
-    jsonschema.validate(json.loads(json.dumps(picture_document(pictures))), SCHEMAS["picture_schema.json"])
+    jsonschema.validate(json.loads(json.dumps(picture_document(pictures))), published("report"))
     write_page(io.StringIO(), pictures)

@@ -11,32 +11,49 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import TensorType
-from tflm_sim.report.difference import difference_document, growth, read_size_document, schema
-from tflm_sim.report.difference_text import difference_lines
-from tflm_sim.report.document import size_document
+from tflm_sim.report.difference import Difference, difference_document, read_size_document
+from tflm_sim.report.difference import growth as difference_growth
+from tflm_sim.report.difference_text import difference_lines as lines_of_difference
+from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.schemas.generate import published
 from tflm_sim.targets.presets import target
 
 Document = dict[str, Any]
 
 
+def plain(simulation: Simulation) -> Document:
+    """Return a size document as it comes back from JSON."""
+    document: Document = json.loads(json.dumps(as_json(size_document(simulation))))
+    return document
+
+
 def size(sample: str, preset: str = "cortex-m4", kernels: str | None = None, **settings: Any) -> Document:
-    return size_document(
-        simulate(load(sample_path(sample)), Configuration(target(preset, kernels=kernels), **settings))
-    )
+    simulation = simulate(load(sample_path(sample)), Configuration(target(preset, kernels=kernels), **settings))
+    return plain(simulation)
 
 
 def difference(before: Document, after: Document) -> Document:
     """Return the difference as it comes back from JSON, checked against the schema."""
-    document: Document = json.loads(json.dumps(difference_document(before, after)))
-    jsonschema.validate(document, schema())
+    sides = (from_json(SizeDocument, side) for side in (before, after))
+    document: Document = json.loads(json.dumps(as_json(difference_document(*sides))))
+    jsonschema.validate(document, published("diff"))
     return document
+
+
+def growth(document: Document) -> int | None:
+    return difference_growth(from_json(Difference, document))
+
+
+def difference_lines(document: Document) -> list[str]:
+    return lines_of_difference(from_json(Difference, document))
 
 
 def relus(*sizes: int) -> Document:
@@ -45,7 +62,7 @@ def relus(*sizes: int) -> Document:
     for a, b in pairwise(tensors):
         builder.operator("RELU", [a], [b])
     model = parse(builder.build(inputs=[tensors[0]], outputs=[tensors[-1]]))
-    return size_document(simulate(model, Configuration(target("cortex-m4", kernels="reference"))))
+    return plain(simulate(model, Configuration(target("cortex-m4", kernels="reference"))))
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -158,7 +175,7 @@ def test_where_nothing_works_there_is_no_growth() -> None:
 def test_a_saved_document_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "size.json"
     path.write_text(json.dumps(size("sine")), "utf-8")
-    assert read_size_document(str(path)) == json.loads(path.read_text("utf-8"))
+    assert as_json(read_size_document(str(path))) == json.loads(path.read_text("utf-8"))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import io
 from xml.etree import ElementTree
 
+from tflm_sim.documents import as_json
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.compare import compare
 from tflm_sim.planners.plan_svg import write_plan_svg
@@ -11,7 +12,7 @@ PROBLEM = Problem((Buffer(8, 0, 0), Buffer(4, 1, 1)), ("a<b", "c"), "p.csv")
 
 
 def test_the_table_says_distance_and_proof():
-    lines = plan_lines(PROBLEM, compare(PROBLEM.buffers, ["linear", "greedy"]))
+    lines = plan_lines(plan_document(PROBLEM, compare(PROBLEM.buffers, ["linear", "greedy"])))
     assert lines[0] == "p.csv: 2 buffers; lower bound 8 B"
     assert [line.split()[:-2] for line in lines[3:5]] == [
         ["linear", "12", "4", "(50.0%)", "no"],
@@ -21,18 +22,18 @@ def test_the_table_says_distance_and_proof():
 
 
 def test_without_a_proof_the_distance_is_explained():
-    lines = plan_lines(PROBLEM, compare(PROBLEM.buffers, ["linear"]))
+    lines = plan_lines(plan_document(PROBLEM, compare(PROBLEM.buffers, ["linear"])))
     assert lines[-1] == "a distance to the lower bound is not bytes to be won: a plan that small need not exist"
 
 
 def test_a_refusal_stands_below_the_table():
     problem = Problem((Buffer(8, 0, 0, offset=0),), ("a",))
-    lines = plan_lines(problem, compare(problem.buffers, ["vela_greedy"]))
+    lines = plan_lines(plan_document(problem, compare(problem.buffers, ["vela_greedy"])))
     assert lines[5] == "vela_greedy: Vela's greedy allocator cannot plan buffers with a fixed offset"
 
 
 def test_the_document_has_every_offset():
-    document = plan_document(PROBLEM, compare(PROBLEM.buffers, ["linear", "greedy"]))
+    document = as_json(plan_document(PROBLEM, compare(PROBLEM.buffers, ["linear", "greedy"])))
     assert (document["lower_bound_bytes"], document["best"]) == (8, "greedy")
     linear = document["planners"][0]
     del linear["seconds"]

@@ -79,7 +79,7 @@ def test_perfetto_counts_to_the_head_and_tail_of_the_report(residual: Picture) -
     write_perfetto(file, residual)
     rows = json.loads(file.getvalue())["traceEvents"]
     counters = [row["args"] for row in rows if row["ph"] == "C" and row["name"] == "arena bytes"]
-    assert counters[-1]["head"] == residual.size["head_bytes"]
+    assert counters[-1]["head"] == residual.size.answer.head_bytes
     assert counters[-1]["tail"] == residual.arena_bytes - residual.tail_start
     live = [row["args"]["bytes"] for row in rows if row["ph"] == "C" and row["name"] != "arena bytes"]
     assert tuple(live) == residual.live_bytes
@@ -105,9 +105,9 @@ def test_model_explorer_has_a_number_for_each_operator(residual: Picture, value:
     assert graph["results"].keys() == {str(i) for i in range(len(residual.op_names[0]))}
     assert [item["stop"] for item in graph["gradient"]] == [0, 0.5, 1]
     if value == "live":
-        assert max(row["value"] for row in graph["results"].values()) == residual.size["peak"]["live_bytes"]
+        assert max(row["value"] for row in graph["results"].values()) == residual.size.answer.peak.live_bytes
     if value == "tail":
-        used = sum(row["used"] for row in residual.size["tail"]["ops"])
+        used = sum(row.used for row in residual.size.answer.tail.ops)
         assert sum(row["value"] for row in graph["results"].values()) == used
 
 
@@ -142,7 +142,7 @@ def test_figures_of_planners_tail_and_board_have_a_bar_for_each() -> None:
     comparison = compare(problem.buffers, ("greedy", "linear", "gpu_greedy_by_size"))
     assert len(figures.planners_figure(problem, comparison).axes[0].patches) == 3
     picture = take_picture(model, M4)
-    groups = picture.size["tail"]["groups"]
+    groups = picture.size.answer.tail.groups
     assert len(figures.tail_figure(picture).axes[0].patches) == 2 * len(groups)
     assert len(figures.live_bytes_figure(picture).axes[0].lines) == 2
     assert len(figures.two_figures_figure({"head": 1, "tail": 2}, {"head": 1, "tail": 3}).axes[0].patches) == 4

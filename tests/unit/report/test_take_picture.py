@@ -30,20 +30,20 @@ def picture(request: pytest.FixtureRequest) -> Picture:
 
 def test_the_arena_drawn_is_the_smallest_that_works(picture: Picture) -> None:
     assert picture.status == "ok"
-    assert picture.arena_bytes == picture.size["smallest_arena_multiple_of_16"]
+    assert picture.arena_bytes == picture.size.answer.smallest_arena_multiple_of_16
 
 
 def test_the_largest_need_is_the_smallest_arena(picture: Picture) -> None:
     needs = [limit.need for limit in picture.limits]
     assert needs == sorted(needs, reverse=True)
-    assert align_up(needs[0], 16) == picture.size["smallest_arena_multiple_of_16"]
+    assert align_up(needs[0], 16) == picture.size.answer.smallest_arena_multiple_of_16
 
 
 def test_head_tail_and_peak_are_those_of_the_size_report(picture: Picture) -> None:
-    assert picture.head_bytes == picture.size["head_bytes"]
-    assert picture.peak_scope == picture.size["peak"]["scope"]
-    assert picture.live_bytes[picture.peak_scope] == picture.size["peak"]["live_bytes"]
-    groups = {row["what"]: row["used"] for row in picture.size["tail"]["groups"]}
+    assert picture.head_bytes == picture.size.answer.head_bytes
+    assert picture.peak_scope == picture.size.answer.peak.scope
+    assert picture.live_bytes[picture.peak_scope] == picture.size.answer.peak.live_bytes
+    groups = {row.what: row.used for row in picture.size.answer.tail.groups}
     drawn: dict[str, int] = {}
     for block in filter(is_tail, picture.blocks):
         drawn[block.category] = drawn.get(block.category, 0) + block.size + block.padding
@@ -104,14 +104,14 @@ def test_an_arena_that_is_too_small_is_drawn_until_it_fails() -> None:
     assert picture.steps[-1].kind == "fail"
     assert picture.steps[-1].text == picture.failure != ""
     assert picture.residents == picture.scopes == picture.remedies == ()
-    assert picture.size["status"] == "ok"
+    assert picture.size.answer.status == "ok"
 
 
 def test_of_two_arenas_the_persistent_one_stands_behind() -> None:
     picture = take_picture(load(sample_path("streaming")), Configuration(target("cortex-m4"), is_split=True))
-    sizes = picture.size["smallest_split_arenas_bytes"]
-    assert picture.split_at == align_up(sizes["non_persistent"], 16)
-    assert picture.arena_bytes == picture.split_at + sizes["persistent"]
+    sizes = picture.size.answer.smallest_split_arenas_bytes
+    assert picture.split_at == align_up(sizes.non_persistent, 16)
+    assert picture.arena_bytes == picture.split_at + sizes.persistent
     assert picture.tail_start >= picture.split_at
     assert picture.head_bytes <= picture.split_at
 
@@ -132,4 +132,4 @@ def test_observers_see_both_runs(chain: Callable[..., Model]) -> None:
 def test_a_plan_that_does_not_fit_is_what_binds() -> None:
     picture = take_picture(load(sample_path("residual")), M4, arena_size=10240)
     assert picture.status == "error"
-    assert (picture.limits[0].stage, picture.limits[0].floor) == ("running", picture.size["head_bytes"])
+    assert (picture.limits[0].stage, picture.limits[0].floor) == ("running", picture.size.answer.head_bytes)

@@ -12,7 +12,9 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.text import failure_lines, size_lines, table_lines
+from tflm_sim.report.size import arena_answer
+from tflm_sim.report.tables import table_lines
+from tflm_sim.report.text import failure_lines, size_lines
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import target
 
@@ -24,8 +26,7 @@ def report(model: Model, *, is_split: bool = False) -> list[str]:
 
 
 def failure(model: Model, arena_size: int) -> list[str]:
-    simulation = simulate(model, REFERENCE, arena_size=arena_size)
-    return failure_lines(simulation)
+    return failure_lines(arena_answer(simulate(model, REFERENCE, arena_size=arena_size)))
 
 
 def test_numbers_are_right_aligned() -> None:

@@ -1,0 +1,281 @@
+"""Documents: what is written as JSON is a frozen dataclass, which alone says how it is written and read.
+
+    @dataclass(frozen=True, slots=True)
+    class Peak:
+        \"""Where most is alive.      <- the schema's description
+
+        Attributes:
+            scope: The moment.         <- a property's description
+        \"""
+
+        scope: Count                   -> {"scope": 3, "buffers": [0, 2]}
+        buffers: tuple[Count, ...]
+
+``field(metadata=INLINE)`` and its like say how a field stands in JSON. Rows that come by the thousand may be named
+tuples; they are objects in JSON all the same. ``schemas/generate.py`` makes JSON Schemas of documents; one with
+``IS_OPEN`` may get more keys without a new version.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import types
+import typing
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+T = TypeVar("T")
+Json = dict[str, Any]
+
+
+class Range(NamedTuple):
+    """The least and the most that a number is, both inclusive."""
+
+    minimum: int
+    maximum: int | None = None
+
+
+class OneOf(tuple[Any, ...]):
+    """The values that there are."""
+
+    def __new__(cls, *values: Any) -> OneOf:
+        """Take the values one by one."""
+        return super().__new__(cls, values)
+
+
+class Pattern(NamedTuple):
+    """The regular expression that a text matches."""
+
+    expression: str
+
+
+Count = Annotated[int, Range(0)]
+"""A number of bytes or things, or an index."""
+Place = Annotated[int, Range(-1)]
+"""An index; -1 for none."""
+Sha256 = Annotated[str, Pattern("^[0-9a-f]{64}$")]
+
+# -- how a field stands in JSON ---------------------------------------------------------------------------------------
+
+
+INLINE = {"as": "inline"}
+"""Its own fields stand in its place."""
+HIDDEN = {"as": "hidden"}
+"""For people only: JSON does not have it."""
+OPTIONAL = {"as": "optional"}
+"""Left out where it is None."""
+INTERNED = {"as": "interned"}
+"""Its texts are indices into the document's ``strings``."""
+
+
+def columns(row: type) -> dict[str, Any]:
+    """Return the metadata of many named tuples of a kind: a column for each of their fields, texts interned."""
+    return {"row": row}
+
+
+def named(key: str) -> dict[str, str]:
+    """Return the metadata of a field whose name Python does not have."""
+    return {"key": key}
+
+
+class Field(NamedTuple):
+    """A field: its name here and in JSON, how it stands there, the row of its columns, and its type."""
+
+    name: str
+    key: str
+    form: str
+    row: type | None
+    has_default: bool
+
+
+def _field(row: dataclasses.Field[Any]) -> Field:
+    facts = row.metadata
+    has_default = row.default is not dataclasses.MISSING or row.default_factory is not dataclasses.MISSING
+    return Field(row.name, facts.get("key", row.name), facts.get("as", ""), facts.get("row"), has_default)
+
+
+@cache
+def fields_of(kind: Hashable) -> tuple[Field, ...] | None:
+    """Return the fields of a document or of a row in one; None for any other type."""
+    if dataclasses.is_dataclass(kind):
+        return tuple(map(_field, dataclasses.fields(kind)))
+    names: Sequence[str] | None = getattr(kind, "_fields", None)
+    return None if names is None else tuple(Field(name, name, "", None, False) for name in names)
+
+
+@cache
+def types_of(kind: Hashable) -> dict[str, Any]:
+    """Return the types of a document's fields, with what is said about them."""
+    return typing.get_type_hints(kind, include_extras=True)
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def as_json(value: Any, strings: dict[str, int] | None = None) -> Any:
+    """Return a document, or any value in one, as JSON has it.
+
+    Args:
+        value: The value.
+        strings: Takes the texts of columns and interned fields, each with its index.
+    """
+    if value is None or (isinstance(value, (str, int, float)) and not isinstance(value, Enum)):
+        return value
+    kind: Any = type(value)
+    fields = fields_of(kind)
+    if fields is not None:
+        return dict(_members(value, fields, strings))
+    if isinstance(value, Mapping):
+        return {key: as_json(item, strings) for key, item in value.items()}
+    if isinstance(value, Enum):
+        return value.name.lower()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return [as_json(item, strings) for item in value]
+
+
+def _members(value: Any, fields: tuple[Field, ...], strings: dict[str, int] | None) -> Iterator[tuple[str, Any]]:
+    for name, key, form, row, _ in fields:
+        item = getattr(value, name)
+        if form == "hidden" or (form == "optional" and item is None):
+            continue
+        if form == "inline":
+            yield from as_json(item, strings).items()
+        elif row is not None:
+            yield key, _as_columns(row, item, strings)
+        elif form == "interned":
+            yield key, _interned(item, strings)
+        else:
+            yield key, as_json(item, strings)
+
+
+def _as_columns(row: type, rows: Sequence[Any], strings: dict[str, int] | None) -> Json:
+    hints = types_of(row)
+    values = zip(*rows, strict=True) if rows else ((),) * len(hints)
+    return {
+        name: _interned(column, strings) if hint is str else list(column)
+        for (name, hint), column in zip(hints.items(), values, strict=True)
+    }
+
+
+def _interned(value: Any, strings: dict[str, int] | None) -> Any:
+    assert strings is not None, "a document with interned texts has a table of them"
+    if isinstance(value, str):
+        return strings.setdefault(value, len(strings))
+    return [_interned(item, strings) for item in value]
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def from_json(kind: type[T], value: object, strings: Sequence[str] = ()) -> T:
+    """Return a document that was read as JSON; keys that it does not know are left out.
+
+    Args:
+        kind: The dataclass, or a named tuple.
+        value: What :func:`as_json` made.
+        strings: The texts of columns and interned fields.
+
+    Raises:
+        ValueError: Something is missing or of another type; it says what.
+    """
+    if not isinstance(value, dict):
+        raise ValueError(f"{_brief(value)} is no object")
+    taken: dict[str, Any] = {}
+    record: Any = kind
+    hints = types_of(record)
+    for name, key, form, row, has_default in fields_of(record) or ():
+        if form == "inline":
+            taken[name] = from_json(hints[name], value, strings)
+        elif form == "hidden" or (has_default and key not in value):
+            continue
+        elif key not in value:
+            raise ValueError(f"it has no {key!r}")
+        else:
+            try:
+                taken[name] = _read(hints[name], value[key], strings, row=row, is_interned=form == "interned")
+            except ValueError as error:
+                raise ValueError(f"{key}: {error}") from None
+    return kind(**taken)
+
+
+def _read(hint: Any, value: Any, strings: Sequence[str], *, row: type | None = None, is_interned: bool = False) -> Any:
+    if row is not None:
+        return _read_columns(row, value, strings)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        return _read(arguments[0], value, strings, is_interned=is_interned)
+    if origin in (types.UnionType, typing.Union):
+        return _read_any([each for each in arguments if each is not type(None)], value, strings)
+    if origin is tuple:
+        return _read_tuple(arguments, value, strings, is_interned=is_interned)
+    if origin is Literal:
+        if value not in arguments or isinstance(value, bool) is not isinstance(arguments[0], bool):
+            raise ValueError(f"{_brief(value)} is not {' or '.join(map(repr, arguments))}")
+        return value
+    if origin is dict and isinstance(value, dict):
+        return {str(key): _read(arguments[1], item, strings) for key, item in value.items()}
+    if fields_of(hint) is not None:
+        return from_json(hint, value, strings)
+    if is_interned:
+        return strings[_number(value)]
+    if hint is Any:
+        return value
+    return _number(value) if hint is int else _of_type(hint, value)
+
+
+def _read_any(hints: Sequence[Any], value: Any, strings: Sequence[str]) -> Any:
+    """Return null, or what the first type makes of it that can."""
+    if value is None:
+        return None
+    for hint in hints[:-1]:
+        with contextlib.suppress(ValueError):
+            return _read(hint, value, strings)
+    return _read(hints[-1], value, strings)
+
+
+def _read_tuple(arguments: Sequence[Any], value: Any, strings: Sequence[str], *, is_interned: bool) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"{_brief(value)} is no list")
+    if arguments[-1] is not Ellipsis and len(value) != len(arguments):
+        raise ValueError(f"{_brief(value)} has not {len(arguments)} items")
+    hints = arguments if arguments[-1] is not Ellipsis else (arguments[0],) * len(value)
+    return tuple(_read(hint, item, strings, is_interned=is_interned) for hint, item in zip(hints, value, strict=True))
+
+
+def _read_columns(row: type, value: Any, strings: Sequence[str]) -> tuple[Any, ...]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{_brief(value)} is no object")
+    hints = types_of(row)
+    missing = hints.keys() - value.keys()
+    if missing or not all(isinstance(value[name], list) for name in hints):
+        raise ValueError(f"it has no columns {', '.join(sorted(missing or hints))}")
+    read = (
+        [strings[_number(i)] for i in value[n]] if hint is str else map(_number, value[n]) for n, hint in hints.items()
+    )
+    return tuple(row(*cells) for cells in zip(*read, strict=True))
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{_brief(value)} is not a whole number")
+    return value
+
+
+def _of_type(kind: type, value: object) -> object:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if not isinstance(value, kind):
+        raise ValueError(f"{_brief(value)} is no {_NAMES.get(kind, kind.__name__)}")
+    return value
+
+
+_NAMES = {str: "text", bool: "true or false", float: "number"}
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"

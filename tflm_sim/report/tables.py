@@ -1,0 +1,48 @@
+"""Tables for people at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+
+_NARROWEST = 6
+
+
+def table_lines(rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
+    """Return rows as lines with aligned columns.
+
+    A cell that starts with a digit, or a sign and a digit, is right-aligned; so is a "-" in a column with such cells.
+
+    Args:
+        rows: The cells.
+        width: Columns that there are: the widest columns but the first are broken into lines until it fits; None
+            for any.
+    """
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    while width is not None and sum(widths) + 2 * len(widths) - 2 > width and max(widths[1:]) > _NARROWEST:
+        widths[1 + widths[1:].index(max(widths[1:]))] -= 1
+    broken = [line for row in rows for line in _broken(row, widths)]
+    columns = [_column(cells) for cells in zip(*broken, strict=True)]
+    return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+
+
+def _broken(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    """Yield a row as the lines that its longest cell needs."""
+    if all(len(cell) <= size for cell, size in zip(row, widths, strict=True)):
+        yield tuple(row)
+        return
+    cells = [wrap(cell, size) or [""] for cell, size in zip(row, widths, strict=True)]
+    yield from zip_longest(*cells, fillvalue="")
+
+
+def _column(cells: Sequence[str]) -> list[str]:
+    width = max(map(len, cells))
+    has_numbers = any(map(_is_number, cells))
+    return [
+        cell.rjust(width) if _is_number(cell) or (cell == "-" and has_numbers) else cell.ljust(width) for cell in cells
+    ]
+
+
+def _is_number(cell: str) -> bool:
+    return cell[cell[:1] in ("+", "-") :][:1].isdigit()
