@@ -82,7 +82,7 @@ _HOMES = {
     "sweep": "tflm_sim.sweeps.sweep",
     "tail_figure": "tflm_sim.report.figures",
     "take_picture": "tflm_sim.report.take_picture",
-    "trace_line": "tflm_sim.report.text",
+    "trace_line": "tflm_sim.report.trace",
     "two_figures_figure": "tflm_sim.report.figures",
     "verify": "tflm_sim.shrinking.verify",
     "with_offline_plan": "tflm_sim.answers.offline_plan",

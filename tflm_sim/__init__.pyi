@@ -61,7 +61,7 @@ from tflm_sim.report.figures import tail_figure as tail_figure
 from tflm_sim.report.figures import two_figures_figure as two_figures_figure
 from tflm_sim.report.shrunk import shrunk_lines as shrunk_lines
 from tflm_sim.report.take_picture import take_picture as take_picture
-from tflm_sim.report.text import trace_line as trace_line
+from tflm_sim.report.trace import trace_line as trace_line
 from tflm_sim.samples import sample_path as sample_path
 from tflm_sim.shrinking.shrink import shrink as shrink
 from tflm_sim.shrinking.verify import VerificationFailed as VerificationFailed
