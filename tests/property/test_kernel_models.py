@@ -25,7 +25,16 @@ from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.ops.reference.ethos_u import ETHOS_U
-from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, SetShape, Steps, TempBuffer, TempTensor
+from tflm_sim.ops.requests import (
+    KernelTensor,
+    Persistent,
+    Scratch,
+    SetShape,
+    Steps,
+    TempBuffer,
+    TempTensor,
+    TempTensors,
+)
 from tflm_sim.targets.presets import target
 from tflm_sim.targets.target import Target
 
@@ -165,6 +174,10 @@ def carry_out(node: Node, steps: Steps[object], refusals: list[bool]) -> object:
                 answer = None if refused else 0
             case TempTensor(index) if not refused and node.tensors[index].type in TYPE_SIZES:
                 answer = KernelTensor(node.tensors[index])
+            case TempTensors(wanted):
+                given = [None if index < 0 or refused else KernelTensor(node.tensors[index]) for index, _ in wanted]
+                ends = [at for at, (_, is_needed) in enumerate(wanted, start=1) if is_needed and given[at - 1] is None]
+                answer = given[: min(ends, default=len(given))]
             case SetShape(tensor, shape):
                 assert all(isinstance(size, int) for size in shape)
                 tensor.shape = shape

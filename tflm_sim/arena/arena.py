@@ -27,6 +27,10 @@ def unsigned(value: int) -> int:
     return value & 0xFFFFFFFF
 
 
+Temps = tuple[tuple[int, int], ...]
+"""Temps that belong together, each (size, alignment) in bytes."""
+
+
 class ArenaAllocator(Protocol):
     """What ``MicroAllocator`` needs of memory: one arena, or a persistent and a non-persistent one."""
 
@@ -43,7 +47,8 @@ class ArenaAllocator(Protocol):
         self, size: int, alignment: int, *, category: str = "", label: str = ""
     ) -> int | None: ...
     def allocate_temp(self, size: int, alignment: int) -> int | None: ...
-    def allocate_temps(self, wanted: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], int]: ...
+    def allocate_temps(self, wanted: Temps) -> tuple[tuple[int, ...], int]: ...
+    def allocate_temp_groups(self, groups: tuple[Temps, ...]) -> list[tuple[int, ...]] | None: ...
     def deallocate_temp(self, offset: int) -> None: ...
     def deallocate_temps(self, offsets: Sequence[int]) -> None: ...
     def reset_temp_allocations(self) -> bool: ...
@@ -209,7 +214,11 @@ class SingleArenaBufferAllocator(Talker):
         self.tell(Temp, size, alignment, offset, self.temp, self.tail)
         return offset
 
-    def allocate_temps(self, wanted: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], int]:
+    def allocate_temp_groups(self, groups: tuple[Temps, ...]) -> list[tuple[int, ...]] | None:
+        """Return None: every temp is taken, and told of, by itself."""
+        return None
+
+    def allocate_temps(self, wanted: Temps) -> tuple[tuple[int, ...], int]:
         """Take one temp after the other, each (size, alignment), up to the first that does not fit.
 
         Returns:

@@ -7,9 +7,10 @@ holds them equal. Where something is refused it does what that arena does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
-from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator
+from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
 from tflm_sim.arena.needs import PERIOD, Needs, Told
 from tflm_sim.arena.stages import Stage
@@ -30,7 +31,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         needs: What must fit.
     """
 
-    __slots__ = ("_layouts", "_place", "_planner_tables", "_table_bytes", "needs")
+    __slots__ = ("_place", "_planner_tables", "_table_bytes", "needs")
 
     def __init__(
         self,
@@ -46,7 +47,6 @@ class MeasuringArena(SingleArenaBufferAllocator):
         self._table_bytes = table_bytes
         self._place: Told = Phase, (Stage.START,)
         self._planner_tables = 0
-        self._layouts: dict[tuple[tuple[tuple[int, int], ...], int], tuple[int, int]] = {}
 
     def tell(self, kind: Callable[..., Event], *facts: Any) -> None:
         """Take notice of a stage, and of a finished plan."""
@@ -89,24 +89,38 @@ class MeasuringArena(SingleArenaBufferAllocator):
                 self.needs.below(self.temp, "temp", size, alignment, "", self._place)
         return offset
 
-    def allocate_temps(self, wanted: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], int]:
+    def allocate_temps(self, wanted: Temps) -> tuple[tuple[int, ...], int]:
         """Take one temp after the other; they count as one, whose start stands for all of them."""
-        needs, temp = self.needs, self.temp
-        start = self.address + temp & PERIOD - 1
-        layout = self._layouts.get((wanted, start))
-        if layout is None:
-            layout = self._layouts[wanted, start] = _layout(wanted, start)
-        first, end = temp + layout[0], temp + layout[1]
+        taken = self.allocate_temp_groups((wanted,))
+        return super().allocate_temps(wanted) if taken is None else (taken[0], len(wanted))
+
+    def allocate_temp_groups(self, groups: tuple[Temps, ...]) -> list[tuple[int, ...]] | None:
+        """Take group after group of temps; each counts as one. None where that is left to :meth:`allocate_temps`."""
+        needs, temp, live = self.needs, self.temp, self._live_temps
+        spans = _spans(groups, self.address + temp & PERIOD - 1)
+        end = temp + spans[-1][1]
         if end > self.tail or not needs.is_settled:
-            return super().allocate_temps(wanted)
-        self.temp = self._live_temps[first] = end
-        self._checksum ^= self.address + first
-        self._temp_count += 1
+            return None
+        taken: list[tuple[int, ...]] = []
+        for start, stop in spans:
+            first = temp + start
+            live[first] = temp + stop
+            self._checksum ^= self.address + first
+            taken.append((first,))
+        self._temp_count += len(spans)
+        self.temp = end
         if end + needs.tail_used > needs.late_need:
-            needs.below(end, "temp", *wanted[-1], "", self._place)
+            needs.below(end, "temp", *groups[-1][-1], "", self._place)
         elif end > needs.non_persistent:
             needs.non_persistent = end
-        return (first,), len(wanted)
+        return taken
+
+    def reset_temp_allocations(self) -> bool:
+        """Empty the temp section."""
+        if self._temp_count or self._checksum or not self.rules.checks_temps:
+            return super().reset_temp_allocations()
+        self.temp = self.head
+        return True
 
     def deallocate_temps(self, offsets: Sequence[int]) -> None:
         """Give temps back."""
@@ -129,10 +143,14 @@ class MeasuringArena(SingleArenaBufferAllocator):
         return ok
 
 
-def _layout(wanted: Sequence[tuple[int, int]], start: int) -> tuple[int, int]:
-    """Return where the first of several temps starts, and where the last ends, from ``start`` on (modulo 16)."""
-    first, end = -1, start
-    for size, alignment in wanted:
-        offset = align_up(end, alignment)
-        first, end = offset if first < 0 else first, offset + size
-    return first - start, end - start
+@lru_cache(1 << 12)
+def _spans(groups: tuple[Temps, ...], start: int) -> tuple[tuple[int, int], ...]:
+    """Return where the first temp of each group starts, and its last one ends, when they lie from ``start`` on; both
+    counted from there. Only ``start`` modulo 16 matters."""
+    spans, end = [], start
+    for group in groups:
+        first = align_up(end, group[0][1])
+        for size, alignment in group:
+            end = align_up(end, alignment) + size
+        spans.append((first - start, end - start))
+    return tuple(spans)

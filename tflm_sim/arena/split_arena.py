@@ -89,6 +89,7 @@ class SplitArena(Talker):
         self.allocate_persistent_buffer = self.persistent.allocate_persistent_buffer
         self.allocate_temp = self.non_persistent.allocate_temp
         self.allocate_temps = self.non_persistent.allocate_temps
+        self.allocate_temp_groups = self.non_persistent.allocate_temp_groups
         self.deallocate_temp = self.non_persistent.deallocate_temp
         self.deallocate_temps = self.non_persistent.deallocate_temps
         self.reset_temp_allocations = self.non_persistent.reset_temp_allocations

@@ -5,7 +5,7 @@ Source: tensorflow/lite/micro/micro_interpreter_context.cc @ 90b983c.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from tflm_sim.arena.arena import ArenaAllocator
@@ -29,6 +29,7 @@ from tflm_sim.ops.requests import (
     Steps,
     TempBuffer,
     TempTensor,
+    TempTensors,
 )
 from tflm_sim.ops.roles import abort
 
@@ -65,6 +66,7 @@ class KernelDriver:
             Scratch: self._scratch,
             ScratchBuffer: self._scratch_buffer,
             TempTensor: self._temp_tensor,
+            TempTensors: self._temp_tensors,
             FreeTempTensor: self._free_temp_tensor,
             FreeTempTensors: self._free_temp_tensors,
             TempBuffer: self._temp_buffer,
@@ -139,6 +141,10 @@ class KernelDriver:
     def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
         node = self._current()
         return self._allocator.allocate_temp_tensor(node.tensors[request.tensor_index], node.subgraph_index)
+
+    def _temp_tensors(self, request: TempTensors) -> Sequence[KernelTensor | None]:
+        node = self._current()
+        return self._allocator.allocate_temp_tensors(node.tensors, request.wanted, node.subgraph_index)
 
     def _free_temp_tensor(self, request: FreeTempTensor) -> None:
         self._allocator.deallocate_temp_tensor(request.tensor)

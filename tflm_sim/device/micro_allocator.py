@@ -13,7 +13,7 @@ Source: tensorflow/lite/micro/micro_allocator.cc @ 90b983c.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import Corruption, Phase, ScratchRequest
@@ -232,6 +232,32 @@ class MicroAllocator:
             self.arena.log(FAILURES[fitted])
         self.arena.log("Failed to populate a temp TfLiteTensor struct from flatbuffer data!")
         return None
+
+    def allocate_temp_tensors(
+        self, tensors: Sequence[EvalTensor], wanted: Sequence[tuple[int, bool]], subgraph: int
+    ) -> list[KernelTensor | None]:
+        """``AllocateTempTfLiteTensor`` of several.
+
+        Args:
+            tensors: Those of the subgraph.
+            wanted: The index of each (negative: none), and whether nothing more is asked for without it.
+            subgraph: Its index.
+
+        Returns:
+            Them, None for what does not fit or is not there; up to the first such that ends it.
+        """
+        present = [tensors[index] for index, _ in wanted if index >= 0]
+        found = [self._tensor_structs.of(tensor) for tensor in present]
+        if len(found) == len(wanted) and all(is_sized for _, is_sized in found):
+            taken = self.arena.allocate_temp_groups(tuple([structs for structs, _ in found]))
+            if taken is not None:
+                return list(map(KernelTensor, present, taken))
+        answers: list[KernelTensor | None] = []
+        for index, is_needed in wanted:
+            answers.append(self.allocate_temp_tensor(tensors[index], subgraph) if index >= 0 else None)
+            if is_needed and answers[-1] is None:
+                break
+        return answers
 
     def deallocate_temp_tensor(self, tensor: KernelTensor) -> None:
         """``DeallocateTempTfLiteTensor``: zero points, quantization, tensor."""

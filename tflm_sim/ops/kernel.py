@@ -17,15 +17,24 @@ Source: TF_LITE_ENSURE* in tensorflow/lite/core/c/common.h, MicroContext in tens
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops import places
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps, T, temp_tensor
+from tflm_sim.ops.requests import (
+    ABSENT,
+    FreeTempTensors,
+    KernelTensor,
+    Persistent,
+    Steps,
+    T,
+    TempTensor,
+    TempTensors,
+)
 from tflm_sim.ops.roles import abort, fail
 from tflm_sim.units import int32
 
@@ -267,11 +276,30 @@ class Kernel:
         ``indices`` is the operator's own vector: a file without one leaves a null pointer, which upstream reads.
         """
         if indices is None:
-            raise abort("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices != nullptr")
+            raise _null_indices()
         if not 0 <= position < len(indices) or indices[position] < 0:
             return None
-        tensor: KernelTensor | None = yield temp_tensor(indices[position])
+        tensor: KernelTensor | None = yield TempTensor(indices[position])
         return tensor
+
+    def take_all(self, takes: Sequence[Take]) -> Steps[list[Any]]:
+        """Ask for one tensor after the other: a :class:`KernelTensor` each, or None where that is not checked."""
+        operator = self.node.operator
+        wanted = []
+        for take in takes:
+            indices, position = operator.outputs if take.is_output else operator.inputs, take.position
+            if indices is None:
+                break
+            wanted.append((indices[position] if position < len(indices) else ABSENT, take.checked))
+        if not wanted:
+            raise _null_indices()
+        tensors: list[Any] = yield TempTensors(tuple(wanted))
+        for position, tensor in enumerate(tensors):
+            if tensor is None and takes[position].checked:
+                self.present(None, takes[position].name)
+        if len(tensors) < len(takes):
+            raise _null_indices()
+        return tensors
 
     def optional_input(self, position: int) -> Steps[KernelTensor | None]:
         """``AllocateTempInputTensor``, which the kernel does not hold against null at once."""
@@ -319,8 +347,11 @@ class Kernel:
         return offset is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Take:
+def _null_indices() -> PrepareError:
+    return abort("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices != nullptr")
+
+
+class Take(NamedTuple):
     """A temp tensor that a Prepare asks for.
 
     Attributes:
@@ -413,10 +444,7 @@ class Prepare:
         k = Kernel(node, self._file, self._function)
         for step in self._first:
             step(k)
-        tensors: list[KernelTensor | None] = []
-        for take in self._takes:
-            tensor = yield from k.take(node.operator.outputs if take.is_output else node.operator.inputs, take.position)
-            tensors.append(k.present(tensor, take.name) if take.checked else tensor)
+        tensors = yield from k.take_all(self._takes)
         freed = tuple(tensors[index] for index in self._frees) if self._frees else tuple(tensors)
         try:
             steps = None if self._body is None else self._body(k, *tensors)

@@ -136,14 +136,23 @@ class TempTensor:
     tensor_index: int
 
 
-_TEMP_TENSORS: list[TempTensor] = []
+ABSENT = -1
+"""The index of a tensor that an operator does not have."""
 
 
-def temp_tensor(tensor_index: int) -> TempTensor:
-    """Return the request for a tensor; one object serves every kernel that asks for that index."""
-    while len(_TEMP_TENSORS) <= tensor_index:
-        _TEMP_TENSORS.append(TempTensor(len(_TEMP_TENSORS)))
-    return _TEMP_TENSORS[tensor_index]
+@dataclass(frozen=True, slots=True)
+class TempTensors:
+    """``AllocateTempTfLiteTensor`` of one tensor after the other.
+
+    Answer: a :class:`KernelTensor`, or None where the arena is full, for each; it ends with the first None that the
+    kernel does not survive.
+
+    Attributes:
+        wanted: For each, its index in the subgraph (negative: there is none, and the answer is None) and whether the
+            kernel gives up without it.
+    """
+
+    wanted: tuple[tuple[int, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +220,7 @@ Request = (
     | Scratch
     | ScratchBuffer
     | TempTensor
+    | TempTensors
     | FreeTempTensor
     | FreeTempTensors
     | TempBuffer

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CHANGES, ESP, NEWEST, NOT_MODELLED, UPSTREAM
@@ -36,7 +37,7 @@ _POSITIONS: dict[str, Mapping[str, int]] = {
 """Where each named snapshot stands in the history of its repositories; one that is not listed is at its newest."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Runtime:
     """A TFLM snapshot and how it was built.
 
@@ -67,8 +68,11 @@ class Runtime:
 
     def has(self, change: str) -> bool:
         """Return whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
-        row = CHANGES[change]
-        return row.position <= self.position(row.tree) < row.until
+        return self._has[change]
+
+    @cached_property
+    def _has(self) -> dict[str, bool]:
+        return {name: row.position <= self.position(row.tree) < row.until for name, row in CHANGES.items()}
 
 
 FIRST_BUILD = 4

@@ -36,6 +36,7 @@ from tflm_sim.ops.requests import (
     Steps,
     TempBuffer,
     TempTensor,
+    TempTensors,
 )
 from tflm_sim.targets.presets import target as preset
 
@@ -96,11 +97,22 @@ class KernelBench:
                 self.requests += [f"free {tensor.index}" for tensor in request.tensors if tensor is not None]
                 answer = None
                 continue
-            self.requests.append(_line(request))
-            refused = bool(self.refuse) and self.requests[-1].startswith(self.refuse)
-            if refused and self.spared:
-                self.spared, refused = self.spared - 1, False
-            answer = None if refused else self._answer(request)
+            answer = self._tensors(request) if isinstance(request, TempTensors) else self._answer_to(request)
+
+    def _tensors(self, request: TempTensors) -> list[object]:
+        answers: list[object] = []
+        for index, is_needed in request.wanted:
+            answers.append(None if index < 0 else self._answer_to(TempTensor(index)))
+            if is_needed and answers[-1] is None:
+                break
+        return answers
+
+    def _answer_to(self, request: Request) -> object:
+        self.requests.append(_line(request))
+        refused = bool(self.refuse) and self.requests[-1].startswith(self.refuse)
+        if refused and self.spared:
+            self.spared, refused = self.spared - 1, False
+        return None if refused else self._answer(request)
 
     def _answer(self, request: Request) -> object:
         if isinstance(request, TempTensor):

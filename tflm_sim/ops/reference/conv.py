@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, source
+from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, source, unchecked
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation
 from tflm_sim.ops.reference.arithmetic import flat_size
@@ -30,6 +30,11 @@ from tflm_sim.ops.roles import decompression_scratch, fail, is_compressed, op_da
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
 CONV_PAIRS = ((_FLOAT32, _FLOAT32), (_INT16, _INT8), (_INT8, _INT4), (_INT8, _INT8))
 """Types of input and filter that go together."""
+
+
+FILTER = source(1, "filter")
+_TENSORS = INPUT, FILTER, unchecked(source(2, "bias")), OUTPUT
+_TRANSPOSE_TENSORS = source(2), FILTER, unchecked(source(3, "bias")), OUTPUT
 
 
 class Convolution(NamedTuple):
@@ -128,10 +133,7 @@ def convolution_data(node: Node, kind: Convolution, type_: int, *, arrays_alloca
     has_bias = len(node.inputs) == 3
     k.ensure(has_bias or len(node.inputs) == 2, "has_bias || node->inputs->size == 2")
     k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
-    source = yield from k.input(0)
-    kernel = yield from k.input(1, "filter")
-    bias = yield from k.optional_input(2)
-    output = yield from k.output(0)
+    source, kernel, bias, output = yield from k.take_all(_TENSORS)
     if type_ != _FLOAT32:
         count = kernel.shape[kind.axis]
         activation = fused_activation(node, kind.table)
@@ -177,10 +179,7 @@ def transpose_conv_data(
     k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
     if type_ == _FLOAT32:
         return
-    source = yield from k.input(2)
-    kernel = yield from k.input(1, "filter")
-    bias = yield from k.optional_input(3)
-    output = yield from k.output(0)
+    source, kernel, bias, output = yield from k.take_all(_TRANSPOSE_TENSORS)
     count = kernel.shape[0]
     check_convolution_quantization(node, source, kernel, bias, output, activation=activation, channel_count=count)
     _check_written(k, count, arrays_allocated)
@@ -210,7 +209,6 @@ def decompressed_filter_and_bias(node: Node, kernel: KernelTensor) -> Steps[None
     yield from decompression_scratch(node, 2)
 
 
-FILTER = source(1, "filter")
 parse_conv = convertible_types("Conv2DOptions", "quantized_bias_type")
 parse_transpose_conv = convertible_types("TransposeConvOptions", "quantized_bias_type")
 
