@@ -31,6 +31,7 @@ class Library:
         changed: Own changes that can move memory, "" for none.
         nearest: What comes nearest, where it is not modelled under its own name, and why.
         source: Where its sources are.
+        static_memory: Whether it is built with TF_LITE_STATIC_MEMORY.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Library:
     changed: str = ""
     nearest: str = ""
     source: str = ""
+    static_memory: bool = True
 
     @property
     def label(self) -> str:
@@ -62,7 +64,8 @@ class Library:
         if not self.is_modelled:
             raise UsageError(f"{self.label} is not modelled; the nearest: {self.nearest}")
         forks = ((ESP, self.esp),) if self.esp else ()
-        return Runtime(self.label, upstream=find_commit(self.commits[0]).position, forks=forks)
+        position = find_commit(self.commits[0]).position
+        return Runtime(self.label, static_memory=self.static_memory, upstream=position, forks=forks)
 
 
 _ESP_NN = "kernels/esp_nn (7 files)"
@@ -139,9 +142,33 @@ LIBRARIES: tuple[Library, ...] = (
     Library(
         "TensorFlowLite_ESP32",
         "1.0.0",
-        ("a3e7bdad0", "60b78ee5f"),
-        nearest="--target esp32 --runtime a3e7bdad0 --kernels reference; its own files were not compared",
+        ("a3e7bdad0", "8184347d0"),
+        "esp32",
+        static_memory=False,
         source="tanakamasayuki/Arduino_TensorFlowLite_ESP32",
+    ),
+    Library(
+        "tflm_esp32",
+        "1.0.0",
+        ("a3e7bdad0", "8184347d0"),
+        "esp32",
+        static_memory=False,
+        source="eloquentarduino/tflm_esp32",
+    ),
+    Library(
+        "tflm_esp32",
+        "2.0.0",
+        ("dc4dcb743", "0cc2e49fd"),
+        "esp32",
+        changed="built as with TF_LITE_STATIC_MEMORY, without asking for it",
+        source="eloquentarduino/tflm_esp32",
+    ),
+    Library(
+        "Harvard_TinyMLx",
+        "1.2.4",
+        ("", ""),
+        nearest="--target cortex-m4 --runtime 2021-04-09 --kernels reference; its TFLM is older than that repository",
+        source="tinyMLx/arduino-library",
     ),
     Library(
         "renesas",
@@ -196,8 +223,11 @@ LIBRARIES: tuple[Library, ...] = (
                 "--target cortex-m4 --runtime 2021-04-09 --kernels reference, five months younger",
             ),
             ("MicroTFLite", "", "--library chirale@2.0.0"),
-            ("EloquentTinyML", "2.4.4", "--target esp32 --runtime 2021-04-09 --kernels reference"),
-            ("Harvard_TinyMLx", "", "--target cortex-m4 --runtime 2021-04-09 --kernels reference"),
+            (
+                "EloquentTinyML",
+                "2.4.4",
+                "--target esp32 --runtime 2021-04-09 --kernels reference; 3.0 uses tflm_esp32",
+            ),
             ("neuralSPOT", "", "--target cortex-m4 --runtime 2024-12-23 --kernels reference"),
             ("silabs-gsdk", "", "--target cortex-m33 --runtime 7005d60ed --kernels reference"),
             ("nxp-eiq", "", "--target cortex-m7 --runtime 2023-09-29 --kernels reference"),

@@ -56,10 +56,6 @@ class Runtime:
     upstream: int | None = None
     forks: tuple[tuple[str, int], ...] = ()
 
-    def __post_init__(self) -> None:
-        rows_exist = self.static_memory == (self.snapshot != CHIRALE_SNAPSHOT)
-        assert rows_exist, "only chirale-2.0.0 has struct tables without TF_LITE_STATIC_MEMORY, and no others"
-
     def position(self, tree: str) -> int:
         """Return where the snapshot stands in the history of a repository, see :mod:`tflm_sim.targets.changes`."""
         if self.upstream is not None:

@@ -25,8 +25,8 @@ def declarations(runtime: Runtime) -> Mapping[str, CStruct]:
     """Return every struct of a runtime as it declares it, by name."""
 
     def holds(word: str) -> bool:
-        if word == "compression":
-            return runtime.compression
+        if word in ("compression", "static_memory"):
+            return bool(getattr(runtime, word))
         return runtime.snapshot == word if word in SNAPSHOTS else runtime.has(word)
 
     return Header(_HEADER, holds)

@@ -1,7 +1,6 @@
 import pytest
 
-from tflm_sim.targets.presets import PRESETS, target
-from tflm_sim.targets.runtime import Runtime
+from tflm_sim.targets.presets import PRESETS, library_target, target
 from tflm_sim.targets.structs import declarations, layouts
 
 
@@ -57,14 +56,16 @@ def test_an_unknown_struct_is_a_key_error_that_names_it() -> None:
         target("x86_64").sizeof("OpDataNothing")
 
 
-def test_only_the_arduino_library_has_tables_without_static_memory() -> None:
+def test_libraries_for_the_arduino_ide_are_built_without_static_memory() -> None:
     nano = target("nano33ble-chirale")
     # type 1 + 3, data 4, dims 4, params 8, allocation_type 1 + 3, bytes 4, 3 pointers 12, buffer_handle 4, 2 bools + 2,
     # quantization 8, 2 pointers 8
     assert nano.sizeof("TfLiteTensor") == 64
     assert nano.sizeof("TfLiteNode") == 40
-    with pytest.raises(AssertionError, match="TF_LITE_STATIC_MEMORY"):
-        Runtime(static_memory=False)
+    esp = library_target("TensorFlowLite_ESP32")
+    # Enums have 4 bytes there, which were padding. A node: 7 pointers 28, size 4, delegate 4, bool 1 + 3.
+    assert (esp.sizeof("TfLiteTensor"), esp.sizeof("TfLiteNode")) == (64, 40)
+    assert library_target("tflm_esp32@2.0.0").sizeof("TfLiteTensor") == 40
 
 
 def test_esp_tflite_micro_1_3_3_keeps_no_iterator_index() -> None:

@@ -12,19 +12,19 @@ struct BuiltinDataAllocator { void *vtable; };  // :34
 // tensorflow/lite/core/c/common.h
 struct TfLiteQuantization { int type; void *params; };  // :364
 struct TfLiteAffineQuantization { void *scale, *zero_point; int32_t quantized_dimension; };  // :380
-struct [[!chirale-2.0.0]] TfLiteTensor {  // :678
+struct [[static_memory]] TfLiteTensor {  // :678
   TfLiteQuantization quantization; TfLiteQuantizationParams params; void *data, *dims; size_t bytes;
   enum type, allocation_type; bool is_variable;
 };
-struct [[chirale-2.0.0]] TfLiteTensor {  // without TF_LITE_STATIC_MEMORY
+struct [[!static_memory]] TfLiteTensor {  // :473
   enum type; void *data, *dims; TfLiteQuantizationParams params; enum allocation_type; size_t bytes;
   void *allocation, *name, *delegate; int buffer_handle; bool data_is_stale, is_variable;
   TfLiteQuantization quantization; void *sparsity, *dims_signature;
 };
 struct TfLiteNode {  // :723
-  void *inputs, *outputs; [[node_intermediates]] void *intermediates; [[chirale-2.0.0]] void *temporaries;
+  void *inputs, *outputs; [[node_intermediates]] void *intermediates; [[!static_memory]] void *temporaries;
   void *user_data, *builtin_data, *custom_initial_data; int custom_initial_data_size;
-  [[chirale-2.0.0]] void *delegate; [[chirale-2.0.0]] bool might_have_side_effect;
+  [[!static_memory]] void *delegate; [[!static_memory]] bool might_have_side_effect;
 };
 struct TfLiteEvalTensor { void *data, *dims; enum type; };  // :753
 
