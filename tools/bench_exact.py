@@ -64,7 +64,7 @@ def compressed(name: str) -> Problem:
     path = SHARED / "planners" / "speed" / f"minimalloc_{name}.csv"
     with path.open(newline="", encoding="utf-8") as file:
         rows = [(int(row["size"]), int(row["first"]), int(row["last"])) for row in csv.DictReader(file)]
-    return Problem(tuple(Buffer(*row) for row in rows), tuple(map(str, range(len(rows)))), str(path))
+    return Problem(tuple(Buffer(size, first, last + 1) for size, first, last in rows), str(path))
 
 
 def instances(directory: Path | None) -> Iterator[tuple[str, Problem]]:
@@ -165,9 +165,9 @@ def run_cp_sat(problem: Problem, capacity: int, time_limit: float) -> tuple[int 
     offsets, lives, places = [], [], []
     for buffer in problem.buffers:
         offset = model.new_int_var(0, capacity - buffer.size, "")
-        length = buffer.last_time_used - buffer.first_time_used + 1
+        length = buffer.upper - buffer.lower
         offsets.append(offset)
-        lives.append(model.new_fixed_size_interval_var(buffer.first_time_used, length, ""))
+        lives.append(model.new_fixed_size_interval_var(buffer.lower, length, ""))
         places.append(model.new_fixed_size_interval_var(offset, buffer.size, ""))
     model.add_no_overlap_2d(lives, places)
     solver = cp_model.CpSolver()

@@ -138,7 +138,7 @@ def run_driver(driver: Path, problem_list: list[Problem]) -> Iterator[dict[str, 
 
 def python_seconds(problem: Problem) -> float:
     """Return the CPU seconds of ``greedy.plan`` from Buffers to Plan, the C core included."""
-    buffers = [Buffer(*row) for row in problem.rows]
+    buffers = [Buffer(size, first, last + 1) for size, first, last in problem.rows]
     times = []
     for _ in range(3 if len(buffers) > 10_000 else 21):
         start = time.process_time()
@@ -190,7 +190,9 @@ def report(problem_list: list[Problem], measured: list[dict[str, Any]], upstream
         live = None
         if upstream is not None and count <= MOST_UPSTREAM_BUFFERS:
             live, offsets = upstream_seconds(upstream, problem)
-            if offsets != list(greedy.plan([Buffer(*r) for r in problem.rows]).offsets):
+            if offsets != list(
+                greedy.plan([Buffer(size, first, last + 1) for size, first, last in problem.rows]).offsets
+            ):
                 failures.append(f"{problem.name}: the plan is not upstream's")
         known = [seconds for seconds in (live, before) if seconds is not None]
         ratio = min(known) / ours if known else None

@@ -22,8 +22,8 @@ def cp_sat_peak(buffers: list[Buffer]) -> int:
     times, spans = [], []
     for index, buffer in enumerate(buffers):
         step = model.new_int_var(0, highest // buffer.alignment, f"step{index}")
-        duration = buffer.last_time_used - buffer.first_time_used + 1
-        times.append(model.new_fixed_size_interval_var(buffer.first_time_used, duration, f"time{index}"))
+        duration = buffer.upper - buffer.lower
+        times.append(model.new_fixed_size_interval_var(buffer.lower, duration, f"time{index}"))
         spans.append(model.new_fixed_size_interval_var(step * buffer.alignment, buffer.size, f"bytes{index}"))
         model.add(step * buffer.alignment + buffer.size <= peak)
     model.add_no_overlap_2d(times, spans)
@@ -41,7 +41,7 @@ def random_problem(random: Random) -> list[Buffer]:
     for _ in range(random.randint(8, 16)):
         first = random.randint(0, 9)
         last = min(9, first + random.randint(0, 5))
-        buffers.append(Buffer(random.randint(1, 20), first, last, random.choice((1, 1, 2, 4))))
+        buffers.append(Buffer(random.randint(1, 20), first, last + 1, random.choice((1, 1, 2, 4))))
     return buffers
 
 

@@ -58,8 +58,8 @@ def a_buffer(draw: st.DrawFn, *, last_time: int = 6, may_be_fixed: bool = True) 
     first = draw(st.integers(0, last_time))
     return Buffer(
         size=draw(st.one_of(st.integers(0, 12), st.sampled_from([16, 20, 24, 32, 48]))),
-        first_time_used=first,
-        last_time_used=draw(st.integers(first, last_time)),
+        lower=first,
+        upper=draw(st.integers(first, last_time)) + 1,
         alignment=draw(st.sampled_from([1, 1, 1, 2, 3, 4, 8, 16])),
         offset=draw(st.one_of(st.none(), st.none(), st.integers(0, 40))) if may_be_fixed else None,
     )
@@ -99,14 +99,14 @@ def test_sizes_that_need_64_bits_scale_the_peak(buffers: list[Buffer], factor: i
     scaled = [
         Buffer(
             buffer.size * factor,
-            buffer.first_time_used,
-            buffer.last_time_used,
+            buffer.lower,
+            buffer.upper,
             buffer.alignment * factor,
             None if buffer.offset is None else buffer.offset * factor,
         )
         for buffer in buffers
     ]
-    one = Buffer(1, 100, 100)
+    one = Buffer(1, 100, 101)
     assert solve([*scaled, one]).peak == max(1, brute_force(buffers) * factor)
 
 
@@ -136,7 +136,7 @@ def test_fixing_the_best_plan_is_a_valid_problem_with_the_same_peak(buffers: lis
     best = solve(buffers)
     assert best.offsets is not None
     fixed = [
-        Buffer(buffer.size, buffer.first_time_used, buffer.last_time_used, buffer.alignment, offset)
+        Buffer(buffer.size, buffer.lower, buffer.upper, buffer.alignment, offset)
         for buffer, offset in zip(buffers, best.offsets, strict=True)
     ]
     assert solve(fixed).plan == plan_of(buffers, best.offsets)

@@ -37,7 +37,7 @@ def requirements(draw, sizes=SIZES, times=TIMES):
 def buffers(draw):
     first = draw(TIMES)
     last = first + draw(st.integers(0, 6))
-    return Buffer(draw(SIZES), first, last, draw(st.sampled_from([1, 1, 2, 3, 4, 16])))
+    return Buffer(draw(SIZES), first, last + 1, draw(st.sampled_from([1, 1, 2, 3, 4, 16])))
 
 
 def outcome(plan, *args):
@@ -121,6 +121,8 @@ def test_no_planner_is_below_the_exact_one(problem):
 @given(problem=st.lists(buffers(), max_size=20))
 def test_a_problem_survives_the_csv(problem):
     file = io.StringIO()
-    named = Problem(tuple(problem), tuple(f"b{index}" for index in range(len(problem))))
+    named = Problem(tuple(replace(buffer, name=f"b{index}") for index, buffer in enumerate(problem)))
     write_csv(file, named)
-    assert read_csv(file.getvalue().splitlines()) == named
+    again = read_csv(file.getvalue().splitlines())
+    assert again == named
+    assert [buffer.name for buffer in again.buffers] == [buffer.name for buffer in named.buffers]

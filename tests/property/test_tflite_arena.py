@@ -93,7 +93,7 @@ def test_planning_again_after_a_node_leaves_a_valid_plan(graph, data):
 @given(
     st.lists(
         st.builds(
-            lambda size, first, length: Buffer(size, first, first + length, 16),
+            lambda size, first, length: Buffer(size, first, first + length + 1, 16),
             SIZES,
             st.integers(0, 9),
             st.integers(0, 5),
@@ -181,7 +181,7 @@ def test_allocations_that_meet_never_share_bytes_and_resolve_after_commit(steps)
             arena.reset_allocs()
         active = arena.active_allocs
         assert active == sorted(active, key=lambda alloc: alloc.offset)
-        buffers = [Buffer(alloc.size, alloc.first_node, alloc.last_node, 16) for alloc in active]
+        buffers = [Buffer(alloc.size, alloc.first_node, alloc.last_node + 1, 16) for alloc in active]
         assert validate(buffers, plan_of(buffers, [alloc.offset for alloc in active])) == []
 
 
@@ -205,6 +205,6 @@ def test_the_older_planner_keeps_tensors_apart_too(graph, preserves_inputs, pres
     buffers, offsets = [], []
     for index, tensor in enumerate(graph.tensors):
         if tensor.allocation_type is AllocationType.ARENA_RW and tensor.offset is not None and index in begins:
-            buffers.append(Buffer(tensor.size, begins[index], ends.get(index, last), 4))
+            buffers.append(Buffer(tensor.size, begins[index], ends.get(index, last) + 1, 4))
             offsets.append(tensor.offset)
     assert validate(buffers, plan_of(buffers, offsets)) == []

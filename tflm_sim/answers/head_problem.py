@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tflm_sim.answers.simulation import Simulation
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import AllocationInfo
-from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.planners.problem import Problem
 from tflm_sim.units import align_up
@@ -30,15 +29,17 @@ def head_problem(simulation: Simulation, *, title: str = "") -> Problem:
 
 def problem_of(infos: Sequence[AllocationInfo], *, title: str = "") -> Problem:
     """Return the problem that rows of the AllocationInfo array are; raises as :func:`head_problem`."""
-    return Problem(tuple(map(_buffer, infos)), tuple(map(_name, infos)), title)
+    for info in infos:
+        if info.offline_offset < ONLINE_PLANNED_BUFFER:
+            raise UsageError(f"{_name(info)} is fixed at the negative offset {info.offline_offset}")
+    return Problem(tuple(map(planned_buffer, infos)), title)
 
 
-def _buffer(info: AllocationInfo) -> Buffer:
-    if info.offline_offset < ONLINE_PLANNED_BUFFER:
-        raise UsageError(f"{_name(info)} is fixed at the negative offset {info.offline_offset}")
-    offset = None if info.offline_offset == ONLINE_PLANNED_BUFFER else info.offline_offset
-    size = align_up(info.size, MICRO_ARENA_BUFFER_ALIGNMENT)
-    return Buffer(size, info.first_created, info.last_used, offset=offset)
+def planned_buffer(info: AllocationInfo) -> Buffer:
+    """Return a row of the AllocationInfo array, whose scopes are inclusive, as planners know buffers."""
+    offset = info.offline_offset if info.offline_offset >= 0 else None
+    size = align_up(info.size, BUFFER_ALIGNMENT)
+    return Buffer(size, info.first_created, info.last_used + 1, offset=offset, name=_name(info))
 
 
 def _name(info: AllocationInfo) -> str:

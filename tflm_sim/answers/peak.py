@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.units import align_up
 
 
@@ -48,7 +48,7 @@ def live_bytes(allocation: ModelAllocation) -> list[int]:
     for index in allocation.offsets:
         info = allocation.infos[index]
         if info.first_created >= 0:
-            size = align_up(info.size, MICRO_ARENA_BUFFER_ALIGNMENT)
+            size = align_up(info.size, BUFFER_ALIGNMENT)
             changes[info.first_created] += size
             changes[info.last_used + 1] -= size
     return list(accumulate(changes))[:-1]

@@ -22,8 +22,8 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.board.framing import SCHEMA, FieldValue
 from tflm_sim.board.replay import ReplayScript, ReplayStep
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.errors import UsageError
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.units import align_up
 
@@ -50,7 +50,7 @@ class _ScriptBuilder(ArenaState):
     def __init__(self, simulation: Simulation) -> None:
         self._size = simulation.device.arena.size
         lost = simulation.arena_size - self._size
-        self._skew = (simulation.configuration.target.arena_address + lost) % MICRO_ARENA_BUFFER_ALIGNMENT
+        self._skew = (simulation.configuration.target.arena_address + lost) % BUFFER_ALIGNMENT
         self._steps: list[ReplayStep] = []
         self._mark = self._seed = 0
         self._painted: dict[int, tuple[int, int]] = {}  # offset: painted size, seed
@@ -149,7 +149,7 @@ class _ScriptBuilder(ArenaState):
     def _solve(self) -> None:
         self._step("solve", {}, self._peaks[0], "the plan's size")
         tables = self.planner_tables + self._planned * PER_BUFFER_SIZE
-        self._need(align_up(self._skew + tables, MICRO_ARENA_BUFFER_ALIGNMENT) - self._skew)
+        self._need(align_up(self._skew + tables, BUFFER_ALIGNMENT) - self._skew)
 
     def _plan_done(self, event: PlanDone) -> None:
         if self._asked == 0:

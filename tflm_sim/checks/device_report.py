@@ -23,10 +23,10 @@ from tflm_sim.board.dialects.events import (
 )
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.recording import RecordedAllocationType
 from tflm_sim.device.run import ROOMY_ARENA
 from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 # Source: tools/benchmarking/generic_model_benchmark.cc @ 90b983c, kNumResourceVariable.
 BENCHMARK_RESOURCE_VARIABLES = 100
@@ -136,7 +136,7 @@ def _compare(report: DeviceReport, model: Model, observed: Configuration, about:
         return Comparison(about, "", (fails,))
     if simulation.status != "ok":
         return Comparison(about, f"the simulation fails in this arena: {simulation.failure}", ())
-    odd = arena_size % MICRO_ARENA_BUFFER_ALIGNMENT
+    odd = arena_size % BUFFER_ALIGNMENT
     where = f"{about}, arena size {odd} past a multiple of 16" if odd else about
     return Comparison(where, "", tuple(_figures(report, simulation)))
 
@@ -165,7 +165,7 @@ def _arena_sizes(report: DeviceReport) -> Sequence[int]:
         return [report.arena_size]
     if isinstance(report, ArenaUsed | BenchmarkRecord):
         return [ROOMY_ARENA]
-    remainders = sorted(range(MICRO_ARENA_BUFFER_ALIGNMENT), key=lambda remainder: (remainder % 4, remainder % 8))
+    remainders = sorted(range(BUFFER_ALIGNMENT), key=lambda remainder: (remainder % 4, remainder % 8))
     return [ROOMY_ARENA - remainder for remainder in remainders]
 
 

@@ -22,9 +22,9 @@ from tflm_sim.board.dialects.messages import BY_KIND, Role
 from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.checks.alternatives import MOST_ANSWERS, alternatives
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 _MOST_SIZES = 1000
 _CHECKED = ("condition", "left", "right", "tensor", "bytes")
@@ -134,7 +134,7 @@ def _ranges(sizes: set[int]) -> tuple[tuple[int, int], ...]:
     """Return sizes as ranges: those that follow one another by no more than an alignment."""
     ranges: list[tuple[int, int]] = []
     for size in sorted(sizes):
-        if ranges and size - ranges[-1][1] <= MICRO_ARENA_BUFFER_ALIGNMENT:
+        if ranges and size - ranges[-1][1] <= BUFFER_ALIGNMENT:
             ranges[-1] = ranges[-1][0], size
         else:
             ranges.append((size, size))

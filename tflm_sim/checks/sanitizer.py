@@ -30,9 +30,8 @@ from tflm_sim.arena.stages import BEGINNINGS, KERNEL_STEPS, Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.checks.npu import NpuTensors
 from tflm_sim.checks.shadow import Owner, ShadowMemory
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.invocation.findings import BufferId, Finding, FindingCode
-from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer, Plan
 from tflm_sim.planners.validate import Fault, validate
 
 
@@ -217,10 +216,10 @@ class Sanitizer(ArenaState):
         infos = [self._infos[row.info] for row in self._plan]
         for info, offset in zip(infos, self._offsets, strict=True):
             what = str(_buffer(info))
-            self._check_alignment(what, offset, info.size, MICRO_ARENA_BUFFER_ALIGNMENT)
+            self._check_alignment(what, offset, info.size, BUFFER_ALIGNMENT)
             self._check_tail(what, offset, offset + info.size)
         # Dimensions below zero make a size below zero, for which the planner reserves nothing.
-        buffers = [Buffer(max(info.size, 0), info.first, info.last) for info in infos]
+        buffers = [Buffer(max(info.size, 0), info.first, info.last + 1) for info in infos]
         for fault in validate(buffers, Plan(tuple(self._offsets), event.head_usage)):
             if fault.fault is Fault.OVERLAP:
                 self._note_overlap(*((infos[index], self._offsets[index]) for index in fault.buffers))

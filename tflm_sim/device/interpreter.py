@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 from tflm_sim.arena.events import OpEvent, Phase
 from tflm_sim.arena.stages import Stage
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.kernel_driver import KernelDriver
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation
@@ -23,6 +22,7 @@ from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, builtin_operator_name
 from tflm_sim.model.types import Model, OperatorCode
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 CUSTOM = builtin_operator_code("CUSTOM")
 _CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (--ethos-u)"}
@@ -227,7 +227,7 @@ class MicroInterpreter:
         take_persistent(
             self.allocator.arena,
             size,
-            MICRO_ARENA_BUFFER_ALIGNMENT,
+            BUFFER_ALIGNMENT,
             label=label,
             message=f"Failed to allocate memory for context->{role}_tensors_, {size} bytes required",
             category=RecordedAllocationType.PERSISTENT_BUFFER_DATA,

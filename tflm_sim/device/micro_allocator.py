@@ -19,7 +19,6 @@ from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import Corruption, Phase, ScratchRequest
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.compression import CompressedTensorsAllocator
-from tflm_sim.device.constants import MAX_SCRATCH_BUFFERS_PER_OP, MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocationType
 from tflm_sim.device.static_memory_plan import StaticMemoryPlan
@@ -30,6 +29,7 @@ from tflm_sim.graph import lifetimes
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import Model
 from tflm_sim.ops.requests import KernelTensor
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.greedy import GreedyMemoryPlanner
 from tflm_sim.planners.linear import LinearMemoryPlanner
 from tflm_sim.planners.memory_planner import MemoryPlanner
@@ -43,6 +43,9 @@ ALLOCATOR_STRUCTS = {
     "recording": (("RecordingSingleArenaBufferAllocator",), "RecordingMicroAllocator"),
     "split": (("PersistentArenaBufferAllocator", "NonPersistentArenaBufferAllocator"), "MicroAllocator"),
 }
+
+MAX_SCRATCH_BUFFERS_PER_OP = 12
+"""``kMaxScratchBuffersPerOp``: how many scratch buffers one Prepare may request."""
 
 _SCRATCH_REQUEST = "internal::ScratchBufferRequest"
 _PERSISTENT_TENSOR_CATEGORIES = (
@@ -111,7 +114,7 @@ class MicroAllocator:
     def allocate_persistent_buffer(self, size: int, label: str) -> int | None:
         """``AllocatePersistentBuffer``: tail bytes for a kernel, aligned to 16; None when they do not fit."""
         return self.arena.allocate_persistent_buffer(
-            size, MICRO_ARENA_BUFFER_ALIGNMENT, category=RecordedAllocationType.PERSISTENT_BUFFER_DATA, label=label
+            size, BUFFER_ALIGNMENT, category=RecordedAllocationType.PERSISTENT_BUFFER_DATA, label=label
         )
 
     def allocate_builtin_data(self, struct: str) -> int:

@@ -9,7 +9,6 @@ from tflm_sim.arena.arena import SET_HEAD_RULES, ArenaRules, SingleArenaBufferAl
 from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
 from tflm_sim.arena.split_arena import SplitArena
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.interpreter import MicroInterpreter
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation
@@ -19,6 +18,7 @@ from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up
@@ -49,7 +49,7 @@ class PlannedBuffer:
     @property
     def end(self) -> int:
         """The first byte after it, rounded up to the planner's 16."""
-        return self.offset + align_up(self.info.size, MICRO_ARENA_BUFFER_ALIGNMENT)
+        return self.offset + align_up(self.info.size, BUFFER_ALIGNMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ def lost_bytes(configuration: Configuration) -> int:
     ``MicroAllocator::Create`` skips to an aligned start; ``RecordingMicroAllocator::Create`` does not.
     """
     address = configuration.target.arena_address
-    return -address % MICRO_ARENA_BUFFER_ALIGNMENT if configuration.interpreter == "plain" else 0
+    return -address % BUFFER_ALIGNMENT if configuration.interpreter == "plain" else 0
 
 
 def arena_rules(runtime: Runtime) -> ArenaRules:

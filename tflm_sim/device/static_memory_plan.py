@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Sequence
 from tflm_sim.arena.arena import ArenaAllocator, unsigned
 from tflm_sim.arena.events import AllocInfo, Phase, PlanAdd, PlanDone, PlanFits, PlanOffset, Variable
 from tflm_sim.arena.stages import Stage
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocationType
 from tflm_sim.device.tail import take_persistent
@@ -25,6 +24,7 @@ from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, Planning
 from tflm_sim.graph import lifetimes
 from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder, LifetimeRules
 from tflm_sim.graph.subgraph_lifetimes import SubgraphRules, subgraph_lifetimes
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER, MemoryPlanner
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
@@ -134,7 +134,7 @@ class StaticMemoryPlan:
     def _check_plan(self) -> None:
         """Hold the plan against what is free above the scratch requests."""
         needed = self._planner.maximum_memory_size()
-        available = self._arena.available_memory(MICRO_ARENA_BUFFER_ALIGNMENT)
+        available = self._arena.available_memory(BUFFER_ALIGNMENT)
         self._arena.tell(PlanFits, needed, available)
         if needed > available:
             message = (
@@ -154,7 +154,7 @@ class StaticMemoryPlan:
         arena, usage = self._arena, self._planner.maximum_memory_size()
         arena.tell(PlanDone, usage, self._max_head_usage, remaining, buffer_count)
         self._max_head_usage = max(self._max_head_usage, usage)
-        if not arena.reserve_non_persistent_overlay_memory(self._max_head_usage, MICRO_ARENA_BUFFER_ALIGNMENT):
+        if not arena.reserve_non_persistent_overlay_memory(self._max_head_usage, BUFFER_ALIGNMENT):
             raise ArenaOverflowError(f"head: the plan of {self._max_head_usage} bytes does not fit below the tail")
 
     def _planning_temp(self, size: int, alignment: int, purpose: str = "memory planning") -> int:
@@ -202,7 +202,7 @@ class StaticMemoryPlan:
             allocation.variable_offsets[subgraph, tensor.index] = take_persistent(
                 self._arena,
                 size,
-                MICRO_ARENA_BUFFER_ALIGNMENT,
+                BUFFER_ALIGNMENT,
                 label=f"variable tensor {tensor.index} of subgraph {subgraph}",
                 message=f"Failed to allocate variable tensor of size {int32(size)}",
                 category=RecordedAllocationType.TFLITE_TENSOR_VARIABLE_BUFFER_DATA,
@@ -212,14 +212,14 @@ class StaticMemoryPlan:
         """Give the planner all that is left; return where its tables are and how many bytes they may take."""
         arena, planner = self._arena, self._planner
         arena.tell(Phase, Stage.PLANNER_ARENA)
-        remaining = arena.available_memory(MICRO_ARENA_BUFFER_ALIGNMENT)
-        planner_arena = arena.allocate_temp(remaining, MICRO_ARENA_BUFFER_ALIGNMENT)
+        remaining = arena.available_memory(BUFFER_ALIGNMENT)
+        planner_arena = arena.allocate_temp(remaining, BUFFER_ALIGNMENT)
         if planner_arena is None:
             raise ArenaOverflowError("temp: nothing is left for the memory planner")
         planner.init(remaining)
         for index in planned:
             info = allocation.infos[index]
-            size = int32(align_up(info.size, MICRO_ARENA_BUFFER_ALIGNMENT))
+            size = int32(align_up(info.size, BUFFER_ALIGNMENT))
             first, last, offline = info.first_created, info.last_used, info.offline_offset
             arena.tell(PlanAdd, index, info.size, size, first, last, offline)
             planner.add_buffer(size, first, last, offline_offset=None if offline == ONLINE_PLANNED_BUFFER else offline)

@@ -23,20 +23,20 @@ def plan(buffers: Sequence[Buffer]) -> Plan:
     """
     if any(buffer.offset is not None for buffer in buffers):
         raise UsageError("TFLite's arena does not know fixed offsets")
-    begin = min((buffer.first_time_used for buffer in buffers), default=0)
-    end = max((buffer.last_time_used for buffer in buffers), default=0)
+    begin = min((buffer.lower for buffer in buffers), default=0)
+    end = max((buffer.upper for buffer in buffers), default=0)
 
     def placement_order(index: int) -> tuple[int, int, int, int]:
         buffer = buffers[index]
-        if buffer.first_time_used == begin and buffer.last_time_used == end:
+        if buffer.lower == begin and buffer.upper == end:
             return (0, 0, 0, index)
-        return (1, -buffer.size, buffer.first_time_used, index)
+        return (1, -buffer.size, buffer.lower, index)
 
     arena = SimpleMemoryArena(max((buffer.alignment for buffer in buffers), default=DEFAULT_ARENA_ALIGNMENT))
     offsets = [0] * len(buffers)
     for index in sorted(range(len(buffers)), key=placement_order):
         buffer = buffers[index]
-        ends = {"first_node": buffer.first_time_used, "last_node": buffer.last_time_used}
+        ends = {"first_node": buffer.lower, "last_node": buffer.upper - 1}
         offsets[index] = arena.allocate(buffer.size, buffer.alignment, tensor=index, **ends).offset
     return plan_of(buffers, offsets)
 
@@ -48,12 +48,11 @@ def planned_problem(planner: ArenaPlanner, *, title: str = "") -> tuple[Problem,
     bytes is part of that one, whose lifetime is the union of both.
     """
     last_time = max(len(planner.graph.execution_plan) - 1, 0)
-    names, buffers, offsets = [], [], []
+    buffers, offsets = [], []
     for index, (tensor, alloc) in enumerate(zip(planner.graph.tensors, planner.allocs, strict=True)):
         if tensor.allocation_type is not AllocationType.ARENA_RW or alloc.size == 0:
             continue
-        names.append(tensor.name or f"tensor {index}")
-        last_node = min(alloc.last_node, last_time)
-        buffers.append(Buffer(alloc.size, alloc.first_node, last_node, planner.tensor_alignment))
+        name, upper = tensor.name or f"tensor {index}", min(alloc.last_node, last_time) + 1
+        buffers.append(Buffer(alloc.size, alloc.first_node, upper, planner.tensor_alignment, name=name))
         offsets.append(alloc.offset)
-    return Problem(tuple(buffers), tuple(names), title), plan_of(buffers, offsets)
+    return Problem(tuple(buffers), title), plan_of(buffers, offsets)

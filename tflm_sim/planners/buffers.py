@@ -1,12 +1,13 @@
 """``Buffer`` and ``Plan``: the question that every planner gets and the answer that it gives.
 
-A buffer needs ``size`` bytes of the arena from ``first_time_used`` to ``last_time_used``, both *inclusive*; two buffers
-that share a moment must not share a byte. A plan is one offset per buffer::
+A buffer needs ``size`` bytes of the arena at the moments ``lower <= time < upper``, in minimalloc's words; two buffers
+that share a moment must not share a byte. TFLM's own structs, and the C core, name the first and the last moment: only
+what speaks to them converts. A plan is one offset per buffer::
 
     bytes
     30 |     +---+
-       |     | 1 |        buffer 0: size 10, times 0..1, offset  0
-    10 | +---+---+        buffer 1: size 20, times 1..2, offset 10
+       |     | 1 |        buffer 0: size 10, lower 0, upper 2, offset  0
+    10 | +---+---+        buffer 1: size 20, lower 1, upper 3, offset 10
        | | 0 |            peak 30
      0 +-0---1---2- time
 """
@@ -14,10 +15,16 @@ that share a moment must not share a byte. A plan is one offset per buffer::
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import html_table
+
+BUFFER_ALIGNMENT = 16
+"""``MicroArenaBufferAlignment()``: TFLM rounds planned buffers up to this many bytes, and aligns what kernels keep.
+
+Source: tensorflow/lite/micro/micro_arena_constants.h @ 90b983c.
+"""
 
 _SHOWN = 40
 
@@ -28,28 +35,28 @@ class Buffer:
 
     Attributes:
         size: Bytes; 0 is allowed and occupies nothing.
-        first_time_used: The first moment (operator index) at which the bytes are needed, inclusive.
-        last_time_used: The last such moment, inclusive.
+        lower: The first moment (operator index) at which the bytes are needed.
+        upper: The first moment after it at which they are not needed any more.
         alignment: The offset must be a multiple of this many bytes.
         offset: Where the buffer has to be (bytes from the base of the arena), or None when the planner decides.
+        name: What it is called, for people; buffers that differ in nothing else are equal.
 
     Raises:
         UsageError: A negative size or offset, an alignment below 1, or a lifetime that ends before it begins.
     """
 
     size: int
-    first_time_used: int
-    last_time_used: int
+    lower: int
+    upper: int
     alignment: int = 1
     offset: int | None = None
+    name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.size < 0:
             raise UsageError(f"a buffer of {self.size} bytes: the size must not be negative")
-        if self.first_time_used > self.last_time_used:
-            raise UsageError(
-                f"a buffer used from {self.first_time_used} to {self.last_time_used}: it ends before it begins"
-            )
+        if self.lower >= self.upper:
+            raise UsageError(f"a buffer with lower {self.lower} and upper {self.upper}: it ends before it begins")
         if self.alignment < 1:
             raise UsageError(f"a buffer aligned to {self.alignment}: the alignment must be positive")
         if self.offset is not None and self.offset < 0:
@@ -57,7 +64,7 @@ class Buffer:
 
     def is_alive_with(self, other: Buffer) -> bool:
         """Return whether both are needed at one moment."""
-        return self.first_time_used <= other.last_time_used and other.first_time_used <= self.last_time_used
+        return self.lower < other.upper and other.lower < self.upper
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import random
 import time
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Protocol
@@ -208,15 +208,15 @@ def neighbours(buffers: Sequence[Buffer]) -> list[list[int]]:
     """Return for each buffer those alive together with it, by the first moment that they share, then by index."""
     result: list[list[int]] = [[] for _ in buffers]
     alive: list[int] = []
-    for index in sorted(range(len(buffers)), key=lambda i: buffers[i].first_time_used):
-        alive = [other for other in alive if buffers[other].last_time_used >= buffers[index].first_time_used]
+    for index in sorted(range(len(buffers)), key=lambda i: buffers[i].lower):
+        alive = [other for other in alive if buffers[other].upper > buffers[index].lower]
         for other in alive:
             result[index].append(other)
             result[other].append(index)
         alive.append(index)
     for index, others in enumerate(result):
-        begin = buffers[index].first_time_used
-        others.sort(key=lambda other: (max(begin, buffers[other].first_time_used), other))
+        begin = buffers[index].lower
+        others.sort(key=lambda other: (max(begin, buffers[other].lower), other))
     return result
 
 
@@ -224,9 +224,9 @@ def live_bytes(buffers: Sequence[Buffer]) -> dict[int, int]:
     """Return the bytes alive at each moment at which a buffer is first used, ascending."""
     change: dict[int, int] = {}
     for buffer in buffers:
-        change[buffer.first_time_used] = change.get(buffer.first_time_used, 0) + buffer.size
-        change[buffer.last_time_used + 1] = change.get(buffer.last_time_used + 1, 0) - buffer.size
-    moments = {buffer.first_time_used for buffer in buffers}
+        change[buffer.lower] = change.get(buffer.lower, 0) + buffer.size
+        change[buffer.upper] = change.get(buffer.upper, 0) - buffer.size
+    moments = {buffer.lower for buffer in buffers}
     live, result = 0, {}
     for moment in sorted(change):
         live += change[moment]
@@ -241,8 +241,8 @@ def first_order(buffers: Sequence[Buffer]) -> list[int]:
     moments, amounts = list(live), list(live.values())
 
     def key(index: int) -> tuple[int, int, int, int]:
-        first, last = buffers[index].first_time_used, buffers[index].last_time_used
-        urgency = max(amounts[bisect_left(moments, first) : bisect_right(moments, last)])
-        return (-urgency, first - last, first, -buffers[index].size)
+        lower, upper = buffers[index].lower, buffers[index].upper
+        urgency = max(amounts[bisect_left(moments, lower) : bisect_left(moments, upper)])
+        return (-urgency, lower - upper, lower, -buffers[index].size)
 
     return sorted((index for index, buffer in enumerate(buffers) if buffer.offset is None), key=key)

@@ -29,15 +29,15 @@ def _max_live_bytes(buffers: Sequence[Buffer], step: int) -> int:
     live = peak = 0
     by_end: list[tuple[int, int]] = []
     slacks: list[tuple[int, int]] = []
-    for buffer in sorted(buffers, key=lambda buffer: buffer.first_time_used):
-        now = buffer.first_time_used
-        while by_end and by_end[0][0] < now:
+    for buffer in sorted(buffers, key=lambda buffer: buffer.lower):
+        now = buffer.lower
+        while by_end and by_end[0][0] <= now:
             live -= heapq.heappop(by_end)[1]
         padded = align_up(buffer.size, step)
         live += padded
-        heapq.heappush(by_end, (buffer.last_time_used, padded))
-        heapq.heappush(slacks, (buffer.size - padded, buffer.last_time_used))
-        while slacks[0][1] < now:
+        heapq.heappush(by_end, (buffer.upper, padded))
+        heapq.heappush(slacks, (buffer.size - padded, buffer.upper))
+        while slacks[0][1] <= now:
             heapq.heappop(slacks)
         peak = max(peak, live + slacks[0][0])
     return peak

@@ -24,8 +24,8 @@ def write_plan_svg(file: TextIO, problem: Problem, plan: Plan, *, planner: str, 
         f'<text x="{_LEFT}" y="20" font-size="14">{title}</text>\n'
     )
     scale = _Scale(problem.buffers, plan)
-    for index, (name, buffer) in enumerate(zip(problem.names, problem.buffers, strict=True)):
-        file.write(_rectangle(scale, index, printable(name), buffer, plan.offsets[index]))
+    for index, buffer in enumerate(problem.buffers):
+        file.write(_rectangle(scale, index, buffer, plan.offsets[index]))
     for line in _axes(scale, plan.peak, lower_bound):
         file.write(line)
     file.write("</svg>\n")
@@ -35,8 +35,8 @@ class _Scale:
     """From (time, byte) to the picture's coordinates."""
 
     def __init__(self, buffers: tuple[Buffer, ...], plan: Plan) -> None:
-        self.first = min((buffer.first_time_used for buffer in buffers), default=0)
-        self.last = max((buffer.last_time_used for buffer in buffers), default=0)
+        self.first = min((buffer.lower for buffer in buffers), default=0)
+        self.last = max((buffer.upper for buffer in buffers), default=1) - 1
         self.per_moment = (WIDTH - _LEFT - _RIGHT) / (self.last - self.first + 1)
         self.per_byte = (HEIGHT - _TOP - _BOTTOM) / max(1, plan.peak)
 
@@ -49,10 +49,11 @@ class _Scale:
         return HEIGHT - _BOTTOM - offset * self.per_byte
 
 
-def _rectangle(scale: _Scale, index: int, name: str, buffer: Buffer, offset: int) -> str:
-    x, y = scale.x(buffer.first_time_used), scale.y(offset + buffer.size)
-    width, height = scale.x(buffer.last_time_used + 1) - x, scale.y(offset) - y
-    fact = f"{name}: {buffer.size:,} bytes at {offset:,}, times {buffer.first_time_used} to {buffer.last_time_used}"
+def _rectangle(scale: _Scale, index: int, buffer: Buffer, offset: int) -> str:
+    name, last = printable(buffer.name), buffer.upper - 1
+    x, y = scale.x(buffer.lower), scale.y(offset + buffer.size)
+    width, height = scale.x(buffer.upper) - x, scale.y(offset) - y
+    fact = f"{name}: {buffer.size:,} bytes at {offset:,}, times {buffer.lower} to {last}"
     label = ""
     if height >= 14 and width >= 7 * len(name):
         label = f'<text x="{x + width / 2:.1f}" y="{y + height / 2 + 4:.1f}" text-anchor="middle">{escape(name)}</text>'

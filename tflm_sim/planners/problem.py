@@ -1,9 +1,9 @@
 """``Problem``: named buffers, and the CSV in which planners exchange them.
 
-minimalloc's format, one buffer a line, lifetimes *half-open*::
+minimalloc's format, one buffer a line::
 
     id,lower,upper,size[,alignment][,offset]        lower <= time < upper
-    conv1,0,3,4096                                  is first_time_used 0, last_time_used 2
+    conv1,0,3,4096                                  is alive at the moments 0, 1 and 2
 
 Columns are found by their names, in any order. ``start`` and ``end``, or ``first`` and ``last``, instead of ``lower``
 and ``upper`` are *inclusive* at both ends. Without an ``id`` the buffers are numbered from 0. An offset in a problem
@@ -34,13 +34,11 @@ class Problem:
     """Buffers to place.
 
     Attributes:
-        buffers: What to place.
-        names: One per buffer.
+        buffers: What to place, each with a name.
         title: Where they come from.
     """
 
     buffers: tuple[Buffer, ...]
-    names: tuple[str, ...]
     title: str = ""
 
 
@@ -51,18 +49,16 @@ def read_csv(lines: Iterable[str], *, path: str = "") -> Problem:
         ModelError: A column is missing or unknown, or a line is not a buffer.
     """
     reader = csv.DictReader(lines, strict=True)
-    names: list[str] = []
     buffers: list[Buffer] = []
     try:
         reader.fieldnames = _header([name.strip() for name in reader.fieldnames or ()])
         for row in reader:
-            names.append(row.get("id", str(len(names))))
-            buffers.append(_buffer(row))
+            buffers.append(_buffer(row, row.get("id", str(len(buffers)))))
     except csv.Error as error:
         raise ModelError(f"line {reader.line_num + 1}: {error}", path=path or None) from None
     except (UsageError, ValueError) as error:
         raise ModelError(f"line {max(reader.line_num, 1)}: {error}", path=path or None) from None
-    return Problem(tuple(buffers), tuple(names), path)
+    return Problem(tuple(buffers), path)
 
 
 def write_csv(file: TextIO, problem: Problem, plan: Plan | None = None) -> None:
@@ -73,12 +69,12 @@ def write_csv(file: TextIO, problem: Problem, plan: Plan | None = None) -> None:
     columns += ["offset"] * any(offset is not None for offset in offsets)
     writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    for name, buffer, offset in zip(problem.names, problem.buffers, offsets, strict=True):
+    for buffer, offset in zip(problem.buffers, offsets, strict=True):
         writer.writerow(
             {
-                "id": name,
-                "lower": buffer.first_time_used,
-                "upper": buffer.last_time_used + 1,
+                "id": buffer.name,
+                "lower": buffer.lower,
+                "upper": buffer.upper,
                 "size": buffer.size,
                 "offset": offset,
                 "alignment": buffer.alignment,
@@ -98,7 +94,7 @@ def _header(found: Sequence[str]) -> list[str]:
     return header
 
 
-def _buffer(row: Mapping[str | None, str | None]) -> Buffer:
+def _buffer(row: Mapping[str | None, str | None], name: str) -> Buffer:
     if None in row or None in row.values():
         raise ValueError("the line has more or fewer fields than the header")
     number = {name: _number(name, value) for name, value in row.items() if name and value and name != "id"}
@@ -107,8 +103,8 @@ def _buffer(row: Mapping[str | None, str | None]) -> Buffer:
     absent = [name for name in _NUMBERS if name not in number]
     if absent:
         raise ValueError(f"{absent[0]} is empty")
-    last = number["upper"] - 1
-    return Buffer(number["size"], number["lower"], last, number.get("alignment", 1), number.get("offset"))
+    size, lower, upper = (number[field] for field in ("size", "lower", "upper"))
+    return Buffer(size, lower, upper, number.get("alignment", 1), number.get("offset"), name)
 
 
 def _number(name: str, text: str) -> int:

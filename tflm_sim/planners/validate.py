@@ -57,8 +57,8 @@ def _offset_faults(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterato
 def _overlaps(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[Finding]:
     """Compare each buffer with those that began earlier and have not ended when it begins."""
     alive: list[int] = []
-    for index in sorted(range(len(buffers)), key=lambda index: buffers[index].first_time_used):
-        alive = [other for other in alive if buffers[other].last_time_used >= buffers[index].first_time_used]
+    for index in sorted(range(len(buffers)), key=lambda index: buffers[index].lower):
+        alive = [other for other in alive if buffers[other].upper > buffers[index].lower]
         begin, end = offsets[index], offsets[index] + buffers[index].size
         for other in alive:
             other_begin, other_end = offsets[other], offsets[other] + buffers[other].size

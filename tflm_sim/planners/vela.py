@@ -25,10 +25,10 @@ def plan(buffers: Sequence[Buffer]) -> Plan:
         raise UsageError("Vela's greedy allocator cannot plan buffers with a fixed offset")
     offsets = [0] * len(buffers)
     alive: list[tuple[int, int]] = []
-    by_birth = sorted(range(len(buffers)), key=lambda i: (buffers[i].first_time_used, -buffers[i].last_time_used))
+    by_birth = sorted(range(len(buffers)), key=lambda i: (buffers[i].lower, -buffers[i].upper))
     for index in by_birth:
-        now = buffers[index].first_time_used
-        alive = [(offset, other) for offset, other in alive if buffers[other].last_time_used >= now]
+        now = buffers[index].lower
+        alive = [(offset, other) for offset, other in alive if buffers[other].upper > now]
         taken = [(offset, offset + buffers[other].size) for offset, other in alive]
         offsets[index] = _tightest_gap(buffers[index], taken)
         insort(alive, (offsets[index], index))

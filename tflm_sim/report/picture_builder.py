@@ -18,7 +18,7 @@ from tflm_sim.arena.events import (
 )
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
-from tflm_sim.device.constants import MICRO_ARENA_BUFFER_ALIGNMENT
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.report.picture import Block, Limit, Moment, Step
 from tflm_sim.units import align_up
@@ -149,7 +149,7 @@ class PictureBuilder(ArenaState):
             start = self._blocks[block].offset
             tables = event.buffer_count * self._per_buffer_size
             self._blocks[block] = self._blocks[block]._replace(size=tables)
-            self._need(align_up(start + tables, MICRO_ARENA_BUFFER_ALIGNMENT), step=self._blocks[block].begin)
+            self._need(align_up(start + tables, BUFFER_ALIGNMENT), step=self._blocks[block].begin)
         self._part = "running"
 
     def _need(self, floor: int, *, step: int = -1) -> None:

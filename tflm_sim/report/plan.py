@@ -90,8 +90,8 @@ def plan_document(problem: Problem, comparison: Comparison, saving: ArenaSaving 
     return PlanDocument(
         problem=problem.title,
         buffers=tuple(
-            ProblemBuffer(name, row.size, row.first_time_used, row.last_time_used, row.alignment, row.offset)
-            for name, row in zip(problem.names, problem.buffers, strict=True)
+            ProblemBuffer(row.name, row.size, row.lower, row.upper - 1, row.alignment, row.offset)
+            for row in problem.buffers
         ),
         lower_bound_bytes=comparison.lower_bound,
         best=None if comparison.best is None else comparison.best.planner,

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Unpack
 
+from tflm_sim.answers.head_problem import planned_buffer
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Observer
@@ -14,7 +15,7 @@ from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
 from tflm_sim.planners import greedy
-from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident
 from tflm_sim.report.picture_builder import PictureBuilder
@@ -102,7 +103,7 @@ def _title(configuration: Configuration) -> str:
 def _arena_sizes(roomy: Simulation, arena_size: int | None) -> tuple[int, int | None]:
     """Return the bytes of the arena, or of the persistent and the non-persistent one."""
     if roomy.split is not None:
-        return roomy.split.persistent, align_up(roomy.split.non_persistent, 16)
+        return roomy.split.persistent, align_up(roomy.split.non_persistent, BUFFER_ALIGNMENT)
     if arena_size is not None:
         return arena_size, None
     if roomy.smallest is not None:
@@ -113,7 +114,7 @@ def _arena_sizes(roomy: Simulation, arena_size: int | None) -> tuple[int, int | 
 def _room_to_fail(roomy: Simulation) -> tuple[int, int | None]:
     """Return an arena in which a model that fails anyway gets as far as in a roomy one."""
     needs = (limit.need for limit in _fold(roomy).limits.values())
-    most = min(align_up(max(needs, default=0) + 16, 16), roomy.arena_size)
+    most = min(align_up(max(needs, default=0) + 16, BUFFER_ALIGNMENT), roomy.arena_size)
     return most, most if roomy.configuration.is_split else None
 
 
@@ -179,17 +180,12 @@ def _remedies(
     infos = [allocation.infos[index] for index in allocation.offsets]
     if min(info.size for info in infos) < 0:
         return ()  # only the device plans buffers of negative sizes
-    buffers = [_buffer(info) for info in infos]
+    buffers = [planned_buffer(info) for info in infos]
     rows = []
     for index in alive[:MOST_REMEDIES]:
         head = _head_without(buffers, index, planner)
-        rows.append(Remedy(index, head, align_up(max(others, head + running.tail), 16)))
+        rows.append(Remedy(index, head, align_up(max(others, head + running.tail), BUFFER_ALIGNMENT)))
     return tuple(sorted(rows, key=lambda row: row.head_bytes))
-
-
-def _buffer(info: AllocationInfo) -> Buffer:
-    fixed = info.offline_offset if info.offline_offset >= 0 else None
-    return Buffer(align_up(info.size, 16), info.first_created, info.last_used, offset=fixed)
 
 
 def _head_without(buffers: list[Buffer], index: int, planner: str) -> int:

@@ -21,12 +21,13 @@ from itertools import accumulate, product
 
 import numpy as np
 
+from tflm_sim.answers.head_problem import planned_buffer
 from tflm_sim.answers.simulation import Simulation
-from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION, AllocationInfo
+from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.planners import exact, native
-from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
@@ -150,10 +151,10 @@ class Layout:
         """Return the planner's problem: a buffer for each group, then everything else."""
         found = []
         for group in groups:
-            size = max(at + align_up(self.alive[tensor].size, 16) for tensor, at in group.items())
-            first = min(self.alive[tensor].first for tensor in group)
-            last = max(self.alive[tensor].last for tensor in group)
-            found.append(Buffer(align_up(size, 16), first, last))
+            size = max(at + align_up(self.alive[tensor].size, BUFFER_ALIGNMENT) for tensor, at in group.items())
+            lower = min(self.alive[tensor].first for tensor in group)
+            upper = max(self.alive[tensor].last for tensor in group) + 1
+            found.append(Buffer(align_up(size, BUFFER_ALIGNMENT), lower, upper))
         return found + self.others
 
 
@@ -245,22 +246,18 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
         if info.subgraph == 0 and info.tensor >= 0:
             alive[info.tensor] = Alive(info.first_created, info.last_used, info.size)
         elif info.tensor >= 0:
-            others.append(_buffer(info))
+            others.append(planned_buffer(info))
     scratch: dict[tuple[int, int], int] = {}
     for simulation in simulations:
         own: dict[tuple[int, int], int] = {}
         for planned in simulation.buffers:
             if planned.info.tensor < 0:
-                key = planned.info.first_created, planned.info.last_used
-                own[key] = own.get(key, 0) + align_up(planned.info.size, 16)
+                key = planned.info.first_created, planned.info.last_used + 1
+                own[key] = own.get(key, 0) + align_up(planned.info.size, BUFFER_ALIGNMENT)
         scratch = {key: max(own.get(key, 0), scratch.get(key, 0)) for key in own | scratch}
-    others += [Buffer(size, *scopes) for scopes, size in scratch.items()]
+    others += [Buffer(size, lower, upper) for (lower, upper), size in scratch.items()]
     scope_of = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == 0}
     return Layout(Draft(model), alive, scope_of, others, machine.values)
-
-
-def _buffer(info: AllocationInfo) -> Buffer:
-    return Buffer(align_up(info.size, 16), info.first_created, info.last_used)
 
 
 def _best_links(layout: Layout, links: Sequence[Link]) -> list[Link]:
@@ -301,7 +298,7 @@ def find_steps(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple
         if is_handed_on and promised(use_of(draft.name(operator), operator, draft.tensors), DIAGONAL, libraries):
             distance = needed_distance(draft, operator)
             if distance is not None:
-                steps[source, output] = align_up(distance, 16)
+                steps[source, output] = align_up(distance, BUFFER_ALIGNMENT)
     return steps
 
 

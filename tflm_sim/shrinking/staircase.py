@@ -62,7 +62,7 @@ def place(
         steps: (input, output) -> bytes that the input must at least lie above the output.
     """
     items: list[Group] = [tuple(Member(at, alive[tensor], tensor) for tensor, at in group.items()) for group in groups]
-    items += [(Member(0, Alive(each.first_time_used, each.last_time_used, each.size)),) for each in others]
+    items += [(Member(0, Alive(each.lower, each.upper - 1, each.size)),) for each in others]
     stairs = _Stairs(items, steps)
     offsets, head = stairs.search()
     return offsets[: len(groups)], head

@@ -18,20 +18,20 @@ def problem_with(simulation, **changes):
     return problem_of([replace(first, **changes), *others])
 
 
-def test_sizes_are_rounded_up_to_16_and_lifetimes_stay(simulation):
+def test_sizes_are_rounded_up_to_16_and_lifetimes_become_half_open(simulation):
     changed = problem_with(simulation, size=17, first_created=-1, last_used=3)
-    assert changed.buffers[0] == Buffer(32, -1, 3)
+    assert changed.buffers[0] == Buffer(32, -1, 4)
 
 
 def test_every_name_is_there_once(simulation):
-    names = head_problem(simulation).names
+    names = [buffer.name for buffer in head_problem(simulation).buffers]
     assert len(set(names)) == len(names) == len(simulation.buffers)
     assert names[0] == "subgraph0.tensor0"
 
 
 def test_a_scratch_buffer_is_named_after_its_operator(simulation):
     changed = problem_with(simulation, tensor=-1, scratch=2, node=5, subgraph=1)
-    assert changed.names[0] == "subgraph1.op5.scratch2"
+    assert changed.buffers[0].name == "subgraph1.op5.scratch2"
 
 
 def test_an_offline_offset_is_a_fixed_offset(simulation):

@@ -12,7 +12,7 @@ from tflm_sim import compare_planners, lifetimes, load, simulate, smallest_arena
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Buffer, plan_of
 
-BUFFERS = [Buffer(16, 0, 1), Buffer(32, 1, 2)]
+BUFFERS = [Buffer(16, 0, 2), Buffer(32, 1, 3)]
 
 
 class Seen(HTMLParser):

@@ -11,18 +11,18 @@ from tflm_sim.planners.validate import Fault
 needs_native = pytest.mark.skipif(not native.available(), reason="the exact planner is in C")
 
 # 10 bytes are alive at time 0, and 10 are enough; TFLM's greedy needs 13.
-GREEDY_TRAP = [Buffer(3, 1, 3), Buffer(3, 2, 3), Buffer(1, 3, 3), Buffer(5, 0, 1), Buffer(5, 0, 0)]
+GREEDY_TRAP = [Buffer(3, 1, 4), Buffer(3, 2, 4), Buffer(1, 3, 4), Buffer(5, 0, 2), Buffer(5, 0, 1)]
 
 
 def test_outcomes_come_in_the_order_of_the_names():
-    comparison = compare([Buffer(8, 0, 1), Buffer(4, 1, 2)], ["linear", "greedy"])
+    comparison = compare([Buffer(8, 0, 2), Buffer(4, 1, 3)], ["linear", "greedy"])
     assert [(outcome.planner, outcome.plan.peak) for outcome in comparison.outcomes] == [("linear", 12), ("greedy", 12)]
     assert comparison.lower_bound == 12
     assert comparison.best.planner == "linear"
 
 
 def test_a_plan_at_the_bound_is_proved_optimal():
-    comparison = compare([Buffer(8, 0, 0), Buffer(4, 1, 1)], ["linear", "greedy"])
+    comparison = compare([Buffer(8, 0, 1), Buffer(4, 1, 2)], ["linear", "greedy"])
     linear, greedy = comparison.outcomes
     assert (comparison.distance(linear), comparison.is_proved_optimal(linear)) == (4, False)
     assert (comparison.distance(greedy), comparison.is_proved_optimal(greedy)) == (0, True)
@@ -32,7 +32,7 @@ def test_a_plan_at_the_bound_is_proved_optimal():
 def test_the_bound_of_the_exact_planner_counts_for_all():
     # Two bytes are alive at time 0, at multiples of 16: 17 bytes. The third buffer, aligned to 1, hides that from the
     # bound by live bytes.
-    buffers = [Buffer(1, 0, 0, 16), Buffer(1, 0, 0, 16), Buffer(1, 1, 1)]
+    buffers = [Buffer(1, 0, 1, 16), Buffer(1, 0, 1, 16), Buffer(1, 1, 2)]
     assert lower_bound(buffers) == 2
     comparison = compare(buffers, ["greedy", "exact"])
     assert comparison.lower_bound == 17
@@ -40,7 +40,7 @@ def test_the_bound_of_the_exact_planner_counts_for_all():
 
 
 def test_a_planner_that_refuses_is_an_outcome_without_a_plan():
-    comparison = compare([Buffer(8, 0, 0, offset=16)], ["gpu_naive", "greedy"])
+    comparison = compare([Buffer(8, 0, 1, offset=16)], ["gpu_naive", "greedy"])
     refused, greedy = comparison.outcomes
     assert refused.plan is None
     assert "fixed offset" in refused.refusal
@@ -49,7 +49,7 @@ def test_a_planner_that_refuses_is_an_outcome_without_a_plan():
 
 
 def test_buffers_that_collide_at_their_fixed_offsets_give_no_valid_plan():
-    comparison = compare([Buffer(8, 0, 0, offset=0), Buffer(8, 0, 0, offset=4)], ["greedy"])
+    comparison = compare([Buffer(8, 0, 1, offset=0), Buffer(8, 0, 1, offset=4)], ["greedy"])
     assert [finding.fault for finding in comparison.outcomes[0].findings] == [Fault.OVERLAP]
     assert comparison.best is None
     assert not comparison.is_proved_optimal(comparison.outcomes[0])
@@ -62,7 +62,7 @@ def test_an_unknown_planner_is_refused_before_any_runs():
 
 def test_a_planner_says_when_a_problem_is_too_large_for_it():
     with pytest.raises(UsageError, match="more than 1,000 buffers"):
-        planner("gpu_mincostflow")([Buffer(1, 0, 0)] * 1001)
+        planner("gpu_mincostflow")([Buffer(1, 0, 1)] * 1001)
 
 
 def test_no_buffers_need_no_bytes():
@@ -74,7 +74,7 @@ def test_an_interrupt_ends_one_planner_and_not_the_others():
         raise KeyboardInterrupt
 
     table = {"slow": Planner("slow", "", interrupted), "greedy": PLANNERS["greedy"]}
-    comparison = compare([Buffer(8, 0, 0)], ["slow", "greedy"], planners=table)
+    comparison = compare([Buffer(8, 0, 1)], ["slow", "greedy"], planners=table)
     assert comparison.outcomes[0].refusal == "interrupted"
     assert comparison.best.planner == "greedy"
 
@@ -84,7 +84,7 @@ def test_best_of_finds_what_greedy_misses():
 
 
 def test_best_of_keeps_fixed_offsets():
-    buffers = [Buffer(8, 0, 1, offset=4), Buffer(6, 1, 2), Buffer(2, 0, 2)]
+    buffers = [Buffer(8, 0, 2, offset=4), Buffer(6, 1, 3), Buffer(2, 0, 3)]
     assert best_of.plan(buffers).offsets[0] == 4
 
 
@@ -94,4 +94,4 @@ def test_best_of_without_time_is_greedy():
 
 def test_the_best_of_the_quick_ones_leaves_out_what_counts_in_32_bits() -> None:
     """3 GiB each, two at once: TFLM's greedy refuses, the others need 6 GiB."""
-    assert planner("best_of")([Buffer(3 << 30, time, time + 1) for time in range(3)]).peak == 6 << 30
+    assert planner("best_of")([Buffer(3 << 30, time, time + 1 + 1) for time in range(3)]).peak == 6 << 30

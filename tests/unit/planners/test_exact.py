@@ -27,12 +27,12 @@ needs_instances = pytest.mark.shared("planners")
 def instance(name: str) -> list[Buffer]:
     """Read one of the recorded problems: size, first, last (inclusive)."""
     with (SPEED / f"{name}.csv").open(newline="") as file:
-        return [Buffer(int(row["size"]), int(row["first"]), int(row["last"])) for row in csv.DictReader(file)]
+        return [Buffer(int(row["size"]), int(row["first"]), int(row["last"]) + 1) for row in csv.DictReader(file)]
 
 
 def chain_under_a_long_one() -> list[Buffer]:
     """Five buffers of 2, each of which meets the next one, and one of 3 that meets them all."""
-    return [*(Buffer(2, time, time + 1) for time in range(5)), Buffer(3, 0, 5)]
+    return [*(Buffer(2, time, time + 1 + 1) for time in range(5)), Buffer(3, 0, 6)]
 
 
 def test_no_buffers_need_nothing() -> None:
@@ -41,8 +41,8 @@ def test_no_buffers_need_nothing() -> None:
 
 
 def test_buffers_of_size_zero_are_put_at_zero_or_where_they_are_fixed() -> None:
-    assert solve([Buffer(0, 0, 9), Buffer(4, 0, 9)]).offsets == (0, 0)
-    assert solve([Buffer(0, 0, 9, offset=50), Buffer(4, 0, 9)]).peak == 50
+    assert solve([Buffer(0, 0, 10), Buffer(4, 0, 10)]).offsets == (0, 0)
+    assert solve([Buffer(0, 0, 10, offset=50), Buffer(4, 0, 10)]).peak == 50
 
 
 def test_neighbours_are_stacked_to_the_live_bytes() -> None:
@@ -62,7 +62,7 @@ def test_the_optimum_above_the_live_bytes_is_proved() -> None:
     At 5, the 2 (2..5) is at 3. At 1 the 2 (1..2) may not be there: it is at 0, the 3 (0..1) at 2, and at 0 the 4 has
     0..1 and 5..7: no room.
     """
-    lives = [(2, 2, 5), (3, 5, 7), (1, 7, 7), (2, 1, 2), (4, 7, 7), (4, 0, 0), (3, 0, 1), (3, 1, 6)]
+    lives = [(2, 2, 6), (3, 5, 8), (1, 7, 8), (2, 1, 3), (4, 7, 8), (4, 0, 1), (3, 0, 2), (3, 1, 7)]
     buffers = [Buffer(*life) for life in lives]
     result = solve(buffers)
     assert lower_bound(buffers) == 8
@@ -72,18 +72,18 @@ def test_the_optimum_above_the_live_bytes_is_proved() -> None:
 
 def test_a_fixed_buffer_stays_and_the_others_go_around_it() -> None:
     """10..19 is taken at time 1: the 8 bytes go below, the 12 above, 20 + 12 = 32."""
-    result = solve([Buffer(10, 1, 1, offset=10), Buffer(8, 0, 1), Buffer(12, 1, 2)])
+    result = solve([Buffer(10, 1, 2, offset=10), Buffer(8, 0, 2), Buffer(12, 1, 3)])
     assert (result.offsets, result.peak, result.proved) == ((10, 0, 20), 32, True)
 
 
 def test_alignments_bind_each_buffer() -> None:
     """3 bytes anywhere and 5 aligned to 16: the 5 at 0, the 3 above, 5 + 3 = 8."""
-    assert solve([Buffer(3, 0, 0, alignment=1), Buffer(5, 0, 0, alignment=16)]).offsets == (5, 0)
+    assert solve([Buffer(3, 0, 1, alignment=1), Buffer(5, 0, 1, alignment=16)]).offsets == (5, 0)
 
 
 def test_sizes_are_rounded_up_to_the_alignment_except_at_the_top() -> None:
     """20 -> 32 below 24: 56; the other way round 24 -> 32, 32 + 20 = 52."""
-    assert solve([Buffer(20, 0, 0, alignment=16), Buffer(24, 0, 0, alignment=16)]).peak == 52
+    assert solve([Buffer(20, 0, 1, alignment=16), Buffer(24, 0, 1, alignment=16)]).peak == 52
 
 
 def test_a_capacity_below_the_optimum_is_infeasible() -> None:
@@ -93,7 +93,7 @@ def test_a_capacity_below_the_optimum_is_infeasible() -> None:
 
 
 def test_colliding_fixed_buffers_are_infeasible() -> None:
-    result = solve([Buffer(4, 0, 1, offset=0), Buffer(4, 1, 2, offset=3)])
+    result = solve([Buffer(4, 0, 2, offset=0), Buffer(4, 1, 3, offset=3)])
     assert (result.infeasible, result.proved, result.plan) == (True, True, None)
 
 
@@ -186,7 +186,7 @@ def test_what_on_progress_raises_is_raised_again() -> None:
 
 
 def test_more_buffers_than_are_searched_get_a_plan_and_a_bound() -> None:
-    buffers = [Buffer(1 + index % 7, index, index + index % 5) for index in range(3000)]
+    buffers = [Buffer(1 + index % 7, index, index + index % 5 + 1) for index in range(3000)]
     result = solve(buffers, node_limit=2_000)
     assert result.plan is not None
     assert validate(buffers, result.plan) == []
@@ -196,7 +196,7 @@ def test_more_buffers_than_are_searched_get_a_plan_and_a_bound() -> None:
 def test_more_buffers_than_are_searched_are_improved_window_by_window() -> None:
     draw = random.Random(1)
     starts = [draw.randrange(2_100) for _ in range(2_100)]
-    buffers = [Buffer(64 * draw.randint(1, 999), start, start + draw.randint(0, 9)) for start in starts]
+    buffers = [Buffer(64 * draw.randint(1, 999), start, start + draw.randint(0, 9) + 1) for start in starts]
     first, later = solve(buffers, node_limit=0), solve(buffers, node_limit=20_000)
     assert first.plan is not None
     assert later.plan is not None
@@ -214,7 +214,7 @@ def test_a_missed_capacity_leaves_the_best_plan_that_was_found() -> None:
 
 @needs_instances
 def test_mirrored_time_and_perfect_packings_are_answered() -> None:
-    mirrored = [Buffer(b.size, -b.last_time_used, -b.first_time_used) for b in instance("minimalloc_K")]
+    mirrored = [Buffer(b.size, -b.upper, -b.lower) for b in instance("minimalloc_K")]
     assert solve(mirrored, capacity=1_048_576, node_limit=200_000).peak == 1_048_576
 
 
@@ -238,7 +238,7 @@ def families_that_hand_over() -> st.SearchStrategy[list[Buffer]]:
     row = st.lists(st.tuples(st.integers(1, 40), st.sampled_from([1, 4, 16])), min_size=8, max_size=12)
 
     def chain(cells: list[tuple[int, int]], shift: int) -> list[Buffer]:
-        return [Buffer(size, 4 * k + shift, 4 * k + shift + 3, alignment) for k, (size, alignment) in enumerate(cells)]
+        return [Buffer(size, 4 * k + shift, 4 * k + shift + 4, alignment) for k, (size, alignment) in enumerate(cells)]
 
     return st.tuples(row, row, row, row).map(
         lambda rows: [b for shift, cells in enumerate(rows) for b in chain(cells, shift)]
@@ -267,18 +267,18 @@ def test_a_rectangle_cut_into_pieces_is_put_together_again() -> None:
                 [(first, at, size), (at, end, size)] if turn % 2 == 0 else [(first, end, at), (first, end, size - at)]
             )
         pieces = cut
-    buffers = [Buffer(size, first, end - 1) for first, end, size in pieces]
+    buffers = [Buffer(size, first, end) for first, end, size in pieces]
     assert solve(buffers, capacity=10**6, node_limit=2_000_000).peak == 10**6
 
 
 @pytest.mark.parametrize(
     "buffers",
     [
-        [Buffer(2**63, 0, 0)],
-        [Buffer(1, -(2**63) - 1, 0)],
-        [Buffer(1, 0, 0, offset=2**63)],
-        [Buffer(2**59, 0, 0), Buffer(2**59, 0, 0), Buffer(1, 0, 0)],
-        [Buffer(1, 0, 0, alignment=2**61)],
+        [Buffer(2**63, 0, 1)],
+        [Buffer(1, -(2**63) - 1, 1)],
+        [Buffer(1, 0, 1, offset=2**63)],
+        [Buffer(2**59, 0, 1), Buffer(2**59, 0, 1), Buffer(1, 0, 1)],
+        [Buffer(1, 0, 1, alignment=2**61)],
     ],
 )
 def test_numbers_out_of_range_are_refused(buffers: list[Buffer]) -> None:
@@ -288,20 +288,20 @@ def test_numbers_out_of_range_are_refused(buffers: list[Buffer]) -> None:
 
 def test_times_at_the_edges_of_64_bits_are_times() -> None:
     edge = 2**63 - 1
-    assert solve([Buffer(3, -edge - 1, edge), Buffer(2, edge, edge), Buffer(2, -edge - 1, -edge - 1)]).peak == 5
+    assert solve([Buffer(3, -edge - 1, edge + 1), Buffer(2, edge, edge + 1), Buffer(2, -edge - 1, -edge)]).peak == 5
 
 
 def test_buffers_that_carry_each_other_beside_very_large_ones_settle_at_once() -> None:
     """c, e and f can only rest on each other once d and h are placed: 16 bytes a pass would take 2^26 passes."""
     lives = [
-        (2**31 - 2, 1, 4, 1),
-        (2**30 - 1, 0, 1, 1),
-        (16, 0, 3, 3),
-        (2**30 - 1, 1, 4, 64),
-        (5, 0, 2, 2),
-        (16, 2, 3, 2**20),
-        (2**31 - 2, 1, 2, 1),
-        (2**29, 3, 3, 64),
+        (2**31 - 2, 1, 5, 1),
+        (2**30 - 1, 0, 2, 1),
+        (16, 0, 4, 3),
+        (2**30 - 1, 1, 5, 64),
+        (5, 0, 3, 2),
+        (16, 2, 4, 2**20),
+        (2**31 - 2, 1, 3, 1),
+        (2**29, 3, 4, 64),
     ]
     buffers = [Buffer(*life) for life in lives]
     result = solve(buffers, node_limit=10_000)
@@ -312,7 +312,7 @@ def test_buffers_that_carry_each_other_beside_very_large_ones_settle_at_once() -
 
 def test_a_fixed_offset_far_above_does_not_round_sizes_out_of_range() -> None:
     """The step of the fixed offsets is 2^59: forty sizes rounded up to it would be 40 * 2^59."""
-    buffers = [*(Buffer(1, time, time, offset=0) for time in range(40)), Buffer(1, 0, 39, offset=2**59)]
+    buffers = [*(Buffer(1, time, time + 1, offset=0) for time in range(40)), Buffer(1, 0, 40, offset=2**59)]
     result = solve(buffers)
     assert (result.peak, result.lower_bound, result.proved) == (2**59 + 1, 2**59 + 1, True)
 
@@ -322,10 +322,10 @@ def test_a_fixed_offset_far_above_does_not_round_sizes_out_of_range() -> None:
 )
 def test_limits_below_zero_are_refused(limits: dict[str, float]) -> None:
     with pytest.raises(UsageError):
-        solve([Buffer(1, 0, 0)], **limits)  # type: ignore[arg-type]
+        solve([Buffer(1, 0, 1)], **limits)  # type: ignore[arg-type]
 
 
 def test_without_the_extension_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "available", lambda: False)
     with pytest.raises(TflmSimError, match="C compiler"):
-        solve([Buffer(1, 0, 0)])
+        solve([Buffer(1, 0, 1)])

@@ -78,7 +78,7 @@ def test_two_buffers_that_end_above_int_max_are_refused():
 
 
 def test_alignment_moves_the_candidate_up():
-    assert plan([Buffer(20, 0, 0, 16), Buffer(10, 0, 0, 16), Buffer(5, 0, 0)]).offsets == (0, 32, 20)
+    assert plan([Buffer(20, 0, 1, 16), Buffer(10, 0, 1, 16), Buffer(5, 0, 1)]).offsets == (0, 32, 20)
 
 
 @pytest.mark.skipif(not native.available(), reason="the C core was not built")

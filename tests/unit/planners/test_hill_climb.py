@@ -6,39 +6,39 @@ from tflm_sim.planners.hill_climb import HillClimb, first_order, live_bytes, nei
 
 
 def test_neighbours_come_by_the_first_shared_moment_then_by_index():
-    buffers = [Buffer(1, 3, 4), Buffer(1, 0, 9), Buffer(1, 2, 3), Buffer(1, 5, 5)]
+    buffers = [Buffer(1, 3, 5), Buffer(1, 0, 10), Buffer(1, 2, 4), Buffer(1, 5, 6)]
     assert neighbours(buffers) == [[1, 2], [2, 0, 3], [1, 0], [1]]
 
 
 def test_live_bytes_are_counted_where_a_buffer_begins():
-    assert live_bytes([Buffer(1, 0, 2), Buffer(2, 2, 3), Buffer(4, 3, 3)]) == {0: 1, 2: 3, 3: 6}
+    assert live_bytes([Buffer(1, 0, 3), Buffer(2, 2, 4), Buffer(4, 3, 4)]) == {0: 1, 2: 3, 3: 6}
 
 
 def test_the_first_order_is_by_urgency_then_long_lived_then_early_then_large():
     buffers = [
-        Buffer(1, 0, 0),  # urgency 1
-        Buffer(8, 1, 1),  # urgency 8 + 2 + 3 = 13, one moment
-        Buffer(2, 1, 2),  # urgency 13, two moments
-        Buffer(3, 1, 1),  # urgency 13, one moment, smaller
-        Buffer(9, 0, 9, offset=0),  # not to be placed; makes every urgency 9 more
+        Buffer(1, 0, 1),  # urgency 1
+        Buffer(8, 1, 2),  # urgency 8 + 2 + 3 = 13, one moment
+        Buffer(2, 1, 3),  # urgency 13, two moments
+        Buffer(3, 1, 2),  # urgency 13, one moment, smaller
+        Buffer(9, 0, 10, offset=0),  # not to be placed; makes every urgency 9 more
     ]
     assert first_order(buffers) == [2, 1, 3, 0]
 
 
 def test_a_swap_lowers_the_bottleneck():
     # 3 + 1 + 3 = 7 bytes are alive at time 2.
-    buffers = [Buffer(3, 2, 2), Buffer(1, 2, 3), Buffer(3, 1, 2), Buffer(4, 3, 5)]
+    buffers = [Buffer(3, 2, 3), Buffer(1, 2, 4), Buffer(3, 1, 3), Buffer(4, 3, 6)]
     assert hill_climb.first_plan(buffers).peak == 8
     assert hill_climb.plan(buffers).peak == max(live_bytes(buffers).values()) == 7
 
 
 def test_without_time_the_plan_by_urgency_comes_out():
-    buffers = [Buffer(size, first, first + 2) for size, first in zip([5, 3, 8, 2, 7], [0, 1, 2, 3, 4], strict=True)]
+    buffers = [Buffer(size, first, first + 2 + 1) for size, first in zip([5, 3, 8, 2, 7], [0, 1, 2, 3, 4], strict=True)]
     assert hill_climb.plan(buffers, time_limit=0) == hill_climb.first_plan(buffers)
 
 
 def test_a_search_with_one_movable_buffer_gives_up():
-    search = HillClimb([Buffer(8, 0, 0, offset=4), Buffer(8, 0, 0)])
+    search = HillClimb([Buffer(8, 0, 1, offset=4), Buffer(8, 0, 1)])
     assert not search.is_done
     search.run(1)
     assert search.is_done
@@ -51,7 +51,7 @@ def test_an_interrupt_keeps_the_best_plan(monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(hill_climb, "_start", Interrupted)
-    buffers = [Buffer(8, 0, 0, offset=4), Buffer(8, 0, 0)]
+    buffers = [Buffer(8, 0, 1, offset=4), Buffer(8, 0, 1)]
     assert hill_climb.plan(buffers).offsets == (4, 12)
 
 
@@ -59,4 +59,4 @@ def test_an_interrupt_keeps_the_best_plan(monkeypatch):
     "place", [hill_climb.plan, lambda buffers: gpu.plan(buffers, gpu.MemoryStrategy.GREEDY_BY_SIZE)]
 )
 def test_sizes_beyond_32_bits_are_planned(place):
-    assert place([Buffer(2**40, 0, 0), Buffer(2**40, 0, 1)]).peak == 2**41
+    assert place([Buffer(2**40, 0, 1), Buffer(2**40, 0, 2)]).peak == 2**41

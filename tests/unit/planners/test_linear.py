@@ -29,5 +29,5 @@ def test_init_keeps_what_was_added():
 
 
 def test_fixed_buffers_stay_and_the_others_go_above_them():
-    buffers = [Buffer(10, 0, 0, 16), Buffer(8, 0, 0, offset=4), Buffer(1, 0, 0, 16)]
+    buffers = [Buffer(10, 0, 1, 16), Buffer(8, 0, 1, offset=4), Buffer(1, 0, 1, 16)]
     assert plan(buffers).offsets == (16, 4, 32)  # 4 + 8 = 12 -> 16; 16 + 10 = 26 -> 32

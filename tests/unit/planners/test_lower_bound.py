@@ -8,13 +8,13 @@ from tflm_sim.planners.lower_bound import lower_bound
     ("buffers", "expected"),
     [
         ([], 0),
-        ([Buffer(0, 0, 0, alignment=16)], 0),
-        ([Buffer(10, 0, 1), Buffer(20, 2, 3)], 20),  # never together
-        ([Buffer(10, 0, 1), Buffer(20, 1, 2), Buffer(5, 3, 3)], 30),  # together at time 1
-        ([Buffer(20, 0, 1, alignment=16), Buffer(24, 0, 1, alignment=16)], 52),  # 32 + 20
-        ([Buffer(20, 0, 1, alignment=16), Buffer(24, 0, 1, alignment=8)], 44),  # step 8: 24 + 24 - slack 4
-        ([Buffer(4, 0, 0, offset=100)], 104),
-        ([Buffer(20, 0, 0, offset=6), Buffer(5, 0, 0, alignment=4)], 26),  # step 2: 20 + 6 - 1 = 25 < end 26
+        ([Buffer(0, 0, 1, alignment=16)], 0),
+        ([Buffer(10, 0, 2), Buffer(20, 2, 4)], 20),  # never together
+        ([Buffer(10, 0, 2), Buffer(20, 1, 3), Buffer(5, 3, 4)], 30),  # together at time 1
+        ([Buffer(20, 0, 2, alignment=16), Buffer(24, 0, 2, alignment=16)], 52),  # 32 + 20
+        ([Buffer(20, 0, 2, alignment=16), Buffer(24, 0, 2, alignment=8)], 44),  # step 8: 24 + 24 - slack 4
+        ([Buffer(4, 0, 1, offset=100)], 104),
+        ([Buffer(20, 0, 1, offset=6), Buffer(5, 0, 1, alignment=4)], 26),  # step 2: 20 + 6 - 1 = 25 < end 26
     ],
 )
 def test_the_bound_is_what_must_be_there_at_one_moment(buffers, expected):
@@ -23,6 +23,6 @@ def test_the_bound_is_what_must_be_there_at_one_moment(buffers, expected):
 
 def test_slack_of_a_buffer_that_ended_does_not_count():
     # at time 2: 17 -> 32 and 32: 64 - slack 15 = 49; the 1-byte buffer (slack 15) ended at 0
-    assert lower_bound([Buffer(1, 0, 0, 16), Buffer(17, 1, 2, 16), Buffer(32, 2, 2, 16)]) == 49
+    assert lower_bound([Buffer(1, 0, 1, 16), Buffer(17, 1, 3, 16), Buffer(32, 2, 3, 16)]) == 49
     # at time 1 the slack-15 buffer is gone: 32 + 32
-    assert lower_bound([Buffer(1, 0, 0, 16), Buffer(32, 1, 1, 16), Buffer(32, 1, 1, 16)]) == 64
+    assert lower_bound([Buffer(1, 0, 1, 16), Buffer(32, 1, 2, 16), Buffer(32, 1, 2, 16)]) == 64

@@ -13,33 +13,39 @@ def written(problem, plan=None):
     return file.getvalue()
 
 
-def test_lifetimes_are_half_open_in_the_file():
+def test_lower_and_upper_are_half_open_in_the_file_too():
     problem = read_csv(["id,lower,upper,size", "conv1,0,3,4096"])
-    assert problem == Problem((Buffer(4096, 0, 2),), ("conv1",))
+    assert problem == Problem((Buffer(4096, 0, 3),))
+    assert problem.buffers[0].name == "conv1"
 
 
 def test_columns_are_found_by_name():
     problem = read_csv(["size, alignment ,offset,upper,id,lower", "8,4,,2,a,1", "8,1,16,2,b,1"])
-    assert problem.buffers == (Buffer(8, 1, 1, 4), Buffer(8, 1, 1, 1, 16))
+    assert problem.buffers == (Buffer(8, 1, 2, 4), Buffer(8, 1, 2, 1, 16))
 
 
 def test_start_and_end_are_inclusive():
-    assert read_csv(["buffer_id,start,end,size,hint", "a,0,3,8,16"]).buffers == (Buffer(8, 0, 3),)
+    assert read_csv(["buffer_id,start,end,size,hint", "a,0,3,8,16"]).buffers == (Buffer(8, 0, 4),)
 
 
 def test_first_and_last_are_inclusive_and_buffers_without_an_id_are_numbered():
     problem = read_csv(["size,first,last", "8,0,3", "4,-1,0"])
-    assert problem == Problem((Buffer(8, 0, 3), Buffer(4, -1, 0)), ("0", "1"))
+    assert problem == Problem((Buffer(8, 0, 4), Buffer(4, -1, 1)))
+    assert [buffer.name for buffer in problem.buffers] == ["0", "1"]
 
 
 def test_what_is_written_is_read_again():
-    problem = Problem((Buffer(8, 1, 1, 4), Buffer(8, -1, 1, offset=16), Buffer(0, 3, 3)), ("a", "b,c", "d"))
-    assert read_csv(io.StringIO(written(problem))) == problem
+    problem = Problem(
+        (Buffer(8, 1, 2, 4, name="a"), Buffer(8, -1, 2, offset=16, name="b,c"), Buffer(0, 3, 4, name="d"))
+    )
+    again = read_csv(io.StringIO(written(problem)))
+    assert again == problem
+    assert [buffer.name for buffer in again.buffers] == ["a", "b,c", "d"]
 
 
 def test_optional_columns_are_written_only_when_they_say_something():
-    assert written(Problem((Buffer(8, 1, 1),), ("a",))) == "id,lower,upper,size\na,1,2,8\n"
-    assert written(Problem((Buffer(8, 1, 1),), ("a",)), Plan((0,), 8)) == "id,lower,upper,size,offset\na,1,2,8,0\n"
+    assert written(Problem((Buffer(8, 1, 2, name="a"),))) == "id,lower,upper,size\na,1,2,8\n"
+    assert written(Problem((Buffer(8, 1, 2, name="a"),)), Plan((0,), 8)) == "id,lower,upper,size,offset\na,1,2,8,0\n"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +64,7 @@ def test_optional_columns_are_written_only_when_they_say_something():
         (["\0"], "line 1: "),
         (["id,lower,upper,size", '"a,0,1,8'], "line 2: unexpected end of data"),
         (["id,lower,upper,size", f"{'a' * 140_000},0,1,8"], "line 2: field larger than field limit"),
-        (["id,lower,upper,size", "a,1,1,8"], "line 2: a buffer used from 1 to 0: it ends before it begins"),
+        (["id,lower,upper,size", "a,1,1,8"], "line 2: a buffer with lower 1 and upper 1: it ends before it begins"),
         (["id,lower,upper,size", "a,0,1,-8"], "line 2: .* must not be negative"),
     ],
 )

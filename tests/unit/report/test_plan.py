@@ -8,7 +8,7 @@ from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.plan import plan_document, plan_lines
 
-PROBLEM = Problem((Buffer(8, 0, 0), Buffer(4, 1, 1)), ("a<b", "c"), "p.csv")
+PROBLEM = Problem((Buffer(8, 0, 1, name="a<b"), Buffer(4, 1, 2, name="c")), "p.csv")
 
 
 def test_the_table_says_distance_and_proof():
@@ -27,7 +27,7 @@ def test_without_a_proof_the_distance_is_explained():
 
 
 def test_a_refusal_stands_below_the_table():
-    problem = Problem((Buffer(8, 0, 0, offset=0),), ("a",))
+    problem = Problem((Buffer(8, 0, 1, offset=0, name="a"),))
     lines = plan_lines(plan_document(problem, compare(problem.buffers, ["vela_greedy"])))
     assert lines[5] == "vela_greedy: Vela's greedy allocator cannot plan buffers with a fixed offset"
 

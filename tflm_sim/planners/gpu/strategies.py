@@ -129,10 +129,9 @@ def plan(buffers: Sequence[Buffer], strategy: MemoryStrategy) -> Plan:
     if any(buffer.offset is not None for buffer in buffers):
         raise UsageError(f"the GPU delegate's {strategy.name} cannot plan buffers with a fixed offset")
     alignment = lcm(*(buffer.alignment for buffer in buffers))
-    order = sorted(range(len(buffers)), key=lambda i: buffers[i].first_time_used)
+    order = sorted(range(len(buffers)), key=lambda i: buffers[i].lower)
     records = [
-        TensorUsageRecord(align_up(buffers[i].size, alignment), buffers[i].first_time_used, buffers[i].last_time_used)
-        for i in order
+        TensorUsageRecord(align_up(buffers[i].size, alignment), buffers[i].lower, buffers[i].upper - 1) for i in order
     ]
     placed = dict(zip(order, assign_offsets_to_tensors(records, strategy).offsets, strict=True))
     return plan_of(buffers, (placed[i] for i in range(len(buffers))))

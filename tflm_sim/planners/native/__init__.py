@@ -42,10 +42,7 @@ def available() -> bool:
 
 def rows(buffers: Iterable[Buffer]) -> list[Row]:
     """Return ``buffers`` as the C core reads them."""
-    return [
-        (b.size, -1 if b.offset is None else b.offset, b.first_time_used, b.last_time_used, b.alignment)
-        for b in buffers
-    ]
+    return [(b.size, -1 if b.offset is None else b.offset, b.lower, b.upper - 1, b.alignment) for b in buffers]
 
 
 def greedy(buffers: Iterable[Row]) -> tuple[list[int], int]:
@@ -250,10 +247,7 @@ def _exact_status(status: Any) -> ExactStatus:
 
 
 def _flat_exact(buffers: Sequence[Buffer]) -> array[int]:
-    rows_of_five = (
-        (b.size, b.first_time_used, b.last_time_used, b.alignment, -1 if b.offset is None else b.offset)
-        for b in buffers
-    )
+    rows_of_five = ((b.size, b.lower, b.upper - 1, b.alignment, -1 if b.offset is None else b.offset) for b in buffers)
     try:
         return array("q", chain.from_iterable(rows_of_five))
     except OverflowError:

@@ -25,7 +25,7 @@ def test_by_size_takes_the_smallest_gap_where_tflm_takes_the_first():
     ]
     records = [TensorUsageRecord(*use) for use in uses]
     assert greedy_by_size_offsets(records).offsets == (0, 0, 100, 50, 70)
-    assert greedy.plan([Buffer(*use) for use in uses]).offsets == (0, 0, 100, 50, 0)
+    assert greedy.plan([Buffer(size, first, last + 1) for size, first, last in uses]).offsets == (0, 0, 100, 50, 0)
 
 
 def test_by_size_places_gigabytes_in_the_same_way():
@@ -48,14 +48,14 @@ def test_min_cost_flow_refuses_what_its_32_bit_costs_cannot_hold():
 
 def test_a_fixed_offset_is_refused():
     with pytest.raises(UsageError, match="fixed offset"):
-        plan([Buffer(1, 0, 0, offset=0)], MemoryStrategy.NAIVE)
+        plan([Buffer(1, 0, 1, offset=0)], MemoryStrategy.NAIVE)
 
 
 def test_the_plan_is_in_the_order_of_the_buffers():
     # by first task: the 8-byte buffer gets object 0, the 16-byte one object 1
-    assert plan([Buffer(16, 1, 2), Buffer(8, 0, 1)], MemoryStrategy.NAIVE).offsets == (8, 0)
+    assert plan([Buffer(16, 1, 3), Buffer(8, 0, 2)], MemoryStrategy.NAIVE).offsets == (8, 0)
 
 
 def test_sizes_are_rounded_up_to_the_alignment_that_serves_all():
-    buffers = [Buffer(1, 0, 0, 4), Buffer(1, 0, 0, 6), Buffer(1, 0, 0)]
+    buffers = [Buffer(1, 0, 1, 4), Buffer(1, 0, 1, 6), Buffer(1, 0, 1)]
     assert plan(buffers, MemoryStrategy.NAIVE).offsets == (0, 12, 24)

@@ -51,7 +51,7 @@ def test_other_threads_have_no_signals_to_wait_for():
 @needs_native
 def test_ctrl_c_during_the_exact_search_keeps_the_plan(capfd):
     # 200 buffers that hardly fit each other: not solved when the first report comes, after a tenth of a second.
-    buffers = [Buffer(101 + 37 * i % 89, 7 * i % 50, 7 * i % 50 + 5 + i % 11) for i in range(200)]
+    buffers = [Buffer(101 + 37 * i % 89, 7 * i % 50, 7 * i % 50 + 5 + i % 11 + 1) for i in range(200)]
     reports = []
 
     def interrupt(status):
