@@ -25,7 +25,7 @@ FLOORS = (
     {"invocation", "shrinking", "sweeps"},
     {"checks"},
     {"report"},
-    {"pytest_plugin", "web"},
+    {"pytest_plugin", "web", "keras"},
     {"cli"},
     {"__main__"},
 )
@@ -54,7 +54,9 @@ NUMPY_IN_SHRINKING = {
 WALLS = {
     "serial": {"board/transport.py"},
     "cffi": {"planners/native/build_native.py"},
-    "numpy": NUMPY_IN_SHRINKING | {"lite/numpy_kernels.py"},
+    "numpy": NUMPY_IN_SHRINKING | {"lite/numpy_kernels.py", "keras.py"},
+    "keras": {"keras.py"},
+    "tensorflow": {"keras.py"},
     "rich": {"cli/sweep.py", "cli/live_view.py"},
     "distributed": {"cli/sweep.py", "sweeps/engine.py"},
     "pandas": {"sweeps/sweep.py"},
