@@ -34,6 +34,7 @@ PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16)
 CHANNEL_STEP = 4
 """Kernels take channels by four: groups are multiples of it where they can be."""
 _PER_CHANNEL_BYTES = 8
+_RESIZES = frozenset({"RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"})
 _WITH_CONSTANT = frozenset({"ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU"})
 
 
@@ -118,7 +119,7 @@ def _channelwise(draft: Draft, operator: Operator, carried: int, scale: int) -> 
             axes = {others[0]: len(dimensions) - 1}
         elif dimensions and dimensions[-1] != 1:
             return None
-    elif name not in POOLS | UNARY or inputs[0] != carried:
+    elif name not in POOLS | UNARY | _RESIZES or inputs[0] != carried:
         return None
     return Link(operator, name, axes, scale) if _is_whole(draft, operator, axes, shape(draft, output)[3]) else None
 

@@ -202,7 +202,7 @@ def _counted(call: Call) -> Hashes:
     return np.where(value == zero_hash(tensor), np.uint64(0), value)
 
 
-def _channel_facts(call: Call, channels: int) -> Hashes:
+def _channel_facts(call: Call, channels: int, bias: Hashes | None) -> Hashes:
     """Return a hash of bias and filter scale for each output channel."""
     filters = call.inputs[1]
     assert filters is not None, "a convolution has a filter"
@@ -212,8 +212,11 @@ def _channel_facts(call: Call, channels: int) -> Hashes:
         bits: Hashes = np.frombuffer(np.asarray(scales[0], "<f8").tobytes(), np.uint64)
         spread: Hashes = np.broadcast_to(bits, (channels,)) if bits.size in (1, channels) else facts + salt(scales)
         facts = mix(spread)
-    bias = call.values[2] if len(call.values) > 2 else None
     return facts if bias is None else mix(facts + bias.ravel())
+
+
+def _bias(call: Call) -> Hashes | None:
+    return call.values[2] if len(call.values) > 2 else None
 
 
 def _filter_kind(call: Call) -> tuple[object, ...]:
@@ -249,7 +252,7 @@ def _convolution(call: Call) -> Sequence[Hashes] | None:
             read = _tap(value, (target[1], target[2]), geometry, (i, j)).reshape(*target[:3], groups, depth)
             digest += (read * taps[i, j]).sum(axis=-1, dtype=np.uint64)
     shared = coefficients("weights", rows * columns * depth).reshape(rows, columns, depth)
-    own = mix((weights * shared).sum(axis=(1, 2, 3), dtype=np.uint64)) + _channel_facts(call, channels)
+    own = mix((weights * shared).sum(axis=(1, 2, 3), dtype=np.uint64)) + _channel_facts(call, channels, _bias(call))
     whole = np.repeat(digest, channels // groups, axis=3) + own
     return [mix(whole + call.salt(_filter_kind(call), without=_GEOMETRY_OPTIONS))]
 
@@ -275,7 +278,7 @@ def _depthwise(call: Call) -> Sequence[Hashes] | None:
             read = _tap(value, (target[1], target[2]), geometry, (i, j))
             read = np.repeat(read, channels // value.shape[3], axis=3)
             digest += read * (mix(weights[0, i, j] + places[i, j]) | np.uint64(1) if is_float else used[0, i, j])
-    own = _channel_facts(call, channels)
+    own = _channel_facts(call, channels, _bias(call))
     return [mix(digest + own + call.salt(_filter_kind(call), without=_GEOMETRY_OPTIONS))]
 
 
@@ -301,6 +304,84 @@ def _pool(call: Call) -> Sequence[Hashes] | None:
     return [mix(digest + call.salt(without=_GEOMETRY_OPTIONS))]
 
 
+def _transposed(call: Call) -> Sequence[Hashes] | None:
+    """TRANSPOSE_CONV: every input pixel adds to a window of outputs; the order of integer sums does not count."""
+    source, weights, target = call.inputs[2], call.value(1), call.outputs[0].shape or ()
+    value = call.value(2)
+    if (
+        source is None
+        or not _is_said(call, 0, target)
+        or value.ndim != 4
+        or weights.ndim != 4
+        or len(target) != 4
+        or not _is_finite(call)
+    ):
+        return None
+    channels, rows, columns, depth = weights.shape
+    strides = [max(1, call.option(f"stride_{side}", 1)) for side in "hw"]
+    padding = [0, 0]
+    if call.option("padding") == 0:
+        # Source: tensorflow/lite/micro/kernels/transpose_conv.cc CalculateOpData @ 90b983c.
+        needed = [(-(-target[i + 1] // strides[i]) - 1) * strides[i] + (rows, columns)[i] for i in (0, 1)]
+        padding = [max(0, need - size) // 2 for need, size in zip(needed, target[1:3], strict=True)]
+    taps = coefficients("taps", rows * columns * depth).reshape(rows, columns, depth)
+    digest = np.zeros(target[:3], np.uint64)
+    for row, column in np.ndindex(value.shape[1:3]):
+        top, left = row * strides[0] - padding[0], column * strides[1] - padding[1]
+        first = max(0, -top), max(0, -left)
+        last = min(rows, target[1] - top), min(columns, target[2] - left)
+        if first[0] < last[0] and first[1] < last[1]:
+            window = taps[first[0] : last[0], first[1] : last[1]]
+            added = np.einsum("bd,ijd->bij", value[:, row, column], window)
+            digest[:, top + first[0] : top + last[0], left + first[1] : left + last[1]] += added
+    own = mix((weights * coefficients("weights", taps.size).reshape(taps.shape)).sum(axis=(1, 2, 3), dtype=np.uint64))
+    bias = call.values[3] if len(call.values) > 3 else None
+    facts = _channel_facts(call, channels, bias)
+    number = call.salt(kind(source), _filter_kind(call), without=_GEOMETRY_OPTIONS)
+    return [mix(digest[..., None] + own + facts + number)]
+
+
+def _resized(call: Call) -> Sequence[Hashes] | None:
+    """RESIZE: each output is an input, or is made of up to four inputs with weights that count.
+
+    Source: reference/resize_bilinear.h, resize_nearest_neighbor.h @ 90b983c.
+    """
+    value, target = call.value(0), call.outputs[0].shape or ()
+    if value.ndim != 4 or len(target) != 4 or call.option("align_corners") or not _is_said(call, 1, target[1:3]):
+        return None
+    half = call.option("half_pixel_centers")
+    axes = []
+    for size, outputs in zip(value.shape[1:3], target[1:3], strict=True):
+        if call.name == "RESIZE_NEAREST_NEIGHBOR":
+            scale = np.float32(size) / np.float32(outputs)
+            places = np.floor((np.arange(outputs, dtype=np.float32) + np.float32(0.5 * half)) * scale).astype(int)
+            axes.append((np.minimum(places, size - 1), np.zeros(outputs, int), np.minimum(places, size - 1)))
+            continue
+        if 1024 * size % outputs or (call.outputs[0].type in FLOAT_TYPES and outputs % size):
+            return None  # positions are rounded
+        step = 1024 * size // outputs
+        at = np.arange(outputs) * step + (step // 2 - 512) * half
+        low, high = np.maximum(at // 1024, 0), np.minimum(-(-at // 1024), size - 1)
+        high = np.maximum(high, 0)
+        axes.append((low, np.where(high == low, 0, at - 1024 * low), high))
+    (top, down, bottom), (left, across, right) = axes
+    if call.name == "RESIZE_NEAREST_NEIGHBOR":
+        return _moved(call, value[:, top][:, :, left])
+    digest = np.zeros(target, np.uint64)
+    for rows, heights in ((top, 1024 - down), (bottom, down)):
+        for columns, widths in ((left, 1024 - across), (right, across)):
+            shares = np.outer(heights, widths).astype(np.uint64)
+            weights = np.where(shares == 0, np.uint64(0), mix(shares) | np.uint64(1))
+            digest += value[:, rows][:, :, columns] * weights[None, :, :, None]
+    return [mix(digest + call.salt())]
+
+
+def _is_said(call: Call, position: int, shape: Sequence[int]) -> bool:
+    """Return whether a constant operand says that the output has a shape."""
+    numbers = call.numbers[position]
+    return numbers is not None and tuple(numbers.ravel()) == tuple(shape)
+
+
 def _dense(call: Call) -> Sequence[Hashes] | None:
     weights, target = call.value(1), call.outputs[0].shape or ()
     value = _counted(call)
@@ -312,7 +393,7 @@ def _dense(call: Call) -> Sequence[Hashes] | None:
     shared = coefficients("dense", weights.shape[1])
     digest = (rows * shared).sum(axis=1, dtype=np.uint64)[:, None]
     inner = coefficients("dense weights", weights.shape[1])
-    own = mix((weights * inner).sum(axis=1, dtype=np.uint64)) + _channel_facts(call, weights.shape[0])
+    own = mix((weights * inner).sum(axis=1, dtype=np.uint64)) + _channel_facts(call, weights.shape[0], _bias(call))
     number = call.salt(_filter_kind(call), without=("keep_num_dims",))
     return [mix(digest + own + number).reshape(target)]
 
@@ -346,5 +427,8 @@ EVALUATORS: Mapping[str, Evaluator] = {
     "CONV_2D": _convolution,
     "DEPTHWISE_CONV_2D": _depthwise,
     "FULLY_CONNECTED": _dense,
+    "TRANSPOSE_CONV": _transposed,
+    "RESIZE_BILINEAR": _resized,
+    "RESIZE_NEAREST_NEIGHBOR": _resized,
 }
 """What is known of each operator. Any other one is opaque: each output element depends on all of all inputs."""

@@ -20,6 +20,7 @@ from tflm_sim.shrinking.graph import shape
 from tflm_sim.shrinking.passes import Witness, place
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.split import AXES, CHANNELS, COLUMNS, ROWS, Split
+from tflm_sim.shrinking.stripe_rules import rule
 
 LOWEST_SHARE = 0.45
 """Operators with less than this share of the peak are never worth a split."""
@@ -50,7 +51,7 @@ def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
     is_high = [alive > lowest for alive in facts.live]
     found: list[Split] = []
     for axis in (AXES[ROWS], AXES[COLUMNS]):
-        rules = [rows.rule(draft, operator, axis) for operator in draft.operators]
+        rules = [rule(draft, operator, axis) for operator in draft.operators]
         for first in range(len(draft.operators)):
             for segment in rows.segments(draft, axis, first, rules, facts.dies):
                 planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
@@ -151,7 +152,8 @@ def _cheapest(facts: Profile, by_first: dict[int, list[Split]], bound: int, pric
 def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness]:
     """Rewrite the draft with the splits of a plan and return a witness of each."""
     witnesses: list[Witness] = []
-    rules = {axis: [rows.rule(draft, op, axis) for op in draft.operators] for axis in {AXES[s.kind] for s in chosen}}
+    striped = {AXES[split.kind] for split in chosen if split.kind != CHANNELS}
+    rules = {axis: [rule(draft, operator, axis) for operator in draft.operators] for axis in striped}
     consumers = draft.consumers()
     for split in sorted(chosen, key=lambda split: split.first, reverse=True):
         where = f"{place(draft, split.first)} to {place(draft, split.last)}"

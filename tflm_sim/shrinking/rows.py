@@ -2,7 +2,7 @@
 
 A stripe takes the rows of X that its rows of Y need, the halo included. Operators keep their padding: SAME at an inner
 edge of a stripe computes rows that are wrong there, and those are discarded. So each tensor of a stripe has the rows
-[start, end) of the whole tensor, of which [good_start, good_end) hold what the whole tensor holds::
+[start, end) of the whole tensor, of which [right_start, right_end) hold what the whole tensor holds::
 
     whole tensor   0 . . . . . . . . . . . 12
     stripe             3 ============ 10          start 3, end 10
@@ -18,20 +18,7 @@ from dataclasses import dataclass, replace
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
-from tflm_sim.shrinking.graph import (
-    BINARY,
-    UNARY,
-    WINDOWED,
-    Window,
-    array,
-    axis_option,
-    integers,
-    multiplications,
-    shape,
-    single_output,
-    tensor_bytes,
-    window,
-)
+from tflm_sim.shrinking.graph import multiplications, shape, tensor_bytes
 from tflm_sim.shrinking.profile import Profile, Step, peak_of
 from tflm_sim.shrinking.split import (
     AXES,
@@ -44,6 +31,7 @@ from tflm_sim.shrinking.split import (
     even_cuts,
     slice_operator,
 )
+from tflm_sim.shrinking.stripe_rules import Rule
 from tflm_sim.units import align_up
 
 LONGEST_SEGMENT = 12
@@ -52,73 +40,7 @@ MOST_EXTRA_ROWS = 24
 """How many rows more than needed a stripe may take so that it meets the strides."""
 
 Stripe = tuple[int, int, int, int]
-"""start, end, good_start, good_end: rows of the whole tensor, half-open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How an operator treats the striped axis.
-
-    Attributes:
-        kind: "window", "pad" or "same" (each output row needs the same row of every activation).
-        activations: Its inputs that are striped.
-        window: Of a windowed operator.
-        before, after: Rows that a PAD adds.
-        size: Rows of the whole input.
-        outputs: Rows of the whole output.
-    """
-
-    kind: str
-    activations: tuple[int, ...]
-    size: int
-    outputs: int
-    window: Window | None = None
-    before: int = 0
-    after: int = 0
-
-
-def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
-    """Return how an operator treats an axis, None where it cannot be run in stripes."""
-    output = single_output(operator)
-    name, inputs = draft.name(operator), operator.inputs or ()
-    if output is None or len(shape(draft, output)) != 4 or not inputs:
-        return None
-    activations = tuple(dict.fromkeys(tensor for tensor in inputs if draft.is_activation(tensor)))
-    named = (*activations, output)
-    if not activations or any(draft.tensors[t].is_variable or len(shape(draft, t)) != 4 for t in named):
-        return None
-    size, outputs = shape(draft, activations[0])[axis], shape(draft, output)[axis]
-    if name in WINDOWED:
-        return (
-            Rule("window", activations, size, outputs, window(draft, operator, axis)) if len(activations) == 1 else None
-        )
-    if name in ("PAD", "PADV2"):
-        paddings = integers(draft, inputs[1])
-        if len(activations) != 1 or paddings is None or len(paddings) != 8 or min(paddings) < 0:
-            return None
-        return Rule("pad", activations, size, outputs, None, paddings[2 * axis], paddings[2 * axis + 1])
-    if not _is_pointwise(draft, operator, name, activations, output, axis):
-        return None
-    return Rule("same", activations, size, outputs)
-
-
-def _is_pointwise(
-    draft: Draft, operator: Operator, name: str, activations: tuple[int, ...], output: int, axis: int
-) -> bool:
-    """Return whether every row of the output needs just that row of each activation, and no row of a constant."""
-    whole = shape(draft, output)
-    if name == "CONCATENATION":
-        inputs = operator.inputs or ()
-        joins_rows = axis_option(draft, operator, 4) == axis
-        return not joins_rows and len(activations) == len(inputs) and len(set(inputs)) == len(inputs)
-    if name == "SOFTMAX" or name in UNARY:
-        return len(activations) == 1 and shape(draft, activations[0]) == whole
-    if name not in BINARY:
-        return False
-    constants = [tensor for tensor in operator.inputs or () if tensor >= 0 and tensor not in activations]
-    ranks = (shape(draft, constant) for constant in constants)
-    spread = all(len(dims) < 4 - axis or dims[axis - 4] == 1 for dims in ranks)
-    return spread and all(shape(draft, tensor) == whole for tensor in activations)
+"""start, end, right_start, right_end: rows of the whole tensor, half-open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +80,7 @@ def segments(
         if own is None:
             return
         outside = [t for t in own.activations if t not in made and t != source]
-        if outside and (own.kind != "same" or len(outside) == len(own.activations)):
+        if outside and (type(own) is not Rule or len(outside) == len(own.activations)):
             return
         side.update(dict.fromkeys(outside))
         output = (draft.operators[last].outputs or ())[0]
@@ -185,31 +107,15 @@ def flow(segment: Segment, start: int, end: int) -> dict[int, Stripe] | None:
 
 def _through(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
     """Return the stripe of an operator's output, None where there is none."""
-    if own.kind == "same":
-        met = [stripes[tensor] for tensor in own.activations if tensor in stripes]
-        stripe = tuple(f(row[i] for row in met) for i, f in enumerate((max, min, max, min)))
-        start, end, good_start, good_end = stripe
-        return (start, end, good_start, good_end) if start < end else None
-    start, end, good_start, good_end = stripes[own.activations[0]]
-    if own.kind == "pad":
-        upper = 0 if start == 0 else start + own.before
-        lower = own.outputs if end == own.size else end + own.before
-        good_upper = 0 if good_start == 0 else good_start + own.before
-        good_lower = own.outputs if good_end == own.size else good_end + own.before
-        return upper, lower, good_upper, good_lower
-    assert own.window is not None, "a windowed operator has a window"
-    stride, extent = own.window.stride, own.window.extent
-    _, padding = own.window.output(own.size)
-    outputs, own_padding = own.window.output(end - start)
-    first, rest = divmod(start + padding - own_padding, stride)
-    if rest or first < 0 or outputs <= 0 or first + outputs > own.outputs:
+    met = [stripes[tensor] for tensor in own.activations if tensor in stripes]
+    start, end, right_start, right_end = (f(row[i] for row in met) for i, f in enumerate((max, min, max, min)))
+    written = own.written(start, end) if start < end else None
+    if written is None:
         return None
-    # Row j of the output reads rows j * stride - padding ... + extent - 1 of the whole input.
-    good_first = first if good_start == 0 else max(first, -(-(good_start + padding) // stride))
-    good_last = first + outputs - 1
-    if good_end < own.size:
-        good_last = min(good_last, (good_end - extent + padding) // stride)
-    return (first, first + outputs, good_first, good_last + 1) if good_first <= good_last else None
+    first, last = written
+    right_first = first if right_start == 0 else max(first, own.first_right(right_start))
+    right_last = last if right_end == own.size else min(last, own.end_right(right_end))
+    return (first, last, right_first, right_last) if right_first < right_last else None
 
 
 def needed_rows(segment: Segment, start: int, end: int) -> tuple[int, int]:
@@ -219,13 +125,7 @@ def needed_rows(segment: Segment, start: int, end: int) -> tuple[int, int]:
         output = (operator.outputs or ())[0]
         if output not in need:
             continue
-        first, last = need[output]
-        if own.kind == "window" and own.window is not None:
-            _, padding = own.window.output(own.size)
-            first = first * own.window.stride - padding
-            last = (last - 1) * own.window.stride - padding + own.window.extent
-        elif own.kind == "pad":
-            first, last = first - own.before, last - own.before
+        first, last = own.needed(need[output])
         first = min(max(0, first), own.size - 1)
         last = max(min(own.size, last), first + 1)
         for tensor in own.activations:
@@ -247,8 +147,8 @@ def find_stripe(segment: Segment, start: int, end: int) -> dict[int, Stripe] | N
             tried.add(rows)
             stripes = flow(segment, *rows)
             if stripes is not None:
-                _, _, good_start, good_end = stripes[segment.result]
-                if good_start <= start and end <= good_end:
+                _, _, right_start, right_end = stripes[segment.result]
+                if right_start <= start and end <= right_end:
                     return stripes
     return None
 
@@ -296,7 +196,7 @@ def _macs(segment: Segment, whole: list[int], stripes: list[dict[int, Stripe]]) 
 def _trims(segment: Segment, stripes: Mapping[int, Stripe]) -> Iterator[tuple[int, int, Stripe]]:
     """Yield (operator of the segment, activation, rows wanted) where an operand has too many rows."""
     for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
-        if own.kind == "same":
+        if type(own) is Rule:
             wanted = stripes[(operator.outputs or ())[0]]
             for tensor in own.activations:
                 has = stripes[tensor][:2] if tensor in stripes else (0, segment.sizes[tensor])
@@ -425,21 +325,9 @@ def _emit(
         dimensions[axis] = stripe[output][1] - stripe[output][0]
         names[output] = draft.add_like(output, dimensions)
         inputs = [local.get(tensor, tensor) for tensor in operator.inputs or ()]
-        if own.kind == "pad":
-            has_top, has_bottom = stripe[own.activations[0]][0] == 0, stripe[own.activations[0]][1] == own.size
-            inputs[1] = _paddings(draft, inputs[1], axis, own.before * has_top, own.after * has_bottom)
+        striped = stripe.get(own.activations[0], (0, own.size))
+        inputs = own.operands(draft, inputs, axis, striped[:2], stripe[output][:2])
         operators.append(replace(operator, inputs=tuple(inputs), outputs=(names[output],)))
     result = names[segment.result]
     first, last = stripe[segment.result][:2]
     return result if (first, last) == part else cut(result, part[0] - first, part[1] - first)
-
-
-def _paddings(draft: Draft, paddings: int, axis: int, before: int, after: int) -> int:
-    """Return the constant ``paddings`` of a PAD with other values along one axis."""
-    values = array(draft, paddings)
-    assert values is not None, "only a PAD with constant paddings has a rule"
-    if tuple(values[axis]) == (before, after):
-        return paddings
-    changed = values.copy()
-    changed[axis] = before, after
-    return draft.add_tensor(changed.shape, draft.tensors[paddings].type, data=changed.tobytes())

@@ -18,7 +18,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
 from tflm_sim.model.unkept import Appended, appended
-from tflm_sim.shrinking import choice, peaks, rows
+from tflm_sim.shrinking import choice, peaks
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import multiplications, total_multiplications
 from tflm_sim.shrinking.order import reorder
@@ -29,6 +29,7 @@ from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, mer
 from tflm_sim.shrinking.sizing import Sizer, gains
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
+from tflm_sim.shrinking.stripe_rules import rule
 from tflm_sim.targets.kernel_library import KernelLibrary
 
 MOST_ROUNDS = 8
@@ -430,7 +431,7 @@ def bound(draft: Draft, facts: Profile) -> tuple[int, int]:
     largest = (inputs, -1)
     splittable = set()
     for axis in (1, 2):
-        splittable |= {i for i, op in enumerate(draft.operators) if rows.rule(draft, op, axis) is not None}
+        splittable |= {i for i, op in enumerate(draft.operators) if rule(draft, op, axis) is not None}
     for index, operator in enumerate(draft.operators):
         if index in splittable or multiplications(draft, operator) < 0:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from math import prod
 
 from tflm_sim import parse
 from tflm_sim.model.build import ModelBuilder
@@ -14,15 +15,22 @@ POINT = -3
 
 
 class Layers:
-    """A builder of layers one after the other (mutable); every activation is int8 with zero point -3."""
+    """A builder of layers one after the other (mutable); activations are int8 with zero point -3, or int16 with 0."""
 
-    def __init__(self, seed: int = 1) -> None:
+    def __init__(
+        self, seed: int = 1, *, numbers: tuple[int, int] = (1, 127), scale: float = 0.01, type: int = INT8
+    ) -> None:
         self.b = ModelBuilder()
+        self.type = type
+        self.bias_type = INT32 if type == INT8 else TensorType.INT64
+        self.numbers = numbers
+        self.scale = scale
         self.rng = random.Random(seed)
         self.shapes: dict[int, tuple[int, ...]] = {}
 
     def activation(self, shape: Sequence[int], *, name: str = "") -> int:
-        tensor = self.b.tensor(shape, INT8, scale=0.5, zero_point=POINT, name=name)
+        point = POINT if self.type == INT8 else 0
+        tensor = self.b.tensor(shape, self.type, scale=0.5, zero_point=point, name=name)
         self.shapes[tensor] = tuple(shape)
         return tensor
 
@@ -30,7 +38,7 @@ class Layers:
         return self.b.tensor((len(values),), INT32, data=list(values))
 
     def _numbers(self, count: int) -> list[int]:
-        return [self.rng.randrange(1, 127) for _ in range(count)]
+        return [self.rng.randrange(*self.numbers) for _ in range(count)]
 
     def conv(self, x: int, channels: int, *, kernel: int = 3, stride: int = 1, same: bool = True) -> int:
         batch, rows, columns, depth = self.shapes[x]
@@ -38,9 +46,9 @@ class Layers:
             (channels, kernel, kernel, depth),
             INT8,
             data=self._numbers(channels * kernel * kernel * depth),
-            scale=[0.01 + 0.001 * channel for channel in range(channels)],
+            scale=[self.scale * (1 + 0.1 * channel) for channel in range(channels)],
         )
-        bias = self.b.tensor((channels,), INT32, data=self._numbers(channels))
+        bias = self.b.tensor((channels,), self.bias_type, data=self._numbers(channels))
         sides = [-(-side // stride) if same else (side - kernel) // stride + 1 for side in (rows, columns)]
         y = self.activation((batch, *sides, channels))
         options = {"padding": "SAME" if same else "VALID", "stride_w": stride, "stride_h": stride}
@@ -53,10 +61,10 @@ class Layers:
             (1, *kernel, depth),
             INT8,
             data=self._numbers(kernel[0] * kernel[1] * depth),
-            scale=[0.01 + 0.002 * channel for channel in range(depth)],
+            scale=[self.scale * (1 + 0.2 * channel) for channel in range(depth)],
             quantized_dimension=3,
         )
-        bias = self.b.tensor((depth,), INT32, data=self._numbers(depth), scale=[0.01] * depth)
+        bias = self.b.tensor((depth,), self.bias_type, data=self._numbers(depth), scale=[0.01] * depth)
         sides = [
             -(-side // stride) if same else (side - k) // stride + 1
             for side, k in zip((rows, columns), kernel, strict=True)
@@ -78,6 +86,28 @@ class Layers:
         self.b.operator("MAX_POOL_2D", [x], [y], options=options)
         return y
 
+    def resize(self, x: int, factor: int, *, kind: str = "RESIZE_BILINEAR", half_pixel: bool = True) -> int:
+        batch, rows, columns, depth = self.shapes[x]
+        y = self.activation((batch, rows * factor, columns * factor, depth))
+        size = self.integers([rows * factor, columns * factor])
+        self.b.operator(kind, [x, size], [y], options={"half_pixel_centers": half_pixel})
+        return y
+
+    def transposed(self, x: int, channels: int, *, kernel: int = 3, stride: int = 2, same: bool = True) -> int:
+        batch, rows, columns, depth = self.shapes[x]
+        weights = self.b.tensor(
+            (channels, kernel, kernel, depth),
+            INT8,
+            data=self._numbers(channels * kernel * kernel * depth),
+            scale=[self.scale * (1 + 0.1 * channel) for channel in range(channels)],
+        )
+        sides = [side * stride if same else (side - 1) * stride + kernel for side in (rows, columns)]
+        y = self.activation((batch, *sides, channels))
+        options = {"padding": "SAME" if same else "VALID", "stride_w": stride, "stride_h": stride}
+        bias = self.b.tensor((channels,), self.bias_type, data=self._numbers(channels))
+        self.b.operator("TRANSPOSE_CONV", [self.integers(self.shapes[y]), weights, x, bias], [y], options=options)
+        return y
+
     def pad(self, x: int, before: int, after: int) -> int:
         batch, rows, columns, depth = self.shapes[x]
         paddings = self.b.tensor((4, 2), INT32, data=[0, 0, before, after, before, after, 0, 0])
@@ -85,10 +115,13 @@ class Layers:
         self.b.operator("PAD", [x, paddings], [y])
         return y
 
-    def add(self, one: int, other: int) -> int:
-        y = self.activation(self.shapes[one])
-        self.b.operator("ADD", [one, other], [y])
+    def elementwise(self, name: str, *inputs: int) -> int:
+        y = self.activation(self.shapes[inputs[0]])
+        self.b.operator(name, list(inputs), [y])
         return y
+
+    def add(self, one: int, other: int) -> int:
+        return self.elementwise("ADD", one, other)
 
     def reshape(self, x: int, shape: Sequence[int]) -> int:
         y = self.activation(shape)
@@ -97,7 +130,7 @@ class Layers:
 
     def dense(self, x: int, outputs: int, *, depth: int) -> int:
         weights = self.b.tensor((outputs, depth), INT8, data=self._numbers(outputs * depth), scale=0.02)
-        bias = self.b.tensor((outputs,), INT32, data=self._numbers(outputs))
+        bias = self.b.tensor((outputs,), self.bias_type, data=self._numbers(outputs))
         y = self.activation((1, outputs))
         self.b.operator("FULLY_CONNECTED", [x, weights, bias], [y])
         return y
@@ -138,6 +171,21 @@ def padded_rows_model() -> Model:
     a = layers.conv(layers.pad(x, 2, 0), 24, same=False)
     y = layers.conv(layers.pad(a, 2, 0), 4, stride=2, same=False)
     return layers.model([x], [y])
+
+
+def resized_rows_model(kind: str = "RESIZE_BILINEAR", *, half_pixel: bool = True) -> Model:
+    """Return an image that is resized before it is folded: stripes go through RESIZE."""
+    layers = Layers()
+    x = layers.activation((1, 12, 12, 4))
+    wide = layers.resize(layers.conv(x, 16), 2, kind=kind, half_pixel=half_pixel)
+    return layers.model([x], [layers.conv(layers.conv(wide, 16), 4, stride=2)])
+
+
+def transposed_rows_model(*, kernel: int = 3, same: bool = True) -> Model:
+    """Return a transposed convolution before a pool: stripes go through it, halo and all."""
+    layers = Layers()
+    x = layers.activation((1, 12, 12, 8))
+    return layers.model([x], [layers.conv(layers.transposed(x, 16, kernel=kernel, same=same), 4, stride=2)])
 
 
 def pad_same_model() -> Model:
@@ -207,10 +255,108 @@ def state_model(*, initial: int = POINT) -> Model:
     return layers.model([x], [y])
 
 
+def random_model(seed: int) -> Model:
+    """Return a graph of 4 to 14 layers: chains, branches, residuals, joins; int8 or int16, with and without state."""
+    rng = random.Random(seed)
+    layers = Layers(seed, numbers=(-127, 128), scale=0.003, type=rng.choice((INT8, INT8, INT8, TensorType.INT16)))
+    x = layers.activation((1, rng.randint(3, 20), rng.randint(3, 20), rng.choice((1, 2, 3, 4, 8, 12))))
+    made = [x]
+    if rng.random() < 0.2:
+        made.append(_ring(layers, x))
+    for _ in range(rng.randint(4, 14)):
+        source = made[-1] if rng.random() < 0.75 else rng.choice(made)
+        found = _random_step(layers, rng, source, made)
+        if found is not None:
+            made.append(found)
+    outputs = [made[-1]]
+    if len(made) > 3 and rng.random() < 0.2:
+        outputs.append(rng.choice(made[1:-1]))
+    if rng.random() < 0.3:
+        count = prod(layers.shapes[made[-1]])
+        flat = layers.reshape(made[-1], (1, count)) if rng.random() < 0.7 else made[-1]
+        outputs[0] = layers.dense(flat, 5, depth=count)
+    return layers.model([x], outputs)
+
+
+def _ring(layers: Layers, x: int) -> int:
+    """Return the last two inputs, one above the other: the one before is a resource variable."""
+    b, shape = layers.b, layers.shapes[x]
+    options = {"shared_name": "before"}
+    init = b.add_subgraph("init")
+    handle = init.tensor((), TensorType.RESOURCE)
+    point = POINT if layers.type == INT8 else 0
+    zero = init.tensor(shape, layers.type, data=[point] * prod(shape), scale=0.5, zero_point=point)
+    init.operator("VAR_HANDLE", [], [handle], options=options)
+    init.operator("ASSIGN_VARIABLE", [handle, zero], [])
+    b.operator("CALL_ONCE", [], [], options={"init_subgraph_index": 1})
+    handle = b.tensor((), TensorType.RESOURCE)
+    b.operator("VAR_HANDLE", [], [handle], options=options)
+    before = layers.activation(shape)
+    b.operator("READ_VARIABLE", [handle], [before])
+    both = layers.concatenation([before, x], 1)
+    now = layers.elementwise("RELU", x)
+    b.operator("ASSIGN_VARIABLE", [handle, now], [])
+    return both
+
+
+def _random_step(layers: Layers, rng: random.Random, x: int, made: Sequence[int]) -> int | None:
+    """Return the output of a random layer on ``x``, None where the one that was drawn does not fit."""
+    _, rows, columns, depth = layers.shapes[x]
+    small = min(rows, columns)
+    kernel, stride, same = rng.choice((1, 1, 2, 3, 3)), rng.choice((1, 1, 1, 2)), rng.random() < 0.7
+    twins = [t for t in made if layers.shapes[t] == layers.shapes[x] and t != x]
+    room = 40_000 // (rows * columns * depth)
+    kind = rng.choice(("conv", "conv", "depthwise", "pool", "pad", "add", "join", "unary", "resize", "transposed"))
+    if kind == "conv" and kernel <= small:
+        return layers.conv(x, rng.choice((1, 3, 4, 8, 16, 24)), kernel=kernel, stride=stride, same=same)
+    if kind == "depthwise" and kernel <= small:
+        sides = rng.choice(((kernel, kernel), (kernel, 1), (1, kernel)))
+        return layers.depthwise(x, kernel=sides, stride=stride, same=same)
+    if kind == "pool" and small >= 2:
+        return layers.pool(x)
+    if kind == "pad" and room > 2:
+        return layers.pad(x, rng.randint(0, 2), rng.randint(0, 2))
+    if kind == "add" and twins:
+        return layers.elementwise(rng.choice(("ADD", "SUB", "MUL")), x, rng.choice(twins))
+    if kind == "join" and room > 1:
+        neighbours = [t for t in made if layers.shapes[t][:3] == (1, rows, columns) and t != x]
+        return layers.concatenation([x, rng.choice(neighbours)], 3) if neighbours else None
+    if kind == "unary":
+        return layers.elementwise(rng.choice(("RELU", "LEAKY_RELU")), x)
+    if kind == "resize" and room > 4:
+        is_linear = layers.type == INT8 and rng.random() < 0.6
+        name = "RESIZE_BILINEAR" if is_linear else "RESIZE_NEAREST_NEIGHBOR"
+        return layers.resize(x, rng.choice((2, 2, 3, 4)) if room > 16 else 2, kind=name, half_pixel=rng.random() < 0.5)
+    if kind == "transposed" and room > 8:
+        return layers.transposed(x, rng.choice((2, 4, 8)), kernel=rng.choice((2, 3, 4)), stride=2, same=same)
+    return None
+
+
+def random_layer(seed: int) -> Model:
+    """Return one convolution, depthwise or not, of any small shape, stride, kernel and padding."""
+    layers = Layers(seed, numbers=(-127, 128), scale=0.003)
+    rng = layers.rng
+    x = layers.activation((1, rng.randint(2, 12), rng.randint(2, 12), rng.choice((1, 2, 3, 4, 5, 8, 12, 16, 17))))
+    stride, same = rng.choice((1, 1, 2)), rng.random() < 0.7
+    kernel = rng.choice((2, 3, 3)) if min(layers.shapes[x][1:3]) > 2 else 2
+    if rng.random() < 0.5:
+        return layers.model([x], [layers.depthwise(x, kernel=(kernel, kernel), stride=stride, same=same)])
+    return layers.model([x], [layers.conv(x, rng.choice((1, 3, 4, 8, 16)), kernel=kernel, stride=stride, same=same)])
+
+
+def pointwise_layer(seed: int) -> Model:
+    """Return one 1x1 convolution with as many outputs as inputs, or more."""
+    layers = Layers(seed, numbers=(-127, 128), scale=0.003)
+    x = layers.activation((1, 8, 8 + seed, 16))
+    return layers.model([x], [layers.conv(x, 16 + 8 * seed, kernel=1)])
+
+
 MODELS = {
     "channels": channels_model,
     "rows": rows_model,
     "padded rows": padded_rows_model,
+    "resized rows": resized_rows_model,
+    "transposed rows": transposed_rows_model,
     "PAD is SAME": pad_same_model,
     "copies": flatten_model,
     "operator order": order_model,

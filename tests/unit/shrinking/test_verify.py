@@ -15,7 +15,7 @@ from tflm_sim import parse, shrink
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Buffer, Model, Operator, Quantization
-from tflm_sim.shrinking import channels, fuse, prune, rows, split, states
+from tflm_sim.shrinking import channels, fuse, prune, rows, split, states, stripe_rules
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 
@@ -39,7 +39,7 @@ def refused(original: Model, result: Model) -> str:
 def test_what_each_pass_does_is_verified(name: str) -> None:
     model = models.MODELS[name]()
     shrunk = shrink(model, "cortex-m4")
-    assert name in [step.name for step in shrunk.steps] or name in ("channels", "rows", "padded rows")
+    assert name in [step.name for step in shrunk.steps] or name == "channels" or name.endswith("rows")
     assert "same expressions" in shrunk.verified
 
 
@@ -73,9 +73,9 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     ),
     "padding on every stripe": (
         "padded rows",
-        rows,
-        "_paddings",
-        lambda sound: lambda draft, paddings, axis, before, after: sound(draft, paddings, axis, after, before),
+        stripe_rules,
+        "_with_row",
+        lambda sound: lambda draft, constant, row, value: sound(draft, constant, row, value[::-1]),
     ),
     "wrong half of the weights": (
         "channels",
@@ -107,6 +107,13 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
         "add_like",
         lambda sound: lambda self, tensor, shape: _stale(self, sound(self, tensor, shape)),
     ),
+    "resized rows off by one": ("resized only", stripe_rules.ResizeRule, "written", lambda sound: _early(sound)),
+    "transposed rows off by one": (
+        "transposed only",
+        stripe_rules.TransposedRule,
+        "written",
+        lambda sound: _early(sound),
+    ),
     "padding that SAME has not": ("padded rows", fuse, "_pads_alike", lambda sound: lambda *arguments: True),
     "zero rows behind the filter": (
         "depthwise branches",
@@ -123,6 +130,11 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     "a copy of other quantization": ("requantized", prune, "same_kind", lambda sound: lambda *arguments: True),
     "constants that are not equal": ("rows", prune, "bytes", lambda sound: lambda data: b""),
 }
+
+
+def _early(sound: Callable[[Any, int, int], tuple[int, int]]) -> Any:
+    """Return a rule that takes inner rows for those one before them."""
+    return lambda self, start, end: tuple(row - (start > 0) for row in sound(self, start, end))
 
 
 def _short_halo(segment: Any, start: int, end: int) -> Any:
@@ -167,11 +179,19 @@ def _requantized() -> Model:
     return layers.model([x], [layers.conv(y, 4)])
 
 
+def _before_pointwise(layer: Callable[[Any, int], int]) -> Model:
+    layers = models.Layers()
+    x = layers.activation((1, 12, 4, 4))
+    return layers.model([x], [layers.conv(layer(layers, x), 4, kernel=1)])
+
+
 def _model(name: str) -> Model:
     special = {
         "initial": lambda: models.state_model(initial=5),
         "late reader": _late_reader,
         "requantized": _requantized,
+        "resized only": lambda: _before_pointwise(lambda layers, x: layers.resize(x, 2)),
+        "transposed only": lambda: _before_pointwise(lambda layers, x: layers.transposed(x, 4)),
     }
     return (special.get(name) or models.MODELS[name])()
 
@@ -202,7 +222,7 @@ def _rewritten(model: Model) -> Iterator[Model]:
 
 def _striped(model: Model) -> Iterator[Model]:
     draft = Draft(model)
-    rules = [rows.rule(draft, operator, 1) for operator in draft.operators]
+    rules = [stripe_rules.rule(draft, operator, 1) for operator in draft.operators]
     dies = {t: i for i, o in enumerate(draft.operators) for t in (*(o.inputs or ()), *(o.outputs or ()))}
     dies |= dict.fromkeys(draft.outputs, len(draft.operators))
     for first in range(len(draft.operators)):
@@ -220,6 +240,29 @@ def test_every_single_rewriting_is_verified_without_the_search(name: str) -> Non
     model = models.MODELS[name]()
     found = list(_rewritten(model))
     assert all(refused(model, result) == "" for result in found)
+
+
+@pytest.mark.parametrize("half_pixel", [True, False])
+@pytest.mark.parametrize("kind", ["RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"])
+def test_stripes_go_through_every_resize(kind: str, half_pixel: bool) -> None:
+    model = models.resized_rows_model(kind, half_pixel=half_pixel)
+    found = [result for result in _rewritten(model) if _runs(result, kind) > 1]
+    assert found
+    assert [refused(model, result) for result in found] == [""] * len(found)
+
+
+@pytest.mark.parametrize("kernel", [2, 3, 4, 5])
+@pytest.mark.parametrize("same", [True, False])
+def test_stripes_go_through_every_transposed_convolution(kernel: int, same: bool) -> None:
+    model = models.transposed_rows_model(kernel=kernel, same=same)
+    found = [result for result in _rewritten(model) if _runs(result, "TRANSPOSE_CONV") > 1]
+    assert found
+    assert [refused(model, result) for result in found] == [""] * len(found)
+
+
+def _runs(model: Model, name: str) -> int:
+    draft = Draft(model)
+    return sum(draft.name(operator) == name for operator in draft.operators)
 
 
 @pytest.mark.parametrize("fault", BROKEN)

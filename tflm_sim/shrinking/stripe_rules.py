@@ -1,0 +1,283 @@
+"""How operators treat the axis along which they are cut into stripes: which rows are read, and which come out right.
+
+Rows are those of the whole tensors. An operator that runs on rows [start, end) of its input writes rows ``written``; an
+output row is right if all that it reads are right rows, or lie outside of the whole image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.types import Operator
+from tflm_sim.shrinking.graph import (
+    BINARY,
+    PADDING_SAME,
+    UNARY,
+    WINDOWED,
+    Window,
+    array,
+    axis_option,
+    integers,
+    shape,
+    single_output,
+    window,
+)
+
+Rows = tuple[int, int]
+"""Rows of a whole tensor, half-open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An operator whose every output row needs just the same row of each activation.
+
+    Attributes:
+        activations: Its inputs that are striped.
+        size: Rows of the whole input.
+        outputs: Rows of the whole output.
+    """
+
+    activations: tuple[int, ...]
+    size: int
+    outputs: int
+
+    def needed(self, rows: Rows) -> Rows:
+        """Return the input rows that output rows are made of; they may lie outside of the image."""
+        return rows
+
+    def written(self, start: int, end: int) -> Rows | None:
+        """Return the output rows of a run on input rows [start, end), None where the strides do not meet."""
+        return start, end
+
+    def first_right(self, row: int) -> int:
+        """Return the first output row that reads no input row before ``row``."""
+        return row
+
+    def end_right(self, row: int) -> int:
+        """Return the row behind the last output row that reads nothing from input row ``row`` on."""
+        return row
+
+    def operands(self, draft: Draft, inputs: list[int], axis: int, read: Rows, written: Rows) -> list[int]:
+        """Return the operands of a run, ``inputs`` with other constants where these say how many rows there are."""
+        return inputs
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRule(Rule):
+    """A convolution or a pool."""
+
+    window: Window
+
+    @property
+    def _padding(self) -> int:
+        return self.window.output(self.size)[1]
+
+    def needed(self, rows: Rows) -> Rows:
+        """Return the rows under the windows."""
+        first, last = (row * self.window.stride - self._padding for row in (rows[0], rows[1] - 1))
+        return first, last + self.window.extent
+
+    def written(self, start: int, end: int) -> Rows | None:
+        """Return what the operator makes of the rows, padded as it pads."""
+        outputs, own_padding = self.window.output(end - start)
+        first, rest = divmod(start + self._padding - own_padding, self.window.stride)
+        if rest or first < 0 or outputs <= 0 or first + outputs > self.outputs:
+            return None
+        return first, first + outputs
+
+    def first_right(self, row: int) -> int:
+        """Return the first window that begins at the row or behind it."""
+        return -(-(row + self._padding) // self.window.stride)
+
+    def end_right(self, row: int) -> int:
+        """Return the window behind the last that ends before the row."""
+        return (row - self.window.extent + self._padding) // self.window.stride + 1
+
+
+@dataclass(frozen=True, slots=True)
+class PadRule(Rule):
+    """A PAD: a stripe at an edge of the image gets the rows of that edge."""
+
+    before: int
+    after: int
+
+    def needed(self, rows: Rows) -> Rows:
+        """Return the same rows, counted without the padding."""
+        return rows[0] - self.before, rows[1] - self.before
+
+    def written(self, start: int, end: int) -> Rows | None:
+        """Return the same rows, with the padding at an edge."""
+        first = 0 if start == 0 else start + self.before
+        return first, self.outputs if end == self.size else end + self.before
+
+    def first_right(self, row: int) -> int:
+        """Return the row, counted with the padding."""
+        return row + self.before
+
+    def end_right(self, row: int) -> int:
+        """Return the row, counted with the padding."""
+        return row + self.before
+
+    def operands(self, draft: Draft, inputs: list[int], axis: int, read: Rows, written: Rows) -> list[int]:
+        """Return the operands with padding only where the stripe has the image's edge."""
+        before, after = self.before * (read[0] == 0), self.after * (read[1] == self.size)
+        return [inputs[0], _with_row(draft, inputs[1], axis, (before, after)), *inputs[2:]]
+
+
+@dataclass(frozen=True, slots=True)
+class ResizeRule(Rule):
+    """A RESIZE by a power of two, whose positions are exact numbers: a shift by whole rows changes nothing.
+
+    Attributes:
+        factor: Output rows an input row.
+        is_linear: Two input rows make an output row, unless it lies on one.
+        half_pixel: Output row y lies at (y + 0.5) / factor - 0.5, else at y / factor.
+    """
+
+    factor: int
+    is_linear: bool
+    half_pixel: bool
+
+    @property
+    def _lead(self) -> int:
+        """How far, in halves of an output row, the first output row lies before the first input row."""
+        return self.factor - 1 if self.is_linear and self.half_pixel else 0
+
+    def needed(self, rows: Rows) -> Rows:
+        """Return the rows around the positions of the first and the last output row."""
+        first, last = (2 * row - self._lead for row in (rows[0], rows[1] - 1))
+        half = 2 * self.factor
+        return first // half, (-(-last // half) if self.is_linear else last // half) + 1
+
+    def written(self, start: int, end: int) -> Rows | None:
+        """Return ``factor`` rows an input row."""
+        return start * self.factor, end * self.factor
+
+    def first_right(self, row: int) -> int:
+        """Return the first row that lies on the input row or behind it."""
+        return row * self.factor + -(-self._lead // 2)
+
+    def end_right(self, row: int) -> int:
+        """Return the row behind the last that lies on the input row before, or in front of that."""
+        return (row - 1) * self.factor + self._lead // 2 + 1 if self.is_linear else row * self.factor
+
+    def operands(self, draft: Draft, inputs: list[int], axis: int, read: Rows, written: Rows) -> list[int]:
+        """Return the operands with the stripe's own size."""
+        return [inputs[0], _with_row(draft, inputs[1], axis - 1, written[1] - written[0])]
+
+
+@dataclass(frozen=True, slots=True)
+class TransposedRule(Rule):
+    """A TRANSPOSE_CONV: input row i adds to output rows i * stride - padding ... + kernel - 1."""
+
+    window: Window
+
+    @property
+    def _padding(self) -> int:
+        return (self.window.kernel - self.window.stride) // 2 if self.window.is_same else 0
+
+    def needed(self, rows: Rows) -> Rows:
+        """Return the rows that add to the first output row up to those that add to the last."""
+        return self._first(rows[0]), (rows[1] - 1 + self._padding) // self.window.stride + 1
+
+    def _first(self, row: int) -> int:
+        return -(-(row + self._padding - self.window.kernel + 1) // self.window.stride)
+
+    def written(self, start: int, end: int) -> Rows | None:
+        """Return every row that a row of the input adds to, but what is cut off as padding."""
+        first = start * self.window.stride
+        whole = (end - start - 1) * self.window.stride + self.window.kernel
+        return first, first + (whole if not self.window.is_same else (end - start) * self.window.stride)
+
+    def first_right(self, row: int) -> int:
+        """Return the first row to which nothing in front of the input row adds."""
+        return (row - 1) * self.window.stride - self._padding + self.window.kernel
+
+    def end_right(self, row: int) -> int:
+        """Return the first row to which the input row adds."""
+        return row * self.window.stride - self._padding
+
+    def operands(self, draft: Draft, inputs: list[int], axis: int, read: Rows, written: Rows) -> list[int]:
+        """Return the operands with the stripe's own output shape."""
+        return [_with_row(draft, inputs[0], axis, written[1] - written[0]), *inputs[1:]]
+
+
+def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
+    """Return how an operator treats an axis, None where it cannot be run in stripes."""
+    output = single_output(operator)
+    name, inputs = draft.name(operator), operator.inputs or ()
+    if output is None or len(shape(draft, output)) != 4 or not inputs:
+        return None
+    activations = tuple(dict.fromkeys(tensor for tensor in inputs if draft.is_activation(tensor)))
+    named = (*activations, output)
+    if not activations or any(draft.tensors[t].is_variable or len(shape(draft, t)) != 4 for t in named):
+        return None
+    rows = activations, shape(draft, activations[0])[axis], shape(draft, output)[axis]
+    if _is_pointwise(draft, operator, name, activations, output, axis):
+        return Rule(*rows)
+    if len(activations) != 1:
+        return None
+    if name in WINDOWED:
+        return WindowRule(*rows, window(draft, operator, axis))
+    if name in ("PAD", "PADV2"):
+        paddings = integers(draft, inputs[1])
+        is_plain = paddings is not None and len(paddings) == 8 and min(paddings) >= 0
+        return PadRule(*rows, *paddings[2 * axis : 2 * axis + 2]) if paddings is not None and is_plain else None
+    if name in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
+        return _resize(draft, operator, name, rows)
+    return _transposed(draft, operator, rows, axis) if name == "TRANSPOSE_CONV" else None
+
+
+def _resize(draft: Draft, operator: Operator, name: str, rows: tuple[tuple[int, ...], int, int]) -> ResizeRule | None:
+    """Return the rule of a RESIZE by a power of two up to 2 ** 10, which fixed-point positions divide."""
+    _, size, outputs = rows
+    factor = outputs // max(1, size)
+    is_exact = factor * size == outputs and factor > 0 and 1024 % factor == 0
+    if not is_exact or operator.options.get("align_corners") or integers(draft, (operator.inputs or ())[1]) is None:
+        return None
+    return ResizeRule(*rows, factor, name == "RESIZE_BILINEAR", bool(operator.options.get("half_pixel_centers")))
+
+
+def _transposed(
+    draft: Draft, operator: Operator, rows: tuple[tuple[int, ...], int, int], axis: int
+) -> TransposedRule | None:
+    """Return the rule of a TRANSPOSE_CONV whose windows meet and whose output has the usual shape."""
+    inputs, options = operator.inputs or (), operator.options
+    stride, kernel = int(str(options.get(f"stride_{'hw'[axis - 1]}", 1))), shape(draft, inputs[1])[axis]
+    is_same = options.get("padding", PADDING_SAME) == PADDING_SAME
+    _, size, outputs = rows
+    usual = size * stride if is_same else (size - 1) * stride + kernel
+    if stride < 1 or kernel < stride or outputs != usual or integers(draft, inputs[0]) is None:
+        return None
+    return TransposedRule(*rows, Window(kernel, stride, 1, is_same))
+
+
+def _is_pointwise(
+    draft: Draft, operator: Operator, name: str, activations: tuple[int, ...], output: int, axis: int
+) -> bool:
+    """Return whether every row of the output needs just that row of each activation, and no row of a constant."""
+    whole = shape(draft, output)
+    if name == "CONCATENATION":
+        inputs = operator.inputs or ()
+        joins_rows = axis_option(draft, operator, 4) == axis
+        return not joins_rows and len(activations) == len(inputs) and len(set(inputs)) == len(inputs)
+    if name == "SOFTMAX" or name in UNARY:
+        return len(activations) == 1 and shape(draft, activations[0]) == whole
+    if name not in BINARY:
+        return False
+    constants = [tensor for tensor in operator.inputs or () if tensor >= 0 and tensor not in activations]
+    ranks = (shape(draft, constant) for constant in constants)
+    spread = all(len(dims) < 4 - axis or dims[axis - 4] == 1 for dims in ranks)
+    return spread and all(shape(draft, tensor) == whole for tensor in activations)
+
+
+def _with_row(draft: Draft, constant: int, row: int, value: int | tuple[int, int]) -> int:
+    """Return a constant of integers with another value at one of its rows: that one, or a new one."""
+    values = array(draft, constant)
+    assert values is not None, "only an operator with constant sizes has a rule"
+    changed = values.copy()
+    changed[row] = value
+    if (changed == values).all():
+        return constant
+    return draft.add_tensor(changed.shape, draft.tensors[constant].type, data=changed.tobytes())

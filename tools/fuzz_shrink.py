@@ -1,0 +1,116 @@
+"""Shrink random models and hold every result against the original in the real TFLM (the pip wheel).
+
+    python tools/fuzz_shrink.py --seconds 300 [--first SEED]
+
+A model is a graph of a few layers (tests/unit/shrinking/models.py), the targets, limits and options are drawn too. Each
+result must be verified, need what is predicted on every target, run in the wheel in exactly its predicted arena, fail
+there with 16 bytes less, and give the same bytes on a sequence of inputs. Exit code 1 at a difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import random
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tflm_sim import parse, shrink, smallest_arena
+from tflm_sim.errors import TflmSimError
+from tflm_sim.shrinking.prove import WHEEL_TARGET
+from tflm_sim.shrinking.shrink import Shrunk
+from tflm_sim.shrinking.wheel_worker import ROOMY, stimulus
+
+TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "cortex-m55", "x86_64-pip")
+RUNS = 12
+
+
+def load_models() -> Any:
+    """Return the module that builds random models."""
+    path = Path(__file__).resolve().parent.parent / "tests" / "unit" / "shrinking" / "models.py"
+    spec = importlib.util.spec_from_file_location("models", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def shrunk_at_random(model: Any, seed: int) -> Shrunk:
+    """Return what shrink makes of a model for targets and options that the seed draws."""
+    rng = random.Random(seed)
+    return shrink(
+        model,
+        rng.sample(TARGETS, rng.choice((1, 1, 1, 2))),
+        max_macs=rng.choice((1.0, 1.35, 3.0)),
+        offline_plan=rng.random() < 0.3,
+        kernel_order=rng.random() < 0.3,
+    )
+
+
+def difference(shrunk: Shrunk) -> str:
+    """Return how a result differs from the original in the wheel, "" where it does not."""
+    from tflite_micro.python.tflite_micro import runtime
+
+    for gain in shrunk.gains:
+        if smallest_arena(parse(shrunk.data), gain.target).size != gain.after.arena:
+            return f"another arena on {gain.target}"
+    arena = smallest_arena(shrunk.model, WHEEL_TARGET).size
+    original = runtime.Interpreter.from_bytes(bytes(shrunk.origin.source), arena_size=ROOMY)
+    result = runtime.Interpreter.from_bytes(shrunk.data, arena_size=arena)
+    try:
+        runtime.Interpreter.from_bytes(shrunk.data, arena_size=arena - 16)
+        return f"runs in {arena - 16} B, too"
+    except RuntimeError:
+        pass
+    rng = np.random.default_rng(14)
+    facts, count = original.get_input_details(0), len(shrunk.model.subgraphs[0].outputs or ())
+    for run in range(RUNS):
+        values = stimulus(rng, np.dtype(facts["dtype"]), tuple(facts["shape"]), run)
+        outputs = []
+        for interpreter in (original, result):
+            interpreter.set_input(values, 0)
+            interpreter.invoke()
+            outputs.append([interpreter.get_output(index).tobytes() for index in range(count)])
+        if outputs[0] != outputs[1]:
+            return f"other bytes in run {run}"
+    return ""
+
+
+def main() -> int:
+    """Fuzz until the time is over or something differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first model")
+    args = parser.parse_args()
+    models, seen, end, seed = load_models(), Counter[str](), time.monotonic() + args.seconds, args.first
+    while time.monotonic() < end:
+        print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
+        model = models.random_model(seed)
+        try:
+            shrunk = shrunk_at_random(model, seed)
+        except TflmSimError as error:
+            seen[f"refused: {str(error)[:60]}"] += 1
+        else:
+            odd = [each for each in shrunk.rejected if "does not understand" in each.reason or "refused" in each.reason]
+            for each in odd:
+                print(f"\nseed {seed}: {each.name}: {each.reason}")
+            seen["a pass that failed or was not verified"] += bool(odd)
+            seen["gain" if shrunk.has_gained else "no gain"] += 1
+            seen.update(f"{step.name} was kept" for step in shrunk.steps)
+            if shrunk.has_gained and (what := difference(shrunk)):
+                print(f"\nseed {seed}: {what}")
+                seen["DIFFERENT"] += 1
+        seed += 1
+    print(f"\n{seed - args.first} models from seed {args.first}")
+    print("\n".join(f"{count:>7,}  {what}" for what, count in seen.most_common()))
+    return int(seen["DIFFERENT"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
