@@ -9,6 +9,7 @@ Source: tflite/kernels/kernel_util.h, tflite/core/c/common.h @ google-ai-edge/Li
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -226,3 +227,11 @@ def values_of(tensor: Tensor) -> tuple[Any, ...]:
     size = struct.calcsize(code)
     count = min(tensor.elements, len(tensor.data) // size)
     return struct.unpack(f"<{count}{code}", bytes(tensor.data[: count * size]))
+
+
+def checked_log2(scale: float) -> int | None:
+    """Return the whole logarithm of a scale that is a power of two, within a thousandth."""
+    if scale <= 0:
+        return None
+    exact = math.log2(scale)
+    return round(exact) if abs(exact - round(exact)) < 1e-3 else None

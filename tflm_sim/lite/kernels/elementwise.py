@@ -11,7 +11,7 @@ import math
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, values_of
+from tflm_sim.lite.kernels.call import Call, checked_log2, values_of
 
 _BYTES = (t.UINT8, t.INT8)
 _NAMES = ("input1", "input2")
@@ -65,7 +65,7 @@ def tanh(call: Call) -> None:
     call.ensure_types("input->type", value.type, output.type, "output->type", at=3)
     if value.type == t.INT16:
         _symmetric(call, value, output, at=2)
-        log2 = _checked_log2(output.scale)
+        log2 = checked_log2(output.scale)
         call.ensure(log2 is not None, "CheckedLog2(output->params.scale, &output_scale_log2_rounded)")
         call.ensure_equal("output_scale_log2_rounded", log2 or 0, -15, "-kOutputFractionalBits")
     call.resize(output, value.shape)
@@ -121,14 +121,6 @@ def prelu(call: Call) -> None:
 def _symmetric(call: Call, *tensors: Tensor, at: int = 0) -> None:
     for tensor, name in zip(tensors, ("input", "output"), strict=True):
         call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=at)
-
-
-def _checked_log2(scale: float) -> int | None:
-    """Return the whole logarithm of a scale that is a power of two, within a thousandth."""
-    if scale <= 0:
-        return None
-    exact = math.log2(scale)
-    return round(exact) if abs(exact - round(exact)) < 1e-3 else None
 
 
 def _binary_shape(call: Call) -> tuple[int, ...]:

@@ -1,12 +1,18 @@
-"""The inputs of the full LSTM kernels, and what they check of each other.
+"""The inputs of the LSTM kernels, and what they check of each other.
 
-Source: tflite/kernels/lstm_shared.h, lstm.cc, unidirectional_sequence_lstm.cc @ google-ai-edge/LiteRT f67457790
+Source: tflite/kernels/lstm_shared.h, lstm.cc, unidirectional_sequence_lstm.cc, bidirectional_sequence_lstm.cc
+@ google-ai-edge/LiteRT f67457790
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from tflm_sim.errors import PrepareError
+from tflm_sim.lite.graph_info import Tensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call
+from tflm_sim.lite.kernels.call import Call, checked_log2
+from tflm_sim.model.types import TensorType
 
 _ORDER = """
     input input_to_input_weights input_to_forget_weights input_to_cell_weights input_to_output_weights
@@ -20,60 +26,194 @@ _ORDER = """
 LSTM = {name: place for place, name in enumerate(_ORDER.split())}
 """The place of each input."""
 
+_INTERMEDIATES = 5
 
-def check_weights(call: Call, depth: int, outputs: int, cells: int, *, has_layer_norm: bool, is_integer: bool) -> None:
-    """Refuse the node unless its weights fit ``depth`` inputs, ``outputs`` outputs and ``cells`` cells."""
-    for gate in ("input", "forget", "cell"):
-        _check_matrix(call, f"input_to_{gate}_weights", cells, depth, "n_input", is_optional=gate == "input")
-    for gate in ("input", "forget", "cell"):
-        _check_matrix(call, f"recurrent_to_{gate}_weights", cells, outputs, "n_output", is_optional=gate == "input")
-    present = {name: call.optional_input(place) is not None for name, place in LSTM.items()}
-    is_cifg = not present["input_to_input_weights"]
-    same = present["input_to_input_weights"] == present["recurrent_to_input_weights"]
-    call.ensure(same, "cifg_weights_all_or_none == true")
-    for gate in ("input", "forget", "output"):
-        _check_vector(call, f"cell_to_{gate}_weights", cells)
-    peepholes = (present["cell_to_input_weights"], present["cell_to_forget_weights"], present["cell_to_output_weights"])
-    is_whole = (peepholes[0] or is_cifg) and peepholes[1] and peepholes[2]
-    call.ensure(is_whole or not any(peepholes), "peephole_weights_all_or_none == true")
-    if is_cifg:
-        call.ensure(not present["input_gate_bias"], "input_gate_bias == nullptr")
-    kind = t.INT32 if is_integer else t.FLOAT32
-    for gate in ("input", "forget", "cell", "output"):
-        if gate == "input" and is_cifg:
-            continue
-        _check_vector(call, f"{gate}_gate_bias", cells, kind, is_optional=False)
-    projection = call.optional_input(LSTM["projection_weights"])
-    if projection is not None:
-        call.ensure_equal("projection_weights->dims->size", projection.rank, 2)
-        call.ensure_equal("projection_weights->dims->data[0]", projection.shape[0], outputs, "n_output")
-        call.ensure_equal("projection_weights->dims->data[1]", projection.shape[1], cells, "n_cell")
-    _check_vector(call, "projection_bias", outputs, kind, count_name="n_output")
-    if has_layer_norm:
-        kind = t.INT16 if is_integer else t.FLOAT32
+BACKWARD = 17
+"""How much further the weights of the backward direction stand in the two-way kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How one kernel file checks: in which order it reads the input's weights, and the words of two conditions."""
+
+    input_gates: tuple[str, ...]
+    peephole_type: str
+    projection: str
+    compares_types: bool = True
+    takes_diagonals: bool = False
+
+
+_MANNERS = {
+    "lstm.cc": _Manner(
+        ("forget", "input", "cell"),
+        "is_integer ? kTfLiteInt16 : input_to_forget_weights->type",
+        "projection_tensors_consistent == true",
+    ),
+    "unidirectional_sequence_lstm.cc": _Manner(
+        ("input", "forget", "cell"),
+        "is_integer ? kTfLiteInt16 : input_to_forget_weights->type",
+        "projecton_tensors_consistent == true",
+        compares_types=False,
+        takes_diagonals=True,
+    ),
+    "bidirectional_sequence_lstm.cc": _Manner(
+        ("forget", "input", "cell", "output"),
+        "input_to_forget_weights->type",
+        "projecton_tensors_consistent == true",
+    ),
+}
+_WEIGHTS = {
+    "lstm.cc": ("Float32", "UInt8", "Int8"),
+    "bidirectional_sequence_lstm.cc": ("Float32", "Int8", "UInt8"),
+}
+
+
+class _Checks:
+    """The checks of one direction of one node."""
+
+    def __init__(self, call: Call, shift: int, sizes: tuple[int, int, int], *, is_integer: bool) -> None:
+        self.call = call
+        self.shift = shift
+        self.depth, self.outputs, self.cells = sizes
+        self.is_integer = is_integer
+        self.manner = _MANNERS[call.source]
+
+    def optional(self, name: str) -> Tensor | None:
+        return self.call.optional_input(LSTM[name] + self.shift)
+
+    def required(self, name: str) -> Tensor:
+        return self.call.input(LSTM[name] + self.shift)
+
+    def matrix(self, name: str, weights: Tensor, columns: int, columns_name: str) -> None:
+        """Check a matrix; where the kernel takes diagonal ones, a vector is one of those."""
+        if self.manner.takes_diagonals and name.startswith("recurrent"):
+            if weights.rank != 1:
+                self.call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
+                self.call.ensure_equal(f"{name}->dims->data[1]", weights.shape[1], columns, columns_name)
+                self._same_type(name, weights, "input_to_forget_weights->type")
+            if name == "recurrent_to_input_weights":
+                self.call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], self.cells, "n_cell")
+            return
+        self.call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
+        rows, rows_name = (self.outputs, "n_output") if name == "projection_weights" else (self.cells, "n_cell")
+        self.call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], rows, rows_name)
+        self.call.ensure_equal(f"{name}->dims->data[1]", weights.shape[1], columns, columns_name)
+        if name == "input_to_forget_weights" and self.call.source in _WEIGHTS:
+            kinds = _WEIGHTS[self.call.source]
+            text = " || ".join(f"({name}->type == kTfLite{kind})" for kind in kinds)
+            self.call.ensure(weights.type in {TensorType[kind.upper()] for kind in kinds}, text)
+        elif self.manner.compares_types:
+            self._same_type(name, weights, "input_to_forget_weights->type")
+
+    def _same_type(self, name: str, weights: Tensor, text: str, kind: int | None = None) -> None:
+        other = self.required("input_to_forget_weights").type if kind is None else kind
+        self.call.ensure_types(f"{name}->type", weights.type, other, text)
+
+    def vector(self, name: str, vector: Tensor, kind: int | None, text: str = "") -> None:
+        count, count_name = (self.outputs, "n_output") if name == "projection_bias" else (self.cells, "n_cell")
+        self.call.ensure_equal(f"{name}->dims->size", vector.rank, 1)
+        self.call.ensure_equal(f"{name}->dims->data[0]", vector.shape[0], count, count_name)
+        self._same_type(name, vector, text, kind)
+
+    def matrices(self) -> None:
+        """Check the weights of the input and of the state."""
+        for gate in self.manner.input_gates:
+            name = f"input_to_{gate}_weights"
+            weights = self.optional(name) if gate == "input" else self.required(name)
+            if weights is not None:
+                self.matrix(name, weights, self.depth, "n_input")
+        for gate in ("input", "forget", "cell"):
+            name = f"recurrent_to_{gate}_weights"
+            weights = self.optional(name) if gate == "input" else self.required(name)
+            if weights is not None:
+                self.matrix(name, weights, self.outputs, "n_output")
+        pair = [self.optional(f"{kind}_to_input_weights") is None for kind in ("input", "recurrent")]
+        self.call.ensure(pair[0] == pair[1], "cifg_weights_all_or_none == true")
+
+    def peepholes(self, *, is_cifg: bool) -> None:
+        there = []
+        for gate in ("input", "forget", "output"):
+            name = f"cell_to_{gate}_weights"
+            weights = self.optional(name)
+            there.append(weights is not None)
+            if weights is not None:
+                self.vector(name, weights, t.INT16 if self.is_integer else None, self.manner.peephole_type)
+        is_whole = (there[0] or is_cifg) and there[1] and there[2]
+        self.call.ensure(is_whole or not any(there), "peephole_weights_all_or_none == true")
+
+    def biases(self, *, is_cifg: bool) -> None:
+        kind = t.INT32 if self.is_integer else t.FLOAT32
+        if is_cifg:
+            self.call.ensure(self.optional("input_gate_bias") is None, "input_gate_bias == nullptr")
         for gate in ("forget", "cell", "output") if is_cifg else ("input", "forget", "cell", "output"):
-            _check_vector(call, f"{gate}_layer_norm_coefficients", cells, kind, is_optional=False)
+            self.vector(f"{gate}_gate_bias", self.required(f"{gate}_gate_bias"), kind)
+        weights, bias = self.optional("projection_weights"), self.optional("projection_bias")
+        if weights is not None:
+            self.matrix("projection_weights", weights, self.cells, "n_cell")
+        if bias is not None:
+            self.vector("projection_bias", bias, kind)
+        self.call.ensure(weights is not None or bias is None, self.manner.projection)
+
+    def layer_norms(self, *, is_cifg: bool) -> None:
+        kind = t.INT16 if self.is_integer else t.FLOAT32
+        for gate in ("input", "forget", "cell", "output"):
+            name = f"{gate}_layer_norm_coefficients"
+            vector = self.optional(name)
+            if gate == "input" and is_cifg:
+                self.call.ensure(vector is None, f"{name} == nullptr")
+                continue
+            if gate == "input" or not self.manner.takes_diagonals:
+                self.call.ensure(vector is not None, f"{name} != nullptr")
+            self.vector(name, self.required(name), kind)
 
 
-def _check_matrix(call: Call, name: str, rows: int, columns: int, columns_name: str, *, is_optional: bool) -> None:
-    place = LSTM[name]
-    weights = call.optional_input(place) if is_optional else call.input(place)
-    is_sequence = call.source != "lstm.cc"
-    if weights is None or (is_sequence and weights.rank == 1 and name.startswith("recurrent")):  # a diagonal matrix
-        return
-    call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
-    call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], rows, "n_cell")
-    call.ensure_equal(f"{name}->dims->data[1]", weights.shape[1], columns, columns_name)
-
-
-def _check_vector(
-    call: Call, name: str, count: int, kind: int | None = None, *, is_optional: bool = True, count_name: str = "n_cell"
+def check_weights(
+    call: Call,
+    sizes: tuple[int, int, int],
+    *,
+    shift: int = 0,
+    has_layer_norm: bool = False,
+    is_integer: bool = False,
 ) -> None:
-    place = LSTM[name]
-    vector = call.optional_input(place) if is_optional else call.input(place)
-    if vector is None:
+    """Refuse the node unless its weights fit ``sizes``: of the input, of the output, and the number of cells.
+
+    Args:
+        call: The node.
+        sizes: See above.
+        shift: 0, or ``BACKWARD`` for the second direction.
+        has_layer_norm: Whether the gates are normalized.
+        is_integer: Whether the input is quantized.
+    """
+    for clip in ("cell_clip", "proj_clip"):
+        call.ensure(call.option(clip, 0.0) >= 0, f"params->{clip} >= 0")
+    checks = _Checks(call, shift, sizes, is_integer=is_integer)
+    is_cifg = checks.optional("input_to_input_weights") is None
+    checks.matrices()
+    checks.peepholes(is_cifg=is_cifg)
+    checks.biases(is_cifg=is_cifg)
+    if has_layer_norm:
+        checks.layer_norms(is_cifg=is_cifg)
+
+
+def tell_quantization(call: Call, cell_state: Tensor, *, has_layer_norm: bool) -> None:
+    """Report what an 8-bit kernel finds wrong with its parameters; it goes on all the same."""
+    if len(call.node.intermediates) != _INTERMEDIATES:
         return
-    call.ensure_equal(f"{name}->dims->size", vector.rank, 1)
-    call.ensure_equal(f"{name}->dims->data[0]", vector.shape[0], count, count_name)
-    if kind is not None:
-        call.ensure_types(f"{name}->type", vector.type, kind)
+    try:
+        _check_quantization(call, cell_state, has_layer_norm=has_layer_norm)
+    except PrepareError as failure:
+        call.subgraph.reports.append(failure.device_message)
+
+
+def _check_quantization(call: Call, cell_state: Tensor, *, has_layer_norm: bool) -> None:
+    if call.source == "unidirectional_sequence_lstm.cc":
+        gates = range(4) if has_layer_norm else ()
+        intermediates = [call.subgraph.tensors[index] for index in call.node.intermediates]
+        rows = [("cell_state", cell_state), ("output_tensor", call.output())]
+        rows += [("intermediate", intermediates[place]) for place in gates] + [("hidden", intermediates[4])]
+        for name, tensor in rows:
+            call.ensure(tensor.quantization is not None, f"{name}->quantization.type != kTfLiteNoQuantization")
+    exponent = checked_log2(cell_state.scale)
+    call.ensure(exponent is not None, "CheckedLog2(cell_state->params.scale, &cell_scale)")
+    if call.source == "lstm.cc":
+        call.ensure(exponent is not None and exponent <= -9, "cell_scale <= -9")

@@ -14,7 +14,7 @@ from tflm_sim.lite.graph_info import AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call
 from tflm_sim.lite.kernels.dense import is_hybrid_op
-from tflm_sim.lite.kernels.lstm_inputs import LSTM, check_weights
+from tflm_sim.lite.kernels.lstm_inputs import BACKWARD, LSTM, check_weights, tell_quantization
 
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 _BASIC_KERNEL = 1
@@ -59,13 +59,13 @@ def _full_lstm(call: Call, *, is_sequence: bool) -> None:
     is_diagonal = is_sequence and recurrent.rank == 1
     if not is_diagonal:
         call.ensure_equal("recurrent_to_output_weights->dims->size", recurrent.rank, 2)
+        if is_sequence:
+            right = "input_to_output_weights->type"
+            call.ensure_type_numbers("recurrent_to_output_weights->type", recurrent.type, to_output.type, right)
     call.ensure_equal("recurrent_to_output_weights->dims->data[0]", recurrent.shape[0], cells, "n_cell")
     outputs = recurrent.shape[0 if is_diagonal else 1]
-    check_weights(call, depth, outputs, cells, has_layer_norm=has_layer_norm, is_integer=is_integer)
-    states = [call.variable_input(LSTM[name]) for name in ("output_state", "cell_state")]
-    for state, name in zip(states, ("output_state", "cell_state"), strict=True):
-        call.ensure(state is not None, f"{name} != nullptr", at=1 if not is_sequence else 0)
-    output_state, cell_state = (state for state in states if state is not None)
+    check_weights(call, (depth, outputs, cells), has_layer_norm=has_layer_norm, is_integer=is_integer)
+    output_state, cell_state = (_state(call, LSTM[name], name) for name in ("output_state", "cell_state"))
     left = "static_cast<int64_t>(n_batch) * n_"
     call.ensure_equal("NumElements(output_state)", output_state.elements, batch * outputs, f"{left}output")
     call.ensure_equal("NumElements(cell_state)", cell_state.elements, batch * cells, f"{left}cell")
@@ -80,7 +80,12 @@ def _full_lstm(call: Call, *, is_sequence: bool) -> None:
         gates = (4 if is_cifg else 5) * cells + (16 if is_sequence else 0)
         call.temporary(first, value.type, (batch, gates))
     if is_integer:
+        tell_quantization(call, cell_state, has_layer_norm=has_layer_norm)
         _integer_scratch(call, first, count, (batch, cells))
+        if is_sequence:
+            for gate in ("forget", "cell", "output", "input"):
+                weights = call.optional_input(LSTM[f"recurrent_to_{gate}_weights"])
+                call.ensure_equal("weight_shape.DimensionsCount()", 2 if weights is None else weights.rank, 2)
         return
     if not is_hybrid:
         call.take(first)
@@ -92,6 +97,15 @@ def _full_lstm(call: Call, *, is_sequence: bool) -> None:
     call.take(*range(first, first + (21 if is_sparse else 12)))
     if is_sparse:
         _ledgers(call, first + 12)
+
+
+def _state(call: Call, place: int, name: str) -> Tensor:
+    """Return a state tensor, which has to be a variable."""
+    tensor = call.variable_input(place)
+    if tensor is None:
+        call.ensure(False, f"{name} != nullptr", at=-1)
+        raise AssertionError("a state that is absent is refused")
+    return tensor
 
 
 _SPARSE_WEIGHTS = (
@@ -289,9 +303,20 @@ def bidirectional_rnn(call: Call) -> None:
         call.resize(call.output(1), (*value.shape[:2], units[1]))
 
 
-# Places of the inputs of BIDIRECTIONAL_SEQUENCE_LSTM: forward, backward.
-_TO_INPUT, _TO_OUTPUT, _RECURRENT_TO_OUTPUT, _PROJECTION = (1, 18), (4, 21), (8, 25), (16, 33)
-_ACTIVATION_STATES, _CELL_STATES, _AUXILIARY, _AUXILIARY_TO_OUTPUT = (35, 37), (36, 38), 39, (43, 47)
+# Places of inputs of BIDIRECTIONAL_SEQUENCE_LSTM: forward, backward.
+_TO_INPUT, _TO_OUTPUT, _RECURRENT_TO_OUTPUT, _PROJECTION = (
+    (LSTM[name], LSTM[name] + BACKWARD)
+    for name in (
+        "input_to_input_weights",
+        "input_to_output_weights",
+        "recurrent_to_output_weights",
+        "projection_weights",
+    )
+)
+_ACTIVATION_STATES, _CELL_STATES, _AUXILIARY = (35, 37), (36, 38), 39
+# The weights of the auxiliary input: to input, forget, cell and output gate.
+_AUXILIARY_WEIGHTS = ((40, 41, 42, 43), (44, 45, 46, 47))
+_WAYS = ("fw", "bw")
 
 
 def bidirectional_lstm(call: Call) -> None:
@@ -304,34 +329,85 @@ def bidirectional_lstm(call: Call) -> None:
     value = call.input(0)
     call.ensure_types("input->type", value.type, t.FLOAT32)
     call.ensure_equal("input->dims->size", value.rank, 3)
-    batch = value.shape[1 if call.option("time_major", True) else 0]
-    cells, outputs, states = [], [], []
-    for way, name in enumerate(("fw", "bw")):
-        weights, recurrent = call.input(_TO_OUTPUT[way]), call.input(_RECURRENT_TO_OUTPUT[way])
-        left = f"{name}_input_to_output_weights->dims->data[1]"
-        call.ensure_equal(left, weights.shape[1], value.shape[2], "n_input")
-        cells.append(weights.shape[0])
-        outputs.append(recurrent.shape[1])
-        pair = call.variable_input(_ACTIVATION_STATES[way]), call.variable_input(_CELL_STATES[way])
-        for state, kind, count in zip(pair, ("activation", "cell"), (outputs[-1], cells[-1]), strict=True):
-            label = f"{name}_{kind}_state"
-            if state is None:
-                call.ensure(False, f"{label} != nullptr")
-                return
-            size = "output" if kind == "activation" else "cell"
-            right = f"static_cast<int64_t>(n_batch) * n_{name}_{size}"
-            call.ensure_equal(f"NumElements({label})", state.elements, batch * count, right)
-            states.append(state)
-    call.resize(call.output(0), (*value.shape[:2], sum(outputs) if merges else outputs[0]))
-    if not merges:
-        call.resize(call.output(1), (*value.shape[:2], outputs[1]))
+    batch, depth = value.shape[1 if call.option("time_major", True) else 0], value.shape[2]
+    cells, outputs = _bidirectional_sizes(call, depth)
+    _check_both(call, (depth, outputs[0], cells[0]))
+    has_auxiliary = _check_auxiliary(call, value, cells)
     is_cifg = [call.optional_input(place) is None for place in _TO_INPUT]
-    gates = [(4 if cifg else 5) * count for cifg, count in zip(is_cifg, cells, strict=True)]
-    call.take(first, first + 1)
-    call.temporary(first, value.type, (batch, gates[0] + 16))
-    call.temporary(first + 1, value.type, (batch, gates[1]))
-    if is_hybrid_op(value, call.input(_TO_OUTPUT[0])):
+    is_hybrid = is_hybrid_op(value, call.input(_TO_OUTPUT[0]))
+    call.take(*range(first, first + (2 if not is_hybrid else 19 if has_auxiliary else 18)))
+    states = []
+    for way in (0, 1):
+        if way:
+            _check_both(call, (depth, outputs[1], cells[1]))
+        places = {"activation": _ACTIVATION_STATES[way], "cell": _CELL_STATES[way]}
+        pair = [_state(call, place, f"{_WAYS[way]}_{kind}_state") for kind, place in places.items()]
+        if way and not merges:
+            call.resize(call.output(1), (*value.shape[:2], outputs[1]))
+        for state, kind, size in zip(pair, places, (outputs[way], cells[way]), strict=True):
+            name = f"n_{_WAYS[way]}_{'output' if kind == 'activation' else 'cell'}"
+            left, right = f"NumElements({_WAYS[way]}_{kind}_state)", f"static_cast<int64_t>(n_batch) * {name}"
+            call.ensure_equal(left, state.elements, batch * size, right)
+        states += pair
+        if not way:
+            call.resize(call.output(0), (*value.shape[:2], sum(outputs) if merges else outputs[0]))
+        gates = (4 if is_cifg[way] else 5) * cells[way] + (0 if way else 16)
+        call.temporary(first + way, value.type, (batch, gates))
+    if is_hybrid:
         _hybrid_bidirectional(call, first, value, batch, (cells, outputs), states, is_cifg)
+
+
+def _bidirectional_sizes(call: Call, depth: int) -> tuple[list[int], list[int]]:
+    """Return the numbers of cells and of outputs of both directions."""
+    to_output, recurrent = ([call.input(place) for place in row] for row in (_TO_OUTPUT, _RECURRENT_TO_OUTPUT))
+    kind_name = "fw_input_to_output_weights->type"
+    for way, weights in zip(_WAYS, to_output, strict=True):
+        name = f"{way}_input_to_output_weights"
+        call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
+        call.ensure_equal(f"{name}->dims->data[1]", weights.shape[1], depth, "n_input")
+        if way == "bw":
+            call.ensure_type_numbers(f"{name}->type", weights.type, to_output[0].type, kind_name)
+    cells = [weights.shape[0] for weights in to_output]
+    for way, weights, count in zip(_WAYS, recurrent, cells, strict=True):
+        name = f"{way}_recurrent_to_output_weights"
+        call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
+        call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], count, f"n_{way}_cell")
+        call.ensure_type_numbers(f"{name}->type", weights.type, to_output[0].type, kind_name)
+    return cells, [weights.shape[1] for weights in recurrent]
+
+
+def _check_both(call: Call, sizes: tuple[int, int, int]) -> None:
+    """Check the weights of both directions, each time against the sizes of one."""
+    check_weights(call, sizes)
+    check_weights(call, sizes, shift=BACKWARD)
+
+
+def _check_auxiliary(call: Call, value: Tensor, cells: list[int]) -> bool:
+    """Check the auxiliary input and its weights; return whether there are any."""
+    weights = [[call.optional_input(place) for place in row] for row in _AUXILIARY_WEIGHTS]
+    there = [tensor is not None for row in weights for tensor in row[1:]]
+    call.ensure(all(there) or not any(there), "aux_inputs_weights_all_or_none")
+    auxiliary = call.optional_input(_AUXILIARY)
+    if not there[0] and auxiliary is None:
+        return False
+    at = 0 if there[0] else 1
+    if auxiliary is None:
+        call.ensure(False, "aux_input != nullptr")
+        return True
+    call.ensure_equal("aux_input->dims->size", auxiliary.rank, 3, at=at)
+    for axis in (0, 1):
+        left, right = f"aux_input->dims->data[{axis}]", f"input->dims->data[{axis}]"
+        call.ensure_equal(left, auxiliary.shape[axis], value.shape[axis], right, at=at)
+    if not there[0]:
+        call.ensure_equal("aux_input->dims->data[2]", auxiliary.shape[2], value.shape[2], "n_input")
+        return False
+    for row, count in zip(weights, cells, strict=True):
+        for tensor, name in zip((*row[1:], row[0]), (*["weight_tensor"] * 3, "input_weights"), strict=True):
+            if tensor is not None:
+                call.ensure_equal(f"{name}->dims->size", tensor.rank, 2)
+                call.ensure_equal(f"{name}->dims->data[0]", tensor.shape[0], count, "expected_cell_dim")
+                call.ensure_equal(f"{name}->dims->data[1]", tensor.shape[1], auxiliary.shape[2], "aux_input_size")
+    return True
 
 
 def _hybrid_bidirectional(
@@ -344,9 +420,8 @@ def _hybrid_bidirectional(
     is_cifg: list[bool],
 ) -> None:
     cells, outputs = sizes
-    has_auxiliary = call.optional_input(_AUXILIARY_TO_OUTPUT[0]) is not None
+    has_auxiliary = call.optional_input(_AUXILIARY_WEIGHTS[0][1]) is not None
     kind = call.input(_TO_OUTPUT[0]).type
-    call.take(*range(first, first + (19 if has_auxiliary else 18)))
     forward_state, forward_cell, backward_state, backward_cell = states
     sources = (value, forward_state, backward_state, forward_cell, backward_cell)
     for place, source in enumerate(sources, 2):
@@ -354,7 +429,7 @@ def _hybrid_bidirectional(
     for place in (7, 8, 9, 10, 13, 14, 15):  # scaling factors and zero points
         call.temporary(first + place, t.FLOAT32, (batch,))
     call.temporary(first + 11, t.FLOAT32, (cells[0],))
-    widths = [call.input(place).shape[0] for place in _AUXILIARY_TO_OUTPUT] if has_auxiliary else []
+    widths = [call.input(row[-1]).shape[0] for row in _AUXILIARY_WEIGHTS] if has_auxiliary else []
     call.temporary(first + 12, t.INT32, (max(*cells, *widths), batch))
     for way in (0, 1):
         rows = 6 if is_cifg[way] else 8
