@@ -45,7 +45,7 @@ def compare(name: str, record: dict[str, Any], configuration: str) -> dict[str, 
         return {"refused": [] if "".join(answer["errors"]) == record["build_error"] else ["messages"]}
     result = {}
     for label, step in zip(("before", "after"), steps, strict=False):
-        shapes = double_batch(model) if label == "after" else None
+        shapes = double_batch if label == "after" else None
         answer = machine_document(name, allocated(model, CONFIGURATIONS[configuration], shapes=shapes))
         result[label if "error" not in step else f"{label}, failing"] = _differences(answer, step)
     return result

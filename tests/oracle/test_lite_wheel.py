@@ -67,7 +67,7 @@ def same_as_wheel(live, data, settings, *, double=False):
     if live is None:
         return True
     model = parse(data)
-    ours = machine_document("", allocated(model, settings, shapes=double_batch(model) if double else None))
+    ours = machine_document("", allocated(model, settings, shapes=double_batch if double else None))
     ours = json.loads(json.dumps(ours))
     for graphs in (ours["subgraphs"], live["subgraphs"]):
         for graph in graphs if ours["status"] == "error" else ():

@@ -182,8 +182,8 @@ def _on_micro(model: Model, target: str) -> str:
 
 
 def _answer(model: Model, settings: Settings, args: argparse.Namespace) -> Answer:
-    shapes = double_batch(model) if args.double_batch else [_resized(model, text) for text in args.resize]
-    return allocated(model, settings, shapes=shapes if args.double_batch or shapes else None)
+    shapes = [_resized(model, text) for text in args.resize]
+    return allocated(model, settings, shapes=double_batch if args.double_batch else shapes or None)
 
 
 def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:

@@ -5,7 +5,7 @@ Source: tflite/python/interpreter_wrapper/interpreter_wrapper.cc @ google-ai-edg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,8 @@ from tflm_sim.model.types import Model
 RUNTIME = "ai-edge-litert 2.3.0"
 """The release that answers are compared with."""
 
+Resizes = Sequence[tuple[int, tuple[int, ...]]]
+"""Tensor indices of inputs, and the shapes that they are given."""
 
 LEFT_OUT = (
     "left out: the XNNPACK delegate, which apps get by default; it takes nodes away and has memory of its own",
@@ -64,28 +66,28 @@ class Answer:
 
 
 def allocated(
-    model: Model, settings: Settings, *, shapes: Sequence[tuple[int, tuple[int, ...]]] | None = None
+    model: Model, settings: Settings, *, shapes: Resizes | Callable[[Subgraph], Resizes] | None = None
 ) -> Answer:
     """Return a model after AllocateTensors; with ``shapes``, even none, resized by them and allocated again.
 
     Args:
         model: The file.
         settings: How the interpreter is made.
-        shapes: Tensor index and shape of the inputs that ResizeInputTensor is called for, in this order.
+        shapes: Tensor index and shape of the inputs that ResizeInputTensor is called for, in this order; or what
+            tells them of the allocated first subgraph, as ``double_batch`` does.
     """
     answer = _built(model, settings)
     if answer.interpreter is None:
         return answer
     _allocate(answer)
     if shapes is not None:
-        _resize(answer, shapes)
+        _resize(answer, shapes(answer.subgraphs[0]) if callable(shapes) else shapes)
     return answer
 
 
-def double_batch(model: Model) -> list[tuple[int, tuple[int, ...]]]:
-    """Return the graph's inputs that have a dimension 0, with that one doubled."""
-    subgraph = model.subgraphs[0]
-    rows = [(index, subgraph.tensors[index].shape or ()) for index in subgraph.inputs or ()]
+def double_batch(subgraph: Subgraph) -> Resizes:
+    """Return the graph's inputs that have a dimension 0 now, with that one doubled."""
+    rows = [(index, subgraph.tensors[index].shape) for index in present(subgraph.inputs)]
     return [(index, (2 * shape[0], *shape[1:])) for index, shape in rows if shape]
 
 
@@ -113,7 +115,7 @@ def _allocate(answer: Answer) -> None:
             answer.reports.append(f"({failure})")  # the runtime itself has no time to say anything
 
 
-def _resize(answer: Answer, shapes: Sequence[tuple[int, tuple[int, ...]]]) -> None:
+def _resize(answer: Answer, shapes: Resizes) -> None:
     assert answer.interpreter is not None, "only a model that was accepted is resized"
     is_refused = False
     for index, shape in shapes:

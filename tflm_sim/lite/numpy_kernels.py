@@ -132,7 +132,7 @@ def _windows(evaluation: Evaluation, window: tuple[int, int], fill: float) -> Ar
     gaps = (evaluation.option("dilation_h_factor", 1), evaluation.option("dilation_w_factor", 1))
     padding, pads, sizes = evaluation.option("padding"), [], []
     for size, width, step, gap in zip(image.shape[1:3], window, steps, gaps, strict=True):
-        sizes.append(output_size(padding, size, width, step, gap))
+        sizes.append(output_size(padding, size, width, step, gap) or 0)
         total = max((sizes[-1] - 1) * step + (width - 1) * gap + 1 - size, 0)
         before = total // 2 if padding == 0 else 0
         pads.append((before, max(total - before, 0)))

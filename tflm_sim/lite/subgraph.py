@@ -315,9 +315,17 @@ class Subgraph(Graph):
         self.inputs = tuple(index if index in used else OPTIONAL_TENSOR for index in self.inputs)
 
     def reset_variable_tensors(self) -> None:
-        """Fill the variables with zeros, those of type INT8 with their zero point."""
+        """Fill the variables with zeros, those of type INT8 with their zero point; one without bytes ends that."""
         for index in self.variables:
-            memory = self.data(index)
+            memory, kind = self.data(index), self.tensors[index].allocation_type
+            if kind is AllocationType.ARENA_RW_PERSISTENT and memory is None:
+                self.reports.append("tflite/core/subgraph.cc:1092 tensor.data.raw != nullptr was not true.")
+                return
+            if kind not in (AllocationType.ARENA_RW_PERSISTENT, AllocationType.CUSTOM):
+                found, wanted = (list(AllocationType).index(one) for one in (kind, AllocationType.CUSTOM))
+                text = f"tensor.allocation_type != kTfLiteCustom ({found} != {wanted})"
+                self.reports.append(f"tflite/core/subgraph.cc:1097 {text}")
+                return
             if memory is not None:
                 memory[:] = bytes([self.tensors[index].reset_value]) * len(memory)
 

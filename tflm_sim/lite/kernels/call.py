@@ -24,9 +24,10 @@ Shape = tuple[int, ...]
 Prepare = Callable[["Call"], "bool | None"]
 """Prepares a node; returns True for kTfLiteOutputShapeNotKnown."""
 
+_LAST_ACTIVATION = 5
 OPTIMIZED = "optimized"
 REFERENCE = "reference"
-VALUE_FORMATS = {
+VALUE_FORMATS: dict[int, str] = {
     TensorType.BOOL: "?",
     TensorType.INT8: "b",
     TensorType.UINT8: "B",
@@ -70,6 +71,12 @@ class Call:
         """Whether the optimized kernels are registered."""
         return self.kernels == OPTIMIZED
 
+    @property
+    def activation(self) -> int:
+        """The fused activation; a number that the schema does not know counts as none."""
+        value = self.option("fused_activation_function")
+        return value if 0 < value <= _LAST_ACTIVATION else 0
+
     def option(self, name: str, default: Any = 0) -> Any:
         """Return a builtin option; ``default`` when the model has no options table."""
         value = self.node.options.get(name, default)
@@ -96,6 +103,14 @@ class Call:
         """Return an input, None when it is absent (GetOptionalInputTensor)."""
         inputs = self.node.inputs
         return self.subgraph.tensors[inputs[place]] if place < len(inputs) and inputs[place] >= 0 else None
+
+    def operand(self, place: int, name: str) -> Tensor:
+        """Return an input that the kernel itself checks to be there, under its own name."""
+        tensor = self.optional_input(place)
+        if tensor is None:
+            self.ensure(False, f"{name} != nullptr")
+            raise AssertionError("an operand that is absent is refused")
+        return tensor
 
     def variable_input(self, place: int) -> Tensor | None:
         """Return an input that is a variable, else None (GetVariableInput)."""
@@ -144,6 +159,27 @@ class Call:
         """Refuse the node unless two types are equal, where the kernel compares them as numbers."""
         self.ensure_equal(text, type_number(one), type_number(other), other_text or CONSTANT_NAMES[other], at=at)
 
+    def ensure_type_in(self, left: str, one: int, *kinds: TensorType, at: int = 0) -> None:
+        """Refuse the node unless a type is one of several, in the order in which the kernel asks for them."""
+        self.ensure(one in kinds, " || ".join(f"{left} == {CONSTANT_NAMES[kind]}" for kind in kinds), at=at)
+
+    def ensure_scales(self, left: str, one: float, other: float, right: str) -> None:
+        """Refuse the node unless two scales are equal.
+
+        The runtime prints floats as if they were whole numbers, so that its message ends with what stood in registers.
+        """
+        if one != other:
+            raise self.failure(f"{self._place(left, right, 0)} {left} != {right} (? != ?)")
+
+    def ensure_quantized(self, name: str, tensor: Tensor, *, at: int = 0) -> None:
+        """Refuse the node unless a tensor has quantization parameters."""
+        self.ensure(tensor.quantization is not None, f"{name}->quantization.type != kTfLiteNoQuantization", at=at)
+
+    def ensure_affine(self, name: str, tensor: Tensor, *, at: int = 0) -> None:
+        """Refuse the node unless a tensor has quantization parameters, where the kernel compares the kind of them."""
+        is_affine = tensor.quantization is not None
+        self.ensure_equal(f"{name}->quantization.type", is_affine, 1, "kTfLiteAffineQuantization", at=at)
+
     def ensure_message(self, condition: bool, message: str, file: str = "") -> None:
         """Refuse the node with a message of its own (TF_LITE_ENSURE_MSG)."""
         if not condition:
@@ -173,7 +209,7 @@ class Call:
         tensor.free(AllocationType.PERSISTENT_RO)
         self.resize(tensor, shape)
         if tensor.type in VALUE_FORMATS:
-            code = VALUE_FORMATS[TensorType(tensor.type)]
+            code = VALUE_FORMATS[tensor.type]
             tensor.data = bytearray(struct.pack(f"<{len(values)}{code}", *values))
 
     def reserve(self, count: int, key: str = "temporaries") -> int:
@@ -219,13 +255,23 @@ class Call:
         return tuple(reversed(shape))
 
 
-def values_of(tensor: Tensor) -> tuple[Any, ...]:
-    """Return the values of a tensor whose data is known; () when its type has none or its data is too short."""
-    code = VALUE_FORMATS.get(TensorType(tensor.type)) if tensor.type >= 0 else None
+def values_of(tensor: Tensor, kind: TensorType | None = None) -> tuple[Any, ...]:
+    """Return the values of a tensor whose data is known; () when it has none or its type has no values.
+
+    Args:
+        tensor: The tensor.
+        kind: The type that a kernel takes its values for, whatever type the tensor has.
+
+    Raises:
+        IndexError: A kernel that takes them for another type reads past their end.
+    """
+    code = VALUE_FORMATS.get(tensor.type if kind is None else kind)
     if code is None or tensor.data is None:
         return ()
     size = struct.calcsize(code)
     count = min(tensor.elements, len(tensor.data) // size)
+    if kind is not None and count < tensor.elements:
+        raise IndexError("the kernel reads values that its tensor does not have")
     return struct.unpack(f"<{count}{code}", bytes(tensor.data[: count * size]))
 
 

@@ -20,7 +20,7 @@ _HANDLES = (t.RESOURCE, t.VARIANT)
 
 
 def _sibling(call: Call, index: int, text: str) -> Runtime:
-    call.ensure(index < len(call.subgraph.siblings), text)
+    call.ensure(0 <= index < len(call.subgraph.siblings), text)
     return call.subgraph.siblings[index]
 
 

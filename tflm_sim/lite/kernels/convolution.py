@@ -14,28 +14,52 @@ from math import prod
 from tflm_sim.lite.graph_info import AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
-from tflm_sim.lite.kernels.dense import check_multiplier
+from tflm_sim.lite.kernels.dense import check_bias_type, check_multiplier
 
-_SAME = 0
-_AFFINE = "kTfLiteAffineQuantization"
+_SAME, _VALID, _NO_PADDING = 0, 1, -1
+_LARGEST_STEP = 2**15 - 1
+_CONVOLVED = (t.FLOAT32, t.UINT8, t.INT8, t.INT16)
 
 
-def output_size(padding: int, size: int, window: int, stride: int, dilation: int = 1) -> int:
-    """Return the output's size along one axis (ComputeOutSize)."""
+def output_size(padding: int, size: int, window: int, stride: int, dilation: int = 1) -> int | None:
+    """Return the output's size along one axis, None where there is none (ComputeOutSizeChecked)."""
+    if padding not in (_SAME, _VALID) or size < 0 or min(window, stride, dilation) <= 0:
+        return None
     if padding == _SAME:
         return (size + stride - 1) // stride
-    return max((size + stride - ((window - 1) * dilation + 1)) // stride, 0)
+    whole = size + stride - ((window - 1) * dilation + 1)
+    return int(whole / stride) if whole > -stride else None
 
 
 def _spatial(call: Call, value: Tensor, window: Shape) -> tuple[int, int]:
-    padding = call.option("padding")
-    height = output_size(
-        padding, value.shape[1], window[0], call.option("stride_h"), call.option("dilation_h_factor", 1)
-    )
-    width = output_size(
-        padding, value.shape[2], window[1], call.option("stride_w"), call.option("dilation_w_factor", 1)
-    )
+    """Return height and width of the output; refuse the node, without a word, where there is none."""
+    sizes = [
+        output_size(
+            call.option("padding", _NO_PADDING),
+            value.shape[axis],
+            window[axis - 1],
+            call.option(f"stride_{name}"),
+            call.option(f"dilation_{name}_factor"),
+        )
+        for axis, name in ((1, "h"), (2, "w"))
+    ]
+    height, width = (_ensured(call, size) for size in sizes)
     return height, width
+
+
+def _ensured(call: Call, size: int | None) -> int:
+    """Return a size, or refuse the node without a word."""
+    if size is None:
+        raise call.failure("")
+    return size
+
+
+def _ensure_steps(call: Call, *names: str) -> None:
+    """Refuse the node unless its strides or dilations, by their options, are above zero and fit 16 bits."""
+    for name in names:
+        value = call.option(name.replace("height", "h").replace("width", "w"))
+        call.ensure(value > 0, f"params->{name} > 0")
+        call.ensure(value <= _LARGEST_STEP, f"params->{name} <= INT16_MAX")
 
 
 def _ensure_positive(call: Call, *names: tuple[str, int]) -> None:
@@ -64,26 +88,20 @@ def convolution(call: Call) -> None:
     call.ensure_equal("input_channel % filter_input_channel", value.shape[3] % weights.shape[3], 0)
     groups = value.shape[3] // weights.shape[3]
     call.ensure_equal("filter->dims->data[0] % data->groups", weights.shape[0] % groups, 0)
-    names = ("Float32", "UInt8", "Int8", "Int16")
-    text = " || ".join(f"input_type == kTfLite{name}" for name in names)
-    call.ensure(value.type in (t.FLOAT32, t.UINT8, t.INT8, t.INT16), text)
+    call.ensure_type_in("input_type", value.type, *_CONVOLVED)
     call.ensure_types("output->type", output.type, value.type, "input_type")
     if value.type in (t.INT16, t.INT8):
-        call.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, _AFFINE)
+        call.ensure_affine("filter", weights)
         for zero_point in weights.quantization.zero_point if weights.quantization else ():
             call.ensure_equal("affine_quantization->zero_point->data[i]", zero_point, 0)
-    _ensure_positive(
-        call,
-        ("params->stride_height", call.option("stride_h")),
-        ("params->stride_width", call.option("stride_w")),
-        ("params->dilation_height_factor", call.option("dilation_h_factor", 1)),
-        ("params->dilation_width_factor", call.option("dilation_w_factor", 1)),
-    )
-    if has_bias:
-        _check_bias(call, call.input(2), value, weights, weights.shape[0])
+    _ensure_steps(call, "stride_height", "stride_width", "dilation_height_factor", "dilation_width_factor")
+    call.ensure(has_bias, "has_bias")
+    bias = call.input(2)
+    _check_bias(call, bias, value, weights, weights.shape[0])
     if value.type == t.INT16:
         call.ensure_equal("input->params.zero_point", value.zero_point, 0)
         call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+        check_bias_type(call, bias)
     _place_convolution(call, value, weights, output, groups)
 
 
@@ -91,7 +109,7 @@ def _check_hybrid_groups(call: Call, weights: Tensor) -> None:
     """Refuse groups without a scale for each channel; the release has this, f67457790 not yet."""
     call.ensure(weights.type in (t.INT8, t.INT4), "filter->type == kTfLiteInt8 || filter->type == kTfLiteInt4")
     parameters = weights.quantization
-    call.ensure_equal("filter->quantization.type", parameters is not None, 1, _AFFINE, at=1)
+    call.ensure_affine("filter", weights, at=1)
     axis = parameters.quantized_dimension if parameters is not None else 0
     call.ensure_equal("affine_quantization->quantized_dimension", axis, 0)
     right = "filter->dims->data[0]"
@@ -102,13 +120,13 @@ def _check_parameters(
     call: Call, value: Tensor, weights: Tensor, bias: Tensor | None, output: Tensor, channels: int
 ) -> None:
     """Refuse scales that do not fit (PopulateConvolutionQuantizationParams)."""
-    here, affine = call.elsewhere("kernel_util.cc"), _AFFINE
+    here = call.elsewhere("kernel_util.cc")
     count = len(weights.scales)
     text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == {})"
     limit = "output_channels" if call.source == "depthwise_conv.cc" else "channels_out"
     call.ensure(count in (1, channels), text.format(limit))
-    here.ensure_equal("input->quantization.type", value.quantization is not None, 1, affine)
-    here.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, affine)
+    here.ensure_affine("input", value)
+    here.ensure_affine("filter", weights)
     if count > 1 and weights.quantization is not None:
         text = "input->type == kTfLiteInt8 || input->type == kTfLiteInt16"
         here.ensure(value.type in (t.INT8, t.INT16), text)
@@ -126,6 +144,7 @@ def _check_bias(call: Call, bias: Tensor, value: Tensor, weights: Tensor, channe
     elif value.type == t.INT16:
         text = "(bias->type == kTfLiteInt32) || (bias->type == kTfLiteInt64)"
         call.ensure(bias.type in (t.INT32, t.INT64), text)
+        call.ensure_equal("bias->params.zero_point", bias.zero_point, 0, at=1)
     else:
         call.ensure_types("bias->type", bias.type, value.type, "input_type")
     call.ensure_equal("NumElements(bias)", bias.elements, channels, "SizeOfDimension(filter, 0)")
@@ -136,7 +155,7 @@ def _place_convolution(call: Call, value: Tensor, weights: Tensor, output: Tenso
     if is_hybrid and groups != 1:
         _check_hybrid_groups(call, weights)
     is_per_channel = is_hybrid and (groups != 1 or len(set(weights.scales)) > 1)
-    is_dilated = call.option("dilation_h_factor", 1) != 1 or call.option("dilation_w_factor", 1) != 1
+    is_dilated = call.option("dilation_h_factor") != 1 or call.option("dilation_w_factor") != 1
     is_threaded = (
         call.is_optimized
         and call.subgraph.threads != 1
@@ -182,18 +201,15 @@ def depthwise_convolution(call: Call) -> None:
     output = call.output()
     call.ensure_equal("NumDimensions(input)", value.rank, 4)
     call.ensure_equal("NumDimensions(filter)", weights.rank, 4)
+    _ensure_steps(call, "dilation_height_factor", "dilation_width_factor")
+    _ensure_steps(call, "stride_width", "stride_height")
     _ensure_positive(
         call,
-        ("params->dilation_height_factor", call.option("dilation_h_factor", 1)),
-        ("params->dilation_width_factor", call.option("dilation_w_factor", 1)),
-        ("params->stride_width", call.option("stride_w")),
-        ("params->stride_height", call.option("stride_h")),
         *((f"SizeOfDimension(input, {axis})", value.shape[axis]) for axis in (1, 2, 3)),
         *((f"SizeOfDimension(filter, {axis})", weights.shape[axis]) for axis in (1, 2, 3)),
     )
     is_hybrid = value.type == t.FLOAT32 and weights.type == t.INT8
-    text = " || ".join(f"data_type == kTfLite{name}" for name in ("Float32", "UInt8", "Int8", "Int16"))
-    call.ensure(value.type in (t.FLOAT32, t.UINT8, t.INT8, t.INT16), text)
+    call.ensure_type_in("data_type", value.type, *_CONVOLVED)
     call.ensure_types("output->type", output.type, value.type, "data_type")
     if not is_hybrid:
         text = "filter->type == data_type || data_type == kTfLiteInt16 || filter->type == kTfLiteInt4"
@@ -214,11 +230,12 @@ def depthwise_convolution(call: Call) -> None:
         call.ensure_equal("NumDimensions(bias)", bias.rank, 1)
         right = "SizeOfDimension(bias, 0)"
         call.ensure_equal("SizeOfDimension(filter, 3)", channels, bias.shape[0], right)
+    height, width = _spatial(call, value, weights.shape[1:3])
     if value.type != t.FLOAT32:
-        call.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, _AFFINE)
+        call.ensure_affine("filter", weights)
         _check_parameters(call, value, weights, call.optional_input(2), output, channels)
     if is_hybrid:
-        call.ensure(weights.quantization is not None, "filter->quantization.type != kTfLiteNoQuantization", at=1)
+        call.ensure_quantized("filter", weights)
         axis = weights.quantization.quantized_dimension if weights.quantization else 0
         right = "filter->dims->data[affine_quantization->quantized_dimension]"
         count = len(weights.scales)
@@ -228,11 +245,7 @@ def depthwise_convolution(call: Call) -> None:
         call.temporary(taken[1], t.FLOAT32, value.shape[:1])
         call.temporary(taken[2], t.INT32, value.shape[:1])
         call.take(*taken)
-    height, width = _spatial(call, value, weights.shape[1:3])
     call.resize(output, (value.shape[0], height, width, channels))
-
-
-_LARGEST_STRIDE = 2**15 - 1
 
 
 def transpose_convolution(call: Call) -> None:
@@ -245,20 +258,14 @@ def transpose_convolution(call: Call) -> None:
     call.ensure_equal("NumElements(output_shape)", shape.elements, 4, at=1)
     call.ensure_equal("NumDimensions(input)", value.rank, 4, at=1)
     call.ensure_equal("NumDimensions(weights)", weights.rank, 4, at=1)
-    for name in ("height", "width"):
-        stride = call.option(f"stride_{name[0]}")
-        call.ensure(stride > 0, f"params->stride_{name} > 0")
-        call.ensure(stride <= _LARGEST_STRIDE, f"params->stride_{name} <= INT16_MAX")
+    _ensure_steps(call, "stride_height", "stride_width")
     for axis in (1, 2, 3):
         call.ensure(value.shape[axis] > 0, f"SizeOfDimension(input, {axis}) > 0")
     for axis in (0, 1, 2):
         call.ensure(weights.shape[axis] > 0, f"SizeOfDimension(weights, {axis}) > 0")
-    kinds = (("Float32", t.FLOAT32), ("UInt8", t.UINT8), ("Int8", t.INT8), ("Int16", t.INT16))
-    text = " || ".join(f"input->type == kTfLite{name}" for name, _ in kinds)
-    call.ensure(value.type in [kind for _, kind in kinds], text)
+    call.ensure_type_in("input->type", value.type, *_CONVOLVED)
     if value.type == t.FLOAT32:
-        text = "weights->type == kTfLiteFloat32 || weights->type == kTfLiteInt8"
-        call.ensure(weights.type in (t.FLOAT32, t.INT8), text)
+        call.ensure_type_in("weights->type", weights.type, t.FLOAT32, t.INT8)
     elif value.type in (t.UINT8, t.INT8):
         call.ensure_types("weights->type", weights.type, value.type)
     _check_transposed_bias(call, call.optional_input(3), value, weights)
@@ -266,6 +273,7 @@ def transpose_convolution(call: Call) -> None:
         call.ensure_type_numbers("weights->type", weights.type, t.INT8, at=1)
         call.ensure_equal("input->params.zero_point", value.zero_point, 0)
         call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+        check_bias_type(call, call.optional_input(3))
     call.ensure_types("output->type", output.type, value.type, "input->type")
     right = "SizeOfDimension(weights, 3)"
     call.ensure_equal("SizeOfDimension(input, 3)", value.shape[3], weights.shape[3], right)
@@ -297,7 +305,10 @@ def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, val
     taken = {key: call.reserve(1, key) for key in keys}
     call.take(*taken.values())
     tensors = {key: call.subgraph.tensors[index] for key, index in taken.items()}
-    is_known, wanted = shape.is_constant, values_of(shape)
+    is_known = shape.is_constant
+    if is_known and shape.type != t.INT32:
+        raise call.failure(f"Output shape is {t.type_name(shape.type)}, not int32.")
+    wanted = values_of(shape)
     if is_known:
         call.resize(output, wanted)
         _check_geometry(call, value, weights, wanted)
@@ -310,6 +321,9 @@ def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, val
         order = (weights.shape[1], weights.shape[2], weights.shape[0], weights.shape[3])
         _dynamic_temporary(call, tensors["transposed_weights"], weights.type, order if weights.is_constant else None)
     if is_integer:
+        call.ensure_affine("weights", weights)
+        text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == channels_out)"
+        call.ensure(len(weights.scales) in (1, weights.shape[0]), text)
         stored = call.option("quantized_bias_type", t.FLOAT32)
         usual = t.INT64 if value.type == t.INT16 else t.INT32
         kind = stored if value.type == t.INT16 and stored != t.FLOAT32 else usual
@@ -320,6 +334,8 @@ def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, val
         call.temporary(taken["input_quantized"], t.INT8, value.shape)
         call.temporary(taken["scaling_factors"], t.FLOAT32, pixels)
         call.temporary(taken["input_offset"], t.INT32, pixels)
+        call.ensure(weights.quantization is not None, "affine_quantization", at=1)
+        call.ensure_equal("affine_quantization->scale->size", len(weights.scales), 1)
 
 
 def _check_geometry(call: Call, value: Tensor, weights: Tensor, wanted: Shape) -> None:
@@ -328,7 +344,8 @@ def _check_geometry(call: Call, value: Tensor, weights: Tensor, wanted: Shape) -
     for axis in (1, 2):
         call.ensure(wanted[axis] > 0, f"SizeOfDimension(output, {axis}) > 0")
     for name, axis, stride in axes:
-        size = output_size(call.option("padding"), wanted[axis], weights.shape[axis], call.option(stride))
+        padding = call.option("padding", _NO_PADDING)
+        size = _ensured(call, output_size(padding, wanted[axis], weights.shape[axis], call.option(stride)))
         call.ensure_equal(f"computed_input_{name}", size, value.shape[axis], f"SizeOfDimension(input, {axis})")
 
 
@@ -347,11 +364,13 @@ def pool(call: Call) -> None:
     output, value = call.output(), call.input(0)
     call.ensure_equal("NumDimensions(input)", value.rank, 4)
     call.ensure_types("input->type", value.type, output.type, "output->type")
-    _ensure_positive(
-        call, ("params->stride_height", call.option("stride_h")), ("params->stride_width", call.option("stride_w"))
-    )
-    window = (call.option("filter_height"), call.option("filter_width"))
-    call.resize(output, (value.shape[0], *_spatial(call, value, window), value.shape[3]))
+    strides = call.option("stride_h"), call.option("stride_w")
+    _ensure_positive(call, ("params->stride_height", strides[0]), ("params->stride_width", strides[1]))
+    windows = call.option("filter_height"), call.option("filter_width")
+    rows = zip(value.shape[1:3], windows, strides, strict=True)
+    height, width = (output_size(call.option("padding", _NO_PADDING), *row) for row in rows)
+    # Without a width nobody asks for the height; both begin as 0.
+    call.resize(output, (value.shape[0], (height or 0) if width is not None else 0, width or 0, value.shape[3]))
 
 
 _AXES = ("d", "h", "w")
@@ -373,9 +392,9 @@ def convolution_3d(call: Call) -> None:
     _check_bias_3d(call, call.optional_input(2), "input_type", ("SizeOfDimension(filter, 4)", weights.shape[4]))
     _ensure_steps_3d(call)
     strides = [call.option(f"stride_{axis}") for axis in _AXES]
-    dilations = [call.option(f"dilation_{axis}_factor", 1) for axis in _AXES]
+    dilations = [call.option(f"dilation_{axis}_factor") for axis in _AXES]
     rows = zip(value.shape[1:4], weights.shape[:3], strides, dilations, strict=True)
-    sizes = [output_size(call.option("padding"), *row) for row in rows]
+    sizes = [_ensured(call, output_size(call.option("padding", _NO_PADDING), *row)) for row in rows]
     call.resize(output, (value.shape[0], *sizes, weights.shape[4]))
     is_windowed = weights.shape[:3] != (1, 1, 1) or strides != [1, 1, 1] or dilations != [1, 1, 1]
     if not (call.is_optimized and is_windowed):
@@ -402,7 +421,7 @@ def _ensure_steps_3d(call: Call) -> None:
     for name, axis in names:
         call.ensure(call.option(f"stride_{axis}") > 0, f"params->stride_{name} > 0")
     for name, axis in names:
-        call.ensure(call.option(f"dilation_{axis}_factor", 1) > 0, f"params->dilation_{name}_factor > 0")
+        call.ensure(call.option(f"dilation_{axis}_factor") > 0, f"params->dilation_{name}_factor > 0")
 
 
 def transpose_convolution_3d(call: Call) -> None:
@@ -424,7 +443,7 @@ def transpose_convolution_3d(call: Call) -> None:
     call.ensure_types("output->type", output.type, value.type, "input->type")
     call.ensure_types("output_shape->type", shape.type, t.INT32)
     _check_bias_3d(call, call.optional_input(3), "input->type", ("SizeOfDimension(filter, 3)", weights.shape[3]))
-    is_dilated = any(call.option(f"dilation_{axis}_factor", 1) > 1 for axis in _AXES)
+    is_dilated = any(call.option(f"dilation_{axis}_factor") > 1 for axis in _AXES)
     taken = [call.reserve(1, "col2im")] if call.is_optimized and not is_dilated else []
     call.take(*taken)
     columns = [call.subgraph.tensors[index] for index in taken]
@@ -437,8 +456,9 @@ def transpose_convolution_3d(call: Call) -> None:
     call.ensure_equal("shape_data[0]", wanted[0], value.shape[0], "SizeOfDimension(input, 0)")
     call.ensure_equal("shape_data[4]", wanted[4], weights.shape[3], "filter_output_channels")
     for place, (name, axis) in enumerate((("depth", "d"), ("height", "h"), ("width", "w"))):
-        steps = call.option(f"stride_{axis}"), call.option(f"dilation_{axis}_factor", 1)
-        size = output_size(call.option("padding"), wanted[place + 1], weights.shape[place], *steps)
+        steps = call.option(f"stride_{axis}"), call.option(f"dilation_{axis}_factor")
+        padding = call.option("padding", _NO_PADDING)
+        size = _ensured(call, output_size(padding, wanted[place + 1], weights.shape[place], *steps))
         right = f"SizeOfDimension(input, {place + 1})"
         call.ensure_equal(f"unused_out_{name}", size, value.shape[place + 1], right)
     call.resize(output, wanted)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
-from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, values_of
 
@@ -24,7 +24,7 @@ def fully_connected(call: Call) -> None:
     if not is_hybrid:
         names = ("None", "Relu", "ReluN1To1", "Relu6")
         text = " || ".join(f"params->activation == kTfLiteAct{name}" for name in names)
-        call.ensure(call.option("fused_activation_function") <= 3, text)
+        call.ensure(call.activation <= 3, text)
     if weights.type in (t.INT4, t.INT2):
         is_symmetric = not any(weights.quantization.zero_point) if weights.quantization else True
         call.ensure_message(is_symmetric, "Unsupported filter quantization zero-point value.")
@@ -42,14 +42,14 @@ def fully_connected(call: Call) -> None:
     if bias is not None:
         call.ensure_equal("NumElements(bias)", bias.elements, units, "SizeOfDimension(filter, 0)")
     if value.type in (t.UINT8, t.INT8, t.INT16):
-        affine = "kTfLiteAffineQuantization"
-        call.ensure_equal("input->quantization.type", value.quantization is not None, 1, affine)
-        call.ensure_equal("filter->quantization.type", weights.quantization is not None, 1, affine)
+        call.ensure_affine("input", value)
+        call.ensure_affine("filter", weights)
         if len(weights.scales) <= 1:
             check_multiplier(call, value, weights, bias, output)
     if value.type == output.type == t.INT16:
         call.ensure_equal("input->params.zero_point", value.zero_point, 0)
         call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+        check_bias_type(call, bias)
     if is_hybrid and _place_hybrid(call, first, value, weights, batch):
         return
     if call.option("keep_num_dims"):
@@ -70,17 +70,18 @@ def _check_types(call: Call, value: Tensor, weights: Tensor, bias: Tensor | None
     if is_quantized and value.type == t.FLOAT32 and weights.type != t.INT16:
         call.ensure_types("output->type", output.type, t.FLOAT32)
         call.ensure_equal("is_optional_bias_float", is_float_bias, 1, "true")
+    elif weights.type == t.INT16:
+        call.ensure_types("input->type", value.type, t.INT16)
+        call.ensure_types("output->type", output.type, t.INT16, at=1)
+        call.ensure_equal("is_optional_bias_int", is_integer_bias, 1, "true", at=1)
     elif is_quantized:
-        names = ("UInt8", "Int8", "Int16")
         for tensor, name in ((value, "input"), (output, "output")):
-            text = " || ".join(f"{name}->type == kTfLite{kind}" for kind in names)
-            call.ensure(tensor.type in (t.UINT8, t.INT8, t.INT16), text)
-        call.ensure_equal("is_optional_bias_int", is_integer_bias, 1, "true")
+            call.ensure_type_in(f"{name}->type", tensor.type, t.UINT8, t.INT8, t.INT16)
+        call.ensure_equal("is_optional_bias_int", is_integer_bias, 1, "true", at=2)
     else:
-        call.ensure_types("input->type", value.type, t.FLOAT32)
-        call.ensure_types("output->type", output.type, t.FLOAT32)
-        call.ensure_types("filter->type", weights.type, t.FLOAT32)
-        call.ensure_equal("is_optional_bias_float", is_float_bias, 1, "true")
+        for tensor, name in ((value, "input"), (output, "output"), (weights, "filter")):
+            call.ensure_types(f"{name}->type", tensor.type, t.FLOAT32, at=1)
+        call.ensure_equal("is_optional_bias_float", is_float_bias, 1, "true", at=1)
 
 
 def _place_hybrid(call: Call, first: int, value: Tensor, weights: Tensor, batch: int) -> bool:
@@ -118,6 +119,15 @@ def _place_hybrid(call: Call, first: int, value: Tensor, weights: Tensor, batch:
     return False
 
 
+def check_bias_type(call: Call, bias: Tensor | None) -> None:
+    """Refuse a type for the bias that the 16-bit kernels do not have, and a bias of another type."""
+    kind = call.option("quantized_bias_type", NO_TYPE)
+    if kind != t.FLOAT32:
+        call.ensure_type_in("params->quantized_bias_type", kind, t.INT32, t.INT64)
+        text = "(bias == nullptr) || bias->type == params->quantized_bias_type"
+        call.ensure(bias is None or bias.type == kind, text)
+
+
 def check_multiplier(call: Call, value: Tensor, weights: Tensor, bias: Tensor | None, output: Tensor) -> None:
     """Refuse a layer whose bias has another scale than its products (GetQuantizedConvolutionMultipler)."""
     here = call.elsewhere("kernel_util.cc")
@@ -140,6 +150,8 @@ def batch_matmul(call: Call) -> None:
     left, right, output = call.input(0), call.input(1), call.output()
     adj_x, adj_y = call.option("adj_x"), call.option("adj_y")
     is_hybrid = left.type == t.FLOAT32 and right.type == t.INT8
+    if min(left.rank, right.rank) < 2:
+        _check_products(call, left, right, output)
     call.take(*range(first, first + (7 if is_hybrid else 2)))
     call.temporary(first, left.type, (*left.shape[:-2], left.shape[-1], left.shape[-2]))
     kept = _PERSISTENT if right.is_constant else AllocationType.ARENA_RW
@@ -153,17 +165,7 @@ def batch_matmul(call: Call) -> None:
         call.temporary(first + 4, t.INT32, (units, rows))
         call.temporary(first + 5, t.INT32, (batches,))
         call.temporary(first + 6, t.INT32, (prod(right.shape[:-2]) * units,), _PERSISTENT)
-    if left.type in (t.INT8, t.INT16) and output.type != t.INT32:
-        call.elsewhere("kernel_util.cc").ensure(left.scale * right.scale >= 0, "input_product_scale >= 0")
-    if left.type == t.INT16:
-        for tensor, name in ((left, "lhs_data"), (right, "rhs_data"), (output, "output")):
-            call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0)
-    for tensor, name in ((left, "lhs_data"), (right, "rhs_data")):
-        text = " || ".join(f"{name}->type == kTfLite{kind}" for kind in ("Float32", "Int8", "Int16"))
-        call.ensure(tensor.type in (t.FLOAT32, t.INT8, t.INT16), text)
-    for tensor, name in ((left, "lhs_data"), (right, "rhs_data")):
-        call.ensure(tensor.rank >= 2, f"NumDimensions({name}) >= 2")
-        call.ensure(tensor.rank <= 5, f"NumDimensions({name}) <= 5")
+    _check_products(call, left, right, output)
     rank = max(left.rank, right.rank)
     one, other = ((1,) * (rank - tensor.rank) + tensor.shape for tensor in (left, right))
     for size, opposite in zip(one[:-2], other[:-2], strict=True):
@@ -173,6 +175,27 @@ def batch_matmul(call: Call) -> None:
     call.ensure_equal("accum_dim_lhs", inner, opposite, "accum_dim_rhs")
     sizes = [opposite if size == 1 else size for size, opposite in zip(one[:-2], other[:-2], strict=True)]
     call.resize(output, (*sizes, one[-1 if adj_x else -2], other[-2 if adj_y else -1]))
+
+
+def _check_products(call: Call, left: Tensor, right: Tensor, output: Tensor) -> None:
+    if left.type in (t.INT8, t.INT16) and output.type != t.INT32:
+        call.elsewhere("kernel_util.cc").ensure(left.scale * right.scale >= 0, "input_product_scale >= 0")
+    if left.type == t.INT16:
+        for tensor, name in ((left, "lhs_data"), (right, "rhs_data"), (output, "output")):
+            call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0)
+    for tensor, name in ((left, "lhs_data"), (right, "rhs_data")):
+        call.ensure_type_in(f"{name}->type", tensor.type, t.FLOAT32, t.INT8, t.INT16)
+    pairs = ((t.FLOAT32, t.INT8), (t.INT16, t.INT8))
+    is_pair = left.type == right.type or (left.type, right.type) in pairs
+    conditions = (
+        "(lhs_data->type == kTfLiteFloat32 && rhs_data->type == kTfLiteInt8)",
+        "lhs_data->type == rhs_data->type",
+        "(lhs_data->type == kTfLiteInt16 && rhs_data->type == kTfLiteInt8)",
+    )
+    call.ensure(is_pair, " || ".join(conditions))
+    for tensor, name in ((left, "lhs_data"), (right, "rhs_data")):
+        call.ensure(tensor.rank >= 2, f"NumDimensions({name}) >= 2")
+        call.ensure(tensor.rank <= 5, f"NumDimensions({name}) <= 5")
 
 
 def svdf(call: Call) -> None:
@@ -210,6 +233,9 @@ def svdf(call: Call) -> None:
         call.temporary(first + 5, t.FLOAT32, (filters,), _PERSISTENT)
     if is_integer:
         call.temporary(first + 1, t.INT32, (units, batch))
+        names = ("input", "weights_feature", "state", "weights_time", "output")
+        for name, tensor in zip(names, (value, feature, state, time, output), strict=True):
+            call.ensure_quantized(name, tensor)
 
 
 def is_hybrid_op(value: Tensor, weights: Tensor) -> bool:

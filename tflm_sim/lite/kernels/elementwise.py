@@ -12,6 +12,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, checked_log2, values_of
+from tflm_sim.model.types import TensorType
 
 _BYTES = (t.UINT8, t.INT8)
 _NAMES = ("input1", "input2")
@@ -77,7 +78,8 @@ def logistic(call: Call) -> None:
     value, output = call.input(0), call.output()
     call.ensure_types("input->type", value.type, output.type, "output->type", at=4)
     if value.type in _BYTES:
-        call.ensure(output.scale == 1 / 256, "output->params.scale == 1. / 256")
+        at = 1 if value.type == t.INT8 else 0
+        call.ensure(output.scale == 1 / 256, "output->params.scale == 1. / 256", at=at)
     elif value.type == t.INT16:
         call.ensure(output.scale == 1 / 32768, "output->params.scale == 1. / 32768")
         call.ensure(output.zero_point == 0, "output->params.zero_point == 0")
@@ -103,7 +105,7 @@ def log_softmax(call: Call) -> None:
     value, output = call.input(0), call.output()
     call.ensure_types("input->type", value.type, output.type, "output->type", at=5)
     if value.type in _BYTES:
-        call.ensure_equal("output->params.scale", output.scale == 16 / 256, 1, "16.0 / 256")
+        call.ensure_scales("output->params.scale", output.scale, 16 / 256, "16.0 / 256")
         limit = 255 if value.type == t.UINT8 else 127
         call.ensure_equal("output->params.zero_point", output.zero_point, limit)
     call.resize(output, value.shape)
@@ -111,7 +113,7 @@ def log_softmax(call: Call) -> None:
 
 def prelu(call: Call) -> None:
     """PRELU: the slopes may broadcast, the output may not."""
-    call.counts(2, at=0)
+    call.counts(2, at=-1)
     value, output, alpha = call.input(0), call.output(), call.input(1)
     output.type = value.type
     call.resize(output, call.broadcast(value, alpha))
@@ -138,7 +140,7 @@ def add(call: Call) -> None:
     is_quantized = one.quantization is not None or call.source == "sub.cc"
     if one.type == t.INT16 and is_quantized:
         for tensor, name in ((one, "input1"), (other, "input2"), (output, "output")):
-            call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0)
+            call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=-1)
     if output.type in _BYTES:
         _check_scales(one, other, output)
     call.resize(output, shape)
@@ -151,16 +153,34 @@ def _check_scales(one: Tensor, other: Tensor, output: Tensor) -> None:
         raise PrepareError(message, device_message="", status="abort")
 
 
+_MULTIPLIED = (
+    t.FLOAT32,
+    t.FLOAT16,
+    t.INT32,
+    t.INT64,
+    t.COMPLEX64,
+    t.INT16,
+    t.UINT32,
+    t.UINT8,
+    t.INT8,
+)
+
+
 def multiply(call: Call) -> None:
     """MUL: the product of two constants is a constant."""
     call.counts(2)
     one, other, output = call.input(0), call.input(1), call.output()
     call.ensure_types("input1->type", one.type, other.type, "input2->type")
-    if output.type == t.COMPLEX64 and call.option("fused_activation_function"):
+    if output.type == t.COMPLEX64 and call.activation:
         raise call.failure("Activation is not allowed for COMPLEX64 input.")
     shape = _binary_shape(call)
     if one.is_known and other.is_known:
-        call.store(output, shape, _product(one, other, shape, call.option("fused_activation_function")))
+        call.store(output, shape, [0] * math.prod(shape))
+        if output.type not in _MULTIPLIED:
+            names = "FLOAT32, COMPLEX32, INT8, INT16, INT32, INT64 and quantized UINT8"
+            raise call.failure(f"Mul only supports {names} now, got {t.type_number(output.type)}.")
+        if output.type == one.type:
+            call.store(output, shape, _product(one, other, shape, call.activation))
         return
     call.resize(output, shape)
 
@@ -193,10 +213,12 @@ def spread(values: tuple[float, ...], own: tuple[int, ...], shape: tuple[int, ..
 def binary(call: Call) -> None:
     """Two inputs of one type, whose type the output takes: DIV, MAXIMUM, BITWISE_XOR and their like."""
     call.counts(2)
-    one, other, output = call.input(0), call.input(1), call.output()
     if call.source == "maximum_minimum.cc":
+        one, other = call.operand(0, "op_context.input1"), call.operand(1, "op_context.input2")
+        output = call.output()
         call.ensure_types("op_context.input1->type", one.type, other.type, "op_context.input2->type")
     else:
+        one, other, output = call.input(0), call.input(1), call.output()
         call.ensure_types("input1->type", one.type, other.type, "input2->type")
     allowed, message = _BINARY_TYPES.get(call.source, ((), ""))
     if allowed and one.type not in allowed:
@@ -251,9 +273,8 @@ def unary(call: Call) -> None:
             f"tflite/kernels/elementwise.cc:146 Type {t.type_name(value.type)} is unsupported by op {name}."
         )
     if value.type == t.INT8 or (value.type == t.INT16 and value.quantization is not None):
-        affine = "kTfLiteAffineQuantization"
-        call.ensure_equal("input->quantization.type", value.quantization is not None, 1, affine)
-        call.ensure_equal("output->quantization.type", output.quantization is not None, 1, affine)
+        call.ensure_affine("input", value)
+        call.ensure_affine("output", output)
         if value.type == t.INT16:
             call.ensure_equal("op_data->input_offset", value.zero_point, 0)
             call.ensure_equal("op_data->output_offset", output.zero_point, 0)
@@ -262,13 +283,12 @@ def unary(call: Call) -> None:
 
 def floating(call: Call) -> None:
     """FLOOR, CEIL, ROUND: floats only."""
-    call.counts(1)
     value, output = call.input(0), call.output()
+    call.counts(1)
     if call.source == "ceil.cc":
         call.ensure_types("input->type", value.type, t.FLOAT32)
     elif call.source == "floor.cc":
-        text = "input->type == kTfLiteFloat32 || input->type == kTfLiteFloat16 || input->type == kTfLiteBFloat16"
-        call.ensure(value.type in (t.FLOAT32, t.FLOAT16, t.BFLOAT16), text)
+        call.ensure_type_in("input->type", value.type, t.FLOAT32, t.FLOAT16, t.BFLOAT16)
     elif value.type not in (t.FLOAT32, t.FLOAT16, t.BFLOAT16):
         raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by round.")
     output.type = value.type
@@ -279,8 +299,7 @@ def cumsum(call: Call) -> None:
     """CUMSUM."""
     call.counts(2)
     value, axis, output = call.input(0), call.input(1), call.output()
-    text = "input->type == kTfLiteInt32 || input->type == kTfLiteFloat32 || input->type == kTfLiteInt64"
-    call.ensure(value.type in (t.INT32, t.FLOAT32, t.INT64), text)
+    call.ensure_type_in("input->type", value.type, t.INT32, t.FLOAT32, t.INT64)
     call.ensure_type_numbers("axis->type", axis.type, t.INT32)
     call.ensure_equal("NumElements(axis)", axis.elements, 1)
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
@@ -294,10 +313,15 @@ def cast(call: Call) -> None:
     call.resize(output, value.shape)
 
 
+_DEQUANTIZED = (t.INT2, t.INT4, t.UINT4, t.UINT8, t.INT8, t.INT16, t.FLOAT16)
+
+
 def dequantize(call: Call) -> None:
     """DEQUANTIZE: a constant is converted once, into the persistent arena."""
     call.counts(1)
-    value, output = call.input(0), call.output()
+    value = call.operand(0, "op_context.input")
+    output = call.output()
+    call.ensure(value.type in _DEQUANTIZED, "is_supported_type")
     if value.type == t.INT16:
         call.ensure_equal("op_context.input->params.zero_point", value.zero_point, 0)
     output.type = t.FLOAT32
@@ -318,11 +342,22 @@ def densify(call: Call) -> None:
     call.resize(output, value.shape)
 
 
+# What becomes of a type that is no 8-bit one.
+_QUANTIZED: dict[int, tuple[TensorType, ...]] = {
+    t.FLOAT32: (t.UINT8, t.INT8, t.INT16, t.INT4, t.UINT4),
+    t.INT16: (t.INT8, t.INT16, t.INT32),
+    t.INT32: (t.INT8, t.INT16),
+}
+
+
 def quantize(call: Call) -> None:
     """QUANTIZE."""
     call.counts(1)
     value, output = call.input(0), call.output()
-    call.ensure_equal("output->quantization.type", output.quantization is not None, 1, "kTfLiteAffineQuantization")
+    call.ensure_affine("output", output)
+    if value.type not in _QUANTIZED:
+        call.ensure_type_in("input->type", value.type, t.INT8, t.UINT8)
+    call.ensure_type_in("output->type", output.type, *_QUANTIZED.get(value.type, (t.UINT8, t.INT8, t.INT16)))
     if value.type == output.type == t.INT16:
         _symmetric(call, value, output)
     call.resize(output, value.shape)
@@ -346,8 +381,9 @@ def l2_normalization(call: Call) -> None:
     call.counts(1)
     value, output = call.input(0), call.output()
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
+    call.ensure_type_in("output->type", output.type, t.FLOAT32, t.UINT8, t.INT8)
     call.ensure_types("input->type", value.type, output.type, "output->type")
-    call.ensure_equal("params->activation", call.option("fused_activation_function"), 0, "kTfLiteActNone")
+    call.ensure_equal("params->activation", call.activation, 0, "kTfLiteActNone")
     call.resize(output, value.shape)
 
 
@@ -394,8 +430,7 @@ def complex_part(call: Call) -> None:
     """REAL, IMAG and COMPLEX_ABS."""
     call.counts(1)
     value, output = call.input(0), call.output()
-    text = "input->type == kTfLiteComplex64 || input->type == kTfLiteComplex128"
-    call.ensure(value.type in (t.COMPLEX64, t.COMPLEX128), text)
+    call.ensure_type_in("input->type", value.type, t.COMPLEX64, t.COMPLEX128)
     call.ensure_types("output->type", output.type, t.FLOAT32 if value.type == t.COMPLEX64 else t.FLOAT64)
     call.resize(output, value.shape)
 

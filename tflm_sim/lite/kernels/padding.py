@@ -10,16 +10,28 @@ from tflm_sim.lite.graph_info import Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
 
+_LARGEST_RANK = 5
+
 
 def pad(call: Call) -> None:
     """PAD and PADV2."""
-    value, paddings, output = call.input(0), call.input(1), call.output()
+    call.ensure(call.input_count in (2, 3), "num_inputs == 2 || num_inputs == 3")
+    call.ensure_equal("NumOutputs(&node)", call.output_count, 1)
+    value, paddings, filling, output = call.input(0), call.input(1), call.optional_input(2), call.output()
+    kinds = (t.INT8, t.INT16, t.INT32, t.INT64, t.BOOL)
+    if paddings.type not in kinds:
+        raise call.failure(f"Padding type {t.type_name(paddings.type)} is currently not supported by Pad.")
     call.ensure_equal("NumDimensions(&paddings)", paddings.rank, 2)
     call.ensure_equal("SizeOfDimension(&paddings, 1)", paddings.shape[1], 2)
     rows = "SizeOfDimension(op_context.paddings, 0)"
     if value.rank and not paddings.is_known:
         call.ensure_equal(rows, paddings.shape[0], value.rank, "op_context.dims")
     call.ensure_types("op_context.input->type", value.type, output.type, "op_context.output->type")
+    if filling is not None:
+        right = "op_context.constant_values->type"
+        call.ensure_types("op_context.input->type", value.type, filling.type, right)
+        call.ensure_equal("constant_values_count", filling.elements, 1)
+    call.ensure(value.rank <= _LARGEST_RANK, "op_context.dims <= reference_ops::PadKernelMaxDimensionCount()")
     if value.rank == 0 or not paddings.is_known:
         call.dynamic(output)
         return
@@ -36,10 +48,13 @@ def _padded(shape: Shape, pads: Shape) -> list[tuple[int, int, int]]:
 def mirror_pad(call: Call) -> None:
     """MIRROR_PAD: no more than there is to mirror."""
     value, matrix, output = call.input(0), call.input(1), call.output()
-    call.ensure_types("input_tensor->type", value.type, output.type, "output_tensor->type")
-    offset = 1 if call.option("mode") == 0 else 0
-    text = "padding_matrix->type == kTfLiteInt32 || padding_matrix->type == kTfLiteInt64"
-    call.ensure(matrix.type in (t.INT32, t.INT64), text)
+    call.ensure_types("input_tensor->type", value.type, output.type, "output_tensor->type", at=-1)
+    mode = call.option("mode", -1)
+    modes = ("Reflect", "Symmetric")
+    kind = "TfLiteMirrorPaddingMode::kTfLiteMirrorPadding"
+    call.ensure(mode in (0, 1), " || ".join(f"params->mode == {kind}{name}" for name in modes))
+    offset = 1 - mode
+    call.ensure_type_in("padding_matrix->type", matrix.type, t.INT32, t.INT64)
     call.ensure_equal("NumDimensions(padding_matrix)", matrix.rank, 2)
     rank = "NumDimensions(input)"
     call.ensure_equal("SizeOfDimension(padding_matrix, 0)", matrix.shape[0], value.rank, rank)
@@ -138,7 +153,7 @@ def _blocks(call: Call, value: Tensor, block: Tensor, margins: Tensor, name: str
     call.ensure_equal(f"NumDimensions(op_context->{name})", margins.rank, 2)
     call.ensure_equal(f"op_context->{name}->dims->data[0]", margins.shape[0], spatial, count)
     call.ensure_equal(f"op_context->{name}->dims->data[1]", margins.shape[1], 2)
-    return values_of(block), values_of(margins)
+    return values_of(block, t.INT32), values_of(margins, t.INT32)
 
 
 def space_to_depth(call: Call) -> None:
@@ -146,6 +161,7 @@ def space_to_depth(call: Call) -> None:
     call.counts(1)
     value, output, size = call.input(0), call.output(), call.option("block_size")
     call.ensure_equal("NumDimensions(input)", value.rank, 4)
+    call.ensure_type_in("data_type", output.type, t.FLOAT32, t.UINT8, t.INT8, t.INT32, t.INT64)
     call.ensure_types("input->type", value.type, output.type, "output->type")
     call.ensure(size > 0, "block_size > 0")
     batch, height, width, depth = value.shape
@@ -159,6 +175,7 @@ def depth_to_space(call: Call) -> None:
     call.counts(1)
     value, output, size = call.input(0), call.output(), call.option("block_size")
     call.ensure_equal("NumDimensions(input)", value.rank, 4)
+    call.ensure_type_in("data_type", output.type, t.FLOAT32, t.UINT8, t.INT8, t.INT32, t.INT64)
     call.ensure_types("input->type", value.type, output.type, "output->type")
     call.ensure(size > 0, "block_size > 0")
     batch, height, width, depth = value.shape

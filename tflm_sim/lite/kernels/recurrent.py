@@ -329,7 +329,7 @@ def bidirectional_lstm(call: Call) -> None:
     value = call.input(0)
     call.ensure_types("input->type", value.type, t.FLOAT32)
     call.ensure_equal("input->dims->size", value.rank, 3)
-    batch, depth = value.shape[1 if call.option("time_major", True) else 0], value.shape[2]
+    batch, depth = value.shape[1 if call.option("time_major") else 0], value.shape[2]
     cells, outputs = _bidirectional_sizes(call, depth)
     _check_both(call, (depth, outputs[0], cells[0]))
     has_auxiliary = _check_auxiliary(call, value, cells)

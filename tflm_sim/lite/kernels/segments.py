@@ -6,6 +6,9 @@ Source: tflite/kernels/{unique,segment_sum,unsorted_segment,sparse_to_dense,dila
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+from tflm_sim.lite.graph_info import NO_TYPE
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
 
@@ -16,8 +19,11 @@ def unique(call: Call) -> None:
     """UNIQUE: only the running model knows how many."""
     call.counts(1, 2)
     value, output, places = call.input(0), call.output(0), call.output(1)
+    stored = call.option("idx_out_type", NO_TYPE)
+    if stored == NO_TYPE and "idx_out_type" not in call.options:
+        raise call.failure("Unique index output array can only be Int32 or Int64, requested: NOTYPE")
+    wanted = t.INT64 if stored == t.INT64 else t.INT32
     call.ensure_types("output_unique_tensor->type", output.type, value.type, "input->type")
-    wanted = call.option("idx_out_type", t.INT32)
     call.ensure_types("output_index_tensor->type", places.type, wanted, "params->index_out_type")
     call.ensure_equal("NumDimensions(input)", value.rank, 1)
     call.dynamic(output)
@@ -28,19 +34,27 @@ def segment_sum(call: Call) -> None:
     """SEGMENT_SUM."""
     call.counts(2)
     data, segments, output = call.input(0), call.input(1), call.output()
-    call.ensure(data.type in (t.INT32, t.FLOAT32), "data->type == kTfLiteInt32 || data->type == kTfLiteFloat32")
+    call.ensure_type_in("data->type", data.type, t.INT32, t.FLOAT32)
     call.ensure_type_numbers("segment_ids->type", segments.type, t.INT32)
     if not (data.is_known and segments.is_known):
         call.dynamic(output)
         return
-    call.resize(output, (max(values_of(segments), default=-1) + 1, *data.shape[1:]))
+    call.ensure(data.rank >= 1, "NumDimensions(&data) >= 1")
+    call.ensure_equal("NumDimensions(&segment_ids)", segments.rank, 1)
+    call.ensure_equal("segment_id_size", segments.elements, data.shape[0], "data.dims->data[0]")
+    numbers = values_of(segments)
+    if numbers:
+        call.ensure_equal("current_segment_id", numbers[0], 0)
+    for previous, number in pairwise(numbers):
+        call.ensure(number - previous in (0, 1), "delta == 0 || delta == 1")
+    call.resize(output, (numbers[-1] + 1 if numbers else 0, *data.shape[1:]))
 
 
 def unsorted_segment(call: Call) -> None:
     """UNSORTED_SEGMENT_SUM and its like."""
     call.counts(3)
     data, segments, count, output = call.input(0), call.input(1), call.input(2), call.output()
-    call.ensure(data.type in (t.INT32, t.FLOAT32), "data->type == kTfLiteInt32 || data->type == kTfLiteFloat32")
+    call.ensure_type_in("data->type", data.type, t.INT32, t.FLOAT32)
     call.ensure_type_numbers("segment_ids->type", segments.type, t.INT32)
     call.ensure_type_numbers("num_segments->type", count.type, t.INT32)
     if data.is_dynamic or not (segments.is_known and count.is_known):
@@ -64,14 +78,9 @@ def sparse_to_dense(call: Call) -> None:
     call.ensure_equal("NumDimensions(output_shape)", shape.rank, 1)
     call.ensure(values.rank < 2, "NumDimensions(values) < 2")
     call.ensure_equal("NumElements(default_value)", default.elements, 1)
-    names = {t.INT32: "Int32", t.INT64: "Int64", t.INT8: "Int8", t.UINT8: "UInt8", t.FLOAT32: "Float32"}
-    for name, tensor, kinds in (
-        ("indices", indices, _INDICES),
-        ("output_shape", shape, _INDICES),
-        ("values", values, names),
-    ):
-        text = " || ".join(f"{name}->type == kTfLite{names[kind]}" for kind in kinds)
-        call.ensure(tensor.type in kinds, text)
+    call.ensure_type_in("indices->type", indices.type, *_INDICES)
+    call.ensure_type_in("output_shape->type", shape.type, *_INDICES)
+    call.ensure_type_in("values->type", values.type, *_INDICES, t.INT8, t.UINT8, t.FLOAT32)
     call.ensure_types("values->type", values.type, default.type, "default_value->type")
     left, right = "NumElements(indices)", "NumElements(output_shape)"
     counted = indices.elements
@@ -100,6 +109,7 @@ def dynamic_update_slice(call: Call) -> None:
         call.ensure(one <= other, "SizeOfDimension(update, i) <= SizeOfDimension(operand, i)")
     call.counts(3)
     call.ensure_types("operand->type", value.type, update.type, "update->type")
+    call.ensure_type_in("start_indices->type", start.type, *_INDICES)
     output.type = value.type
     call.resize(output, value.shape)
 

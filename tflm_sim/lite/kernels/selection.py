@@ -10,7 +10,7 @@ from itertools import product
 from math import prod
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
 from tflm_sim.lite.kernels.strides import StridedSlice
@@ -35,8 +35,8 @@ def slice_of(call: Call) -> None:
     call.counts(3)
     value, begin, size, output = call.input(0), call.input(1), call.input(2), call.output()
     call.ensure_types("input->type", value.type, output.type, "output->type")
-    call.ensure(begin.type in _INDICES, "begin->type == kTfLiteInt32 || begin->type == kTfLiteInt64")
-    call.ensure(size.type in _INDICES, "size->type == kTfLiteInt32 || size->type == kTfLiteInt64")
+    call.ensure_type_in("begin->type", begin.type, *_INDICES)
+    call.ensure_type_in("size->type", size.type, *_INDICES)
     call.ensure_equal("NumDimensions(begin)", begin.rank, 1)
     call.ensure_equal("NumDimensions(size)", size.rank, 1)
     call.ensure_equal("NumElements(begin)", begin.elements, size.elements, "NumElements(size)")
@@ -189,6 +189,10 @@ def scatter_nd(call: Call) -> None:
         return
     if indices.type != t.INT32:
         raise call.failure(f"Indices of type '{t.type_name(indices.type)}' are not supported by scatter_nd.")
+    text = (
+        "(indices.DimensionsCount() >= 1) && (updates.DimensionsCount() >= 1) && (shape_shape.DimensionsCount() == 1)"
+    )
+    call.ensure(indices.rank >= 1 and updates.rank >= 1 and shape.rank == 1, text)
     sizes, outer = values_of(shape), indices.rank - 1
     for one, other in zip(indices.shape[:outer], updates.shape, strict=False):
         call.ensure_equal("indices.Dims(i)", one, other, "updates.Dims(i)")
@@ -208,8 +212,7 @@ def concatenation(call: Call) -> None:
     call.ensure(axis >= 0, "axis >= 0")
     text = "axis < t0->dims->size || (t0->dims->size == 0 && axis == 0)"
     call.ensure(axis < first.rank or (first.rank == 0 and axis == 0), text)
-    activation = call.option("fused_activation_function")
-    call.ensure_equal("params->activation", activation, 0, "kTfLiteActNone")
+    call.ensure_equal("params->activation", call.activation, 0, "kTfLiteActNone")
     values = [call.input(place) for place in range(call.input_count)]
     is_known, output = all(value.is_known for value in values), call.output()
     if is_known and first.rank == 0 and axis == 0 and first.type != t.INT4:
@@ -230,7 +233,7 @@ def concatenation(call: Call) -> None:
     if first.type == t.INT8:
         for value in values:
             right = "output->params.zero_point"
-            call.ensure_equal("t->params.scale", value.scale != output.scale, 0, "output->params.scale")
+            call.ensure_scales("t->params.scale", value.scale, output.scale, "output->params.scale")
             call.ensure_equal("t->params.zero_point", value.zero_point, output.zero_point, right)
     elif first.type == t.INT16:
         for value in values:
@@ -272,9 +275,14 @@ def pack(call: Call) -> None:
     output = call.output()
     call.ensure_types("output->type", output.type, first.type, "input0->type")
     for value in values:
-        right = "output->params.zero_point"
-        call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, right)
+        _same_quantization(call, value, output)
     call.resize(output, (*first.shape[:axis], count, *first.shape[axis:]))
+
+
+def _same_quantization(call: Call, value: Tensor, output: Tensor) -> None:
+    right = "output->params.zero_point"
+    call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, right)
+    call.ensure_scales("input->params.scale", value.scale, output.scale, "output->params.scale")
 
 
 def unpack(call: Call) -> None:
@@ -294,8 +302,7 @@ def unpack(call: Call) -> None:
     for place in range(count):
         output = call.output(place)
         call.ensure_types("output->type", output.type, value.type, "input->type")
-        right = "output->params.zero_point"
-        call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, right)
+        _same_quantization(call, value, output)
         call.resize(output, (*value.shape[:axis], *value.shape[axis + 1 :]))
 
 
@@ -319,15 +326,18 @@ def split(call: Call) -> None:
 def split_v(call: Call) -> None:
     """SPLIT_V into parts of given sizes, one of which may be what is left."""
     call.ensure_equal("NumInputs(node)", call.input_count, 3)
-    value, sizes, axis = call.input(0), call.input(1), call.input(2)
     right = "op_context.params->num_splits"
     call.ensure_equal("NumOutputs(node)", call.output_count, call.option("num_splits"), right)
+    value = call.operand(0, "op_context.input")
     outputs = _split_outputs(call, value)
+    sizes, axis = call.input(1), call.input(2)
     call.ensure_equal("NumDimensions(size_splits)", sizes.rank, 1)
     call.ensure_equal("NumOutputs(node)", call.output_count, sizes.elements, "NumElements(size_splits)")
     if not (sizes.is_known and axis.is_known):
         call.dynamic(*outputs)
         return
+    if sizes.type not in _INDICES:
+        raise call.failure("size_splits only support type int32|int64.")
     parts = list(values_of(sizes))
     if parts.count(-1) > 1:
         raise call.failure("The size_splits contains more than one -1.")
@@ -343,6 +353,8 @@ def split_v(call: Call) -> None:
 
 
 def _split_outputs(call: Call, value: Tensor) -> list[Tensor]:
+    kinds = (t.FLOAT32, t.UINT8, t.INT8, t.INT16, t.INT32, t.INT64)
+    call.ensure(value.type in kinds, "is_supported_type")
     outputs = [call.output(place) for place in range(call.output_count)]
     for output in outputs:
         output.type = value.type
@@ -350,7 +362,7 @@ def _split_outputs(call: Call, value: Tensor) -> list[Tensor]:
 
 
 def _split_axis(call: Call, axis: Tensor, value: Tensor) -> int:
-    at: int = values_of(axis)[0]
+    at: int = values_of(axis, t.INT32)[0]
     at += value.rank if at < 0 else 0
     call.ensure(at >= 0, "axis_value >= 0")
     call.ensure(at < value.rank, "axis_value < NumDimensions(input)")
@@ -366,8 +378,8 @@ def arg_min_max(call: Call) -> None:
     call.counts(2)
     value, axis, output = call.input(0), call.input(1), call.output()
     call.ensure_equal("NumElements(axis)", axis.elements, 1)
-    call.ensure(axis.type in _INDICES, "axis->type == kTfLiteInt32 || axis->type == kTfLiteInt64")
-    wanted = call.option("output_type")
+    call.ensure_type_in("axis->type", axis.type, *_INDICES)
+    wanted = call.option("output_type", NO_TYPE)
     if wanted not in _INDICES:
         raise call.failure(f"Unknown index output data type: {t.type_number(wanted)}")
     output.type = wanted
@@ -382,6 +394,7 @@ def arg_min_max(call: Call) -> None:
     at += value.rank if at < 0 else 0
     header = "./tflite/kernels/internal/kernel_utils.h"
     call.ensure_message(0 <= at < value.rank, "Invalid axis value.", header)
+    call.ensure_message(value.shape[at] > 0, "Cannot compute ArgMin/ArgMax over an empty axis.")
     call.resize(output, value.shape[:at] + value.shape[at + 1 :])
 
 
@@ -390,8 +403,7 @@ def top_k(call: Call) -> None:
     call.counts(2, 2)
     value, count, best, places = call.input(0), call.input(1), call.output(0), call.output(1)
     call.ensure_types("input->type", value.type, best.type, "output_values->type")
-    text = "top_k->type == kTfLiteInt32 || top_k->type == kTfLiteInt16"
-    call.ensure(count.type in (t.INT32, t.INT16), text, at=1)
+    call.ensure_type_in("top_k->type", count.type, t.INT32, t.INT16, at=1)
     if not count.is_known or _has_unknown_dimension(value):
         call.dynamic(places, best)
         return
@@ -412,8 +424,7 @@ def one_hot(call: Call) -> None:
     if on.type not in (t.FLOAT32, t.INT16, t.INT32, t.INT64, t.INT8, t.UINT8, t.BOOL):
         raise call.failure(f"Unknown output data type: {t.type_name(on.type)}")
     output.type = on.type
-    text = "op_context.indices->type == kTfLiteInt32 || op_context.indices->type == kTfLiteInt64"
-    call.ensure(indices.type in _INDICES, text)
+    call.ensure_type_in("op_context.indices->type", indices.type, *_INDICES)
     call.ensure(0 <= axis <= indices.rank, "op_context.axis >= 0 && op_context.axis < op_context.output_dims")
     for tensor, name in ((depth, "depth"), (on, "on_value"), (off, "off_value")):
         call.ensure_equal(f"NumElements(op_context.{name})", tensor.elements, 1)
@@ -421,7 +432,7 @@ def one_hot(call: Call) -> None:
     if not depth.is_known:
         call.dynamic(output)
         return
-    size = values_of(depth)[0]
+    size = values_of(depth, t.INT32)[0]
     call.ensure(size >= 0, "*op_context.depth->data.i32 >= 0")
     call.resize(output, (*indices.shape[:axis], size, *indices.shape[axis:]))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import product
 from math import ceil, prod
 
-from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
 
@@ -85,11 +85,16 @@ def expand_dims(call: Call) -> None:
     call.counts(2)
     value, axis, output = call.input(0), call.input(1), call.output()
     output.type = value.type
+    call.ensure_scales("input->params.scale", value.scale, output.scale, "output->params.scale")
     call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, "output->params.zero_point")
+    if value.type == t.INT16:
+        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
     if not axis.is_known:
         call.dynamic(output)
         return
     call.ensure_equal("NumElements(&axis)", axis.elements, 1)
+    if axis.type not in (t.INT32, t.INT64):
+        raise call.failure("")
     place = values_of(axis)[0]
     place += value.rank + 1 if place < 0 else 0
     call.ensure(place <= value.rank, "axis <= input_dims.size")
@@ -101,7 +106,7 @@ def shape_of(call: Call) -> None:
     """SHAPE: a constant as soon as the input's shape is known."""
     call.counts(1)
     value, output = call.input(0), call.output()
-    wanted = call.option("out_type", t.FLOAT32)
+    wanted = call.option("out_type", NO_TYPE)
     if wanted not in (t.INT32, t.INT64):
         raise call.failure(f"Unknown shape output data type: {t.type_number(wanted)}")
     output.type = wanted
@@ -121,16 +126,26 @@ def fill(call: Call) -> None:
     call.counts(2)
     dims, value, output = call.input(0), call.input(1), call.output()
     call.ensure_equal("NumDimensions(dims)", dims.rank, 1)
-    call.ensure(dims.type in (t.INT32, t.INT64), "dtype == kTfLiteInt32 || dtype == kTfLiteInt64")
+    call.ensure_type_in("dtype", dims.type, t.INT32, t.INT64)
     call.ensure_equal("NumDimensions(value)", value.rank, 0)
     output.type = value.type
+    call.ensure_scales("output->params.scale", output.scale, value.scale, "value->params.scale")
+    right = "value->params.zero_point"
+    call.ensure_equal("output->params.zero_point", output.zero_point, value.zero_point, right)
+    if value.type == t.INT16:
+        call.ensure_equal("value->params.zero_point", value.zero_point, 0)
     if not dims.is_known:
         call.dynamic(output)
         return
     sizes = values_of(dims)
     if any(size < 0 for size in sizes):
         raise call.failure(f"Fill dimensions must be >= 0 got {t.type_number(dims.type)}")
-    call.resize(output, sizes)
+    call.resize(output, [as_int32(size) for size in sizes])
+
+
+def as_int32(value: int) -> int:
+    """Return what is left of a number that the runtime keeps in 32 bits."""
+    return (value + 2**31) % 2**32 - 2**31
 
 
 def range_of(call: Call) -> None:
@@ -171,7 +186,14 @@ def tile(call: Call) -> None:
     if value.is_known:
         output.free(AllocationType.PERSISTENT_RO)
     call.ensure_equal("num_dimensions", value.rank, multipliers.elements, "num_multipliers")
-    shape = [size * times for size, times in zip(value.shape, values_of(multipliers), strict=True)]
+    shape = []
+    for size, times in zip(value.shape, values_of(multipliers), strict=True):
+        if times < 0:
+            raise call.failure("Multipliers must be non-negative.")
+        if size * times >= 2**31:
+            limits = "Output shape dimensions must be in range [0, INT32_MAX]."
+            raise call.failure(f"Cannot multiply {size} and {times}. {limits}")
+        shape.append(size * times)
     if not value.is_known or value.type == t.STRING:
         call.resize(output, shape)
         return
@@ -194,15 +216,16 @@ def _strides(shape: Shape) -> list[int]:
 def transpose(call: Call) -> None:
     """TRANSPOSE."""
     call.counts(2)
-    value, perm, output = call.input(0), call.input(1), call.output()
+    value, output = call.input(0), call.output()
     call.ensure_message(value.rank <= 8, "Transpose op only supports 1D-8D input arrays.")
     call.ensure_types("op_context.input->type", value.type, output.type, "op_context.output->type")
+    perm = call.input(1)
     if not perm.is_known:
         call.dynamic(output)
         return
     call.ensure_equal("NumDimensions(op_context->perm)", perm.rank, 1)
     call.ensure_equal("op_context->perm->dims->data[0]", perm.shape[0], value.rank, "dims")
-    order = values_of(perm)
+    order = values_of(perm, t.INT32)
     is_inside = all(-value.rank <= place < value.rank for place in order)
     call.ensure_message(is_inside, "Transpose op permutations array is out of bounds.")
     call.resize(output, [value.shape[place] for place in order])
@@ -231,8 +254,7 @@ def broadcast_to(call: Call) -> None:
     call.ensure(call.input_count == 2, "NumInputs(node) == 2")
     call.ensure_equal("NumOutputs(node)", call.output_count, 1)
     value, shape, output = call.input(0), call.input(1), call.output()
-    text = "op_context.shape->type == kTfLiteInt32 || op_context.shape->type == kTfLiteInt64"
-    call.ensure(shape.type in (t.INT32, t.INT64), text)
+    call.ensure_type_in("op_context.shape->type", shape.type, t.INT32, t.INT64)
     call.ensure_type_numbers("op_context.input->type", value.type, output.type, "op_context.output->type")
     call.ensure(value.type != t.STRING, "op_context.input->type != kTfLiteString")
     if not shape.is_known:
@@ -252,8 +274,7 @@ def broadcast_args(call: Call) -> None:
     call.ensure(call.input_count == 2, "NumInputs(node) == 2")
     call.ensure_equal("NumOutputs(node)", call.output_count, 1)
     one, other, output = call.input(0), call.input(1), call.output()
-    text = "op_context.shape1->type == kTfLiteInt32 || op_context.shape1->type == kTfLiteInt64"
-    call.ensure(one.type in (t.INT32, t.INT64), text)
+    call.ensure_type_in("op_context.shape1->type", one.type, t.INT32, t.INT64)
     call.ensure_type_numbers("op_context.shape1->type", one.type, other.type, "op_context.shape2->type")
     call.ensure_type_numbers("op_context.shape1->type", one.type, output.type, "op_context.output->type")
     call.ensure_equal("NumDimensions(op_context.shape1)", one.rank, 1)

@@ -51,6 +51,7 @@ CONSTANT_NAMES = {
     INT16: "kTfLiteInt16",
     INT32: "kTfLiteInt32",
     INT64: "kTfLiteInt64",
+    UINT4: "kTfLiteUInt4",
     UINT8: "kTfLiteUInt8",
     UINT32: "kTfLiteUInt32",
     UINT64: "kTfLiteUInt64",
