@@ -17,7 +17,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.lite.answer import Settings, allocated, double_batch, machine_document
+from tflm_sim.documents import as_json
+from tflm_sim.lite.answer import LiteDocument, Settings, allocated, double_batch, machine_document
 from tflm_sim.model.load import load
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -42,7 +43,7 @@ def compare(name: str, record: dict[str, Any], configuration: str) -> dict[str, 
     steps = [step for step in record["steps"] if step["step"] == "allocate"]
     if "build_error" in record:
         answer = machine_document(name, allocated(model, CONFIGURATIONS[configuration]))
-        return {"refused": [] if "".join(answer["errors"]) == record["build_error"] else ["messages"]}
+        return {"refused": [] if "".join(answer.errors) == record["build_error"] else ["messages"]}
     result = {}
     for label, step in zip(("before", "after"), steps, strict=False):
         shapes = double_batch if label == "after" else None
@@ -51,8 +52,8 @@ def compare(name: str, record: dict[str, Any], configuration: str) -> dict[str, 
     return result
 
 
-def _differences(answer: dict[str, Any], step: dict[str, Any]) -> list[str]:
-    ours, theirs = json.loads(json.dumps(answer["subgraphs"])), step.get("subgraphs", [])
+def _differences(answer: LiteDocument, step: dict[str, Any]) -> list[str]:
+    ours, theirs = json.loads(json.dumps(as_json(answer.subgraphs))), step.get("subgraphs", [])
     columns = {
         "tensors": ("tensors",),
         "spans": ("arena_rw_span", "persistent_span"),
@@ -63,7 +64,7 @@ def _differences(answer: dict[str, Any], step: dict[str, Any]) -> list[str]:
         for column, keys in columns.items()
         if [[graph[key] for key in keys] for graph in ours] != [[graph[key] for key in keys] for graph in theirs]
     ]
-    return found + (["messages"] if "".join(answer["errors"]) != step.get("error", "") else [])
+    return found + (["messages"] if "".join(answer.errors) != step.get("error", "") else [])
 
 
 def main(arguments: list[str]) -> int:

@@ -7,27 +7,61 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import tflm_sim.schemas
+from tflm_sim.board.transport import PortInfo
+from tflm_sim.cli.bisect import BisectDocument
+from tflm_sim.cli.boards import BoardRow
+from tflm_sim.cli.bug_report import BugReport
+from tflm_sim.cli.compare import CompareDocument
+from tflm_sim.cli.device_text import EventDocument
+from tflm_sim.cli.explain import ExplanationDocument
+from tflm_sim.cli.libraries import LibraryRow
+from tflm_sim.cli.ops import OperatorRow
+from tflm_sim.cli.sweep import SweepDifference, SweepDocument
+from tflm_sim.cli.targets import TargetRow
 from tflm_sim.documents import Json
+from tflm_sim.lite.answer import LiteDocument
+from tflm_sim.lite.flex import FlexOp
 from tflm_sim.report.difference import Difference
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
+from tflm_sim.report.firmware import FirmwareDocument
 from tflm_sim.report.lifetimes import LifetimesDocument
+from tflm_sim.report.lite_delegates import GpuDocument
+from tflm_sim.report.lite_difference import LiteDifference
 from tflm_sim.report.picture_document import PictureDocument
 from tflm_sim.report.plan import PlanDocument
+from tflm_sim.report.shrunk import ShrunkDocument
 from tflm_sim.report.verdict import VerdictDocument
 from tflm_sim.schemas.generate import schema_of
+from tflm_sim.sweeps.rows import Row
 
+WIDTH = 100
 FOLDER = Path(tflm_sim.schemas.__path__[0])
-DOCUMENTS: dict[str, tuple[type, ...]] = {
+DOCUMENTS: dict[str, tuple[Any, ...]] = {
+    "bisect": (BisectDocument,),
+    "boards": (tuple[BoardRow, ...],),
+    "bug-report": (BugReport,),
     "check": (VerdictDocument,),
-    "diff": (Difference,),
+    "compare": (CompareDocument,),
+    "diff": (Difference, LiteDifference),
+    "explain": (ExplanationDocument,),
+    "firmware": (FirmwareDocument,),
+    "libraries": (tuple[LibraryRow, ...],),
     "lifetimes": (LifetimesDocument,),
+    "lite": (LiteDocument, GpuDocument, tuple[FlexOp, ...]),
+    "monitor": (EventDocument,),
+    "ops": (tuple[OperatorRow, ...],),
     "plan": (PlanDocument,),
+    "ports": (tuple[PortInfo, ...],),
     "report": (PictureDocument,),
+    "shrink": (ShrunkDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
+    "sweep": (SweepDocument, SweepDifference, Row),
+    "targets": (tuple[TargetRow, ...],),
 }
-"""By the verb whose ``--json`` (or ``--format json``) they are: what the document is, one of several."""
+"""By the verb whose ``--json`` (``--jsonl``, ``--format json``) they are: a document, a list of rows, or several."""
 
 
 def schemas() -> dict[str, Json]:
@@ -36,11 +70,23 @@ def schemas() -> dict[str, Json]:
 
 
 def text(schema: Json) -> str:
-    """Return a schema as it stands in its file."""
-    return json.dumps(schema, indent=1) + "\n"
+    """Return a schema as it stands in its file: what fits on a line stands on one."""
+    return f"{_lines(schema, 0)}\n"
+
+
+def _lines(value: Any, depth: int) -> str:
+    line = json.dumps(value)
+    if not isinstance(value, (dict, list)) or len(line) + depth <= WIDTH:
+        return line
+    margin = " " * (depth + 1)
+    if isinstance(value, list):
+        rows = [_lines(item, depth + 1) for item in value]
+        return f"[\n{margin}" + f",\n{margin}".join(rows) + f"\n{' ' * depth}]"
+    rows = [f"{json.dumps(key)}: {_lines(item, depth + 1)}" for key, item in value.items()]
+    return f"{{\n{margin}" + f",\n{margin}".join(rows) + f"\n{' ' * depth}}}"
 
 
 if __name__ == "__main__":
     for name, schema in schemas().items():
         (FOLDER / name).write_text(text(schema), "utf-8")
-        print(f"{name}: {len(schema.get('properties', ())) or len(schema['anyOf'])}")
+        print(name)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from lite_models import random_model
 
+from tflm_sim.documents import as_json
 from tflm_sim.lite.answer import Settings, allocated, double_batch, machine_document
 from tflm_sim.model.load import parse
 from tflm_sim.samples import SAMPLES, sample_path
@@ -68,7 +69,7 @@ def same_as_wheel(live, data, settings, *, double=False):
         return True
     model = parse(data)
     ours = machine_document("", allocated(model, settings, shapes=double_batch if double else None))
-    ours = json.loads(json.dumps(ours))
+    ours = json.loads(json.dumps(as_json(ours)))
     for graphs in (ours["subgraphs"], live["subgraphs"]):
         for graph in graphs if ours["status"] == "error" else ():
             del graph["temporaries"]  # a kernel that fails half-way leaves some of them unwritten

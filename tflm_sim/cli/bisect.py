@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from tflm_sim.answers.bisect import State, Step, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.documents import Count, named
 from tflm_sim.errors import UsageError
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.changes import UPSTREAM
@@ -23,6 +25,27 @@ tflm-sim bisect model.tflite --between esp-tflite-micro@1.3.2 --and esp-tflite-m
 tflm-sim bisect model.tflite --between esp_nn@1.1.0 --and esp_nn@1.2.3 --target esp32-s3-esphome
 tflm-sim bisect sample:mobilenet_v1_025 --between 2021-04-09 --and 2026-08-20 --json
 """
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """A commit or version that moved the smallest arena; bytes, null where AllocateTensors() fails."""
+
+    commit: str
+    date: str
+    summaries: tuple[str, ...]
+    before: Count | None
+    after: Count | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BisectDocument:
+    """What moved a model's smallest arena between two versions of TFLM."""
+
+    between: str
+    until: str = field(metadata=named("and"))
+    steps: tuple[StepRow, ...]
 
 
 def register(subparsers: Subparsers) -> None:
@@ -51,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     states = _kernel_states(args) if args.between.partition("@")[0] in VERSIONS else _commit_states(args)
     steps = list(bisect(load_model(args.model), states))
     if args.json:
-        say_json({"between": args.between, "and": args.until, "steps": [_document(step) for step in steps]})
+        say_json(BisectDocument(args.between, args.until, tuple(map(_row, steps))))
     else:
         say(*_lines(steps, args))
     return int(bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after))
@@ -83,15 +106,9 @@ def _runtime(text: str) -> Runtime:
     return find_runtime(text) if is_day(text) or is_commit(text) else find_library(text).runtime()
 
 
-def _document(step: Step) -> dict[str, object]:
-    return {
-        "commit": step.state.name,
-        "date": step.state.date,
-        "summaries": list(step.state.summaries),
-        "before": step.before,
-        "after": step.after,
-        "message": step.message,
-    }
+def _row(step: Step) -> StepRow:
+    state = step.state
+    return StepRow(state.name, state.date, tuple(state.summaries), step.before, step.after, step.message)
 
 
 def _lines(steps: list[Step], args: argparse.Namespace) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
+from tflm_sim.documents import Count
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import target
@@ -14,6 +16,27 @@ EXAMPLES = """
 tflm-sim boards
 tflm-sim boards --json
 """
+
+
+@dataclass(frozen=True, slots=True)
+class BankFacts:
+    """A bank of RAM."""
+
+    bank: str
+    bytes: Count
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A board; ``source`` says where its figures are from."""
+
+    name: str
+    description: str
+    target: str
+    kernels: str
+    ram: tuple[BankFacts, ...]
+    flash_bytes: Count | None
+    source: str
 
 
 def register(subparsers: Subparsers) -> None:
@@ -25,29 +48,31 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    rows = list(BOARDS.values())
+    rows = [board_row(board) for board in BOARDS.values()]
     if args.json:
-        say_json([_document(row) for row in rows])
+        say_json(rows)
         return 0
     header = ("board", "target", "default kernels", "RAM", "flash", "what it is", "source of the sizes")
-    say(*table_lines([header, *map(_line, rows)], width=fitting()))
+    say(*table_lines([header, *map(_cells, rows)], width=fitting()))
     say("", "RAM is what the chip has, bank by bank;", "what your firmware leaves free only its linker map says")
     return 0
 
 
-def _document(row: Board) -> dict[str, object]:
-    return {
-        "name": row.name,
-        "description": row.description,
-        "target": row.preset,
-        "kernels": str(target(row.preset).kernel_library),
-        "ram": [{"bank": bank.name, "bytes": bank.size} for bank in row.ram],
-        "flash_bytes": row.flash,
-        "source": row.source,
-    }
+def board_row(board: Board) -> BoardRow:
+    """Return a board as a row."""
+    return BoardRow(
+        name=board.name,
+        description=board.description,
+        target=board.preset,
+        kernels=str(target(board.preset).kernel_library),
+        ram=tuple(BankFacts(bank.name, bank.size) for bank in board.ram),
+        flash_bytes=board.flash,
+        source=board.source,
+    )
 
 
-def _line(row: Board) -> tuple[str, ...]:
-    ram = row.ram_text if row.ram else "not known"
-    flash = "differs" if row.flash is None else f"{row.flash // 1024:,} KiB"
-    return row.name, row.preset, str(target(row.preset).kernel_library), ram, flash, row.description, row.source
+def _cells(row: BoardRow) -> tuple[str, ...]:
+    board = BOARDS[row.name]
+    ram = board.ram_text if row.ram else "not known"
+    flash = "differs" if row.flash_bytes is None else f"{row.flash_bytes // 1024:,} KiB"
+    return row.name, row.target, row.kernels, ram, flash, row.description, row.source

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
+from typing import Literal
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.report.tables import table_lines
 from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.rows import Row, as_dict, rows_of
+from tflm_sim.sweeps.rows import Row, rows_of
 from tflm_sim.sweeps.sweep import cases
 from tflm_sim.targets.boards import BOARDS
 
@@ -18,6 +20,16 @@ tflm-sim compare model.tflite --boards nano33ble,esp32-s3,pico
 tflm-sim compare model.tflite --targets all --json
 """
 SMALLEST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareDocument:
+    """One model on every board or target; ``smallest_boards`` are those that it fits, the smallest first."""
+
+    schema_version: Literal[1] = 1
+    model: str
+    smallest_boards: tuple[str, ...]
+    rows: tuple[Row, ...]
 
 
 def register(subparsers: Subparsers) -> None:
@@ -38,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
     rows = list(rows_of(args.model, args.model, over, Limits(0)))
     fitting = sorted((row for row in rows if row.fits), key=lambda row: (row.limit or 0, row.board))
     if args.json:
-        smallest = [row.board for row in fitting[:SMALLEST]]
-        say_json({"schema_version": 1, "model": args.model, "smallest_boards": smallest, "rows": [*map(as_dict, rows)]})
+        smallest = tuple(row.board for row in fitting[:SMALLEST])
+        say_json(CompareDocument(model=args.model, smallest_boards=smallest, rows=tuple(rows)))
     else:
         say(*_lines(rows, fitting))
     if any(row.status == "unreadable" for row in rows):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from enum import Enum
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, ClassVar, Literal, TextIO
 
 from tflm_sim.board.diagnosis import PHASES, Diagnosis
 from tflm_sim.board.dialects.events import (
@@ -27,12 +26,12 @@ from tflm_sim.checks.device_report import Comparison, DeviceReport, ModelIdentit
 from tflm_sim.cli.options import load_model
 from tflm_sim.cli.terminal import Spinner, say, say_json
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.documents import INLINE, OPTIONAL, as_json
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
 from tflm_sim.units import format_size
 
 MARK = "tflm-sim| "
-SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,32 @@ def expect_model(name: str, configuration: Configuration) -> Expected:
 
 
 INCONCLUSIVE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonFacts:
+    """A report's figures beside those of the simulation."""
+
+    comparison: Comparison = field(metadata=INLINE)
+    is_equal: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDocument:
+    """What a board said: a line of its log, or something that was recognised.
+
+    Attributes:
+        event: What kind it is; its other facts stand beside it.
+        time: When it came.
+        comparison: Of a report, where the model is known.
+    """
+
+    IS_OPEN: ClassVar = True
+    schema_version: Literal[1] = 1
+    event: str
+    facts: dict[str, Any] = field(metadata=INLINE)
+    time: str | None = field(default=None, metadata=OPTIONAL)
+    comparison: ComparisonFacts | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass
@@ -108,7 +133,7 @@ class EventPrinter:
     def say(self, text: str) -> None:
         """Print a line of our own."""
         if self.as_json:
-            say_json({"event": "Status", "text": text}, indent=None, file=self.out)
+            say_json(EventDocument(event="Status", facts={"text": text}), indent=None, file=self.out)
         else:
             say(f"{self.clock()}{MARK}{text}", file=self.out)
 
@@ -146,30 +171,22 @@ class EventPrinter:
         return [f"  why: equal with {other.options}: all {len(same.figures)} figures" for other, same in found]
 
     def _say_json(self, event: MonitorEvent, comparison: Comparison | None) -> None:
-        if isinstance(event, Text):
-            if not self.show_log:
-                return
-            row = {"line": event.raw.number, "text": log_text(event.raw)}
-        else:
-            row = plain_values(event)
-        document = {"schema_version": SCHEMA_VERSION, "event": type(event).__name__, **row}
-        if self.clock():
-            document["time"] = self.clock().strip()
-        if comparison is not None:
-            document["comparison"] = plain_values(comparison) | {"is_equal": comparison.is_equal}
+        if isinstance(event, Text) and not self.show_log:
+            return
+        document = EventDocument(
+            event=type(event).__name__,
+            facts=_facts(event),
+            time=self.clock().strip() or None,
+            comparison=None if comparison is None else ComparisonFacts(comparison, comparison.is_equal),
+        )
         say_json(document, indent=None, file=self.out)
 
 
-def plain_values(value: Any) -> dict[str, Any]:
-    """Return a value of ours as what JSON has; bytes as text, an enum as its name."""
-    row = asdict(value, dict_factory=lambda items: {name: _plain(item) for name, item in items})
-    return {name: item for name, item in row.items() if name != "data"}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return value.name.lower() if isinstance(value, Enum) else value
+def _facts(event: MonitorEvent) -> dict[str, Any]:
+    """Return what an event says; the bytes of a report stand in its figures."""
+    if isinstance(event, Text):
+        return {"line": event.raw.number, "text": log_text(event.raw)}
+    return {name: value for name, value in as_json(event).items() if name != "data"}
 
 
 def event_lines(event: MonitorEvent) -> list[str]:

@@ -6,17 +6,15 @@ Exit code 0: compared; 1: with ``--fail-on-increase``, it grew; 3: with it, one 
 from __future__ import annotations
 
 import argparse
-import json
 
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, pair, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
-from tflm_sim.files import JSON_MOST, read
-from tflm_sim.lite.answer import Settings, allocated, machine_document
+from tflm_sim.lite.answer import LiteDocument, Settings, allocated, machine_document
 from tflm_sim.report.difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import SizeDocument, size_document
-from tflm_sim.report.lite_difference import Document, is_lite_document, lite_difference, lite_difference_lines
+from tflm_sim.report.lite_difference import lite_difference, lite_difference_lines, read_lite_document
 from tflm_sim.units import format_size, parse_size
 
 EXAMPLES = """
@@ -77,21 +75,15 @@ def _lite(args: argparse.Namespace, allowed: int | None) -> int:
         say(*lite_difference_lines(document))
     if allowed is None:
         return 0
-    if any(side["status"] != "ok" for side in documents):
+    if any(side.status != "ok" for side in documents):
         return INCONCLUSIVE
-    return 1 if document["growth_bytes"] > allowed else 0
+    return 1 if document.growth_bytes > allowed else 0
 
 
-def _lite_document(source: str) -> Document:
-    if not source.endswith(".json"):
-        return machine_document(source, allocated(load_model(source), Settings()))
-    try:
-        document = json.loads(read(source, most=JSON_MOST, error=UsageError))
-    except ValueError as error:
-        raise UsageError(f"{source}: no JSON: {error}") from error
-    if not is_lite_document(document):
-        raise UsageError(f"{source}: nothing that 'lite --json' wrote")
-    return dict(document)
+def _lite_document(source: str) -> LiteDocument:
+    if source.endswith(".json"):
+        return read_lite_document(source)
+    return machine_document(source, allocated(load_model(source), Settings()))
 
 
 def _document(source: str, args: argparse.Namespace) -> SizeDocument:

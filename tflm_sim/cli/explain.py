@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects.events import LogEvent
@@ -15,6 +16,7 @@ from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure
 from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.documents import INLINE, Count
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read
 from tflm_sim.units import format_size, parse_size
@@ -24,11 +26,33 @@ tflm-sim explain boot.log
 tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 """
-SCHEMA_VERSION = 1
 LONGEST_LOG = 1 << 30
 """Bytes; 'replay' reads a longer one piece by piece."""
 
 EXITS = {0: "the log holds something that we know", 1: "it holds nothing that we know"}
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRow:
+    """A failure of a log, and what the simulation adds.
+
+    Attributes:
+        missing: The most bytes that an allocation lacked.
+        exact: null without a model.
+    """
+
+    diagnosis: Diagnosis = field(metadata=INLINE)
+    missing: Count | None
+    exact: ExactExplanation | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplanationDocument:
+    """The failures of a log."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["explanation"] = "explanation"
+    failures: tuple[FailureRow, ...]
 
 
 def register(subparsers: Subparsers) -> None:
@@ -110,10 +134,6 @@ def _arenas(exact: ExactExplanation) -> str:
     return f"so it is  in an arena of {ranges} (the roundest: {exact.arena_size:,} B)"
 
 
-def _document(found: list[Diagnosis], exact: list[ExactExplanation | None]) -> dict[str, object]:
-    rows = []
-    for diagnosis, more in zip(found, exact, strict=True):
-        row = asdict(diagnosis) | {"missing": diagnosis.missing}
-        row["exact"] = asdict(more) if more is not None else None
-        rows.append(row)
-    return {"schema_version": SCHEMA_VERSION, "kind": "explanation", "failures": rows}
+def _document(found: list[Diagnosis], exact: list[ExactExplanation | None]) -> ExplanationDocument:
+    rows = (FailureRow(diagnosis, diagnosis.missing, more) for diagnosis, more in zip(found, exact, strict=True))
+    return ExplanationDocument(failures=tuple(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
@@ -17,6 +18,30 @@ tflm-sim size model.tflite --library esp-tflite-micro@1.3.5 --target esp32-s3
 """
 
 
+@dataclass(frozen=True, slots=True)
+class UpstreamRange:
+    """The commits of upstream that a library can hold, and the day of the first."""
+
+    first: str
+    last: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryRow:
+    """A published library; ``changed`` are its own files, ``nearest`` what to take where it is not modelled."""
+
+    name: str
+    version: str
+    is_modelled: bool
+    upstream: UpstreamRange
+    target: str
+    kernels: str
+    changed: str
+    nearest: str
+    source: str
+
+
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(
@@ -29,34 +54,31 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    rows = [row for row in LIBRARIES if args.name.lower() in row.name.lower()]
+    rows = [library_row(row) for row in LIBRARIES if args.name.lower() in row.name.lower()]
     if args.json:
-        say_json([_document(row) for row in rows])
+        say_json(rows)
         return 0
     header = ("library", "version", "upstream", "date", "kernels", "usual target", "its own files; or what is nearest")
     say(*table_lines([header, *map(_cells, rows)]))
     return 0
 
 
-def _day(commit: str) -> str:
-    return find_commit(commit).day if commit else ""
+def library_row(library: Library) -> LibraryRow:
+    """Return a library as a row."""
+    first, last = library.commits
+    return LibraryRow(
+        name=library.name,
+        version=library.version,
+        is_modelled=library.is_modelled,
+        upstream=UpstreamRange(first, last, find_commit(first).day if first else ""),
+        target=library.target,
+        kernels=library.kernels if library.is_modelled else "",
+        changed=library.changed,
+        nearest=library.nearest,
+        source=library.source,
+    )
 
 
-def _cells(row: Library) -> tuple[str, ...]:
+def _cells(row: LibraryRow) -> tuple[str, ...]:
     remark = row.changed or "none" if row.is_modelled else f"NOT MODELLED: {row.nearest}"
-    kernels = row.kernels if row.is_modelled else ""
-    return row.name, row.version, row.commits[0], _day(row.commits[0]), kernels, row.target, remark
-
-
-def _document(row: Library) -> dict[str, object]:
-    return {
-        "name": row.name,
-        "version": row.version,
-        "is_modelled": row.is_modelled,
-        "upstream": {"first": row.commits[0], "last": row.commits[1], "date": _day(row.commits[0])},
-        "target": row.target,
-        "kernels": row.kernels if row.is_modelled else "",
-        "changed": row.changed,
-        "nearest": row.nearest,
-        "source": row.source,
-    }
+    return row.name, row.version, row.upstream.first, row.upstream.date, row.kernels, row.target, remark

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_model
@@ -12,7 +11,16 @@ from tflm_sim.cli.terminal import COLOR_CHOICES, columns, say, say_json, wants_c
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.files import replacing
-from tflm_sim.lite.answer import Answer, Settings, allocated, double_batch, machine_document, unmodelled
+from tflm_sim.lite.answer import (
+    Answer,
+    FileName,
+    LiteDocument,
+    Settings,
+    allocated,
+    double_batch,
+    machine_document,
+    unmodelled,
+)
 from tflm_sim.lite.flex import flex_ops
 from tflm_sim.lite.gpu import Storage, taken
 from tflm_sim.model.types import Model
@@ -94,7 +102,7 @@ def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
 
     if args.delegate == "flex":
         ops = flex_ops(model)
-        say_json([asdict(op) for op in ops]) if args.json else say(*flex_lines(ops))
+        say_json(ops) if args.json else say(*flex_lines(ops))
         return 1 if any(op.fault for op in ops) else 0
     if not answer.subgraphs:
         raise SimulatedFailure("".join(answer.reports).strip())
@@ -161,7 +169,7 @@ def picture_answer(answer: Answer) -> str:
     from tflm_sim.lite.answer import subgraph_document
 
     document = subgraph_document(answer.subgraphs[0])
-    spans = format_size(document["arena_rw_span"]), format_size(document["persistent_span"])
+    spans = format_size(document.arena_rw_span), format_size(document.persistent_span)
     return f"arena {spans[0]}, persistent {spans[1]}"
 
 
@@ -211,7 +219,7 @@ def _jsonl(args: argparse.Namespace, settings: Settings) -> int:
             document = machine_document(name, answer)
             code = code if answer.status == "ok" else SimulatedFailure.exit_code
         except TflmSimError as error:
-            document = {"model": {"path": name}, "status": "error", "errors": [str(error)], "subgraphs": []}
+            document = LiteDocument(FileName(name), None, "error", (str(error),), ())
             code = error.exit_code
         say_json(document, indent=None)
         sys.stdout.flush()

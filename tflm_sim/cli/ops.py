@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
@@ -16,6 +16,15 @@ EXAMPLES = """
 tflm-sim ops
 tflm-sim ops --target cortex-m4 --kernels cmsis_nn --json
 """
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRow:
+    """An operator, its file upstream, and the models in whose traces it occurs."""
+
+    op: str
+    source: str
+    models: tuple[str, ...]
 
 
 def register(subparsers: Subparsers) -> None:
@@ -31,11 +40,11 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     models = registrations(replace(target(args.target, kernels=args.kernels), ethos_u=True))
     proved = coverage()
+    rows = [OperatorRow(op, row.source, tuple(proved.get(op, ()))) for op, row in sorted(models.items())]
     if args.json:
-        rows = [{"op": op, "source": row.source, "models": proved.get(op, [])} for op, row in sorted(models.items())]
         say_json(rows)
         return 0
-    body = [(op, str(len(proved.get(op, ()))), row.source) for op, row in sorted(models.items())]
+    body = [(row.op, str(len(row.models)), row.source) for row in rows]
     say(*table_lines([("operator", "traced models", "upstream source"), *body], width=fitting()))
     untraced = sum(op not in proved for op in models)
     say("", f"{len(models)} operators; {untraced} without a trace are tested")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
 from tflm_sim.board.transport import list_ports
 from tflm_sim.cli.options import Subparsers, add_verb
@@ -26,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb: exit code 0 when there is a port, else 1."""
     ports = list_ports()
     if args.json:
-        say_json([asdict(port) for port in ports])
+        say_json(ports)
     elif not ports:
         say("no serial ports; socket://HOST:PORT, rfc2217://HOST:PORT and loop:// can be opened without being listed")
     else:

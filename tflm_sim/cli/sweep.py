@@ -7,11 +7,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.documents import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
 from tflm_sim.files import replacing
 from tflm_sim.sweeps.difference import Change, changes
@@ -32,6 +34,45 @@ tflm-sim sweep s3://bucket/a.tflite --targets esp32 -o r.csv --scheduler tcp://1
 tflm-sim sweep --diff last_week.csv today.csv
 """
 _REST = ("kernels", "runtime", "interpreter", "planner")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepDocument:
+    """How many models and rows there are, and how many rows of each status."""
+
+    schema_version: Literal[1] = 1
+    models: Count
+    rows: Count
+    statuses: dict[str, Count]
+    interrupted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """A model on a target whose smallest arena (a multiple of 16) changed.
+
+    Attributes:
+        before, after: Bytes, else the status; "-" where there is no row.
+        bytes: after - before; null where a side has none.
+        worse: Whether it grew, or is none any more, or no longer fits.
+    """
+
+    model: str
+    target: str
+    board: str
+    before: int | str
+    after: int | str
+    bytes: int | None
+    worse: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepDifference:
+    """Two results of a sweep compared."""
+
+    schema_version: Literal[1] = 1
+    worse: Count
+    changes: tuple[ChangeRow, ...]
 
 
 def register(subparsers: Subparsers) -> None:
@@ -198,15 +239,12 @@ class Tally:
             self._progress.stop()
             self._progress = None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> SweepDocument:
         """Return the summary."""
-        return {
-            "schema_version": 1,
-            "models": self._models,
-            "rows": self._statuses.total(),
-            "statuses": dict(sorted(self._statuses.items())),
-            "interrupted": self.interrupted,
-        }
+        statuses = dict(sorted(self._statuses.items()))
+        return SweepDocument(
+            models=self._models, rows=self._statuses.total(), statuses=statuses, interrupted=self.interrupted
+        )
 
     def lines(self) -> list[str]:
         """Return the summary in words."""
@@ -231,34 +269,29 @@ def _progress() -> Any:
 
 
 def _difference(args: argparse.Namespace) -> int:
-    found = changes(*(list(read_rows(Path(path))) for path in args.diff))
-    worse = sum(change.is_worse for change in found)
+    rows = tuple(map(_change_row, changes(*(list(read_rows(Path(path))) for path in args.diff))))
+    worse = sum(row.worse for row in rows)
     if args.json:
-        say_json({"schema_version": 1, "worse": worse, "changes": [_change_document(change) for change in found]})
+        say_json(SweepDifference(worse=worse, changes=rows))
     else:
-        say(*(_change_line(change) for change in found), f"{len(found):,} changed, {worse:,} for the worse")
+        say(*map(_change_line, rows), f"{len(rows):,} changed, {worse:,} for the worse")
     return 1 if worse else 0
 
 
-def _sides(change: Change) -> tuple[int | str, int | str]:
-    def size(row: Row | None) -> int | str:
-        if row is None:
-            return "-"
-        return row.status if row.multiple_of_16 is None else row.multiple_of_16
-
-    return size(change.before), size(change.after)
-
-
-def _change_document(change: Change) -> dict[str, Any]:
+def _change_row(change: Change) -> ChangeRow:
     row = change.after or change.before
     assert row is not None, "a change has a side"
-    before, after = _sides(change)
-    known = {"model": row.model, "target": row.target, "board": row.board}
-    return known | {"before": before, "after": after, "bytes": change.bytes, "worse": change.is_worse}
+    sides = _size(change.before), _size(change.after)
+    return ChangeRow(row.model, row.target, row.board, *sides, change.bytes, change.is_worse)
 
 
-def _change_line(change: Change) -> str:
-    facts = _change_document(change)
-    sizes = " -> ".join(f"{size:,} B" if isinstance(size, int) else size for size in _sides(change))
-    grown = "" if change.bytes is None else f"  {change.bytes:+,} B"
-    return f"{facts['model']} on {facts['board'] or facts['target']}: {sizes}{grown}"
+def _size(row: Row | None) -> int | str:
+    if row is None:
+        return "-"
+    return row.status if row.multiple_of_16 is None else row.multiple_of_16
+
+
+def _change_line(row: ChangeRow) -> str:
+    before, after = (f"{size:,} B" if isinstance(size, int) else size for size in (row.before, row.after))
+    grown = "" if row.bytes is None else f"  {row.bytes:+,} B"
+    return f"{row.model} on {row.board or row.target}: {before} -> {after}{grown}"

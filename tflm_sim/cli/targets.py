@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.presets import PRESETS, proof_in_words, target
+from tflm_sim.targets.target import Target
 
 EXAMPLES = """
 tflm-sim targets
 tflm-sim targets --json
 """
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRow:
+    """A preset, and what proves it."""
+
+    name: str
+    description: str
+    abi: str
+    kernels: str
+    verified_against: str
+    proof: str
 
 
 def register(subparsers: Subparsers) -> None:
@@ -24,25 +38,23 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    targets = [target(name) for name in PRESETS]
+    rows = [target_row(target(name)) for name in PRESETS]
     if args.json:
-        rows = [
-            {
-                "name": row.name,
-                "description": row.description,
-                "abi": row.abi.name,
-                "kernels": str(row.kernel_library),
-                "verified_against": row.verified_against,
-                "proof": proof_in_words(row.verified_against),
-            }
-            for row in targets
-        ]
         say_json(rows)
         return 0
     header = ("target", "ABI", "default kernels", "held against", "what it is")
-    body = [
-        (row.name, row.abi.name, str(row.kernel_library), proof_in_words(row.verified_against), row.description)
-        for row in targets
-    ]
+    body = [(row.name, row.abi, row.kernels, row.proof, row.description) for row in rows]
     say(*table_lines([header, *body], width=fitting()))
     return 0
+
+
+def target_row(preset: Target) -> TargetRow:
+    """Return a target as a row."""
+    return TargetRow(
+        name=preset.name,
+        description=preset.description,
+        abi=preset.abi.name,
+        kernels=str(preset.kernel_library),
+        verified_against=preset.verified_against,
+        proof=proof_in_words(preset.verified_against),
+    )

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated
 
+from tflm_sim.documents import OPTIONAL, Count, OneOf
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.lite.graph_info import MACHINE_NAMES, AllocationType, present
@@ -129,17 +130,61 @@ def _resize(answer: Answer, shapes: Resizes) -> None:
         answer.status = "error"
 
 
-def machine_document(path: str, answer: Answer) -> dict[str, Any]:
-    """Return one line of ``tflm-sim lite --jsonl``: the contract for machines."""
-    return {
-        "model": {"path": path},
-        "runtime": RUNTIME,
-        "status": answer.status,
-        "errors": list(answer.reports) if answer.status == "error" else [],
-        "subgraphs": [subgraph_document(subgraph) for subgraph in answer.subgraphs],
-        "not_modelled": unmodelled(answer),
-        "left_out": list(LEFT_OUT),
-    }
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """The model's file."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubgraphDocument:
+    """One subgraph. Offsets count from the lowest tensor of an arena, as one reads them off addresses.
+
+    Attributes:
+        arena_rw_span: From the lowest to the highest byte of the arena that is shared over time.
+        persistent_span: The same of the persistent one.
+        tensors: Kind of memory, offset, bytes and shape of each.
+        temporaries: Tensors of each node's kernel.
+    """
+
+    arena_rw_span: Count
+    persistent_span: Count
+    tensors: tuple[tuple[str, int | None, int, tuple[int, ...]], ...]
+    temporaries: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LiteDocument:
+    """What the mobile runtime makes of a model: the contract for machines.
+
+    Attributes:
+        runtime: The release that answers are compared with; left out where the file cannot be used.
+        errors: What it reports.
+        not_modelled: Operators whose Prepare may need more.
+        left_out: What no answer counts.
+    """
+
+    model: FileName
+    runtime: str | None = field(metadata=OPTIONAL)
+    status: Annotated[str, OneOf("ok", "error")]
+    errors: tuple[str, ...]
+    subgraphs: tuple[SubgraphDocument, ...]
+    not_modelled: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    left_out: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+
+
+def machine_document(path: str, answer: Answer) -> LiteDocument:
+    """Return one line of ``tflm-sim lite --jsonl``."""
+    return LiteDocument(
+        model=FileName(path),
+        runtime=RUNTIME,
+        status=answer.status,
+        errors=tuple(answer.reports) if answer.status == "error" else (),
+        subgraphs=tuple(map(subgraph_document, answer.subgraphs)),
+        not_modelled=tuple(unmodelled(answer)),
+        left_out=LEFT_OUT,
+    )
 
 
 def unmodelled(answer: Answer) -> list[str]:
@@ -148,11 +193,8 @@ def unmodelled(answer: Answer) -> list[str]:
     return sorted({node.registration.name for node in nodes})
 
 
-def subgraph_document(subgraph: Subgraph) -> dict[str, Any]:
-    """Return one subgraph: the spans of its arenas, its tensors, and the temporaries of its nodes.
-
-    Offsets count from the lowest tensor of an arena, as one reads them off addresses; a span ends with the highest.
-    """
+def subgraph_document(subgraph: Subgraph) -> SubgraphDocument:
+    """Return one subgraph: the spans of its arenas, its tensors, and the temporaries of its nodes."""
     lowest, spans = {}, {}
     for kind in (AllocationType.ARENA_RW, AllocationType.ARENA_RW_PERSISTENT):
         placed = [
@@ -166,10 +208,10 @@ def subgraph_document(subgraph: Subgraph) -> dict[str, Any]:
     for tensor in subgraph.tensors:
         base = lowest.get(tensor.allocation_type)
         offset = None if base is None or tensor.offset is None else tensor.offset - base
-        tensors.append([MACHINE_NAMES[tensor.allocation_type], offset, tensor.size, list(tensor.shape)])
-    return {
-        "arena_rw_span": spans[AllocationType.ARENA_RW],
-        "persistent_span": spans[AllocationType.ARENA_RW_PERSISTENT],
-        "tensors": tensors,
-        "temporaries": [present(node.temporaries) for node in subgraph.execution_nodes],
-    }
+        tensors.append((MACHINE_NAMES[tensor.allocation_type], offset, tensor.size, tuple(tensor.shape)))
+    return SubgraphDocument(
+        arena_rw_span=spans[AllocationType.ARENA_RW],
+        persistent_span=spans[AllocationType.ARENA_RW_PERSISTENT],
+        tensors=tuple(tensors),
+        temporaries=tuple(tuple(present(node.temporaries)) for node in subgraph.execution_nodes),
+    )

@@ -99,8 +99,8 @@ def summarize(subgraph: Subgraph) -> Summary:
     dynamic, computed = ([tensor for tensor in subgraph.tensors if tensor.allocation_type is kind] for kind in kinds)
     return Summary(
         subgraph=subgraph.index,
-        arena_bytes=document["arena_rw_span"],
-        persistent_bytes=document["persistent_span"],
+        arena_bytes=document.arena_rw_span,
+        persistent_bytes=document.persistent_span,
         held=held,
         persistent=tuple(persistent),
         live_bytes=tuple(live),

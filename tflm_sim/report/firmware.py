@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
 from tflm_sim.checks.firmware import FirmwareVerdict
+from tflm_sim.documents import Count
 from tflm_sim.escape import printable
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.memory import Region
 from tflm_sim.firmware.target import FirmwareTarget
-
-VERSION = 1
-"""Of the JSON document."""
 
 
 def firmware_lines(
@@ -163,68 +162,168 @@ def _printed(log: Iterable[str], firmware: Firmware) -> str:
     return f" and print `{printable(first, 200)}`"
 
 
+# -- the document -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GroundFacts:
+    """Why a part of the target is what it is; without proof it is assumed."""
+
+    part: str
+    value: str
+    grounds: str
+    proved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MismatchFacts:
+    """A struct whose size in the file is not that of our table."""
+
+    struct: str
+    measured: Count
+    table: Count
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlace:
+    """A model in the program."""
+
+    symbol: str
+    section: str
+    address: Count
+    size: Count
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaPlace:
+    """An arena in the program."""
+
+    symbol: str
+    section: str
+    address: Count
+    size: Count
+
+
+@dataclass(frozen=True, slots=True)
+class RamFacts:
+    """A region of RAM, and what is in it; null where the file does not say."""
+
+    start: Count
+    initialised: Count
+    zeroed: Count
+    set_aside: Count
+    stack: Count | None
+    heap: Count | None
+    end: Count | None
+    free: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotNeed:
+    """What the model needs under one of the versions of TFLM that the file can hold."""
+
+    snapshot: str
+    smallest_arena: Count | None
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareVerdictRow:
+    """Whether a model fits its arena; ``fits`` is null where it cannot be told."""
+
+    model: str
+    arena: str | None
+    arena_size: Count | None
+    arena_address: Count | None
+    fits: bool | None
+    smallest_arena: Count | None
+    smallest_arena_multiple_of_16: Count | None
+    arena_used_bytes: Count | None
+    missing_operators: tuple[str, ...]
+    ram_free: int | None
+    reason: str
+    by_snapshot: tuple[SnapshotNeed, ...]
+    log: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirmwareDocument:
+    """What a linked program says, and whether its models fit; sizes and addresses are bytes.
+
+    Attributes:
+        firmware: The version of this document.
+        structs: Measured sizes by name.
+        problem: Why there is no answer.
+    """
+
+    firmware: Literal[1] = 1
+    file: str | None
+    format: str
+    processor: str | None
+    grounds: tuple[GroundFacts, ...]
+    structs: dict[str, Count]
+    mismatches: tuple[MismatchFacts, ...]
+    models: tuple[ModelPlace, ...]
+    arenas: tuple[ArenaPlace, ...]
+    arena_pointers: tuple[str, ...]
+    operators: tuple[str, ...] | None
+    prints_messages: bool
+    compression: bool
+    ram: tuple[RamFacts, ...]
+    problem: str
+    verdicts: tuple[FirmwareVerdictRow, ...]
+
+
 def firmware_document(
     firmware: Firmware, found: FirmwareTarget | None, verdicts: Sequence[FirmwareVerdict], *, problem: str = ""
-) -> dict[str, Any]:
-    """Return facts and answers as JSON values; sizes and addresses are bytes. ``problem``: why there is no answer."""
-    return {
-        "firmware": VERSION,
-        "file": firmware.image.path,
-        "format": firmware.image.format,
-        "processor": firmware.processor.description if firmware.processor else None,
-        "grounds": [
-            {"part": ground.part, "value": ground.value, "grounds": ground.grounds, "proved": ground.is_proved}
-            for ground in (found.grounds if found else ())
-        ],
-        "structs": {name: struct.size for name, struct in firmware.debug.structs.items()} if firmware.debug else {},
-        "mismatches": [
-            {"struct": name, "measured": size, "table": table}
-            for name, size, table in (found.mismatches if found else ())
-        ],
-        "models": [
-            {"symbol": model.symbol, "section": model.piece, "address": model.address, "size": model.extent}
-            for model in firmware.models
-        ],
-        "arenas": [
-            {"symbol": arena.name, "section": arena.section, "address": arena.address, "size": arena.size}
-            for arena in firmware.arenas
-        ],
-        "arena_pointers": list(firmware.arena_pointers),
-        "operators": sorted(firmware.operators) if firmware.operators is not None else None,
-        "prints_messages": firmware.prints_messages,
-        "compression": firmware.has_compression,
-        "ram": [
-            {
-                "start": region.start,
-                "initialised": region.data,
-                "zeroed": region.zeroed,
-                "set_aside": region.reserved,
-                "stack": region.stack,
-                "heap": region.heap,
-                "end": region.top,
-                "free": region.free,
-            }
-            for region in firmware.regions
-        ],
-        "problem": problem,
-        "verdicts": [_verdict_document(verdict) for verdict in verdicts],
-    }
+) -> FirmwareDocument:
+    """Return facts and answers; ``problem``: why there is no answer."""
+    grounds, mismatches = (found.grounds, found.mismatches) if found else ((), ())
+    return FirmwareDocument(
+        file=firmware.image.path,
+        format=firmware.image.format,
+        processor=firmware.processor.description if firmware.processor else None,
+        grounds=tuple(GroundFacts(row.part, row.value, row.grounds, row.is_proved) for row in grounds),
+        structs={name: row.size for name, row in firmware.debug.structs.items()} if firmware.debug else {},
+        mismatches=tuple(MismatchFacts(*row) for row in mismatches),
+        models=tuple(ModelPlace(row.symbol, row.piece, row.address, row.extent) for row in firmware.models),
+        arenas=tuple(ArenaPlace(row.name, row.section, row.address, row.size) for row in firmware.arenas),
+        arena_pointers=tuple(firmware.arena_pointers),
+        operators=tuple(sorted(firmware.operators)) if firmware.operators is not None else None,
+        prints_messages=firmware.prints_messages,
+        compression=firmware.has_compression,
+        ram=tuple(map(_ram, firmware.regions)),
+        problem=problem,
+        verdicts=tuple(map(_verdict_row, verdicts)),
+    )
 
 
-def _verdict_document(verdict: FirmwareVerdict) -> dict[str, Any]:
+def _ram(region: Region) -> RamFacts:
+    return RamFacts(
+        start=region.start,
+        initialised=region.data,
+        zeroed=region.zeroed,
+        set_aside=region.reserved,
+        stack=region.stack,
+        heap=region.heap,
+        end=region.top,
+        free=region.free,
+    )
+
+
+def _verdict_row(verdict: FirmwareVerdict) -> FirmwareVerdictRow:
     arena = verdict.arena
-    return {
-        "model": verdict.model,
-        "arena": None if arena is None else arena.name,
-        "arena_size": None if arena is None else arena.size,
-        "arena_address": None if arena is None else arena.address,
-        "fits": verdict.fits,
-        "smallest_arena": verdict.needed,
-        "smallest_arena_multiple_of_16": verdict.multiple_of_16,
-        "arena_used_bytes": verdict.used,
-        "missing_operators": list(verdict.missing),
-        "ram_free": None if arena is None else arena.free,
-        "reason": verdict.reason,
-        "by_snapshot": [{"snapshot": name, "smallest_arena": need} for name, need in verdict.by_snapshot],
-        "log": list(verdict.log),
-    }
+    return FirmwareVerdictRow(
+        model=verdict.model,
+        arena=None if arena is None else arena.name,
+        arena_size=None if arena is None else arena.size,
+        arena_address=None if arena is None else arena.address,
+        fits=verdict.fits,
+        smallest_arena=verdict.needed,
+        smallest_arena_multiple_of_16=verdict.multiple_of_16,
+        arena_used_bytes=verdict.used,
+        missing_operators=tuple(verdict.missing),
+        ram_free=None if arena is None else arena.free,
+        reason=verdict.reason,
+        by_snapshot=tuple(SnapshotNeed(*row) for row in verdict.by_snapshot),
+        log=tuple(verdict.log),
+    )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
 
+from tflm_sim.documents import Count, from_json
+from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
+from tflm_sim.files import read_json
+from tflm_sim.lite.answer import FileName, LiteDocument, SubgraphDocument
 from tflm_sim.report.tables import table_lines
-
-Document = dict[str, Any]
 
 _FIGURES = {
     "arena_rw_span": "arena",
@@ -19,60 +22,100 @@ _FIGURES = {
 }
 
 
-def is_lite_document(document: object) -> bool:
-    """Return whether a JSON value is an answer of the mobile runtime."""
-    return isinstance(document, dict) and "runtime" in document and isinstance(document.get("subgraphs"), list)
+@dataclass(frozen=True, slots=True)
+class LiteSide:
+    """What was compared."""
+
+    model: FileName
+    status: str
+    errors: tuple[str, ...]
 
 
-def lite_difference(before: Document, after: Document) -> Document:
-    """Return what changed, subgraph by subgraph; sizes are bytes, a subgraph that is not there counts as zeros."""
-    rows = []
-    for number, graphs in enumerate(zip_longest(before["subgraphs"], after["subgraphs"])):
-        old, new = (_figures(graph) for graph in graphs)
-        rows += [
-            {"subgraph": number, "figure": key, "before": old[key], "after": new[key], "change": new[key] - old[key]}
-            for key in _FIGURES
-        ]
-    sides = {
-        name: {key: side[key] for key in ("model", "status", "errors")}
-        for name, side in (("before", before), ("after", after))
-    }
-    return {**sides, "figures": rows, "growth_bytes": _span(after) - _span(before)}
+@dataclass(frozen=True, slots=True)
+class LiteFigureChange:
+    """A figure of a subgraph on both sides; ``change`` is after - before."""
+
+    subgraph: Count
+    figure: str
+    before: Count
+    after: Count
+    change: int
 
 
-def _span(document: Document) -> int:
-    return sum(graph["arena_rw_span"] + graph["persistent_span"] for graph in document["subgraphs"])
+@dataclass(frozen=True, slots=True)
+class LiteDifference:
+    """What changed, subgraph by subgraph; sizes are bytes, a subgraph that is not there counts as zeros.
+
+    Attributes:
+        growth_bytes: Of all arenas of all subgraphs.
+    """
+
+    before: LiteSide
+    after: LiteSide
+    figures: tuple[LiteFigureChange, ...]
+    growth_bytes: int
 
 
-def _figures(graph: Document | None) -> dict[str, int]:
+def read_lite_document(path: str) -> LiteDocument:
+    """Return the document that ``tflm-sim lite --json`` wrote to a file.
+
+    Raises:
+        UsageError: The file cannot be read, or is something else.
+    """
+    try:
+        return from_json(LiteDocument, read_json(path))
+    except ValueError as reason:
+        raise UsageError(f"{path}: nothing that 'lite --json' wrote: {reason}") from None
+
+
+def lite_difference(before: LiteDocument, after: LiteDocument) -> LiteDifference:
+    """Return what changed between two answers."""
+    return LiteDifference(
+        before=LiteSide(before.model, before.status, before.errors),
+        after=LiteSide(after.model, after.status, after.errors),
+        figures=tuple(_changes(before, after)),
+        growth_bytes=_span(after) - _span(before),
+    )
+
+
+def _changes(before: LiteDocument, after: LiteDocument) -> Iterator[LiteFigureChange]:
+    for number, graphs in enumerate(zip_longest(before.subgraphs, after.subgraphs)):
+        old, new = map(_figures, graphs)
+        for key in _FIGURES:
+            yield LiteFigureChange(number, key, old[key], new[key], new[key] - old[key])
+
+
+def _span(document: LiteDocument) -> int:
+    return sum(graph.arena_rw_span + graph.persistent_span for graph in document.subgraphs)
+
+
+def _figures(graph: SubgraphDocument | None) -> dict[str, int]:
     if graph is None:
         return dict.fromkeys(_FIGURES, 0)
-    temporaries = {index for row in graph["temporaries"] for index in row}
-    placed = [(index, row[2]) for index, row in enumerate(graph["tensors"]) if row[0] == "arena_rw"]
+    temporaries = {index for row in graph.temporaries for index in row}
+    placed = [(index, size) for index, (kind, _, size, _) in enumerate(graph.tensors) if kind == "arena_rw"]
     return {
-        "arena_rw_span": graph["arena_rw_span"],
-        "persistent_span": graph["persistent_span"],
+        "arena_rw_span": graph.arena_rw_span,
+        "persistent_span": graph.persistent_span,
         "tensor_bytes": sum(size for index, size in placed if index not in temporaries),
         "temporary_bytes": sum(size for index, size in placed if index in temporaries),
-        "dynamic_tensors": sum(row[0] == "dynamic" for row in graph["tensors"]),
+        "dynamic_tensors": sum(kind == "dynamic" for kind, *_ in graph.tensors),
     }
 
 
-def lite_difference_lines(document: Document) -> list[str]:
+def lite_difference_lines(document: LiteDifference) -> list[str]:
     """Return a difference as lines; figures that did not change are left out, but for the arenas."""
     lines = []
-    for name in ("before", "after"):
-        side = document[name]
-        failed = "" if side["status"] == "ok" else f": {printable(''.join(side['errors']).strip(), 200)}"
-        lines.append(f"{name:7} {printable(side['model']['path'] or 'model', 120)}{failed}")
+    for name, side in (("before", document.before), ("after", document.after)):
+        failed = "" if side.status == "ok" else f": {printable(''.join(side.errors).strip(), 200)}"
+        lines.append(f"{name:7} {printable(side.model.path or 'model', 120)}{failed}")
     body = [
-        (f"{row['before']:,}", f"{row['after']:,}", f"{row['change']:+,}", _title(row))
-        for row in document["figures"]
-        if row["change"] or row["figure"] == "arena_rw_span"
+        (f"{row.before:,}", f"{row.after:,}", f"{row.change:+,}", _title(row))
+        for row in document.figures
+        if row.change or row.figure == "arena_rw_span"
     ]
     return [*lines, "", *table_lines([("before", "after", "change", "figure"), *body])]
 
 
-def _title(row: Document) -> str:
-    where = f" of subgraph {row['subgraph']}" if row["subgraph"] else ""
-    return f"{_FIGURES[row['figure']]}{where}"
+def _title(row: LiteFigureChange) -> str:
+    return _FIGURES[row.figure] + (f" of subgraph {row.subgraph}" if row.subgraph else "")

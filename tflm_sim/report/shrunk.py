@@ -3,79 +3,154 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Literal
 
+from tflm_sim.documents import INLINE, Count, named
 from tflm_sim.escape import printable
 from tflm_sim.report.tables import table_lines
+from tflm_sim.shrinking.search import Step
+from tflm_sim.shrinking.shrink import Cost, Gain, Shrunk, Sizes
 from tflm_sim.units import format_size
 
-if TYPE_CHECKING:
-    from tflm_sim.shrinking.shrink import Shrunk
 
-SCHEMA_VERSION = 1
-Document = dict[str, Any]
+@dataclass(frozen=True, slots=True)
+class SizesFacts:
+    """A model on a target, in bytes."""
+
+    smallest_arena_bytes: Count
+    smallest_arena_multiple_of_16: Count
+    head_bytes: Count
+    tail_bytes: Count
 
 
-def shrunk_document(shrunk: Shrunk, *, goal: int | None, output: str | None) -> Document:
-    """Return the answer as JSON values; sizes are bytes."""
+@dataclass(frozen=True, slots=True)
+class TargetGain:
+    """What a target gains; percent of its arena."""
+
+    target: str
+    before: SizesFacts
+    after: SizesFacts
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoundFacts:
+    """The operator without which no head can do, and its bytes."""
+
+    head_bytes: Count
+    operator: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditFacts:
+    """What an edit did, in words and in numbers of its own."""
+
+    IS_OPEN: ClassVar = True
+    where: str
+    what: str
+    facts: dict[str, Any] = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class PassFacts:
+    """A pass that was kept: the smallest arenas and the multiply-accumulates behind it, and its edits."""
+
+    name: str = field(metadata=named("pass"))
+    smallest_arena_bytes: tuple[Count, ...]
+    macs: Count
+    edits: tuple[EditFacts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedFacts:
+    """A pass that was tried in vain, and why."""
+
+    name: str = field(metadata=named("pass"))
+    reason: str
+    smallest_arena_bytes: tuple[Count, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProofFacts:
+    """What the real TFLM said."""
+
+    runs: Count
+    distinct_outputs: Count
+    arena_bytes: Count
+    fails_with_16_less: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrunkDocument:
+    """What became of a model.
+
+    Attributes:
+        output: The file that was written.
+        before, after: What both cost.
+        extra_operators: What the firmware's resolver must register in addition.
+        left_alone: What was not touched, and why.
+        verified: What was checked on the two files.
+        proof: null unless asked for.
+    """
+
+    schema_version: Literal[1] = 1
+    model: str | None
+    output: str | None
+    goal_bytes: Count | None
+    goal_met: bool | None
+    targets: tuple[TargetGain, ...]
+    before: Cost
+    after: Cost
+    extra_operators: tuple[str, ...]
+    bound: BoundFacts
+    steps: tuple[PassFacts, ...]
+    rejected: tuple[RejectedFacts, ...]
+    left_alone: tuple[str, ...]
+    simulations: Count
+    verified: str
+    proof: ProofFacts | None
+
+
+def shrunk_document(shrunk: Shrunk, *, goal: int | None, output: str | None) -> ShrunkDocument:
+    """Return the answer as a document."""
     proof = shrunk.proof
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "model": shrunk.origin.path,
-        "output": output,
-        "goal_bytes": goal,
-        "goal_met": None if goal is None else shrunk.fits(goal),
-        "targets": [
-            {
-                "target": gain.target,
-                "before": _sizes(gain.before),
-                "after": _sizes(gain.after),
-                "percent": round(_percent(gain.before.arena, gain.after.arena), 2),
-            }
-            for gain in shrunk.gains
-        ],
-        "before": _cost(shrunk.before),
-        "after": _cost(shrunk.after),
-        "extra_operators": list(shrunk.extra_operators),
-        "bound": {"head_bytes": shrunk.bound.head, "operator": shrunk.bound.operator},
-        "steps": [
-            {
-                "pass": step.name,
-                "smallest_arena_bytes": list(step.arenas),
-                "macs": step.macs,
-                "edits": [{"where": w.where, "what": w.what, **w.facts} for w in step.witnesses],
-            }
+    return ShrunkDocument(
+        model=shrunk.origin.path,
+        output=output,
+        goal_bytes=goal,
+        goal_met=None if goal is None else shrunk.fits(goal),
+        targets=tuple(map(_gain, shrunk.gains)),
+        before=shrunk.before,
+        after=shrunk.after,
+        extra_operators=tuple(shrunk.extra_operators),
+        bound=BoundFacts(shrunk.bound.head, shrunk.bound.operator),
+        steps=tuple(
+            PassFacts(
+                step.name, step.arenas, step.macs, tuple(EditFacts(w.where, w.what, w.facts) for w in step.witnesses)
+            )
             for step in shrunk.steps
-        ],
-        "rejected": [
-            {"pass": row.name, "reason": row.reason, "smallest_arena_bytes": row.arenas and list(row.arenas)}
-            for row in shrunk.rejected
-        ],
-        "left_alone": list(shrunk.left_alone),
-        "simulations": shrunk.simulations,
-        "verified": shrunk.verified,
-        "proof": proof
-        and {
-            "runs": proof.runs,
-            "distinct_outputs": proof.distinct,
-            "arena_bytes": proof.arena,
-            "fails_with_16_less": proof.fails_below,
-        },
-    }
+        ),
+        rejected=tuple(RejectedFacts(row.name, row.reason, row.arenas) for row in shrunk.rejected),
+        left_alone=tuple(shrunk.left_alone),
+        simulations=shrunk.simulations,
+        verified=shrunk.verified,
+        proof=None if proof is None else ProofFacts(proof.runs, proof.distinct, proof.arena, proof.fails_below),
+    )
 
 
-def _sizes(sizes: Any) -> Document:
-    return {
-        "smallest_arena_bytes": sizes.arena,
-        "smallest_arena_multiple_of_16": sizes.multiple_of_16,
-        "head_bytes": sizes.head,
-        "tail_bytes": sizes.tail,
-    }
+def _edits(step: Step) -> tuple[EditFacts, ...]:
+    return tuple(EditFacts(row.where, row.what, row.facts) for row in step.witnesses)
 
 
-def _cost(cost: Any) -> Document:
-    return {"macs": cost.macs, "file_bytes": cost.file_bytes, "operators": cost.operators}
+def _gain(gain: Gain) -> TargetGain:
+    percent = round(_percent(gain.before.arena, gain.after.arena), 2)
+    return TargetGain(gain.target, _sizes(gain.before), _sizes(gain.after), percent)
+
+
+def _sizes(sizes: Sizes) -> SizesFacts:
+    return SizesFacts(sizes.arena, sizes.multiple_of_16, sizes.head, sizes.tail)
 
 
 def _percent(before: int, after: int) -> float:

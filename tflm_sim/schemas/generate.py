@@ -24,10 +24,10 @@ def published(name: str) -> Json:
     return schema
 
 
-def schema_of(*kinds: type, title: str) -> Json:
-    """Return the JSON Schema of a document, or of one that is any of several."""
+def schema_of(*kinds: Any, title: str) -> Json:
+    """Return the JSON Schema of a document, of a list of rows, or of what is any of several."""
     known: dict[str, Json] = {}
-    schemas = [_object(kind, known) for kind in kinds]
+    schemas = [_value(kind, known) if fields_of(kind) is None else _object(kind, known) for kind in kinds]
     body = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
     return {**head, **body, "$defs": dict(sorted(known.items()))}
@@ -54,9 +54,10 @@ def _properties(kind: type, known: dict[str, Json]) -> tuple[Json, list[str]]:
         if form == "hidden":
             continue
         if form == "inline":
-            inner, needed = _properties(hints[name], known)
-            properties |= inner
-            required += needed
+            if fields_of(hints[name]) is not None:
+                inner, needed = _properties(hints[name], known)
+                properties |= inner
+                required += needed
             continue
         hint = _without_null(hints[name]) if form == "optional" else hints[name]
         properties[key] = _columns(row, known) if row else _value(hint, known, is_interned=form == "interned")
@@ -98,9 +99,7 @@ def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> J
     if origin in (types.UnionType, typing.Union):
         return _any_of([_value(each, known) for each in arguments])
     if origin is tuple:
-        item = _value(arguments[0], known, is_interned=is_interned)
-        sizes = {} if arguments[-1] is Ellipsis else {"minItems": len(arguments), "maxItems": len(arguments)}
-        return {"type": "array", "items": item, **sizes}
+        return _tuple(arguments, known, is_interned=is_interned)
     if origin is Literal:
         return {"const": arguments[0]} if len(arguments) == 1 else {"enum": [*arguments]}
     if origin is dict:
@@ -113,6 +112,16 @@ def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> J
             known[hint.__name__] = _object(hint, known)
         return {"$ref": f"#/$defs/{hint.__name__}"}
     return {"type": "integer", "minimum": 0} if is_interned else {"type": _SIMPLE[hint]}
+
+
+def _tuple(arguments: Sequence[Any], known: dict[str, Json], *, is_interned: bool) -> Json:
+    first = _value(arguments[0], known, is_interned=is_interned)
+    if arguments[-1] is Ellipsis:
+        return {"type": "array", "items": first}
+    sizes = {"minItems": len(arguments), "maxItems": len(arguments)}
+    if len(set(arguments)) == 1:
+        return {"type": "array", "items": first, **sizes}
+    return {"type": "array", "prefixItems": [_value(each, known) for each in arguments], **sizes}
 
 
 def _keywords(mark: Range | OneOf | Pattern) -> Json:
