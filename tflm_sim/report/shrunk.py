@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from tflm_sim.documents import INLINE, Count, named
 from tflm_sim.escape import printable
 from tflm_sim.report.tables import table_lines
-from tflm_sim.shrinking.search import Step
-from tflm_sim.shrinking.shrink import Cost, Gain, Shrunk, Sizes
 from tflm_sim.units import format_size
+
+if TYPE_CHECKING:  # Shrinking needs numpy; whoever only looks at names does not.
+    from tflm_sim.shrinking.search import Step
+    from tflm_sim.shrinking.shrink import Cost, Gain, Shrunk, Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,15 @@ class SizesFacts:
     smallest_arena_multiple_of_16: Count
     head_bytes: Count
     tail_bytes: Count
+
+
+@dataclass(frozen=True, slots=True)
+class CostFacts:
+    """What a model costs beside its arena: multiply-accumulates, bytes of the file, operators."""
+
+    macs: Count
+    file_bytes: Count
+    operators: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +112,8 @@ class ShrunkDocument:
     goal_bytes: Count | None
     goal_met: bool | None
     targets: tuple[TargetGain, ...]
-    before: Cost
-    after: Cost
+    before: CostFacts
+    after: CostFacts
     extra_operators: tuple[str, ...]
     bound: BoundFacts
     steps: tuple[PassFacts, ...]
@@ -122,8 +133,8 @@ def shrunk_document(shrunk: Shrunk, *, goal: int | None, output: str | None) -> 
         goal_bytes=goal,
         goal_met=None if goal is None else shrunk.fits(goal),
         targets=tuple(map(_gain, shrunk.gains)),
-        before=shrunk.before,
-        after=shrunk.after,
+        before=_cost(shrunk.before),
+        after=_cost(shrunk.after),
         extra_operators=tuple(shrunk.extra_operators),
         bound=BoundFacts(shrunk.bound.head, shrunk.bound.operator),
         steps=tuple(
@@ -151,6 +162,10 @@ def _gain(gain: Gain) -> TargetGain:
 
 def _sizes(sizes: Sizes) -> SizesFacts:
     return SizesFacts(sizes.arena, sizes.multiple_of_16, sizes.head, sizes.tail)
+
+
+def _cost(cost: Cost) -> CostFacts:
+    return CostFacts(cost.macs, cost.file_bytes, cost.operators)
 
 
 def _percent(before: int, after: int) -> float:
