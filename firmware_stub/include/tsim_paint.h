@@ -34,6 +34,16 @@ void tsim_paint(void *arena, size_t size, uint32_t seed);
 /* Compare size bytes with the pattern of seed; all zero for a null arena or more than UINT32_MAX bytes. */
 tsim_scan_t tsim_scan_paint(const void *arena, size_t size, uint32_t seed);
 
+/* The high-water mark of a stack that grows down, where no operating system keeps one.
+ *
+ *   painted = tsim_paint_stack(lowest)    early: from lowest, the stack's first byte, to a little below the caller
+ *   ... run ...
+ *   tsim_stack_left(lowest, painted)      bytes at the bottom that were never used
+ *
+ * The caller's task must be the one whose stack it is. Returns 0 where there is nothing to paint. */
+size_t tsim_paint_stack(void *lowest);
+uint32_t tsim_stack_left(const void *lowest, size_t painted);
+
 #ifdef __cplusplus
 }
 #endif

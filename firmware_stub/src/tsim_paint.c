@@ -1,5 +1,8 @@
 #include "tsim_paint.h"
 
+/* What this file's own functions use of the stack, with room for a compiler that does not optimise. */
+enum { STACK_MARGIN = 256, STACK_SEED = 0 };
+
 /* The byte at a position: neighbours and 256-byte periods differ, so that a shifted copy does not look untouched. */
 static uint8_t pattern(uint32_t position, uint32_t seed) {
   const uint32_t mixed = (position + seed + 1u) * 2654435761u;
@@ -36,4 +39,29 @@ tsim_scan_t tsim_scan_paint(const void *arena, size_t size, uint32_t seed) {
     }
   }
   return scan;
+}
+
+size_t tsim_paint_stack(void *lowest) {
+#ifdef __GNUC__
+  const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+#else
+  volatile uint8_t local = 0;
+  const uintptr_t here = (uintptr_t)&local;
+#endif
+  const uintptr_t start = (uintptr_t)lowest;
+  if (lowest == NULL || here < start || here - start <= (uintptr_t)STACK_MARGIN) {
+    return 0;
+  }
+  const size_t size = (size_t)(here - start) - (size_t)STACK_MARGIN;
+  tsim_paint(lowest, size, STACK_SEED);
+  return size;
+}
+
+uint32_t tsim_stack_left(const void *lowest, size_t painted) {
+  const uint8_t *bytes = (const uint8_t *)lowest;
+  uint32_t left = 0;
+  while (bytes != NULL && left < painted && bytes[left] == pattern(left, STACK_SEED)) {
+    ++left;
+  }
+  return left;
 }

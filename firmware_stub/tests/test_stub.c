@@ -229,6 +229,30 @@ static void test_a_scan_finds_what_was_written(void) {
   tsim_paint(NULL, 5, 5);
 }
 
+enum { DEEP = 1000 };
+
+/* Use DEEP bytes of the stack below the caller. */
+static uint8_t go_deep(void) {
+  volatile uint8_t bytes[DEEP];
+  for (size_t i = 0; i < sizeof bytes; ++i) {
+    bytes[i] = (uint8_t)(i | 1u);
+  }
+  return bytes[DEEP / 2];
+}
+
+static void test_the_mark_of_a_stack_is_how_deep_it_was_used(void) {
+  uint8_t *lowest = (uint8_t *)__builtin_frame_address(0) - 16384;
+  const size_t painted = tsim_paint_stack(lowest);
+  CHECK(painted > 15000 && painted < 16384);
+  CHECK(go_deep() != 0);
+  const uint32_t left = tsim_stack_left(lowest, painted);
+  CHECK(left > 12000 && left <= 16384 - DEEP);
+  CHECK(tsim_stack_left(lowest, 0) == 0);
+  CHECK(tsim_stack_left(NULL, 5) == 0);
+  CHECK(tsim_paint_stack(NULL) == 0);
+  CHECK(tsim_paint_stack((uint8_t *)__builtin_frame_address(0) - 8) == 0);
+}
+
 /* ---- receiving ---- */
 
 static int parse(const char *text, tsim_command_t *command) { return tsim_parse_frame(text, strlen(text), command); }
@@ -528,6 +552,7 @@ int main(void) {
   test_a_line_that_was_not_written_is_missed();
   test_a_text_that_is_too_long_is_not_part_of_the_report();
   test_a_scan_finds_what_was_written();
+  test_the_mark_of_a_stack_is_how_deep_it_was_used();
   test_a_command_is_read();
   test_what_is_no_frame_is_damaged();
   test_lines_are_collected_and_bad_ones_counted();

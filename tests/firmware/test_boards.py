@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 import board
 import pytest
 
+from tflm_sim.board.messages import ArenaReport
+from tflm_sim.board.monitor import Monitor
 from tflm_sim.board.session import Session
 from tflm_sim.board.transport import open_port
 from tflm_sim.cli import main
@@ -115,3 +118,28 @@ def test_the_monitor_records_every_byte_and_survives_the_port(
     assert "the connection is lost" in out
     assert "connected again" in out
     assert out.index("one") < out.index("two")
+
+
+def test_a_report_says_the_interpreter_stack_heap_reset_and_a_failure(tmp_path: Path) -> None:
+    """On a Cortex-M4: one call uses 3,000 of 16,384 bytes of stack, one malloc 1,000 of 8,192 bytes of heap."""
+    if missing := board.missing_tools("mps2-an386"):
+        pytest.skip(f"{', '.join(missing)} not installed")
+    elf = tmp_path / "report-mps2.elf"
+    subprocess.run(["make", "-s", f"BUILD={tmp_path}", str(elf)], cwd=board.FIRMWARE, check=True)
+    command = ["qemu-system-arm", "-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "stdio"]
+    said = b""
+    with subprocess.Popen([*command, "-kernel", str(elf)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as device:
+        assert device.stdout is not None
+        while said.count(b",end,") < 2 and (line := device.stdout.readline()):
+            said += line
+        device.terminate()
+    monitor = Monitor()
+    events = [*monitor.feed(said), *monitor.close()]
+    works, fails = (event for event in events if isinstance(event, ArenaReport))
+    assert dict(works.info) == {"interpreter": "wake word", "reset": "power on"}
+    numbers = dict(works.numbers)
+    assert 16_384 - 3_000 - 600 < numbers["stack_free"] < 16_384 - 3_000
+    assert 8_192 - 1_000 - 100 < numbers["heap_least"] < 8_192 - 1_000
+    assert (works.total, works.head, works.tail, works.failure) == (1_500, 1_000, 500, None)
+    assert (fails.failure, fails.arena_size, fails.total) == (1, 2_048, None)
+    assert dict(fails.info) == {"interpreter": "person detection"}
