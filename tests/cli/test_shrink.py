@@ -120,6 +120,15 @@ def test_size_advises_only_when_asked(capsys: pytest.CaptureFixture[str], path: 
     assert run(capsys, "size", path, "--advise")[1].splitlines()[-1].endswith("B with `shrink`, no additional MACs")
 
 
+def test_a_report_advises_in_a_line_of_its_own(capsys: pytest.CaptureFixture[str], path: Path, tmp_path: Path) -> None:
+    said = run(capsys, "size", path, "--advise")[1].splitlines()[-1]
+    picture = tmp_path / "picture.json"
+    assert run(capsys, "report", path, "-o", picture, "--advise")[0] == 0
+    (document,) = json.loads(picture.read_text("utf-8"))["pictures"]
+    assert document["size"]["advice"] == said
+    assert "shrink" not in document["title"]
+
+
 def test_a_report_shows_both_models(capsys: pytest.CaptureFixture[str], path: Path, tmp_path: Path) -> None:
     small, page = tmp_path / "small.tflite", tmp_path / "report.html"
     run(capsys, "shrink", path, "-o", small)

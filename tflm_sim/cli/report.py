@@ -19,6 +19,7 @@ from tflm_sim.escape import json_text
 from tflm_sim.files import JSON_MOST, read, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.planners.registry import PLANNERS
+from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.page import write_page
 from tflm_sim.report.perfetto import write_perfetto
@@ -113,7 +114,9 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
     if args.advise:
         from tflm_sim.shrinking.advice import advice
 
-        pictures[0] = replace(pictures[0], title=f"{pictures[0].title}; {advice(model, config)}")
+        report = pictures[0].size
+        assert isinstance(report, SizeDocument), "these are pictures of TFLM"
+        pictures[0] = replace(pictures[0], size=replace(report, advice=advice(model, config)))
     return pictures
 
 

@@ -70,6 +70,8 @@ class App extends Panes {
     byId("model").textContent = printable(path.split(/[\\/]/).pop(), 90);
     byId("firmware").textContent = this.views.length === 1 ? printable(this.views[0].title, 120)
       : "side by side: the figures are those of the first picture, the differences those of the others";
+    byId("advice").textContent = report.advice ? printable(report.advice, 200).replaceAll("`", "") : "";
+    byId("advice").hidden = !report.advice;
     document.body.classList.toggle("compared", this.views.length > 1);
     showFigures(byId("figures"), this.views);
     this.#showBanner();
