@@ -24,7 +24,7 @@ from tflm_sim.model.schema import BUILTIN_OPERATORS, option_fields, options_of_o
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.reference import REFERENCE
-from tflm_sim.ops.reference.ethos_u import ETHOS_U
+from tflm_sim.ops.reference.custom import ETHOS_U
 from tflm_sim.ops.requests import (
     KernelTensor,
     Persistent,

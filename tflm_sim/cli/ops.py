@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
-from tflm_sim.ops.coverage import coverage
-from tflm_sim.ops.registry import registrations
+from tflm_sim.ops.registry import coverage, registrations
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.presets import target
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
@@ -185,6 +185,12 @@ class Kernel:
             raise self.abort(f"{name} != nullptr")
         return tensor
 
+    def use(self, *tensors: KernelTensor | NullTensor) -> None:
+        """Halt where one of these trusted tensors is not there, as upstream does that uses them here."""
+        for tensor in tensors:
+            if isinstance(tensor, NullTensor):
+                raise tensor.used()
+
     def dim(self, tensor: KernelTensor, axis: int) -> int:
         """Return ``dims->data[axis]``; upstream reads past the end where the rank is smaller, here the device halts."""
         shape = tensor.shape
@@ -301,6 +307,13 @@ class Kernel:
             raise _null_indices()
         return tensors
 
+    def trusting(self, takes: Sequence[Take], tensors: list[Any]) -> list[Any]:
+        """Return the tensors with a :class:`NullTensor` for each that is trusted and not there."""
+        if None not in tensors:
+            return tensors
+        pairs = zip(takes, tensors, strict=True)
+        return [NullTensor(self, take.name) if tensor is None and take.trusted else tensor for take, tensor in pairs]
+
     def optional_input(self, position: int) -> Steps[KernelTensor | None]:
         """``AllocateTempInputTensor``, which the kernel does not hold against null at once."""
         return (yield from self.take(self.node.operator.inputs, position))
@@ -347,6 +360,23 @@ class Kernel:
         return offset is not None
 
 
+class NullTensor:
+    """A null pointer in the hands of a kernel that trusts it: whatever is read of it halts the device."""
+
+    __slots__ = ("_kernel", "_name")
+
+    def __init__(self, kernel: Kernel, name: str) -> None:
+        self._kernel = kernel
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> NoReturn:
+        raise self.used()
+
+    def used(self) -> PrepareError:
+        """Return the error for its use."""
+        return self._kernel.abort(f"{self._name} != nullptr")
+
+
 def _null_indices() -> PrepareError:
     return abort("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices != nullptr")
 
@@ -359,12 +389,14 @@ class Take(NamedTuple):
         name: Upstream's variable.
         is_output: Whether it is one of the outputs.
         checked: Whether a TF_LITE_ENSURE holds it against null, at once; the body gets None otherwise.
+        trusted: Whether it is used without a look: the body gets a :class:`NullTensor` instead of None.
     """
 
     position: int
     name: str
     is_output: bool = False
     checked: bool = True
+    trusted: bool = False
 
 
 def source(position: int = 0, name: str = "input") -> Take:
@@ -379,7 +411,12 @@ def result(position: int = 0, name: str = "output") -> Take:
 
 def unchecked(take: Take) -> Take:
     """Return the tensor without that check."""
-    return Take(take.position, take.name, take.is_output, checked=False)
+    return take._replace(checked=False)
+
+
+def trusted(*takes: Take) -> tuple[Take, ...]:
+    """Return tensors that upstream uses without a look: the device halts where one that is not there is used."""
+    return tuple(take._replace(checked=False, trusted=True) for take in takes)
 
 
 INPUT, OUTPUT = source(), result()
@@ -446,6 +483,7 @@ class Prepare:
             step(k)
         tensors = yield from k.take_all(self._takes)
         freed = tuple(tensors[index] for index in self._frees) if self._frees else tuple(tensors)
+        tensors = k.trusting(self._takes, tensors)
         try:
             steps = None if self._body is None else self._body(k, *tensors)
             if steps is not None:

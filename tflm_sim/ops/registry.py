@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
+from pathlib import Path
 
 from tflm_sim.ops import cmsis_nn, esp_nn
 from tflm_sim.ops.op_model import OpModel
@@ -50,3 +52,12 @@ def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
 def _without(families: Mapping[str, str], missing: Collection[str]) -> dict[str, str]:
     """Return the families without some operators, for which the table below is asked."""
     return {family: " ".join(op for op in ops.split() if op not in missing) for family, ops in families.items()}
+
+
+def coverage() -> dict[str, list[str]]:
+    """Return, by operator name, the models whose trace of real TFLM prepares it; an operator without one is missing.
+
+    ``tools/update_coverage.py`` writes the summary.
+    """
+    summary: dict[str, list[str]] = json.loads(Path(__file__).with_name("coverage.json").read_text("utf-8"))
+    return summary

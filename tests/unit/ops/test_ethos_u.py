@@ -6,7 +6,7 @@ import pytest
 
 from tflm_sim.model.types import TensorType as T
 from tflm_sim.ops.reference import REFERENCE
-from tflm_sim.ops.reference.ethos_u import ETHOS_U
+from tflm_sim.ops.reference.custom import ETHOS_U
 
 FILE = "tensorflow/lite/micro/kernels/ethos_u/ethosu.cc"
 COMMANDS, VALUE = ((64,), T.UINT8, {"data": bytes(64)}), ((8,), T.INT8)

@@ -6,11 +6,9 @@ Source: tensorflow/lite/micro/kernels/cmsis_nn @ 90b983c; ARM-software/CMSIS-NN 
 from __future__ import annotations
 
 FAMILIES = {
-    "add": "ADD",
+    "adapted": "ADD AVERAGE_POOL_2D MAX_POOL_2D SOFTMAX SVDF UNIDIRECTIONAL_SEQUENCE_LSTM",
     "conv": "CONV_2D DEPTHWISE_CONV_2D TRANSPOSE_CONV",
     "dense": "FULLY_CONNECTED BATCH_MATMUL",
-    "lstm": "UNIDIRECTIONAL_SEQUENCE_LSTM",
-    "pool_softmax_svdf": "AVERAGE_POOL_2D MAX_POOL_2D SOFTMAX SVDF",
 }
 """Module name to the operators that it models."""
 

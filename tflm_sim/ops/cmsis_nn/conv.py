@@ -16,8 +16,14 @@ from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims, DwConvParams, Tile, TransposeConvParams
-from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, conv_params, isa, optional_scratch
-from tflm_sim.ops.cmsis_nn.tensor_checks import check_rank_4, check_supported_input
+from tflm_sim.ops.cmsis_nn.geometry import (
+    buffer_sizes,
+    check_rank_4,
+    check_supported_input,
+    conv_params,
+    isa,
+    optional_scratch,
+)
 from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, result, source, unchecked
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.reference.arithmetic import flat_size, matching_dim

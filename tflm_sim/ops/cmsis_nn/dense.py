@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims
-from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, isa, optional_scratch
-from tflm_sim.ops.cmsis_nn.tensor_checks import check_supported_input
+from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, check_supported_input, isa, optional_scratch
 from tflm_sim.ops.kernel import HYBRID, OP_DATA, OUTPUT, Kernel, Prepare, source
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.options import int_option

@@ -1,14 +1,16 @@
-"""Reads CMSIS-NN's dimensions, strides and padding from a node, and its buffer sizes from the target."""
+"""What CMSIS-NN's kernels share: a node's dimensions, strides and padding, the target's buffer sizes, checks."""
 
 from __future__ import annotations
 
 from typing import cast
 
+from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa, Tile
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.reference.window import Extent, dilations, padding_before, strides
-from tflm_sim.ops.requests import Scratch, Steps
+from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 
 
 def buffer_sizes(node: Node) -> BufferSizes:
@@ -38,3 +40,17 @@ def conv_params(node: Node, table: str, image: Dims, kernel: Dims) -> ConvParams
     """
     padding = padding_before(node, table, image=Extent(image.h, image.w), window=Extent(kernel.h, kernel.w))
     return ConvParams(Tile(*strides(node, table)), Tile(*padding), Tile(*dilations(node, table)))
+
+
+_SUPPORTED = (TensorType.FLOAT32, TensorType.INT16, TensorType.INT8)
+
+
+def check_supported_input(k: Kernel, tensor: KernelTensor) -> None:
+    """Refuse what is neither float32 nor int16 nor int8."""
+    k.ensure_msg(tensor.type in _SUPPORTED, "Input data type not supported")
+
+
+def check_rank_4(k: Kernel, **tensors: KernelTensor) -> None:
+    """``TFLITE_DCHECK_EQ(<name>_shape.DimensionsCount(), 4)`` of each tensor."""
+    for name, tensor in tensors.items():
+        k.check(len(tensor.shape) == 4, f"{name}_shape.DimensionsCount() == 4")

@@ -1,7 +1,7 @@
 """TFLM's reference kernels: one module per family, one ``OpModel`` row per registration.
 
-Every operator of ``MicroMutableOpResolver`` at the reference snapshot has a row; ``ethos_u`` has the one that only a
-build with the Ethos-U driver registers. A family is imported when one of its operators is looked up.
+Every operator of ``MicroMutableOpResolver`` at the reference snapshot has a row; ``custom`` has also the one that
+only a build with the Ethos-U driver registers. A family is imported when one of its operators is looked up.
 """
 
 from __future__ import annotations
@@ -10,28 +10,27 @@ from tflm_sim.ops.op_table import OpTable
 
 _FAMILIES = {
     "activations": "RELU RELU6 LEAKY_RELU PRELU HARD_SWISH ELU LOGISTIC TANH",
-    "axis_scan": "CUMSUM REVERSE_V2",
+    "axes": "CUMSUM REVERSE_V2 SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND SPACE_TO_DEPTH DEPTH_TO_SPACE",
     "batch_matmul": "BATCH_MATMUL",
-    "batch_space": "SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND SPACE_TO_DEPTH DEPTH_TO_SPACE",
-    "binary_arithmetic": "ADD SUB MUL DIV SQUARED_DIFFERENCE ADD_N MAXIMUM MINIMUM",
-    "broadcast": "BROADCAST_TO BROADCAST_ARGS SELECT_V2",
-    "circular_buffer": "CIRCULAR_BUFFER",
-    "comparisons": "EQUAL NOT_EQUAL GREATER GREATER_EQUAL LESS LESS_EQUAL",
-    "concatenation": "CONCATENATION",
+    "binary_arithmetic": (
+        "ADD SUB MUL DIV SQUARED_DIFFERENCE ADD_N MAXIMUM MINIMUM FLOOR_DIV FLOOR_MOD "
+        "EQUAL NOT_EQUAL GREATER GREATER_EQUAL LESS LESS_EQUAL "
+    ),
+    "broadcast": "BROADCAST_TO BROADCAST_ARGS SELECT_V2 FILL ZEROS_LIKE",
+    "concatenation": "CONCATENATION SPLIT SPLIT_V PACK UNPACK",
     "control_flow": "IF WHILE CALL_ONCE",
     "conv": "CONV_2D DEPTHWISE_CONV_2D TRANSPOSE_CONV",
+    "custom": "CIRCULAR_BUFFER TFLite_Detection_PostProcess",
     "decode": "TFLM_DECODE",
-    "detection_postprocess": "TFLite_Detection_PostProcess",
-    "elementwise": ("ABS RSQRT SIN COS LOG SQRT SQUARE LOGICAL_NOT CEIL ROUND EXP NEG FLOOR LOGICAL_AND LOGICAL_OR "),
-    "fill": "FILL ZEROS_LIKE",
-    "floor_div_mod": "FLOOR_DIV FLOOR_MOD",
+    "elementwise": (
+        "ABS RSQRT SIN COS LOG SQRT SQUARE LOGICAL_NOT CEIL ROUND EXP NEG FLOOR LOGICAL_AND LOGICAL_OR "
+        "CAST QUANTIZE DEQUANTIZE L2_NORMALIZATION "
+    ),
     "fully_connected": "FULLY_CONNECTED",
     "gather": "GATHER GATHER_ND EMBEDDING_LOOKUP DYNAMIC_UPDATE_SLICE",
-    "l2_normalization": "L2_NORMALIZATION",
     "lstm": "UNIDIRECTIONAL_SEQUENCE_LSTM",
     "pad": "PAD PADV2 MIRROR_PAD",
     "pooling": "AVERAGE_POOL_2D MAX_POOL_2D L2_POOL_2D",
-    "quantize": "CAST QUANTIZE DEQUANTIZE",
     "reduce": "MEAN SUM REDUCE_MAX REDUCE_MIN REDUCE_ALL ARG_MAX ARG_MIN",
     "reshape": "RESHAPE SQUEEZE EXPAND_DIMS SHAPE",
     "resize": "RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR",
@@ -43,7 +42,6 @@ _FAMILIES = {
     ),
     "slice": "TRANSPOSE STRIDED_SLICE SLICE",
     "softmax": "SOFTMAX LOG_SOFTMAX",
-    "split_pack": "SPLIT SPLIT_V PACK UNPACK",
     "svdf": "SVDF",
     "variables": "VAR_HANDLE READ_VARIABLE ASSIGN_VARIABLE",
 }
@@ -53,5 +51,5 @@ REFERENCE = OpTable(__name__, _FAMILIES)
 COMPRESSION_FAMILIES = {"variables": "ASSIGN_VARIABLE"}
 """What a build with USE_TFLM_COMPRESSION registers instead."""
 
-ETHOS_U_FAMILIES = {"ethos_u": "ethos-u"}
+ETHOS_U_FAMILIES = {"custom": "ethos-u"}
 """What a build with the Ethos-U driver registers besides."""

@@ -1,10 +1,11 @@
-"""ADD, SUB, MUL, DIV, SQUARED_DIFFERENCE, ADD_N, MAXIMUM and MINIMUM.
+"""Operators of two tensors: ADD, SUB, MUL, DIV, SQUARED_DIFFERENCE, MAXIMUM, MINIMUM, FLOOR_DIV, FLOOR_MOD, EQUAL,
+NOT_EQUAL, GREATER, GREATER_EQUAL, LESS and LESS_EQUAL; and ADD_N.
 
-The binary ones keep an OpData from Init and take both inputs and the output as temps; MAXIMUM and MINIMUM have neither
-Init nor Prepare. ADD_N asks for an array of pointers to its inputs as scratch.
+Most keep an OpData from Init and take both inputs and the output as temps; MAXIMUM and MINIMUM have neither Init nor
+Prepare, the comparisons one of each for all six. ADD_N asks for an array of pointers to its inputs as scratch.
 
-Source: tensorflow/lite/micro/kernels/{add_common,sub_common,mul_common,div,squared_difference,add_n,
-maximum_minimum}.cc @ 90b983c.
+Source: tensorflow/lite/micro/kernels/{add_common,sub_common,mul_common,div,squared_difference,add_n,maximum_minimum,
+comparisons,floor_div,floor_mod}.cc @ 90b983c.
 """
 
 from __future__ import annotations
@@ -32,12 +33,17 @@ def _ensure_plain_int32(k: Kernel, *tensors: KernelTensor) -> None:
 def _add(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
     if output.type in (_INT8, _INT16):
         k.check(output.affine is not None, "output->quantization.type != kTfLiteNoQuantization")
-        twice_max = 2 * max(input1.scale, input2.scale)
-        multipliers = divide(input1.scale, twice_max), divide(input2.scale, twice_max)
-        check_smaller_than_one(k.node, *multipliers, divide(twice_max, (1 << _left_shift(output)) * output.scale))
-        check_activation_range(k.node, fused_activation(k.node, "AddOptions"), output.type, output.scale)
+        check_sum(k, input1, input2, output)
     if output.type == _INT32:
         _ensure_plain_int32(k, input1, input2)
+
+
+def check_sum(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
+    """What ADD's ``CalculateOpData`` insists on for int8 and int16."""
+    twice_max = 2 * max(input1.scale, input2.scale)
+    multipliers = divide(input1.scale, twice_max), divide(input2.scale, twice_max)
+    check_smaller_than_one(k.node, *multipliers, divide(twice_max, (1 << _left_shift(output)) * output.scale))
+    check_activation_range(k.node, fused_activation(k.node, "AddOptions"), output.type, output.scale)
 
 
 def _sub(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
@@ -131,6 +137,26 @@ def _ensure_alike(k: Kernel, first: KernelTensor, tensor: KernelTensor) -> None:
         k.ensure(first.scale == tensor.scale, "input_tensor_first->params.scale == input->params.scale")
 
 
+def _compare(k: Kernel, input1: KernelTensor, input2: KernelTensor) -> None:
+    if input1.type == TensorType.INT8:
+        check_smaller_than_one(k.node, input1.scale, input2.scale)
+
+
+_COMPARISON = Prepare("comparisons.cc", OP_DATA, takes=(source(0, "input1"), source(1, "input2")), body=_compare)
+
+
+def _init_nothing(_node: Node) -> Steps[object]:
+    """Allocate nothing; the null pointer is not None here, which would mean that an allocation failed."""
+    yield from ()
+    return "no op data"
+
+
+def _one_type(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
+    """``CalculateOpData``."""
+    k.same_type(input1, input2, "input1", "input2")
+    k.same_type(input1, output, "input1")
+
+
 MODELS: tuple[OpModel, ...] = (
     OpModel(
         "ADD", "TfLiteAddParams", op_data("OpDataAdd"), Prepare("add_common.cc", OP_DATA, takes=OPERANDS, body=_add)
@@ -150,4 +176,12 @@ MODELS: tuple[OpModel, ...] = (
     OpModel("ADD_N", prepare=_prepare_add_n),
     OpModel("MAXIMUM", source="maximum_minimum.cc"),
     OpModel("MINIMUM", source="maximum_minimum.cc"),
+    *(
+        OpModel(op, init=op_data("comparisons.OpData"), prepare=_COMPARISON)
+        for op in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
+    ),
+    *(
+        OpModel(op, init=_init_nothing, prepare=Prepare(file, counts(2), takes=OPERANDS, body=_one_type))
+        for op, file in (("FLOOR_DIV", "floor_div.cc"), ("FLOOR_MOD", "floor_mod.cc"))
+    ),
 )

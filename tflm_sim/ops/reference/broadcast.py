@@ -1,12 +1,13 @@
-"""Operators about broadcasting: BROADCAST_TO, BROADCAST_ARGS, SELECT_V2.
+"""Operators about broadcasting: BROADCAST_TO, BROADCAST_ARGS, SELECT_V2; FILL and ZEROS_LIKE.
 
-Source: tensorflow/lite/micro/kernels/{broadcast_to,broadcast_args,select}.cc @ 90b983c.
+Source: tensorflow/lite/micro/kernels/{broadcast_to,broadcast_args,select,fill,zeros_like}.cc @ 90b983c.
 """
 
 from __future__ import annotations
 
+from tflm_sim.graph.eval_tensor import type_number
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, unchecked
+from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, trusted
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
@@ -24,14 +25,9 @@ def _two_inputs(k: Kernel) -> None:
     k.ensure_eq(len(k.node.outputs), 1, "NumOutputs(node)", "1")
 
 
-def _broadcast_to(
-    k: Kernel, maybe_input: KernelTensor | None, maybe_shape: KernelTensor | None, maybe_output: KernelTensor | None
-) -> None:
-    source = k.require(maybe_input, "input")
+def _broadcast_to(k: Kernel, source: KernelTensor, shape: KernelTensor, output: KernelTensor) -> None:
     k.ensure_msg(len(source.shape) <= MAX_BROADCAST_DIMS, _TOO_MANY)
-    shape = k.require(maybe_shape, "shape")
     k.one_of(shape.type, _INDEX_TYPES, "shape->type")
-    output = k.require(maybe_output, "output")
     k.same_c_type(source, output)
     k.ensure(source.type != TensorType.STRING, "input->type != kTfLiteString")
     k.ensure_msg(shape.is_constant, "Non-constant >shape< tensor is not supported")
@@ -53,14 +49,9 @@ def _check_output_shape(k: Kernel, source: KernelTensor, shape: KernelTensor, ou
     k.ensure(same, "output_shape.Dims(idx) == get_shape_data(idx)")
 
 
-def _broadcast_args(
-    k: Kernel, maybe_shape1: KernelTensor | None, maybe_shape2: KernelTensor | None, maybe_output: KernelTensor | None
-) -> None:
-    shape1 = k.require(maybe_shape1, "shape1")
+def _broadcast_args(k: Kernel, shape1: KernelTensor, shape2: KernelTensor, output: KernelTensor) -> None:
     k.one_of(shape1.type, _INDEX_TYPES, "shape1->type")
-    shape2 = k.require(maybe_shape2, "shape2")
     k.same_c_type(shape1, shape2, "shape1", "shape2")
-    output = k.require(maybe_output, "output")
     k.same_c_type(shape1, output, "shape1")
     for tensor, name in ((shape1, "shape1"), (shape2, "shape2"), (output, "output")):
         k.rank(tensor, 1, name)
@@ -71,12 +62,10 @@ def _init_select(node: Node) -> Steps[object]:
     return "select.OpData"
 
 
-def _select(k: Kernel, *tensors: KernelTensor | None) -> None:
-    condition = k.require(tensors[0], "input_condition")
+def _select(k: Kernel, condition: KernelTensor, x: KernelTensor, y: KernelTensor, output: KernelTensor) -> None:
     k.is_type(condition, TensorType.BOOL, "input_condition")
-    x, y = k.require(tensors[1], "input_x"), k.require(tensors[2], "input_y")
     k.same_type(x, y, "input_x", "input_y")
-    output = k.require(tensors[3], "output")
+    k.use(output)
     all_single = all(flat_size(tensor) == 1 for tensor in (condition, x, y, output))
     if not condition.shape == x.shape == y.shape and not all_single:
         _check_broadcast(k, condition.shape, x.shape, y.shape, output=output.shape)
@@ -90,13 +79,10 @@ def _prepare_select(node: Node) -> Steps[None]:
         return
     k = Kernel(node, "select.cc")
     k.counts(inputs=3)
-    condition = yield from k.optional_input(0)
-    x = yield from k.optional_input(1)
-    y = yield from k.optional_input(2)
-    output = yield from k.optional_output(0)
-    _select(k, condition, x, y, output)
-    if not all(flat_size(k.require(tensor, "tensor")) == 1 for tensor in (condition, x, y, output)):
-        yield from k.free(condition, x, y, output)
+    tensors = k.trusting(_SELECT, (yield from k.take_all(_SELECT)))
+    _select(k, *tensors)
+    if not all(flat_size(tensor) == 1 for tensor in tensors):
+        yield from k.free(*tensors)
 
 
 def _check_broadcast(k: Kernel, *shapes: tuple[int, ...], output: tuple[int, ...]) -> None:
@@ -111,13 +97,43 @@ def _check_broadcast(k: Kernel, *shapes: tuple[int, ...], output: tuple[int, ...
         k.ensure_eq(output[axis], wanted, "output_shape->data[out_dims - i - 1]", "max_value")
 
 
-_TO = tuple(map(unchecked, (INPUT, source(1, "shape"), OUTPUT)))
-_ARGS = tuple(map(unchecked, (source(0, "shape1"), source(1, "shape2"), OUTPUT)))
-_SELECT = tuple(map(unchecked, (source(0, "input_condition"), source(1, "input_x"), source(2, "input_y"), OUTPUT)))
+_TO = trusted(INPUT, source(1, "shape"), OUTPUT)
+_ARGS = trusted(source(0, "shape1"), source(1, "shape2"), OUTPUT)
+_SELECT = trusted(source(0, "input_condition"), source(1, "input_x"), source(2, "input_y"), OUTPUT)
 _SELECT_V2 = Prepare("select.cc", counts(3), takes=_SELECT, body=_select)
+
+
+_INTEGER_CODES: dict[int, str] = {
+    TensorType.INT8: "b",
+    TensorType.INT16: "h",
+    TensorType.INT32: "i",
+    TensorType.INT64: "q",
+}
+
+
+def _fill(k: Kernel, dims: KernelTensor, value: KernelTensor, output: KernelTensor) -> None:
+    k.rank(value, 0, "value")
+    k.same_c_type(value, output, "value")
+    k.ensure_msg(dims.is_constant, "Non-constant >dims< tensor is not supported")
+    _ensure_dims(k, output.shape, dims)
+
+
+def _ensure_dims(k: Kernel, shape: tuple[int, ...], dims: KernelTensor) -> None:
+    """``EnsureEq``: the constant vector ``dims`` holds ``shape``, in any signed integer type."""
+    k.rank(dims, 1, "tensor")
+    k.ensure_eq(len(shape), dims.shape[0], "array->size", "tensor_len")
+    code = _INTEGER_CODES.get(dims.type)
+    if code is None:
+        raise fail(f"cannot compare int array to tensor of type {type_number(dims.type)}.")
+    for size, value in zip(shape, k.constants(dims, len(shape), "dims", code), strict=True):
+        if size != value:
+            k.refuse("array->data[i] != GetTensorData<T>(tensor)[i]", f"({size} != {int32(value)})")
+
 
 MODELS: tuple[OpModel, ...] = (
     OpModel("BROADCAST_TO", prepare=Prepare("broadcast_to.cc", _two_inputs, takes=_TO, body=_broadcast_to)),
     OpModel("BROADCAST_ARGS", prepare=Prepare("broadcast_args.cc", _two_inputs, takes=_ARGS, body=_broadcast_args)),
     OpModel("SELECT_V2", init=_init_select, prepare=_prepare_select, source="select.cc"),
+    OpModel("FILL", prepare=Prepare("fill.cc", takes=(source(0, "dims"), source(1, "value"), OUTPUT), body=_fill)),
+    OpModel("ZEROS_LIKE", prepare=Prepare("zeros_like.cc", counts(1))),
 )

@@ -1,4 +1,4 @@
-"""CONCATENATION.
+"""CONCATENATION; and SPLIT, SPLIT_V, PACK and UNPACK, which ask for nothing.
 
     input 0, output | input 0 freed, types checked | each input: taken, checked, [scratch to decompress it], freed
 
@@ -6,13 +6,13 @@ Before 50e7e5dbd both were freed, the inputs' ranks checked, and for int8 the sc
 
     input 0, output | freed | each input: taken, checked, freed | output | arrays | each input: taken, freed
 
-Source: tensorflow/lite/micro/kernels/concatenation.cc @ 90b983c.
+Source: tensorflow/lite/micro/kernels/{concatenation,split,split_v,pack,unpack}.cc @ 90b983c.
 """
 
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import Kernel
+from tflm_sim.ops.kernel import Kernel, Prepare, source, trusted
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
 from tflm_sim.ops.reference.arithmetic import MAX_RUNTIME_RANK
@@ -112,6 +112,26 @@ def _prepare(node: Node) -> Steps[None]:
     yield from k.free(output)
 
 
+def _some_inputs(k: Kernel) -> None:
+    k.check(k.node.operator.inputs is not None, "node->inputs != nullptr")
+
+
+def _three_inputs(k: Kernel) -> None:
+    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)", "3")
+
+
+def _constant_axis(k: Kernel, axis: KernelTensor) -> None:
+    k.ensure_msg(axis.is_constant, "Non-constant >axis< tensor is not supported")
+
+
+_SPLIT = Prepare("split.cc", _some_inputs, takes=(source(0, "axis"),), body=_constant_axis)
+_SPLIT_V = Prepare("split_v.cc", _three_inputs, takes=trusted(source(2, "axis")), body=_constant_axis)
+
+
 MODELS: tuple[OpModel, ...] = (
     OpModel("CONCATENATION", "TfLiteConcatenationParams", op_data("concatenation.OpData"), _prepare),
+    OpModel("SPLIT", "TfLiteSplitParams", prepare=_SPLIT),
+    OpModel("SPLIT_V", "TfLiteSplitVParams", prepare=_SPLIT_V),
+    OpModel("PACK", "TfLitePackParams", source="pack.cc"),
+    OpModel("UNPACK", "TfLiteUnpackParams", source="unpack.cc"),
 )

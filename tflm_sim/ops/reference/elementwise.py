@@ -1,17 +1,20 @@
-"""Operators that map each element on its own: ABS, RSQRT, SIN ... LOGICAL_NOT, CEIL, ROUND, EXP.
+"""Operators that map each element on its own: ABS, RSQRT, SIN ... LOGICAL_NOT, CEIL, ROUND, EXP; CAST, QUANTIZE and
+DEQUANTIZE; and L2_NORMALIZATION.
 
 NEG, FLOOR, LOGICAL_AND and LOGICAL_OR have neither Init nor Prepare: whatever the model says, they ask for nothing.
 Prepare in ``elementwise.cc`` accepts every type: what looks there like a call of the template's ``IsSupportedType`` is
 a cast to the function pointer type of that name, and no type's number is a null pointer.
 
-Source: tensorflow/lite/micro/kernels/{elementwise,ceil,round,exp,neg,floor,logical}.cc @ 90b983c.
+Source: tensorflow/lite/micro/kernels/{elementwise,ceil,round,exp,neg,floor,logical,cast,quantize,quantize_common,
+dequantize,dequantize_common,l2norm}.cc @ 90b983c.
 """
 
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import Kernel, Prepare, counts
+from tflm_sim.ops.kernel import OP_DATA, Kernel, Prepare, counts
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.options import convertible_types, fused_activation
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.ops.roles import op_data
 from tflm_sim.units import int32
@@ -61,6 +64,34 @@ def _abs_rsqrt_prepare(node: Node) -> Steps[None]:
 _GENERIC = Prepare(_FILE, counts(1), body=Kernel.same_type, function="GenericPrepare")
 _ABS_RSQRT = Prepare(_FILE, counts(1), body=_abs_rsqrt, function="PrepareAbsRsqrt")
 
+
+_QUANTIZE_INPUTS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, TensorType.INT8, TensorType.UINT8)
+_QUANTIZE_OUTPUTS = (TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.UINT8)
+_QUANTIZE_SINCE: dict[int, str] = {TensorType.INT32: "quantize_int32", TensorType.UINT8: "quantize_uint8"}
+_DEQUANTIZE_INPUTS = (TensorType.INT8, TensorType.INT16, TensorType.UINT8)
+
+
+def _quantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
+    k.affine(output, "output")
+    one = output.affine is not None and output.affine.scale_count == 1
+    k.ensure(one, "affine_quantization->scale->size == 1")
+    k.one_of(source.type, k.known(_QUANTIZE_INPUTS, _QUANTIZE_SINCE), "input->type")
+    outputs = _QUANTIZE_OUTPUTS if k.has("quantize_uint8") else _QUANTIZE_OUTPUTS[:-1]
+    k.one_of(output.type, outputs, "output->type")
+
+
+def _dequantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
+    k.one_of(source.type, _DEQUANTIZE_INPUTS, "input->type")
+    k.one_of(output.type, (TensorType.FLOAT32,), "output->type")
+
+
+def _normalize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
+    k.ensure(len(source.shape) <= 4, "NumDimensions(input) <= 4")
+    k.one_of(output.type, (TensorType.FLOAT32, TensorType.INT8), "output->type")
+    k.same_type(source, output)
+    k.ensure_eq(fused_activation(k.node, "L2NormOptions"), 0, "params->activation", "kTfLiteActNone")
+
+
 MODELS: tuple[OpModel, ...] = (
     *(OpModel(op, init=_abs_rsqrt_init, prepare=_abs_rsqrt_prepare, source=_FILE) for op in ("ABS", "RSQRT")),
     *(OpModel(op, prepare=_GENERIC) for op in ("SIN", "COS", "LOG", "SQRT", "SQUARE", "LOGICAL_NOT")),
@@ -71,4 +102,26 @@ MODELS: tuple[OpModel, ...] = (
     OpModel("FLOOR", source="floor.cc"),
     OpModel("LOGICAL_AND", source="logical.cc"),
     OpModel("LOGICAL_OR", source="logical.cc"),
+    OpModel(
+        "CAST",
+        "TfLiteCastParams",
+        prepare=Prepare("cast.cc", counts(1)),
+        parse=convertible_types("CastOptions", "in_data_type", "out_data_type"),
+    ),
+    OpModel(
+        "QUANTIZE",
+        init=op_data("OpDataQuantizeReference"),
+        prepare=Prepare("quantize_common.cc", OP_DATA, counts(1), body=_quantize),
+    ),
+    OpModel(
+        "DEQUANTIZE",
+        init=op_data("DequantizeOpData"),
+        prepare=Prepare("dequantize_common.cc", OP_DATA, counts(1), body=_dequantize),
+    ),
+    OpModel(
+        "L2_NORMALIZATION",
+        "TfLiteL2NormParams",
+        op_data("L2NormalizationParams"),
+        Prepare("l2norm.cc", OP_DATA, counts(1), body=_normalize),
+    ),
 )

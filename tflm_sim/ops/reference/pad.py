@@ -6,7 +6,7 @@ Source: tensorflow/lite/micro/kernels/{pad,pad_common,mirror_pad}.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, result, source, unchecked
+from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, result, source, trusted, unchecked
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
@@ -59,14 +59,11 @@ def _ensure_int8_pad_value(k: Kernel, constant: KernelTensor | None, output: Ker
     k.ensure_double_eq(output.scale, constant.scale, *texts)
 
 
-def _mirror_pad(
-    k: Kernel, maybe_input: KernelTensor | None, matrix: KernelTensor | None, output: KernelTensor | None
-) -> Steps[None]:
-    paddings = k.require(matrix, "padding_matrix")
+def _mirror_pad(k: Kernel, source: KernelTensor, paddings: KernelTensor, output: KernelTensor) -> Steps[None]:
     k.rank(paddings, 2, "padding_matrix")
-    rank = len(k.require(maybe_input, "input_tensor").shape)
+    rank = len(source.shape)
     k.ensure_eq(paddings.shape[0], rank, "SizeOfDimension(padding_matrix, 0)", "NumDimensions(input_tensor)")
-    k.require(output, "output_tensor")
+    k.use(output)
     yield Scratch(rank * _INT_SIZE, "output_dims_num_elements")
     yield Scratch(rank * _INT_SIZE, "input_dims_num_elements")
 
@@ -78,7 +75,7 @@ PAD_PREPARE = Prepare(
     takes=(INPUT, source(1, "paddings"), unchecked(source(2, "constant_values")), OUTPUT),
     body=_pad,
 )
-_MIRROR = tuple(map(unchecked, (source(0, "input_tensor"), source(1, "padding_matrix"), result(0, "output_tensor"))))
+_MIRROR = trusted(source(0, "input_tensor"), source(1, "padding_matrix"), result(0, "output_tensor"))
 
 MODELS: tuple[OpModel, ...] = (
     OpModel("PAD", init=op_data("OpData"), prepare=PAD_PREPARE),

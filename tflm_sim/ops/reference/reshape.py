@@ -11,7 +11,7 @@ from __future__ import annotations
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, unchecked
+from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, result, source, trusted
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import bounded_dims, convertible_types, dims_option
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_shape
@@ -93,8 +93,8 @@ def _squeezed(k: Kernel, source: KernelTensor) -> set[int]:
     return squeezed
 
 
-def _squeeze(k: Kernel, maybe_input: KernelTensor | None, maybe_output: KernelTensor | None) -> None:
-    source, output = k.require(maybe_input, "op_context.input"), k.require(maybe_output, "op_context.output")
+def _squeeze(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
+    k.use(source, output)
     k.ensure(len(source.shape) <= _MAX_SQUEEZE_DIMS, "input_num_dims <= max_squeeze_dims")
     squeezed = _squeezed(k, source)
     kept = [size for index, size in enumerate(source.shape) if index not in squeezed]
@@ -137,7 +137,7 @@ def _prepare_shape(node: Node) -> Steps[None]:
     yield from ()
 
 
-_MAYBE = unchecked(INPUT), unchecked(OUTPUT)
+_CONTEXT = trusted(source(0, "op_context.input"), result(0, "op_context.output"))
 
 MODELS: tuple[OpModel, ...] = (
     OpModel(
@@ -149,7 +149,7 @@ MODELS: tuple[OpModel, ...] = (
     OpModel(
         "SQUEEZE",
         "TfLiteSqueezeParams",
-        prepare=Prepare("squeeze.cc", counts(1), takes=_MAYBE, body=_squeeze, frees_always=True),
+        prepare=Prepare("squeeze.cc", counts(1), takes=_CONTEXT, body=_squeeze, frees_always=True),
         parse=bounded_dims("SqueezeOptions", "squeeze_dims", "squeeze"),
     ),
     OpModel(

@@ -6,7 +6,7 @@ Source: tensorflow/lite/micro/kernels/{resize_bilinear,resize_nearest_neighbor}.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, unchecked
+from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, trusted
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.requests import KernelTensor
@@ -15,36 +15,29 @@ from tflm_sim.ops.roles import fail
 _CONSTANT_SIZE = "Non-constant >size< tensor is not supported"
 
 
-def _image_and_size(k: Kernel, image: KernelTensor | None, size: KernelTensor | None) -> KernelTensor:
-    """Check ranks and type, of tensors that upstream does not hold against null; return the size."""
-    k.rank(k.require(image, "input"), 4, "input")
-    size = k.require(size, "size")
+def _check_image_and_size(k: Kernel, image: KernelTensor, size: KernelTensor) -> None:
+    k.rank(image, 4, "input")
     k.rank(size, 1, "size")
     k.is_c_type(size, TensorType.INT32, "size")
-    return size
 
 
-def _bilinear(
-    k: Kernel, image: KernelTensor | None, maybe_size: KernelTensor | None, output: KernelTensor | None
-) -> None:
-    size = _image_and_size(k, image, maybe_size)
-    k.require(output, "output")
+def _bilinear(k: Kernel, image: KernelTensor, size: KernelTensor, output: KernelTensor) -> None:
+    _check_image_and_size(k, image, size)
+    k.use(output)
     k.ensure_msg(size.is_constant, _CONSTANT_SIZE)
     options = "ResizeBilinearOptions"
     if int_option(k.node, options, "half_pixel_centers") and int_option(k.node, options, "align_corners"):
         raise fail("If half_pixel_centers is True, align_corners must be False.")
 
 
-def _nearest_neighbor(
-    k: Kernel, image: KernelTensor | None, maybe_size: KernelTensor | None, output: KernelTensor | None
-) -> None:
-    size = _image_and_size(k, image, maybe_size)
+def _nearest_neighbor(k: Kernel, image: KernelTensor, size: KernelTensor, output: KernelTensor) -> None:
+    _check_image_and_size(k, image, size)
     k.ensure_eq(size.shape[0], 2, "size->dims->data[0]", "2")
-    k.require(output, "output")
+    k.use(output)
     k.ensure_msg(size.is_constant, _CONSTANT_SIZE)
 
 
-_TENSORS = unchecked(INPUT), unchecked(source(1, "size")), unchecked(OUTPUT)
+_TENSORS = trusted(INPUT, source(1, "size"), OUTPUT)
 
 MODELS: tuple[OpModel, ...] = (
     OpModel(

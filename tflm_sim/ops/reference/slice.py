@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, counts, source, unchecked
+from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, counts, source, trusted
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.reference.quantization import float32
@@ -25,14 +25,10 @@ _MAX_TRANSPOSE_RANK, _MAX_STRIDED_SLICE_RANK, _MAX_SLICE_RANK = 5, 4, 5
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 
 
-def _transpose(
-    k: Kernel, maybe_input: KernelTensor | None, maybe_perm: KernelTensor | None, maybe_output: KernelTensor | None
-) -> None:
-    source = k.require(maybe_input, "op_context.input")
+def _transpose(k: Kernel, source: KernelTensor, perm: KernelTensor, output: KernelTensor) -> None:
     rank = len(source.shape)
     k.ensure_msg(rank <= _MAX_TRANSPOSE_RANK, "Transpose op only supports 1D-5D input arrays.")
-    k.same_type(source, k.require(maybe_output, "op_context.output"), "op_context.input", "op_context.output")
-    perm = k.require(maybe_perm, "op_context.perm")
+    k.same_type(source, output, "op_context.input", "op_context.output")
     k.ensure_msg(perm.is_constant, "Non-constant >perm< tensor is not supported")
     k.rank(perm, 1, "op_context.perm")
     k.ensure_eq(perm.shape[0], rank, "op_context.perm->dims->data[0]", "dims")
@@ -118,16 +114,14 @@ def _check_output_size(k: Kernel, axes: list[_Axis], output: KernelTensor) -> No
     k.ensure_eq(len(output.shape), rank, "output_shape->size", "shape_size")
 
 
-def _strided_slice(k: Kernel, maybe_input: KernelTensor | None, *tensors: KernelTensor | None) -> None:
+def _strided_slice(k: Kernel, source: KernelTensor, *tensors: KernelTensor) -> None:
     *indices, output = tensors
-    source = k.require(maybe_input, "input")
     k.ensure_msg(len(source.shape) <= _MAX_STRIDED_SLICE_RANK, "input dim should not exceed 4")
-    present = []
     for tensor, name in zip(indices, _INDICES, strict=True):
-        present.append(k.require(tensor, f"op_context.{name}"))
-        k.ensure_msg(present[-1].is_constant, f"Non-constant >{name}< tensor is not supported")
-    axes = _axes(k, source, *present)
-    _check_output_size(k, axes, k.require(output, "op_context->output"))
+        k.ensure_msg(tensor.is_constant, f"Non-constant >{name}< tensor is not supported")
+    axes = _axes(k, source, *indices)
+    k.use(output)
+    _check_output_size(k, axes, output)
 
 
 def _prepare_slice(node: Node) -> Steps[None]:
@@ -150,11 +144,11 @@ def _prepare_slice(node: Node) -> Steps[None]:
 
 
 _INDICES = "begin", "end", "strides"
-_PARTS = INPUT, *(source(position, name) for position, name in enumerate(_INDICES, start=1)), OUTPUT
+_PARTS = trusted(INPUT, *(source(position, name) for position, name in enumerate(_INDICES, start=1)), OUTPUT)
 TRANSPOSE_PREPARE = Prepare(
     "transpose_common.cc",
     counts(2),
-    takes=(unchecked(INPUT), unchecked(source(1, "perm")), unchecked(OUTPUT)),
+    takes=trusted(INPUT, source(1, "perm"), OUTPUT),
     body=_transpose,
     frees_always=True,
 )
@@ -169,7 +163,7 @@ MODELS: tuple[OpModel, ...] = (
             "strided_slice_common.cc",
             OP_DATA,
             counts(4),
-            takes=tuple(map(unchecked, _PARTS)),
+            takes=_PARTS,
             body=_strided_slice,
             frees_always=True,
         ),

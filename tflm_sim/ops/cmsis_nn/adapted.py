@@ -1,0 +1,138 @@
+"""The reference kernels' Prepare with what CMSIS-NN adds: ADD, AVERAGE_POOL_2D, MAX_POOL_2D, SOFTMAX, SVDF and
+UNIDIRECTIONAL_SEQUENCE_LSTM.
+
+ADD has checks of its own. The LSTM keeps eight kernel sums in the tail for int8 and int16, and one scratch less; its
+weights and biases have to be constants. MUL, MAXIMUM, MINIMUM, PAD, PADV2 and TRANSPOSE have CMSIS-NN kernels too, with
+the reference Prepare: they have no row.
+
+Source: tensorflow/lite/micro/kernels/cmsis_nn/{add,pooling,softmax,svdf,unidirectional_sequence_lstm}.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from tflm_sim.model.types import TensorType
+from tflm_sim.ops.cmsis_nn.dims import Dims
+from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, check_rank_4, check_supported_input, isa, optional_scratch
+from tflm_sim.ops.kernel import HYBRID, OP_DATA, Kernel, Prepare
+from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.reference.arithmetic import matching_dim
+from tflm_sim.ops.reference.binary_arithmetic import OPERANDS, check_sum
+from tflm_sim.ops.reference.lstm import Inputs, LstmLibrary, LstmSizes, lstm_prepare, lstm_tensor
+from tflm_sim.ops.reference.pooling import pooling_prepare
+from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
+from tflm_sim.ops.reference.svdf import svdf_prepare
+from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
+from tflm_sim.ops.roles import op_data, size_of
+
+_INT8, _INT16 = TensorType.INT8, TensorType.INT16
+_SUPPORTED = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, TensorType.INT8)
+
+
+def _add(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
+    k.same_c_type(input1, output, "input1")
+    k.ensure_msg(input1.type in _SUPPORTED, "Input data type not supported")
+    k.ensure_msg(input1.type == input2.type, HYBRID)
+    if input1.type == TensorType.INT16:
+        k.zero_points(input1=input1, input2=input2, output=output)
+    if output.type in (_INT8, _INT16):
+        check_sum(k, input1, input2, output)
+    if output.type == TensorType.INT32:
+        k.not_quantized(input1, "input1")
+        k.not_quantized(input2, "input2")
+
+
+def _prepare_average_pool(node: Node) -> Steps[None]:
+    yield from pooling_prepare(node)
+    k = Kernel(node, "cmsis_nn/pooling.cc")
+    maybe_source = yield from k.optional_input(0)
+    maybe_output = yield from k.optional_output(0)
+    source, output = k.require(maybe_source, "input"), k.require(maybe_output, "output")
+    if source.type == _INT8 or (source.type == _INT16 and k.has("pooling_int16")):
+        check_rank_4(k, input=source, output=output)
+        depth, width = matching_dim((source.shape, 3), (output.shape, 3)), output.shape[2]
+        sizes = buffer_sizes(node)
+        is_int16 = source.type == _INT16
+        size_of = sizes.arm_avgpool_s16_get_buffer_size if is_int16 else sizes.arm_avgpool_s8_get_buffer_size
+        yield from optional_scratch(size_of(isa(node), width, depth), "avgpool")
+    yield from k.free(output, source)
+
+
+def _prepare_softmax(node: Node) -> Steps[None]:
+    k = Kernel(node, "cmsis_nn/softmax.cc")
+    source, output = yield from take_softmax(k)
+    together = source.type == output.type or (source.type, output.type) == (_INT8, _INT16)
+    k.ensure_msg(together, "Input and output data types are not supported together.")
+    check_supported_input(k, source)
+    k.ensure(node.user_data is not None, "node->user_data != nullptr")
+    yield from k.freeing(softmax_params(node, source, output), source, output)
+    _check_same_rows(source, output)
+
+
+def _check_same_rows(source: KernelTensor, output: KernelTensor) -> None:
+    """``MatchingFlatSizeSkipDim`` and ``MatchingDim``: the shapes agree."""
+    for axis in range(len(source.shape)):
+        matching_dim((source.shape, axis), (output.shape, axis))
+
+
+def _prepare_svdf(node: Node) -> Steps[None]:
+    yield from svdf_prepare(Kernel(node, "cmsis_nn/svdf.cc"), _svdf_kernel_sums)
+
+
+def _svdf_kernel_sums(k: Kernel, weights_feature: KernelTensor) -> Steps[None]:
+    """Keep the sums of the weights in the tail, where the build is optimised for speed."""
+    filters, input_size = weights_feature.shape
+    size = buffer_sizes(k.node).arm_svdf_s8_get_buffer_size(isa(k.node), Dims(filters, input_size, 1, 1))
+    if size > 0:
+        k.ensure(weights_feature.is_constant, "IsConstantTensor(weights_feature)")
+        yield Persistent(size, "kernel_sums")
+
+
+_LSTM_INPUT, _CELL_STATE = 0, 19
+_WEIGHTS, _BIASES = range(1, 9), range(12, 16)
+_BIAS_SIZES: dict[int, int] = {TensorType.INT8: 4, TensorType.INT16: 8}
+_SUMS = tuple(f"{gate}_{of}_kernel_sum" for of in ("data", "hidden") for gate in ("input", "forget", "cell", "output"))
+
+
+def _check_constants(k: Kernel, inputs: Inputs) -> None:
+    """Refuse weights and biases that are computed."""
+    for number, positions in enumerate((_WEIGHTS, _BIASES), start=1):
+        for position in positions:
+            constant = lstm_tensor(inputs, position).is_constant
+            k.ensure(constant, "IsConstantTensor(lstm_tensors.GetInternalTensor(i))", number)
+
+
+def _lstm_kernel_sums(node: Node, inputs: Inputs, sizes: LstmSizes) -> Steps[int]:
+    """Keep a sum per gate for the input and for the hidden state; return how many scratch buffers follow."""
+    element = _BIAS_SIZES.get(lstm_tensor(inputs, _LSTM_INPUT).type)
+    if element is None or lstm_tensor(inputs, _CELL_STATE).type != TensorType.INT16:
+        return 4
+    for label in _SUMS:
+        yield Persistent(size_of(node, sizes.state, element), label)
+    return 3
+
+
+_LIBRARY = LstmLibrary("cmsis_nn/unidirectional_sequence_lstm.cc", _check_constants, _lstm_kernel_sums)
+
+
+def _prepare_lstm(node: Node) -> Steps[None]:
+    yield from lstm_prepare(node, _LIBRARY)
+
+
+MODELS: tuple[OpModel, ...] = (
+    OpModel(
+        "ADD",
+        "TfLiteAddParams",
+        op_data("cmsis_nn/add.OpData"),
+        Prepare("cmsis_nn/add.cc", OP_DATA, takes=OPERANDS, body=_add),
+    ),
+    OpModel("AVERAGE_POOL_2D", "TfLitePoolParams", op_data("cmsis_nn/pooling.OpData"), _prepare_average_pool),
+    OpModel("MAX_POOL_2D", "TfLitePoolParams", op_data("cmsis_nn/pooling.OpData"), pooling_prepare),
+    OpModel("SOFTMAX", "TfLiteSoftmaxParams", op_data("cmsis_nn/softmax.CMSISNNSoftmaxParams"), _prepare_softmax),
+    OpModel("SVDF", "TfLiteSVDFParams", op_data("cmsis_nn/svdf.CmsisNnOpDataSvdf"), _prepare_svdf),
+    OpModel(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        "TfLiteUnidirectionalSequenceLSTMParams",
+        op_data("cmsis_nn/unidirectional_sequence_lstm.OpData"),
+        _prepare_lstm,
+    ),
+)

@@ -1,0 +1,135 @@
+"""Custom operators outside of the signal library: CIRCULAR_BUFFER, TFLite_Detection_PostProcess and ethos-u.
+
+CIRCULAR_BUFFER is the state of a strided streaming convolution. TFLite_Detection_PostProcess decodes boxes and drops
+those that overlap, with eleven scratch buffers. ethos-u is a part of the model that Vela compiled for the Ethos-U NPU;
+``MicroMutableOpResolver::AddEthosU`` registers it only in a build that links the Ethos-U driver, so it is not among the
+reference rows: TFLM then says "Failed to get registration from op code CUSTOM".
+
+Source: tensorflow/lite/micro/kernels/{circular_buffer,circular_buffer_common,detection_postprocess,ethosu,
+ethos_u/ethosu}.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tflm_sim.model.types import TensorType
+from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, source, trusted, unchecked
+from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.reference.custom_options import int_entries, int_slots
+from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
+from tflm_sim.ops.roles import op_data, size_of
+from tflm_sim.units import int32
+
+_CIRCULAR = "OpDataCircularBuffer"
+
+
+def _init_circular(node: Node) -> Steps[object]:
+    yield Persistent(node.target.sizeof(_CIRCULAR), _CIRCULAR)
+    if node.operator.custom_options:
+        int_slots(Kernel(node, "circular_buffer.cc"), 0)
+    return _CIRCULAR
+
+
+def _circular_buffer(k: Kernel, maybe_input: KernelTensor | None, maybe_output: KernelTensor | None) -> None:
+    k.op_data()
+    source, output = k.present(maybe_input, "input"), k.present(maybe_output, "output")
+    k.ensure_eq(k.dim(source, 0), k.dim(output, 0), "input->dims->data[0]", "output->dims->data[0]")
+    k.ensure_eq(1, k.dim(source, 1), "1", "input->dims->data[1]")
+    k.ensure_eq(k.dim(source, 2), k.dim(output, 2), "input->dims->data[2]", "output->dims->data[2]")
+    k.ensure_eq(k.dim(output, 3), k.dim(source, 3), "output->dims->data[3]", "input->dims->data[3]")
+    k.same_type(source, output)
+    k.is_type(source, TensorType.INT8, "input")
+
+
+COORDINATES_PER_BOX = 4
+_DETECTION_FILE = "detection_postprocess.cc"
+_DETECTION = "detection_postprocess.OpData"
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionOptions:
+    """The custom options that decide scratch sizes."""
+
+    max_detections: int
+    num_classes: int
+
+
+def _init_detection(node: Node) -> Steps[object]:
+    k = Kernel(node, _DETECTION_FILE)
+    k.check(node.operator.custom_options is not None, "custom options are there")
+    yield Persistent(node.target.sizeof(_DETECTION), _DETECTION)
+    return DetectionOptions(*int_entries(k, "max_detections", "num_classes"))
+
+
+def _scratch_sizes(node: Node, boxes: KernelTensor, scores: KernelTensor) -> tuple[tuple[str, int], ...]:
+    """Return (label, bytes) of each scratch buffer, in the order of the requests."""
+    options = node.user_data
+    assert isinstance(options, DetectionOptions), "Init returns DetectionOptions"
+    num_boxes = boxes.shape[1]
+    per_detection = size_of(node, int32(options.max_detections * num_boxes), 4)
+    largest = max(options.num_classes, options.max_detections)
+    selected = min(num_boxes, options.max_detections)
+    return (
+        ("active candidates", size_of(node, num_boxes, 1)),
+        ("decoded boxes", size_of(node, num_boxes * COORDINATES_PER_BOX, 4)),
+        ("scores", size_of(node, scores.shape[1] * scores.shape[2], 4)),
+        ("score buffer", size_of(node, num_boxes, 4)),
+        ("kept scores", size_of(node, num_boxes, 4)),
+        ("scores after suppression", per_detection),
+        ("sorted values", per_detection),
+        ("kept indices", size_of(node, num_boxes, 4)),
+        ("sorted indices", per_detection),
+        ("sort buffer", size_of(node, largest * num_boxes, 4)),
+        ("selected", size_of(node, selected * num_boxes, 4)),
+    )
+
+
+def _three_inputs(k: Kernel) -> None:
+    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)", "3")
+
+
+def _detect(k: Kernel, boxes: KernelTensor, scores: KernelTensor, anchors: KernelTensor) -> Steps[None]:
+    for tensor, rank, take in zip((boxes, scores, anchors), (3, 3, 2), _INPUTS, strict=True):
+        k.rank(tensor, rank, take.name)
+    k.ensure_eq(len(k.node.outputs), 4, "NumOutputs(node)", "4")
+    k.op_data("op_data")
+    for label, size in _scratch_sizes(k.node, boxes, scores):
+        yield Scratch(size, label)
+
+
+_INPUTS = source(0, "input_box_encodings"), source(1, "input_class_predictions"), source(2, "input_anchors")
+
+
+def _prepare_ethos_u(node: Node) -> Steps[None]:
+    k = Kernel(node, "ethos_u/ethosu.cc")
+    k.check(node.operator.inputs is not None, "node->inputs != nullptr")
+    k.ensure(len(node.inputs) > 0, "node->inputs->size > 0")
+    k.op_data()
+    k.ensure(bool(node.operator.custom_options), "node->custom_initial_data_size > 0")
+    k.check(node.operator.outputs is not None, "node->outputs != nullptr")
+    base_addresses = len(node.inputs) + len(node.outputs)
+    yield Scratch(8 * base_addresses, "base addresses")
+    yield Scratch(node.target.abi.pointer_size * base_addresses, "base address sizes")
+    command_stream = k.require((yield from k.optional_input(0)), "tensor")
+    yield from k.free(command_stream)
+
+
+ETHOS_U = OpModel("ethos-u", None, op_data("ethosu.OpData"), _prepare_ethos_u)
+ETHOS_U_MODELS = (ETHOS_U,)
+
+
+MODELS: tuple[OpModel, ...] = (
+    OpModel(
+        "CIRCULAR_BUFFER",
+        init=_init_circular,
+        prepare=Prepare(
+            "circular_buffer_common.cc", takes=(unchecked(INPUT), unchecked(OUTPUT)), body=_circular_buffer
+        ),
+    ),
+    OpModel(
+        "TFLite_Detection_PostProcess",
+        init=_init_detection,
+        prepare=Prepare(_DETECTION_FILE, _three_inputs, takes=trusted(*_INPUTS), body=_detect),
+    ),
+)
