@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -56,3 +58,33 @@ def test_every_public_name_is_in_the_api_reference() -> None:
     homes = {".".join(home.split(":")) if ":" in home else f"{home}.{name}" for name, home in tflm_sim._HOMES.items()}
     assert {home for home in homes if not home.startswith("tflm_sim.errors.")} <= shown
     assert "tflm_sim.errors" in shown
+
+
+def recipe(title: str, language: str) -> str:
+    """Return the code of a recipe in docs/firmware.md."""
+    text = (ROOT / "docs/firmware.md").read_text("utf-8")
+    found = re.search(rf"\*\*{title}\*\*.*?```{language}\n(.*?)```", text, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_recipe_for_cmake_runs_after_each_build_and_fails_it(code: int, tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "tflm-sim").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nexit {code}\n')
+    (tmp_path / "tflm-sim").chmod(0o755)
+    head = "cmake_minimum_required(VERSION 3.16)\nproject(firmware C)\nadd_executable(app main.c)\n"
+    (tmp_path / "CMakeLists.txt").write_text(head + recipe("CMake", "cmake"))
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    build = tmp_path / "build"
+    subprocess.run(["cmake", "-S", tmp_path, "-B", build], env=environment, check=True, capture_output=True)
+    done = subprocess.run(["cmake", "--build", build], env=environment, capture_output=True, check=False)
+    assert (done.returncode == 0) == (code == 0)
+    assert (tmp_path / "asked").read_text() == f"firmware {build / 'app'}\n"
+
+
+def test_the_recipe_for_platformio_is_an_extra_script() -> None:
+    env = Mock()
+    exec(recipe("PlatformIO", "python"), {"Import": lambda name: None, "env": env})
+    env.AddPostAction.assert_called_once_with("$PROGPATH", 'tflm-sim firmware "$PROGPATH"')

@@ -20,6 +20,7 @@ from typing import NoReturn
 from tflm_sim.cli.verbs import VERBS
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
 from tflm_sim.escape import one_line, printable
+from tflm_sim.model.download import downloads
 
 LONGEST_ERROR = 2000
 """Characters; of a longer error the end is printed."""
@@ -45,6 +46,7 @@ def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and which planner core is used")
     parser.add_argument("--debug", action="store_true", help="show where an error in tflm-sim itself comes from")
+    parser.add_argument("--allow-download", action="store_true", help="fetch models whose names are http(s) addresses")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in (verb,) if verb in VERBS else VERBS:
         import_module(f"tflm_sim.cli.{VERBS[name]}").register(subparsers)
@@ -84,7 +86,8 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
     """Carry the verb out; every error but argparse's own becomes one sentence and an exit code."""
     try:
         args = build_parser(verb).parse_args(arguments)
-        code: int = args.run(args)
+        with downloads(allowed=args.allow_download):
+            code: int = args.run(args)
         return code
     except TflmSimError as error:
         _complain(verb, str(error))

@@ -4,7 +4,8 @@
     unpack("model_data.cc", data)  every array whose bytes are a model, as "model_data.cc:g_model"
     unpack("export.zip", data)     every such file of the archive, as "export.zip:tflite-model/a.cpp:a"
 
-Nothing is executed and nothing is fetched. What is none of these is a :class:`ModelError` that says what it looks like.
+Nothing is executed, and nothing fetched unless somebody says so (``model/download.py``). What is none of these is a
+:class:`ModelError` that says what it looks like.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import NamedTuple
 
 from tflm_sim.errors import ModelError
 from tflm_sim.files import read
+from tflm_sim.model.download import download, is_address
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.samples import sample_path
 
@@ -184,15 +186,17 @@ def read_inputs(name: str) -> list[Input]:
 
     Args:
         name: A file; "-" for standard input; ``sample:NAME`` for a model of the package's own; ``FILE:LABEL`` for
-            one of several models in a file, as :func:`unpack` labels them.
+            one of several models in a file, as :func:`unpack` labels them; an http(s) address, where it is allowed.
 
     Raises:
         ModelError: The file cannot be read, or there is no (such) model in it.
-        UsageError: There is no such sample.
+        UsageError: There is no such sample, or nobody allowed to fetch an address.
     """
     if name.startswith("sample:"):
         path = sample_path(name.removeprefix("sample:"))
         return [Input(str(path), path.read_bytes())]
+    if is_address(name):
+        return list(unpack(name, download(name)))
     path_name = _file_part(name)
     found = list(unpack(path_name, _read(path_name)))
     chosen = [row for row in found if name in (path_name, row.label)]

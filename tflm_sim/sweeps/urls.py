@@ -1,11 +1,10 @@
-"""Models on shared storage: fsspec URLs (s3://, gs://, file://). The web is never asked unless somebody says so."""
+"""Models on shared storage: fsspec URLs (s3://, gs://, file://). the web only where somebody says so."""
 
 from __future__ import annotations
 
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.model.inputs import unpack
-
-_WEB = ("http", "https", "ftp")
+from tflm_sim.model.download import is_address
+from tflm_sim.model.inputs import read_input, unpack
 
 
 def is_url(name: str) -> bool:
@@ -17,11 +16,13 @@ def read_url(url: str) -> bytes:
     """Return the bytes of the one model behind a URL.
 
     Raises:
-        UsageError: A URL of the web, or fsspec is not installed.
+        UsageError: Nobody allowed to fetch it, or fsspec is not installed.
         ModelError: It cannot be read, or holds no model, or several.
     """
-    if url.partition("://")[0].lower() in _WEB:
-        raise UsageError(f"{url}: models are not fetched from the web; download it first")
+    if is_address(url):
+        return read_input(url).data
+    if url.lower().startswith("ftp:"):
+        raise UsageError(f"{url}: models are not fetched by FTP; download it first")
     try:
         import fsspec
     except ImportError as missing:
