@@ -2,8 +2,7 @@
 
     python tools/check_c_core.py [--problems 100000] [--seed 1]
 
-Greedy with fixed offsets and alignments, and GREEDY_BY_SIZE without empty buffers (which of two at one offset bounds a
-gap is not defined): all offsets must be equal. Most problems are small; one in
+Greedy with fixed offsets and alignments, and GREEDY_BY_SIZE: all offsets must be equal. Most problems are small; one in
 fifty has up to 400 buffers, from sparse to all alive at once. Exit code 1 at the first difference, which is printed.
 """
 
@@ -41,9 +40,8 @@ def differs(rows: list[BufferRequirements]) -> str:
     """Return which planner's offsets differ, or ""."""
     if native.greedy(rows)[0] != greedy_offsets(rows):
         return "greedy"
-    solid = [row for row in rows if row.size > 0]
-    records = [TensorUsageRecord(row.size, row.first_time_used, row.last_time_used) for row in solid]
-    free = [row._replace(offline_offset=ONLINE_PLANNED_BUFFER, alignment=4) for row in solid]
+    records = [TensorUsageRecord(row.size, row.first_time_used, row.last_time_used) for row in rows]
+    free = [row._replace(offline_offset=ONLINE_PLANNED_BUFFER, alignment=4) for row in rows]
     return "GREEDY_BY_SIZE" if native.best_fit(free) != best_fit_offsets(records, 4) else ""
 
 

@@ -189,9 +189,10 @@ static void check_packing(void) {
   if (problem_init(&p, b, count) != EXACT_OK) fail("no memory", b, count);
   if (packing_applies(&p)) {
     packing *k = packing_new(&p);
-    packing_task task = {(uint64_t)draw(0, 9), INT64_MAX, poll, NULL, 0};
+    packing_task task = {(uint64_t)draw(0, 4), INT64_MAX, poll, NULL, 0};
     const int verdict = packing_run(k, &task, units);
-    if (verdict != (best == p.bound ? SEARCH_FOUND : SEARCH_FAILED)) fail("a packing is wrong", b, count);
+    if (verdict != (best == p.bound ? SEARCH_FOUND : SEARCH_FAILED) && (task.seed == 0 || verdict != SEARCH_STOPPED))
+      fail("a packing is wrong", b, count);
     if (verdict == SEARCH_FOUND) {
       int64_t offsets[MOST];
       for (int i = 0; i < p.count; i++) offsets[p.original[i]] = units[i] * p.unit;

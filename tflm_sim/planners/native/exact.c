@@ -32,10 +32,10 @@ enum {
   LONGER = 2,         /* so many times longer are the long ones at least */
   KEY_COUNT = 4,
   PATIENCE = 200, /* without any limit, so many windows in vain end the search of a plan too large to be searched whole */
-  PACKING_NODES = 6000,
-  LONG_PACKING_EVERY = 8,
-  PACKING_SHARE = 160, /* packing nodes to a search node; they are forty times as quick */
-  SPLIT_FROM = 64, /* at this turn, and whenever the turns have doubled, a plan in two storeys is tried */
+  FIRST_PACKING_NODES = 2000,
+  PACKING_NODES = 200000,
+  PACKING_SHARE = 60, /* packing nodes to a search node; they are forty times as quick */
+  SPLIT_FROM = 8, /* at this turn, and whenever the turns have doubled, a plan in two storeys is tried */
   WORKER_STACK = 32 << 20
 };
 
@@ -234,7 +234,7 @@ static int pack(worker *w) {
   w->task.capacity = e->p->bound;
   unlock(e);
   if (over) return 0;
-  const int64_t nodes = PACKING_NODES * (turn % LONG_PACKING_EVERY == LONG_PACKING_EVERY - 1 ? 9 : 1);
+  const int64_t nodes = turn == 0 ? FIRST_PACKING_NODES : PACKING_NODES;
   packing_task task = {(uint64_t)turn, nodes, poll, w, 0};
   const int verdict = packing_run(w->packing, &task, w->plain);
   w->task.nodes = task.nodes;

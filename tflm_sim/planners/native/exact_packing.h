@@ -7,7 +7,7 @@
 typedef struct packing packing;
 
 typedef struct {
-  uint64_t seed;      /* every seed tries the blocks in another order */
+  uint64_t seed;      /* every seed tries the doubtful groups in another order; 0 tries small ones first */
   int64_t node_limit; /* stop after so many nodes */
   int (*poll)(void *context, int64_t nodes); /* asked now and then; nonzero stops */
   void *context;
@@ -17,7 +17,7 @@ typedef struct {
 /* Nonzero when every section is full at the bound and nothing is fixed or aligned above the unit. */
 int packing_applies(const problem *p);
 
-/* NULL when memory is out. Memory: O(count + sections) words, and count^2 bits. */
+/* NULL when memory is out. Memory: O(count + sections). */
 packing *packing_new(const problem *p);
 void packing_free(packing *k);
 

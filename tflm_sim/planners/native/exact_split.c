@@ -1,5 +1,5 @@
 /* Where two independent programs share one memory, their buffers hand over at moments of their own: what begins or ends
-   at one moment is one *family*. The families are dealt out to two storeys, each with half of the capacity, so that no
+   at one moment is one *family*, as long as a family is not too much for one storey. The families are dealt out to two storeys, each with half of the capacity, so that no
    section of either is too full; then each storey is a problem of its own, and much the smaller one.
 
      capacity  +--------------------+
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FAMILIES = 64, STARTS = 4, MOVES_PER_FAMILY = 2 };
+enum { MOST_FAMILIES = 64, STARTS = 64, MOVES_PER_FAMILY = 2 };
 
 typedef struct {
   int64_t time;
@@ -30,14 +30,41 @@ typedef struct {
 
 /* ---- families */
 
+/* A moment at which `count` buffers begin or end: list[first .. first + count). */
+typedef struct {
+  int first, count;
+  uint64_t tie;
+} handover;
+
 static int compare_moments(const void *a, const void *b) {
   const moment *x = a, *y = b;
   return x->time != y->time ? (x->time < y->time ? -1 : 1) : x->index - y->index;
 }
 
+static int compare_handovers(const void *a, const void *b) {
+  const handover *x = a, *y = b;
+  if (x->count != y->count) return x->count - y->count;
+  return x->tie != y->tie ? (x->tie < y->tie ? -1 : 1) : x->first - y->first;
+}
+
 static int root_of(int *parent, int i) {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
   return i;
+}
+
+/* Make one family of all families that meet at h, unless that is too much for a storey. */
+static void unite(deal *d, int *parent, const moment *list, const handover *h, int64_t *load) {
+  const problem *p = d->p;
+  for (int q = 0; q < p->section_count; q++) load[q] = 0;
+  for (int i = 0; i < p->count; i++) d->family[i] = 0;
+  for (int k = h->first; k < h->first + h->count; k++) d->family[root_of(parent, list[k].index)] = 1;
+  for (int i = 0; i < p->count; i++) {
+    if (!d->family[root_of(parent, i)]) continue;
+    for (int q = p->low[i]; q < p->high[i]; q++)
+      if ((load[q] += p->size[i]) > d->half) return;
+  }
+  for (int k = h->first + 1; k < h->first + h->count; k++)
+    parent[root_of(parent, list[k].index)] = root_of(parent, list[h->first].index);
 }
 
 /* Number the families; 0 when there is only one, or too many. */
@@ -51,29 +78,45 @@ static int number_families(deal *d, int *parent) {
   return d->count > 1;
 }
 
-/* The first and the last moment of all say nothing: everything begins and ends somewhere. */
-static int find_families(deal *d, const exact_buffer *buffers) {
-  const int n = d->p->count;
-  moment *list = malloc(sizeof *list * 2 * ((size_t)n + 1));
-  int *parent = malloc(sizeof *parent * ((size_t)n + 1));
-  int good = list != NULL && parent != NULL;
-  for (int i = 0; i < n && good; i++) {
-    const exact_buffer *b = &buffers[d->p->original[i]];
-    parent[i] = i;
+static int list_moments(const problem *p, const exact_buffer *buffers, moment *list) {
+  for (int i = 0; i < p->count; i++) {
+    const exact_buffer *b = &buffers[p->original[i]];
     list[2 * i] = (moment){b->first, i};
     list[2 * i + 1] = (moment){b->last == INT64_MAX ? INT64_MAX : b->last + 1, i};
   }
+  qsort(list, 2 * (size_t)p->count, sizeof *list, compare_moments);
+  return 2 * p->count;
+}
+
+/* The first and the last moment of all say nothing: everything begins and ends somewhere. Both programs may hand over at
+   one moment by chance: such a moment has more buffers than others, so it comes late, and then it is refused. */
+static int list_handovers(const moment *list, int length, uint64_t seed, handover *found) {
+  int count = 0;
+  for (int k = 0, end; k < length; k = end) {
+    for (end = k + 1; end < length && list[end].time == list[k].time;) end++;
+    if (k > 0 && end < length) found[count++] = (handover){k, end - k, exact_mix(seed * 64 + (uint64_t)k)};
+  }
+  qsort(found, (size_t)count, sizeof *found, compare_handovers);
+  return count;
+}
+
+static int find_families(deal *d, const exact_buffer *buffers, uint64_t seed) {
+  const size_t n = (size_t)d->p->count + 1;
+  moment *list = malloc(sizeof *list * 2 * n);
+  handover *met = malloc(sizeof *met * 2 * n);
+  int *parent = malloc(sizeof *parent * n);
+  int64_t *load = malloc(sizeof *load * ((size_t)d->p->section_count + 1));
+  int good = list != NULL && met != NULL && parent != NULL && load != NULL;
   if (good) {
-    qsort(list, 2 * (size_t)n, sizeof *list, compare_moments);
-    for (int k = 1; k < 2 * n; k++) {
-      const int64_t time = list[k].time;
-      if (time != list[k - 1].time || time == list[0].time || time == list[2 * n - 1].time) continue;
-      parent[root_of(parent, list[k].index)] = root_of(parent, list[k - 1].index);
-    }
+    const int count = list_handovers(list, list_moments(d->p, buffers, list), seed, met);
+    for (int i = 0; i < d->p->count; i++) parent[i] = i;
+    for (int k = 0; k < count; k++) unite(d, parent, list, &met[k], load);
     good = number_families(d, parent);
   }
   free(list);
+  free(met);
   free(parent);
+  free(load);
   return good;
 }
 
@@ -191,7 +234,7 @@ int split_run(const problem *p, const exact_buffer *buffers, split_task *task, i
   task->nodes = 0;
   for (int i = 0; i < p->count; i++) is_free &= p->fixed[i] == EXACT_FREE;
   d.family = malloc(sizeof *d.family * ((size_t)p->count + 1));
-  if (d.family != NULL && is_free && find_families(&d, buffers)) {
+  if (d.family != NULL && is_free && find_families(&d, buffers, task->seed)) {
     d.load = calloc((size_t)d.count * sections, sizeof *d.load);
     for (int side = 0; side < 2; side++) d.storey[side] = malloc(sizeof(int64_t) * sections);
     if (d.load != NULL && d.storey[0] != NULL && d.storey[1] != NULL && fill_loads(&d) && deal_out(&d, task->seed))

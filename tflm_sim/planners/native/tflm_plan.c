@@ -142,7 +142,7 @@ static int sort_spread_out(const uint64_t *keys, uint64_t *to, uint32_t count, u
 /* Return keys[count] sorted by the high half, in one of the two arrays. Equal high halves keep their order if the low
  * halves ascend, and come in any order otherwise.
  */
-static const uint64_t *sort(uint64_t *keys, uint64_t *spare, uint32_t count, uint32_t *histogram) {
+static uint64_t *sort(uint64_t *keys, uint64_t *spare, uint32_t count, uint32_t *histogram) {
   if (count <= INSERTION_SORT_LIMIT) {
     insertion_sort(keys, count);
     return keys;
@@ -303,6 +303,20 @@ static uint32_t ranks_up_to(const planner_t *planner, int32_t time) {
   return low;
 }
 
+/* Of several at one offset, let one that is not empty come first: they were placed by descending size. */
+static void put_empty_ones_last(uint64_t *active, uint32_t count) {
+  for (uint32_t first = 0, i = 0; i < count; ++i) {
+    if (high_half(active[i]) != high_half(active[first])) {
+      first = i;
+    }
+    if (low_half(active[first]) == 0 && low_half(active[i]) != 0) {
+      const uint64_t empty = active[first];
+      active[first] = active[i];
+      active[i] = empty;
+    }
+  }
+}
+
 /* Collect what is placed and alive together with buffer, ordered by offset. */
 static const uint64_t *simultaneously_active(planner_t *planner, const tflm_plan_buffer_t *buffer, uint32_t *found) {
   const int32_t *latest = planner->tree.level[0];
@@ -321,7 +335,11 @@ static const uint64_t *simultaneously_active(planner_t *planner, const tflm_plan
     }
   }
   *found = count;
-  return sort(planner->keys, planner->spare, count, planner->histogram);
+  uint64_t *sorted = sort(planner->keys, planner->spare, count, planner->histogram);
+  if (buffer->size == 0) {
+    put_empty_ones_last(sorted, count);
+  }
+  return sorted;
 }
 
 static int64_t align_up(uint32_t value, uint32_t alignment) {
@@ -395,13 +413,12 @@ static int64_t find_gap_in_list(const planner_t *planner, const tflm_plan_buffer
 }
 
 static void list_insert(planner_t *planner, const tflm_plan_buffer_t *buffer, int32_t offset) {
-  const uint64_t key = pack(bias(offset), (uint32_t)buffer->size);
   uint32_t at = planner->list_length++;
-  for (; at > 0 && planner->keys[at - 1] > key; --at) {
+  for (; at > 0 && high_half(planner->keys[at - 1]) > bias(offset); --at) {
     planner->keys[at] = planner->keys[at - 1];
     planner->spare[at] = planner->spare[at - 1];
   }
-  planner->keys[at] = key;
+  planner->keys[at] = pack(bias(offset), (uint32_t)buffer->size);
   planner->spare[at] = pack(bias(buffer->first_time_used), bias(buffer->last_time_used));
 }
 
