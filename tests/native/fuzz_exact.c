@@ -10,6 +10,7 @@
 
 #include "exact_packing.h"
 #include "exact_search.h"
+#include "exact_split.h"
 
 enum { MOST = 9 };
 
@@ -203,6 +204,29 @@ static void check_packing(void) {
   problem_free(&p);
 }
 
+/* Two programs that hand over at moments of their own, and now and then at one: a plan in two storeys is a plan. */
+static void check_split(void) {
+  enum { LINKS = 2 * MOST };
+  exact_buffer b[4 * LINKS];
+  int64_t units[4 * LINKS], offsets[4 * LINKS];
+  static const int64_t alignments[] = {1, 1, 4};
+  const int64_t rows = draw(1, 4), step = draw(2, 5), capacity = draw(2, 30) * rows;
+  size_t count = 0;
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t time = 0; time < 2 * MOST; time += step + row % 2)
+      if (draw(0, 9) > 0)
+        b[count++] = (exact_buffer){draw(1, 20), time, time + step + row % 2 - 1, alignments[draw(0, 2)], EXACT_FREE};
+  problem p;
+  if (problem_init(&p, b, count) != EXACT_OK) fail("no memory", b, count);
+  split_task task = {capacity, (uint64_t)draw(0, 9), 2000, poll, NULL, 0};
+  if (split_run(&p, b, &task, units) == SEARCH_FOUND) {
+    if (problem_peak(&p, units) > capacity) fail("storeys are too high", b, count);
+    for (int i = 0; i < p.count; i++) offsets[p.original[i]] = units[i] * p.unit;
+    check_plan(b, count, offsets, problem_peak(&p, units));
+  }
+  problem_free(&p);
+}
+
 static void check_hostile(void) {
   static const int64_t edges[] = {0, 1, -1, 16, INT32_MAX, INT64_C(1) << 31, INT64_C(1) << 59, INT64_MAX, INT64_MIN};
   exact_buffer b[4];
@@ -229,6 +253,7 @@ int main(int argc, char **argv) {
       continue;
     }
     check_packing();
+    check_split();
     const size_t count = draw_problem(b);
     if (fixed_overlap(b, count)) continue;
     const int64_t best = plain_minimum(b, count);

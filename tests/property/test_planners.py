@@ -12,6 +12,8 @@ from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.exact import solve
+from tflm_sim.planners.gpu.by_size import best_fit_offsets
+from tflm_sim.planners.gpu.records import TensorUsageRecord
 from tflm_sim.planners.greedy import greedy_offsets
 from tflm_sim.planners.hill_climb import HillClimb
 from tflm_sim.planners.lower_bound import lower_bound
@@ -69,6 +71,15 @@ def test_the_c_greedy_equals_the_python_greedy(problem):
 def test_the_c_greedy_refuses_what_the_python_greedy_refuses(problem):
     in_c = outcome(native.greedy, problem)
     assert (in_c if in_c is PlanningError else in_c[0]) == outcome(greedy_offsets, problem)
+
+
+@needs_native
+@settings(max_examples=200, deadline=None)
+@given(st.lists(requirements(sizes=st.sampled_from([0, 0, 1, 4, 16, 20])), max_size=120))
+def test_the_c_best_fit_equals_the_python_one_whatever_is_empty(problem):
+    lives = [(row.size, min(row[2:4]), max(row[2:4])) for row in problem]
+    rows = [(size, -1, first, last, 4) for size, first, last in lives]
+    assert native.best_fit(rows) == best_fit_offsets([TensorUsageRecord(*life) for life in lives], 4)
 
 
 @needs_native
