@@ -1,12 +1,20 @@
 import os
 
-from setuptools import setup
+from setuptools import Extension, setup
 
-# TFLM_SIM_PURE=1 builds py3-none-any: for the browser and for machines without a compiler; planners run in Python.
+# TFLM_SIM_PURE=1 builds py3-none-any: for the browser and for machines without a compiler; all of it runs in Python.
+READER = Extension(
+    "tflm_sim.model._reader",
+    ["tflm_sim/model/reader.c"],
+    define_macros=[("Py_LIMITED_API", "0x030B0000")],
+    py_limited_api=True,
+    optional=True,
+)
 if os.environ.get("TFLM_SIM_PURE"):
     setup()
 else:
     setup(
+        ext_modules=[READER],
         cffi_modules=["tflm_sim/planners/native/build_native.py:ffibuilder"],
         options={"bdist_wheel": {"py_limited_api": "cp311"}},
     )

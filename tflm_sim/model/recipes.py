@@ -1,0 +1,352 @@
+"""What is read of each table of a .tflite file, as data: one recipe a table, one field a value, in order.
+
+Two readers follow the recipes: :func:`read` here, which says what is wrong with a file and where, and the optional C
+extension ``_reader``, which reads well-formed files only and leaves the others to the first. A property test holds
+them equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from functools import cache
+from typing import Any, NamedTuple
+
+from tflm_sim.errors import ModelError
+from tflm_sim.model.flatbuf import SCALARS, Table
+from tflm_sim.model.schema import (
+    BUILTIN_OPTIONS,
+    BUILTIN_OPTIONS_2,
+    ELEMENT_CODES,
+    BufferSlot,
+    MetadataSlot,
+    ModelSlot,
+    OperatorCodeSlot,
+    OperatorSlot,
+    OptionField,
+    QuantizationSlot,
+    SignatureSlot,
+    SubgraphSlot,
+    TensorMapSlot,
+    TensorSlot,
+    option_fields,
+)
+from tflm_sim.model.types import Buffer, Metadata, Operator, OperatorCode, Quantization, Signature, Subgraph, Tensor
+
+
+class Kind(IntEnum):
+    """What a field is and, in parentheses, what its argument says; ``reader.c`` counts alike."""
+
+    SCALAR = 0  # (struct code, default)
+    LARGER = 1  # the larger of two scalars (slot and code of the other, own code)
+    TEXT = 2  # a string (what stands for an absent one)
+    NUMBERS = 3  # a vector as a tuple, None when it is absent (struct code)
+    INDICES = 4  # likewise, of int32 that name tensors (the lowest allowed)
+    RAW = 5  # a vector's bytes, read later; () when it is absent or empty (bytes of an element)
+    VIEW = 6  # the bytes of a byte vector, None when it is absent
+    TABLE = 7  # a table, None when it is absent (its recipe)
+    EACH = 8  # a vector of tables as a tuple (their recipe)
+    TENSORS = 9  # likewise; indices of this subgraph are held against their number
+    HAS = 10  # whether the file stores the field
+    POSITION = 11  # where the table starts
+    ADDRESS = 12  # where a vector's elements start, 0 when it is absent
+    OUTSIDE = 13  # bytes outside of the flatbuffer, which two scalars name (slot of their number)
+    OPTIONS = 14  # two values: the name of the builtin options table, and its fields (type slot, slot, names; ...)
+
+
+class Field(NamedTuple):
+    """A value of a table: the attribute that it becomes, its slot, and how to read it."""
+
+    name: str
+    slot: int
+    kind: Kind
+    argument: Any = None
+
+
+class Recipe(NamedTuple):
+    """How a table is read.
+
+    Attributes:
+        what: What errors call it.
+        make: Whose attributes the fields are, in the order of its arguments; None for a tuple of the values.
+        fields: In order.
+    """
+
+    what: str
+    make: Callable[..., Any] | None
+    fields: tuple[Field, ...]
+
+
+def _scalar(name: str, slot: int, code: str, default: object = 0) -> Field:
+    return Field(name, slot, Kind.SCALAR, (code, default))
+
+
+def _text(name: str, slot: int, absent: str | None = "") -> Field:
+    return Field(name, slot, Kind.TEXT, absent)
+
+
+def _numbers(name: str, slot: int, code: str = "i") -> Field:
+    return Field(name, slot, Kind.NUMBERS, code)
+
+
+@cache
+def option_recipe(name: str) -> tuple[Field, ...]:
+    """Return what is read of a builtin options table, () for one that has no fields or that nobody knows."""
+    return tuple(map(_option, option_fields(name)))
+
+
+def _option(field: OptionField) -> Field:
+    if field.type == "string":
+        return _text(field.name, field.slot, None)
+    if field.is_vector:
+        as_bytes = field.type == "ubyte"
+        return (
+            Field(field.name, field.slot, Kind.VIEW)
+            if as_bytes
+            else _numbers(field.name, field.slot, ELEMENT_CODES[field.type])
+        )
+    return _scalar(field.name, field.slot, SCALARS[field.type].format[1:], field.default)
+
+
+_QUANTIZATION = Recipe(
+    "quantization",
+    Quantization,
+    (
+        Field("scale", QuantizationSlot.SCALE, Kind.RAW, 4),
+        Field("zero_point", QuantizationSlot.ZERO_POINT, Kind.RAW, 8),
+        _scalar("quantized_dimension", QuantizationSlot.QUANTIZED_DIMENSION, "i"),
+        _scalar("details_type", QuantizationSlot.DETAILS_TYPE, "B"),
+        Field("min", QuantizationSlot.MIN, Kind.RAW, 4),
+        Field("max", QuantizationSlot.MAX, Kind.RAW, 4),
+    ),
+)
+_TENSOR = Recipe(
+    "tensor",
+    Tensor,
+    (
+        _text("name", TensorSlot.NAME),
+        _numbers("shape", TensorSlot.SHAPE),
+        _scalar("type", TensorSlot.TYPE, "b"),
+        _scalar("buffer", TensorSlot.BUFFER, "I"),
+        _numbers("shape_signature", TensorSlot.SHAPE_SIGNATURE),
+        _scalar("is_variable", TensorSlot.IS_VARIABLE, "?", False),
+        Field("quantization", TensorSlot.QUANTIZATION, Kind.TABLE, _QUANTIZATION),
+        Field("has_sparsity", TensorSlot.SPARSITY, Kind.HAS),
+        _scalar("has_rank", TensorSlot.HAS_RANK, "?", False),
+        Field("offset", 0, Kind.POSITION),
+    ),
+)
+_OPERATOR = Recipe(
+    "operator",
+    Operator,
+    (
+        _scalar("opcode_index", OperatorSlot.OPCODE_INDEX, "I"),
+        Field("inputs", OperatorSlot.INPUTS, Kind.INDICES, -(2**31)),  # a negative one is an absent tensor
+        Field("outputs", OperatorSlot.OUTPUTS, Kind.INDICES, 0),
+        Field("intermediates", OperatorSlot.INTERMEDIATES, Kind.INDICES, 0),
+        Field(
+            "options_type",
+            0,
+            Kind.OPTIONS,
+            (
+                (OperatorSlot.BUILTIN_OPTIONS_TYPE, OperatorSlot.BUILTIN_OPTIONS, BUILTIN_OPTIONS),
+                (OperatorSlot.BUILTIN_OPTIONS_2_TYPE, OperatorSlot.BUILTIN_OPTIONS_2, BUILTIN_OPTIONS_2),
+            ),
+        ),
+        Field("custom_options", OperatorSlot.CUSTOM_OPTIONS, Kind.VIEW),
+        _numbers("mutating_inputs", OperatorSlot.MUTATING_VARIABLE_INPUTS, "?"),
+        Field("offset", 0, Kind.POSITION),
+    ),
+)
+_SUBGRAPH = Recipe(
+    "subgraph",
+    Subgraph,
+    (
+        Field("tensors", SubgraphSlot.TENSORS, Kind.TENSORS, _TENSOR),
+        Field("operators", SubgraphSlot.OPERATORS, Kind.EACH, _OPERATOR),
+        Field("inputs", SubgraphSlot.INPUTS, Kind.INDICES, 0),
+        Field("outputs", SubgraphSlot.OUTPUTS, Kind.INDICES, 0),
+        _text("name", SubgraphSlot.NAME),
+        Field("has_operators", SubgraphSlot.OPERATORS, Kind.HAS),
+    ),
+)
+_OPERATOR_CODE = Recipe(
+    "operator code",
+    OperatorCode,
+    (
+        Field(
+            "builtin_code",
+            OperatorCodeSlot.DEPRECATED_BUILTIN_CODE,
+            Kind.LARGER,
+            (OperatorCodeSlot.BUILTIN_CODE, "i", "b"),
+        ),
+        _scalar("raw_builtin_code", OperatorCodeSlot.BUILTIN_CODE, "i"),
+        _text("custom_code", OperatorCodeSlot.CUSTOM_CODE, None),
+        _scalar("version", OperatorCodeSlot.VERSION, "i", 1),
+    ),
+)
+_BUFFER = Recipe(
+    "buffer",
+    Buffer,
+    (
+        Field("data", BufferSlot.DATA, Kind.VIEW),
+        Field("external", BufferSlot.OFFSET, Kind.OUTSIDE, BufferSlot.SIZE),
+        Field("address", BufferSlot.DATA, Kind.ADDRESS),
+    ),
+)
+_METADATA = Recipe(
+    "metadata entry",
+    Metadata,
+    (_text("name", MetadataSlot.NAME, None), _scalar("buffer", MetadataSlot.BUFFER, "I")),
+)
+_TENSOR_MAP = Recipe(
+    "tensor map", None, (_text("name", TensorMapSlot.NAME), _scalar("index", TensorMapSlot.TENSOR_INDEX, "I"))
+)
+_SIGNATURE = Recipe(
+    "signature",
+    Signature,
+    (
+        _text("key", SignatureSlot.SIGNATURE_KEY),
+        Field("inputs", SignatureSlot.INPUTS, Kind.EACH, _TENSOR_MAP),
+        Field("outputs", SignatureSlot.OUTPUTS, Kind.EACH, _TENSOR_MAP),
+        _scalar("subgraph_index", SignatureSlot.SUBGRAPH_INDEX, "I"),
+        _text("deprecated_tag", SignatureSlot.DEPRECATED_TAG, None),
+    ),
+)
+MODEL = Recipe(
+    "model",
+    None,
+    (
+        _scalar("version", ModelSlot.VERSION, "I"),
+        Field("operator_codes", ModelSlot.OPERATOR_CODES, Kind.EACH, _OPERATOR_CODE),
+        Field("subgraphs", ModelSlot.SUBGRAPHS, Kind.EACH, _SUBGRAPH),
+        Field("buffers", ModelSlot.BUFFERS, Kind.EACH, _BUFFER),
+        Field("metadata", ModelSlot.METADATA, Kind.EACH, _METADATA),
+        Field("signatures", ModelSlot.SIGNATURE_DEFS, Kind.EACH, _SIGNATURE),
+        _text("description", ModelSlot.DESCRIPTION),
+        _numbers("metadata_buffers", ModelSlot.METADATA_BUFFER),
+    ),
+)
+"""The root table: the first eight attributes of :class:`~tflm_sim.model.types.Model`."""
+
+_STRUCTS = {kind.format[1:]: kind for kind in SCALARS.values()}
+
+
+def read(table: Table, recipe: Recipe, tensor_count: int = 0) -> Any:
+    """Return what a recipe makes of a table.
+
+    Args:
+        table: The table.
+        recipe: What to read of it.
+        tensor_count: Of the subgraph around it.
+
+    Raises:
+        ModelError: Something is read that lies outside of the file, or names a tensor that there is not.
+    """
+    values: list[Any] = []
+    for field in recipe.fields:
+        value = _READERS[field.kind](table, field, tensor_count)
+        if field.kind is Kind.TENSORS:
+            tensor_count = len(value)
+        if field.kind is Kind.OPTIONS:
+            values += value
+        else:
+            values.append(value)
+    return tuple(values) if recipe.make is None else recipe.make(*values)
+
+
+def _read_each(table: Table, field: Field, tensor_count: int) -> tuple[Any, ...]:
+    """Return what the recipe makes of each table, () for an absent vector; errors name the table."""
+    elements = table.tables(field.slot) or ()
+    built: list[Any] = []
+    try:
+        for element in elements:
+            built.append(read(element, field.argument, tensor_count))
+    except ModelError as problem:
+        problem.message = f"{field.argument.what} {len(built)}: {problem.message}"
+        raise
+    return tuple(built)
+
+
+def _read_table(table: Table, field: Field, tensor_count: int) -> Any:
+    found = table.table(field.slot)
+    return None if found is None else read(found, field.argument, tensor_count)
+
+
+def _read_indices(table: Table, field: Field, tensor_count: int) -> tuple[int, ...] | None:
+    """Return tensor indices, all in range."""
+    indices = table.numbers(field.slot, "i")
+    first = field.argument
+    if indices and not (first <= min(indices) and max(indices) < tensor_count):
+        wrong = next(index for index in indices if not first <= index < tensor_count)
+        raise ModelError(f"{field.name} name tensor {wrong} of {tensor_count}", offset=table.position)
+    return indices
+
+
+def _read_larger(table: Table, field: Field, _: int) -> int:
+    other, code, own = field.argument
+    larger: int = max(table.scalar(other, _STRUCTS[code]), table.scalar(field.slot, _STRUCTS[own]))
+    return larger
+
+
+def _read_scalar(table: Table, field: Field, _: int) -> Any:
+    code, default = field.argument
+    return table.scalar(field.slot, _STRUCTS[code], default)
+
+
+def _read_text(table: Table, field: Field, _: int) -> str | None:
+    text = table.text(field.slot)
+    absent: str | None = field.argument
+    return absent if text is None else text
+
+
+def _read_options(table: Table, field: Field, tensor_count: int) -> tuple[str, dict[str, Any]]:
+    """Return the name of the builtin options table ("" for none) and its fields."""
+    for type_slot, slot, names in field.argument:
+        number = table.scalar(type_slot, _STRUCTS["B"])
+        if number:
+            name = names[number] if number < len(names) else f"unknown options {number}"
+            fields = option_recipe(name)
+            options = table.table(slot) if fields else None
+            if options is None:
+                return name, {}
+            return name, {one.name: _READERS[one.kind](options, one, tensor_count) for one in fields}
+    return "", {}
+
+
+def _read_outside(table: Table, field: Field, _: int) -> memoryview | None:
+    """Return constant data outside of the flatbuffer; an offset of 0 or 1 means that there are none.
+
+    Source: schema.fbs @ 90b983c.
+    """
+    start = table.scalar(field.slot, _STRUCTS["Q"])
+    if start <= 1:
+        return None
+    end = start + table.scalar(field.argument, _STRUCTS["Q"])
+    if end > table.buffer.size:
+        raise ModelError(f"its data ends at byte {end} of a file of {table.buffer.size}", offset=table.position)
+    return table.buffer.data[start:end]
+
+
+def _read_address(table: Table, field: Field, _: int) -> int:
+    position = table.target(field.slot)
+    return 0 if position is None else position + 4
+
+
+_READERS: dict[Kind, Callable[[Table, Field, int], Any]] = {
+    Kind.SCALAR: _read_scalar,
+    Kind.LARGER: _read_larger,
+    Kind.TEXT: _read_text,
+    Kind.NUMBERS: lambda table, field, _: table.numbers(field.slot, field.argument),
+    Kind.INDICES: _read_indices,
+    Kind.RAW: lambda table, field, _: table.raw_numbers(field.slot, field.argument) or (),
+    Kind.VIEW: lambda table, field, _: table.view(field.slot),
+    Kind.TABLE: _read_table,
+    Kind.EACH: _read_each,
+    Kind.TENSORS: _read_each,
+    Kind.HAS: lambda table, field, _: table.has(field.slot),
+    Kind.POSITION: lambda table, field, _: table.position,
+    Kind.ADDRESS: _read_address,
+    Kind.OUTSIDE: _read_outside,
+    Kind.OPTIONS: _read_options,
+}
