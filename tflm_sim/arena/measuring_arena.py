@@ -12,9 +12,12 @@ from typing import Any
 
 from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
-from tflm_sim.arena.needs import PERIOD, Needs, Told
+from tflm_sim.arena.needs import PERIOD, Needs, Step, Told
 from tflm_sim.arena.stages import Stage
 from tflm_sim.units import align_up
+
+ROOM = 1 << 29
+"""Bytes of an arena in which a step is tried."""
 
 
 class MeasuringArena(SingleArenaBufferAllocator):
@@ -47,6 +50,33 @@ class MeasuringArena(SingleArenaBufferAllocator):
         self._table_bytes = table_bytes
         self._place: Told = Phase, (Stage.START,)
         self._planner_tables = 0
+
+    @classmethod
+    def standing(cls, head: int, tail: int) -> MeasuringArena:
+        """Return an arena of ``ROOM`` bytes with nothing in it, whose start and end lie so modulo 16; it is settled."""
+        arena = cls(ROOM + (tail - head) % PERIOD, address=head, table_bytes=0)
+        arena.needs.is_settled = True
+        return arena
+
+    @property
+    def stand(self) -> tuple[int, int]:
+        """Where temps begin and the tail stands, modulo 16."""
+        return (self.address + self.temp) % PERIOD, (self.address + self.tail) % PERIOD
+
+    def step_taken(self) -> Step:
+        """Return all that happened in an arena that was made by :meth:`standing`."""
+        return self.needs.as_step()
+
+    def take_step(self, step: Step) -> bool:
+        """Do what was done in an arena that stood alike, temps given back; False where it has to be done bit by bit."""
+        needs, head = self.needs, self.head
+        if head != self.temp or self._temp_count or self._checksum or not needs.is_settled:
+            return False
+        if self.tail - head <= step.tail + step.non_persistent:
+            return False
+        self.tail -= step.tail
+        needs.take_step(step, head, self._place)
+        return True
 
     def tell(self, kind: Callable[..., Event], *facts: Any) -> None:
         """Take notice of a stage, and of a finished plan."""

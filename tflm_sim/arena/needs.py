@@ -80,6 +80,22 @@ class _Row(NamedTuple):
     place: Told
 
 
+class Step(NamedTuple):
+    """What a run of allocations does, counted from where head and tail stand before it.
+
+    Attributes:
+        tail: Bytes by which the tail grows.
+        persist_count: Persistent allocations.
+        non_persistent: How far temps reach.
+        late: What needs most, None where nothing was asked for.
+    """
+
+    tail: int
+    persist_count: int
+    non_persistent: int
+    late: _Row | None
+
+
 class Needs:
     """Collects every constraint of a roomy run that can bind (mutable).
 
@@ -144,6 +160,26 @@ class Needs:
             self._late, self.late_need = row, need
         else:
             self._early.append(row)
+
+    def as_step(self) -> Step:
+        """Return all that was noted, since the tail is settled, as one step."""
+        return Step(self.tail_used, self._persist_count, self.non_persistent, self._late)
+
+    def take_step(self, step: Step, head: int, place: Told) -> None:
+        """Note a step above ``head`` bytes, after which temps are given back."""
+        late = step.late
+        if late is not None and (need := head + self.tail_used + late.need) > self.late_need:
+            self.late_need = need
+            self._late = late._replace(
+                need=need,
+                persist_count=self._persist_count + late.persist_count,
+                floor=head + late.floor,
+                tail_used=self.tail_used + late.tail_used,
+                place=place,
+            )
+        self.non_persistent = max(self.non_persistent, head + step.non_persistent if step.non_persistent else 0)
+        self.tail_used += step.tail
+        self._persist_count += step.persist_count
 
     def smallest_of_all(
         self, address: int, lost: int, halting: Container[int] = ()

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from tflm_sim.arena.events import OpEvent, Phase
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.kernel_driver import KernelDriver
+from tflm_sim.device.known_prepares import known_prepares
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocationType
@@ -183,10 +184,14 @@ class MicroInterpreter:
 
     def prepare(self, driver: KernelDriver) -> None:
         """Run Prepare of every operator, each followed by the reset of the temps."""
+        known = known_prepares(self.allocator.target)
         for node, op_model in self.nodes:
             has = op_model.prepare is not None
             self._enter(Stage.OP_PREPARE, node, has)
-            if op_model.prepare is not None:
+            if (scratch := known.step(node, op_model, self.allocator.arena)) is not None:
+                for size in scratch:
+                    self.allocator.request_scratch_buffer(self._started(), size, node.subgraph_index, "")
+            elif op_model.prepare is not None:
                 try:
                     driver.run(node, op_model.prepare(node), state="prepare")
                 except PrepareError as error:

@@ -49,7 +49,7 @@ def parse(data: bytes | bytearray | memoryview, *, path: str | None = None) -> M
     source = memoryview(data).cast("B").toreadonly()
     values = native_reader()(source)
     if values is not None:
-        return Model(*values, source, path)
+        return _model(values, source, path)
     try:
         return parse_flatbuffer(FlatBuffer(source), path)
     except ModelError as problem:
@@ -63,8 +63,12 @@ def parse_flatbuffer(buffer: FlatBuffer, path: str | None = None) -> Model:
     Raises:
         ModelError: The bytes are not a readable model.
     """
-    values: tuple[Any, ...] = read(buffer.root(FILE_IDENTIFIER), MODEL)
-    return Model(*values, buffer.data, path)
+    return _model(read(buffer.root(FILE_IDENTIFIER), MODEL), buffer.data, path)
+
+
+def _model(values: tuple[Any, ...], source: memoryview, path: str | None) -> Model:
+    read_of_it = {field.name: value for field, value in zip(MODEL.fields, values, strict=True)}
+    return Model(**read_of_it, source=source, path=path)
 
 
 def left_to_python(source: memoryview) -> None:

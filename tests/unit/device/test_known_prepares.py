@@ -1,0 +1,105 @@
+"""Prepares that were seen before are not run again, unless a kernel looked at something that is different now."""
+
+import pytest
+
+from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.device import known_prepares
+from tflm_sim.errors import PrepareError
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import Model, TensorType
+from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.requests import Persistent, Steps
+from tflm_sim.targets.presets import target
+
+X86 = target("x86_64")
+INT8 = TensorType.INT8
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Forget what other tests taught; return the names of the operators that are learnt from now on."""
+    known_prepares.known_prepares.cache_clear()
+    learnt: list[str] = []
+
+    def learn(node: Node, *rest: object) -> object:
+        learnt.append(node.op)
+        return known(node, *rest)
+
+    known = known_prepares._learn
+    monkeypatch.setattr(known_prepares, "_learn", learn)
+    return learnt
+
+
+def add(scale: float = 0.5, *, twice: bool = False) -> Model:
+    """Return a model of one int8 ADD, or of two in a row."""
+    builder = ModelBuilder()
+    source, middle, result = (builder.tensor((1, 64), INT8, scale=scale, zero_point=0) for _ in range(3))
+    builder.operator("ADD", [source, source], [middle])
+    if twice:
+        builder.operator("ADD", [middle, middle], [result])
+    return parse(builder.build(inputs=[source], outputs=[result if twice else middle]))
+
+
+def pad(paddings: bytes) -> Model:
+    """Return a model of one PAD from [1, 4] to [1, 6]."""
+    builder = ModelBuilder()
+    source = builder.tensor((1, 4), INT8, scale=0.5, zero_point=0)
+    constant = builder.tensor((2, 2), TensorType.INT32, data=b"".join(n.to_bytes(4, "little") for n in paddings))
+    result = builder.tensor((1, 6), INT8, scale=0.5, zero_point=0)
+    builder.operator("PAD", [source, constant], [result])
+    return parse(builder.build(inputs=[source], outputs=[result]))
+
+
+def test_an_operator_is_learnt_once_in_a_model_and_in_a_process(nothing_known: list[str]) -> None:
+    once = smallest_arena(add(twice=True), X86)
+    assert nothing_known == ["ADD"]
+    assert smallest_arena(add(twice=True), X86) == once
+    assert nothing_known == ["ADD"]
+
+
+def test_another_target_learns_for_itself(nothing_known: list[str]) -> None:
+    smallest_arena(add(), X86)
+    smallest_arena(add(), target("cortex-m4"))
+    assert nothing_known == ["ADD", "ADD"]
+
+
+def test_another_scale_is_learnt_where_the_kernel_looks_at_it(nothing_known: list[str]) -> None:
+    assert smallest_arena(add(0.5), X86) == smallest_arena(add(0.25), X86)
+    assert nothing_known == ["ADD", "ADD"]
+
+
+def test_a_scale_that_the_kernel_refuses_is_refused_after_one_that_it_takes() -> None:
+    smallest_arena(add(0.5), X86)
+    with pytest.raises(PrepareError):
+        smallest_arena(add(float("inf")), X86)
+    smallest_arena(add(0.5), X86)
+
+
+def test_other_constants_are_looked_at_again() -> None:
+    smallest_arena(pad(bytes([0, 0, 1, 1])), X86)
+    with pytest.raises(PrepareError):  # 4 + 1 + 2 is not 6
+        smallest_arena(pad(bytes([0, 0, 1, 2])), X86)
+
+
+def test_a_kernel_of_ones_own_is_always_run() -> None:
+    runs = []
+
+    def prepare(node: Node) -> Steps[None]:
+        runs.append(node.index)
+        yield Persistent(16 * len(runs))
+
+    own = (OpModel("ADD", "TfLiteAddParams", prepare=prepare),)
+    first, second = (smallest_arena(add(twice=True), X86, custom_ops=own).size for _ in range(2))
+    assert (len(runs), second - first) == (4, 16 * (3 + 4 - 1 - 2))
+
+
+def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_prepares, "MOST_KEYS", 3)
+    monkeypatch.setattr(known_prepares, "MOST_OF_A_KEY", 2)
+    known = known_prepares.known_prepares(X86)
+    for scale in (0.5, 0.25, 0.125, 0.0625):
+        smallest_arena(add(scale), X86)
+    assert [len(found) for found in known._known.values() if found is not None] == [2]
+    smallest_arena(load("sample:mobilenet_v1_025"), X86)
+    assert len(known._known) <= 3
