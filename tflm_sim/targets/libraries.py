@@ -193,6 +193,13 @@ LIBRARIES: tuple[Library, ...] = (
         source="analogdevicesinc/tflite-micro",
     ),
     Library(
+        "neuralSPOT",
+        "1.7.0",
+        ("aa6e62517", "7e1eaa015"),
+        nearest="--target cortex-m55 --runtime aa6e62517 --kernels reference; its helia kernels are not modelled",
+        source="AmbiqAI/neuralSPOT, extern/tensorflow/ns_tflm_v1_7_0",
+    ),
+    Library(
         "silabs-mltk",
         "",
         ("7005d60ed", "7005d60ed"),
@@ -208,10 +215,10 @@ LIBRARIES: tuple[Library, ...] = (
     ),
     Library(
         "edge-impulse",
-        "1.9.9 .. 1.93.20",
-        ("b9b0d6343", "ea3673354"),
-        nearest="--target cortex-m4 --runtime 58aa983 --kernels reference; a mixture of 2022 and 2023 with kernels, "
-        "buffers and an allocation of its own: expect kilobytes of difference",
+        "1.93.20",
+        ("e16985378", "e16985378"),
+        nearest="--target cortex-m4 --runtime e16985378 --kernels reference; it is that with an older MEAN, without "
+        "arrays for float convolutions, without TF_LITE_STATIC_MEMORY, and with kernels of several back ends",
         source="edgeimpulse/inferencing-sdk-cpp",
     ),
     *(
@@ -228,7 +235,6 @@ LIBRARIES: tuple[Library, ...] = (
                 "2.4.4",
                 "--target esp32 --runtime 2021-04-09 --kernels reference; 3.0 uses tflm_esp32",
             ),
-            ("neuralSPOT", "", "--target cortex-m4 --runtime 2024-12-23 --kernels reference"),
             ("silabs-gsdk", "", "--target cortex-m33 --runtime 7005d60ed --kernels reference"),
             ("nxp-eiq", "", "--target cortex-m7 --runtime 2023-09-29 --kernels reference"),
             ("x-cube-ai", "", "--target cortex-m4 --runtime 2023-06-15 --kernels reference"),
