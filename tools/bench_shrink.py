@@ -1,5 +1,7 @@
 """What ``shrink`` gives for every model of a folder: ``bench_shrink.py [MODEL ...] [--prove N] [--jsonl OUT]``.
 
+    python tools/bench_shrink.py --study ../shared/shrink      also: where the study's prototypes got further
+
 A row a model: smallest arena before and after, percent, multiply-accumulates, bytes of the file, seconds of CPU, and
 whether it was proved in the real TFLM or why it was refused; then the totals. The exit code is 1 where a model grows or
 a proof fails.
@@ -8,6 +10,7 @@ a proof fails.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import resource
 import statistics
@@ -61,6 +64,7 @@ def main() -> int:
     parser.add_argument("--kernel-order", action="store_true")
     parser.add_argument("--max-macs", type=float, default=MAX_MACS)
     parser.add_argument("--prove", type=int, metavar="N", help="run both in the wheel on N inputs and the extremes")
+    parser.add_argument("--study", type=Path, metavar="DIR", help="the prototypes' results (*.jsonl.gz)")
     parser.add_argument("--jsonl", type=Path, help="also write the rows to this file")
     args = parser.parse_args()
     rows = []
@@ -73,6 +77,8 @@ def main() -> int:
     if args.jsonl is not None:
         args.jsonl.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
     print("\n".join(_totals(rows)))
+    if args.study is not None:
+        print("\n".join(_comparison(rows, _prototype(args))))
     return int(any(row.after > row.before or row.refused.startswith("refused") for row in rows))
 
 
@@ -102,6 +108,35 @@ def _row(path: Path, args: argparse.Namespace) -> Row:
         _cpu_seconds() - began,
         "" if proof is None else f"{proof.runs} runs, {proof.distinct} outputs",
     )
+
+
+def _prototype(args: argparse.Namespace) -> dict[str, int]:
+    """Return the smallest arena that the study's prototypes got with these options, by model."""
+    files: dict[str, tuple[str, ...]] = {"full": ("tile",), "full2": ("tile",)}
+    if args.kernel_order:
+        files = {"diag": ("new",), "diag2": ("new",)}
+    elif args.offline_plan:
+        files = {"full": ("alias",), "full2": ("alias",), "alias": ("cm4", "new")}
+    found: dict[str, int] = {}
+    for name, keys in files.items():
+        with gzip.open(args.study / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for row in map(json.loads, lines):
+                value = row
+                for key in keys:
+                    value = value.get(key) if isinstance(value, dict) else None
+                if isinstance(value, int):
+                    found[row["name"]] = min(value, found.get(row["name"], value))
+    return found
+
+
+def _comparison(rows: list[Row], prototype: dict[str, int]) -> Iterator[str]:
+    """Yield the models with a larger arena than the prototype's."""
+    compared = [row for row in rows if row.counts and row.name in prototype]
+    worse = [row for row in compared if row.after > prototype[row.name]]
+    better = sum(row.after < prototype[row.name] for row in compared)
+    yield f"prototypes: {len(compared)} models compared, {better} better, {len(worse)} worse"
+    for row in worse:
+        yield f"  {row.name}: {row.after:,} B, the prototype's {prototype[row.name]:,} B"
 
 
 def _cpu_seconds() -> float:

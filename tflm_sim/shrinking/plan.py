@@ -126,8 +126,13 @@ class Layout:
             return False
         if (distance if a == link.parent else -distance) != link.offset:
             return False
-        scope = self.scope_of[link.operator]
-        return self.alive[link.parent].last == scope == self.alive[link.child].first
+        return self.is_handed_on(link.operator, link.parent, link.child)
+
+    def is_handed_on(self, operator: int, source: int, output: int) -> bool:
+        """Return whether an operator is the last to need one tensor and the first to write another one."""
+        scope = self.scope_of[operator]
+        is_read_later = source in self.draft.outputs
+        return not is_read_later and self.alive[source].last == scope == self.alive[output].first
 
     def agree(self, a: int, b: int, distance: int) -> bool:
         """Return whether two tensors hold the same in the bytes that they share when b begins ``distance`` behind a."""
@@ -293,8 +298,7 @@ def find_steps(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple
         source, output = ((operator.inputs or ()) + (-1,))[0], single_output(operator)
         if output not in layout.alive or source not in layout.alive:
             continue
-        scope = layout.scope_of[index]
-        is_handed_on = layout.alive[source].last == scope == layout.alive[output].first
+        is_handed_on = layout.is_handed_on(index, source, output)
         if is_handed_on and promised(use_of(draft.name(operator), operator, draft.tensors), DIAGONAL, libraries):
             distance = needed_distance(draft, operator)
             if distance is not None:

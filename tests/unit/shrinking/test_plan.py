@@ -19,7 +19,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners import native
 from tflm_sim.shrinking.contracts import CONTRACTS, DIAGONAL, IN_PLACE, Use, promised
 from tflm_sim.shrinking.diagonal import needed_distance, reads_are_safe
-from tflm_sim.shrinking.plan import with_offsets
+from tflm_sim.shrinking.plan import plan_offline, with_offsets
 from tflm_sim.shrinking.plan_check import check_plan
 from tflm_sim.shrinking.verify import VerificationFailed
 from tflm_sim.targets.kernel_library import KernelLibrary
@@ -161,6 +161,19 @@ def test_the_distance_in_closed_form_is_the_one_that_tap_by_tap_counting_finds(
         name = draft.name(draft.operators[0])
         assert reads_are_safe(model, draft.operators[0], name, distance)
         assert distance == 0 or not reads_are_safe(model, draft.operators[0], name, distance - 1)
+
+
+@needs_c
+@pytest.mark.parametrize("last", ["RELU", "CONV_2D"])
+def test_an_output_of_the_model_is_not_written_over_by_the_last_operator(last: str) -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 16, 16, 2))
+    a = layers.conv(x, 16)
+    b = layers.elementwise("RELU", a) if last == "RELU" else layers.conv(a, 16, kernel=1)
+    simulation = simulate(layers.model([x], [b, a]), REFERENCE)
+    planned = plan_offline(simulation.model, [simulation], kernel_order=True)
+    assert planned is not None
+    check_plan(planned, simulate(planned, REFERENCE))
 
 
 DSP = KernelLibrary("cmsis_nn", "4ab83cc", "dsp")
