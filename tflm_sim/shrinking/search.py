@@ -8,7 +8,7 @@ simulated; a pass that does not pay as a whole is tried edit by edit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -22,15 +22,14 @@ from tflm_sim.shrinking import choice, peaks
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import multiplications, total_multiplications
 from tflm_sim.shrinking.order import reorder
-from tflm_sim.shrinking.passes import Chooser, Pass, Witness, place
-from tflm_sim.shrinking.plan import overlaps, plan_offline
+from tflm_sim.shrinking.passes import Chooser, Pass, Witness
+from tflm_sim.shrinking.planning import plan_witnesses, planned_models
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
 from tflm_sim.shrinking.sizing import Sizer, gains
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
 from tflm_sim.shrinking.stripe_rules import rule
-from tflm_sim.targets.kernel_library import KernelLibrary
 
 MOST_ROUNDS = 8
 MOST_SIMULATED = 14
@@ -252,7 +251,8 @@ class Search:
         ways += [way for _, way in sorted(self._others, key=lambda other: other[0])[:MOST_OTHERS]]
         best: tuple[tuple[int, ...], Model, list[Step]] | None = None
         for way in ways:
-            for planned, arenas in self._planned(way[-1].model if way else self._unplanned()):
+            unplanned = way[-1].model if way else self._unplanned()
+            for planned, arenas in planned_models(unplanned, self.sizer, kernel_order=self.kernel_order):
                 macs = total_multiplications(Draft(planned))
                 if self._objection(planned, arenas, macs) is None and (best is None or sum(arenas) < sum(best[0])):
                     best = arenas, planned, way
@@ -261,35 +261,7 @@ class Search:
             return
         arenas, planned, self.steps = best
         before = self.steps[-1].model if self.steps else self._unplanned()
-        self._keep("offline plan", planned, arenas, self._plan_witnesses(planned, before))
-
-    def _plan_witnesses(self, planned: Model, before: Model) -> list[Witness]:
-        """Return which operators write on what they read, and which ones got another kernel for it."""
-        draft = Draft(planned)
-        witnesses = [Witness("every tensor", "has an offset in the metadata")]
-        for index, (operator, old) in enumerate(zip(draft.operators, before.subgraphs[0].operators, strict=True)):
-            if operator.options != old.options:
-                witnesses.append(Witness(place(draft, index), "goes pixel by pixel with a dilation on its single tap"))
-        for each in overlaps(self.sizer.simulate(planned)):
-            what = (
-                f"writes tensor {each.output} on {each.shared:,} B of tensor {each.source}, {each.distance:,} B below"
-            )
-            witnesses.append(Witness(place(draft, each.operator), what))
-        return witnesses
-
-    def _planned(self, model: Model) -> Iterator[tuple[Model, tuple[int, ...]]]:
-        """Yield a model with plans, with and without tensors that share bytes, and its arenas."""
-        simulations = self.sizer.simulations(model)
-        plans = [
-            plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=self.kernel_order)
-            for with_sharing in (True, False)
-        ]
-        if self.kernel_order:
-            plans += self._planned_in_order(model)
-        for planned in plans:
-            arenas = None if planned is None else self.sizer.arenas(planned)
-            if planned is not None and arenas is not None:
-                yield planned, arenas
+        self._keep("offline plan", planned, arenas, plan_witnesses(planned, before, self.sizer))
 
     def _unplanned(self) -> Model:
         """Return the original without a plan of its own."""
@@ -301,31 +273,12 @@ class Search:
         """Return the profile of a draft of the present model, on the first target."""
         return profile(draft, self.sizer.simulate(self.model))
 
-    def _planned_in_order(self, model: Model) -> Iterator[Model | None]:
-        """Yield plans for a model with other kernels: where it is fuller than such a plan, and everywhere."""
-        crowded: frozenset[int] | None = None
-        found: list[Model | None] = []
-        for _ in range(2):
-            ordered = choice.in_order(model, self.libraries, crowded)
-            planned = ordered and plan_offline(ordered, self.sizer.simulations(ordered), kernel_order=True)
-            if planned is None:
-                break
-            simulation = self.sizer.simulate(planned)
-            shared = {overlap.operator for overlap in overlaps(simulation)}
-            found.append(choice.as_before(planned, model, shared))
-            facts = profile(Draft(model), self.sizer.simulate(model))
-            crowded = frozenset(i for i, alive in enumerate(facts.live) if alive > simulation.head_bytes)
-        yield from reversed(found)
-
-    @property
-    def libraries(self) -> list[KernelLibrary]:
-        """Whose kernels run, a target each."""
-        return [configuration.target.kernel_library for configuration in self.sizer.configurations]
-
     def _choose_kernels(self) -> None:
         """Try kernels without scratch."""
         facts = self.profile(Draft(self.model))
-        self.attempt("kernel choice", lambda draft, choose: choice.drop_scratch(draft, facts, self.libraries, choose))
+        self.attempt(
+            "kernel choice", lambda draft, choose: choice.drop_scratch(draft, facts, self.sizer.libraries, choose)
+        )
 
     def _order(self) -> None:
         """Try another order of the operators."""

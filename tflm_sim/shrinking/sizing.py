@@ -10,6 +10,7 @@ from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
+from tflm_sim.targets.kernel_library import KernelLibrary
 
 
 @dataclass(slots=True)
@@ -23,6 +24,11 @@ class Sizer:
 
     configurations: Sequence[Configuration]
     runs: int = 0
+
+    @property
+    def libraries(self) -> list[KernelLibrary]:
+        """Whose kernels run, a target each."""
+        return [configuration.target.kernel_library for configuration in self.configurations]
 
     def simulate(self, model: Model, index: int = 0) -> Simulation:
         """Return all that one target says of a model.

@@ -1,0 +1,57 @@
+"""The plans that the search tries for a model, and what there is to say of the one that it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.types import Model
+from tflm_sim.shrinking import choice
+from tflm_sim.shrinking.passes import Witness, place
+from tflm_sim.shrinking.plan import overlaps, plan_offline
+from tflm_sim.shrinking.profile import profile
+from tflm_sim.shrinking.sizing import Sizer
+
+
+def planned_models(model: Model, sizer: Sizer, *, kernel_order: bool) -> Iterator[tuple[Model, tuple[int, ...]]]:
+    """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target."""
+    simulations = sizer.simulations(model)
+    plans = [
+        plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=kernel_order)
+        for with_sharing in (True, False)
+    ]
+    if kernel_order:
+        plans += _in_order(model, sizer)
+    for planned in plans:
+        arenas = None if planned is None else sizer.arenas(planned)
+        if planned is not None and arenas is not None:
+            yield planned, arenas
+
+
+def _in_order(model: Model, sizer: Sizer) -> list[Model]:
+    """Return plans for a model with other kernels: where it is fuller than such a plan, and everywhere."""
+    crowded: frozenset[int] | None = None
+    found: list[Model] = []
+    for _ in range(2):
+        ordered = choice.in_order(model, sizer.libraries, crowded)
+        planned = ordered and plan_offline(ordered, sizer.simulations(ordered), kernel_order=True)
+        if planned is None:
+            break
+        simulation = sizer.simulate(planned)
+        found.append(choice.as_before(planned, model, (overlap.operator for overlap in overlaps(simulation))))
+        live = profile(Draft(model), sizer.simulate(model)).live
+        crowded = frozenset(index for index, alive in enumerate(live) if alive > simulation.head_bytes)
+    return found[::-1]
+
+
+def plan_witnesses(planned: Model, before: Model, sizer: Sizer) -> list[Witness]:
+    """Return which operators write on what they read, and which ones got another kernel for it."""
+    draft = Draft(planned)
+    witnesses = [Witness("every tensor", "has an offset in the metadata")]
+    for index, (operator, old) in enumerate(zip(draft.operators, before.subgraphs[0].operators, strict=True)):
+        if operator.options != old.options:
+            witnesses.append(Witness(place(draft, index), "goes pixel by pixel with a dilation on its single tap"))
+    for each in overlaps(sizer.simulate(planned)):
+        what = f"writes tensor {each.output} {each.distance:,} B below tensor {each.source}, {each.shared:,} B on it"
+        witnesses.append(Witness(place(draft, each.operator), what))
+    return witnesses

@@ -1,0 +1,231 @@
+"""What sums over windows make of their inputs' hashes: convolutions, pools, dense layers.
+
+What a product makes nothing of (an input at its zero point, a filter element at its own) is not hashed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from tflm_sim.shrinking.symbolic import (
+    FLOAT_TYPES,
+    Call,
+    Hashes,
+    coefficients,
+    kind,
+    mix,
+    quantization_facts,
+    salt,
+    zero_hash,
+)
+
+
+def is_said(call: Call, position: int, shape: Sequence[int]) -> bool:
+    """Return whether a constant operand says that the output has a shape."""
+    numbers = call.numbers[position]
+    return numbers is not None and tuple(numbers.ravel()) == tuple(shape)
+
+
+def _geometry(call: Call, kernel: tuple[int, int]) -> list[tuple[int, int, int]] | None:
+    """Return (stride, dilation, padding before) along rows and columns, None where the output's shape is another one.
+
+    Source: tensorflow/lite/kernels/padding.h ComputePaddingHeightWidth @ 90b983c.
+    """
+    facts = []
+    for axis, side in ((1, "h"), (2, "w")):
+        stride = max(1, call.option(f"stride_{side}", 1))
+        dilation = max(1, call.option(f"dilation_{side}_factor", 1))
+        outputs, size = (call.outputs[0].shape or ())[axis], call.value(0).shape[axis]
+        needed = (outputs - 1) * stride + (kernel[axis - 1] - 1) * dilation + 1
+        is_same = call.option("padding") == 0
+        if (outputs != -(-size // stride)) if is_same else (needed > size or needed + stride <= size):
+            return None
+        facts.append((stride, dilation, max(0, needed - size) // 2 if is_same else 0))
+    return facts
+
+
+def _tap(value: Hashes, outputs: tuple[int, int], geometry: list[tuple[int, int, int]], tap: tuple[int, int]) -> Hashes:
+    """Return what each output reads at one tap of its window, 0 outside of the image."""
+    result = np.zeros((value.shape[0], *outputs, value.shape[3]), np.uint64)
+    cuts: list[tuple[slice, slice]] = []
+    for axis in (0, 1):
+        stride, dilation, before = geometry[axis]
+        start = tap[axis] * dilation - before
+        first = (stride - 1 - start) // stride if start < 0 else 0
+        last = min(outputs[axis], (value.shape[axis + 1] - 1 - start) // stride + 1)
+        if first >= last:
+            return result
+        begin = first * stride + start
+        cuts.append((slice(first, last), slice(begin, begin + (last - first - 1) * stride + 1, stride)))
+    (rows_out, rows_in), (columns_out, columns_in) = cuts
+    result[:, rows_out, columns_out] = value[:, rows_in, columns_in]
+    return result
+
+
+def _counted(call: Call) -> Hashes:
+    """Return the input with 0 for the elements that a product makes nothing of."""
+    value, tensor = call.value(0), call.inputs[0]
+    assert tensor is not None, "a convolution has an input"
+    return np.where(value == zero_hash(tensor), np.uint64(0), value)
+
+
+def _channel_facts(call: Call, channels: int, bias: Hashes | None) -> Hashes:
+    """Return a hash of bias and filter scale for each output channel."""
+    filters = call.inputs[1]
+    assert filters is not None, "a convolution has a filter"
+    scales = quantization_facts(filters.quantization)
+    facts: Hashes = np.zeros(channels, np.uint64)
+    if scales:
+        bits: Hashes = np.frombuffer(np.asarray(scales[0], "<f8").tobytes(), np.uint64)
+        spread: Hashes = np.broadcast_to(bits, (channels,)) if bits.size in (1, channels) else facts + salt(scales)
+        facts = mix(spread)
+    return facts if bias is None else mix(facts + bias.ravel())
+
+
+def _bias(call: Call) -> Hashes | None:
+    return call.values[2] if len(call.values) > 2 else None
+
+
+def _filter_kind(call: Call) -> tuple[object, ...]:
+    """Return type and zero points of the filter, whose scales count channel by channel."""
+    filters = call.inputs[1]
+    assert filters is not None, "a convolution has a filter"
+    points = set(filters.quantization.zero_point) if filters.quantization else set()
+    return int(filters.type), sorted(points)
+
+
+_GEOMETRY_OPTIONS = (
+    "padding", "stride_h", "stride_w", "dilation_h_factor", "dilation_w_factor", "filter_height", "filter_width",
+    "depth_multiplier",
+)  # fmt: skip
+
+
+def convolution(call: Call) -> Sequence[Hashes] | None:
+    """CONV_2D: each output channel sums the products of its group's window."""
+    value, weights = _counted(call), call.value(1)
+    target = call.outputs[0].shape or ()
+    if value.ndim != 4 or weights.ndim != 4 or len(target) != 4:
+        return None
+    channels, rows, columns, depth = weights.shape
+    groups = value.shape[3] // max(1, depth)
+    if groups < 1 or channels % groups or not _is_finite(call):
+        return None
+    geometry = _geometry(call, (rows, columns))
+    if geometry is None:
+        return None
+    taps = coefficients("taps", rows * columns * depth).reshape(rows, columns, depth)
+    digest = np.zeros((*target[:3], groups), np.uint64)
+    for i in range(rows):
+        for j in range(columns):
+            read = _tap(value, (target[1], target[2]), geometry, (i, j)).reshape(*target[:3], groups, depth)
+            digest += (read * taps[i, j]).sum(axis=-1, dtype=np.uint64)
+    shared = coefficients("weights", rows * columns * depth).reshape(rows, columns, depth)
+    own = mix((weights * shared).sum(axis=(1, 2, 3), dtype=np.uint64)) + _channel_facts(call, channels, _bias(call))
+    whole = np.repeat(digest, channels // groups, axis=3) + own
+    return [mix(whole + call.salt(_filter_kind(call), without=_GEOMETRY_OPTIONS))]
+
+
+def depthwise(call: Call) -> Sequence[Hashes] | None:
+    """DEPTHWISE_CONV_2D: each output channel sums the products of one input channel."""
+    value, weights = _counted(call), call.value(1)
+    target, filters = call.outputs[0].shape or (), call.inputs[1]
+    if value.ndim != 4 or weights.ndim != 4 or len(target) != 4 or filters is None or not _is_finite(call):
+        return None
+    _, rows, columns, channels = weights.shape
+    if not value.shape[3] or channels % value.shape[3]:
+        return None
+    is_float = filters.type in FLOAT_TYPES
+    # Integer sums: which weight meets which input counts, not where; a weight at the zero point counts for nothing.
+    used = np.where(weights == zero_hash(filters), np.uint64(0), weights | np.uint64(1))
+    places = coefficients("places", rows * columns).reshape(rows, columns)
+    geometry = _geometry(call, (rows, columns))
+    if geometry is None:
+        return None
+    digest = np.zeros(target, np.uint64)
+    for i in range(rows):
+        for j in range(columns):
+            read = _tap(value, (target[1], target[2]), geometry, (i, j))
+            read = np.repeat(read, channels // value.shape[3], axis=3)
+            digest += read * (mix(weights[0, i, j] + places[i, j]) | np.uint64(1) if is_float else used[0, i, j])
+    own = _channel_facts(call, channels, _bias(call))
+    return [mix(digest + own + call.salt(_filter_kind(call), without=_GEOMETRY_OPTIONS))]
+
+
+def _is_finite(call: Call) -> bool:
+    """Return whether no constant weight makes more of a zero than a zero."""
+    filters = call.numbers[1]
+    return filters is None or not np.issubdtype(filters.dtype, np.floating) or bool(np.isfinite(filters).all())
+
+
+def pool(call: Call) -> Sequence[Hashes] | None:
+    """AVERAGE_POOL_2D and MAX_POOL_2D: each output depends on its window."""
+    value, target = call.value(0), call.outputs[0].shape or ()
+    if value.ndim != 4 or len(target) != 4:
+        return None
+    rows, columns = call.option("filter_height"), call.option("filter_width")
+    geometry = _geometry(call, (rows, columns))
+    if geometry is None:
+        return None
+    places = coefficients("pool", rows * columns).reshape(rows, columns)
+    digest = np.zeros(target, np.uint64)
+    for i in range(rows):
+        for j in range(columns):
+            digest += _tap(value, (target[1], target[2]), geometry, (i, j)) * places[i, j]
+    return [mix(digest + call.salt(without=_GEOMETRY_OPTIONS))]
+
+
+def transposed(call: Call) -> Sequence[Hashes] | None:
+    """TRANSPOSE_CONV: every input pixel adds to a window of outputs; the order of integer sums does not count."""
+    source, weights, target = call.inputs[2], call.value(1), call.outputs[0].shape or ()
+    value = call.value(2)
+    if (
+        source is None
+        or not is_said(call, 0, target)
+        or value.ndim != 4
+        or weights.ndim != 4
+        or len(target) != 4
+        or not _is_finite(call)
+    ):
+        return None
+    channels, rows, columns, depth = weights.shape
+    strides = [max(1, call.option(f"stride_{side}", 1)) for side in "hw"]
+    padding = [0, 0]
+    if call.option("padding") == 0:
+        # Source: tensorflow/lite/micro/kernels/transpose_conv.cc CalculateOpData @ 90b983c.
+        needed = [(-(-target[i + 1] // strides[i]) - 1) * strides[i] + (rows, columns)[i] for i in (0, 1)]
+        padding = [max(0, need - size) // 2 for need, size in zip(needed, target[1:3], strict=True)]
+    taps = coefficients("taps", rows * columns * depth).reshape(rows, columns, depth)
+    digest = np.zeros(target[:3], np.uint64)
+    for row, column in np.ndindex(value.shape[1:3]):
+        top, left = row * strides[0] - padding[0], column * strides[1] - padding[1]
+        first = max(0, -top), max(0, -left)
+        last = min(rows, target[1] - top), min(columns, target[2] - left)
+        if first[0] < last[0] and first[1] < last[1]:
+            window = taps[first[0] : last[0], first[1] : last[1]]
+            added = np.einsum("bd,ijd->bij", value[:, row, column], window)
+            digest[:, top + first[0] : top + last[0], left + first[1] : left + last[1]] += added
+    own = mix((weights * coefficients("weights", taps.size).reshape(taps.shape)).sum(axis=(1, 2, 3), dtype=np.uint64))
+    bias = call.values[3] if len(call.values) > 3 else None
+    facts = _channel_facts(call, channels, bias)
+    number = call.salt(kind(source), _filter_kind(call), without=_GEOMETRY_OPTIONS)
+    return [mix(digest[..., None] + own + facts + number)]
+
+
+def dense(call: Call) -> Sequence[Hashes] | None:
+    """FULLY_CONNECTED: each output sums the products of a row."""
+    weights, target = call.value(1), call.outputs[0].shape or ()
+    value = _counted(call)
+    if weights.ndim != 2 or not target or value.size % weights.shape[1] or not _is_finite(call):
+        return None
+    rows = value.reshape(-1, weights.shape[1])
+    if rows.shape[0] * weights.shape[0] != prod(target):
+        return None
+    shared = coefficients("dense", weights.shape[1])
+    digest = (rows * shared).sum(axis=1, dtype=np.uint64)[:, None]
+    inner = coefficients("dense weights", weights.shape[1])
+    own = mix((weights * inner).sum(axis=1, dtype=np.uint64)) + _channel_facts(call, weights.shape[0], _bias(call))
+    number = call.salt(_filter_kind(call), without=("keep_num_dims",))
+    return [mix(digest + own + number).reshape(target)]
