@@ -47,6 +47,7 @@ NUMPY_IN_SHRINKING = {
         "symbolic",
         "verify",
         "wheel_worker",
+        "window_evaluators",
     ]
 }
 
