@@ -25,6 +25,7 @@ class ArenaState:
     Attributes:
         head: Bytes of the head.
         temps: The temps that were not given back, by offset.
+        temp_end: Where the temp section ends: what was given back stays in it until its reset.
         tail_used: Bytes of persistent memory.
         place: The phase or operator that is at work.
         planner_tables: Where the planner's tables start in the temp section; -1 before a plan.
@@ -33,6 +34,7 @@ class ArenaState:
     def __init__(self, handlers: Mapping[type, Callable[[Any], None]] | None = None) -> None:
         self.head = 0
         self.temps: dict[int, Temp] = {}
+        self.temp_end = 0
         self.tail_used = 0
         self.place: OpEvent | Phase = START
         self.planner_tables = -1
@@ -70,7 +72,7 @@ class ArenaState:
         return max(self.head, max((temp.temp_end for temp in self.temps.values()), default=0))
 
     def _run(self, _: Run) -> None:
-        self.head = self.tail_used = 0
+        self.head = self.temp_end = self.tail_used = 0
         self.temps = {}
         self.place, self.planner_tables = START, -1
 
@@ -82,6 +84,7 @@ class ArenaState:
 
     def _temp(self, event: Temp) -> None:
         self.temps[event.offset] = event
+        self.temp_end = event.temp_end
         if self.place.stage is Stage.PLANNER_ARENA:
             self.planner_tables = event.offset
 
@@ -91,9 +94,12 @@ class ArenaState:
     def _temp_reset(self, event: TempReset) -> None:
         if event.ok:
             self.temps.clear()
+        self.temp_end = event.head if event.ok else event.temp_end
 
     def _resize(self, event: Resize) -> None:
         self.head = event.head
+        if event.ok:
+            self.temp_end = event.head
 
 
 _UPDATES: dict[type, Callable[[ArenaState, Any], None]] = {

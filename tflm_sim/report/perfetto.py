@@ -54,25 +54,13 @@ def _moments(picture: Picture) -> Iterator[Row]:
 
 
 def _sections(picture: Picture) -> Iterator[Row]:
-    head = temp = tail = 0
-    for time, step in enumerate(picture.steps):
-        if step.kind == "resize":
-            head = step.value
-            temp = temp if step.text else head
-        elif step.kind == "reset":
-            temp = step.value
-        elif step.kind in ("persist", "temp"):
-            block = picture.blocks[step.value]
-            arguments = {"bytes": block.size, "offset": block.offset, "what": printable(block.label) or block.category}
-            if is_tail(block):
-                tail += block.size + block.padding
-                yield {"ph": "i", "pid": ALLOCATE, "tid": 1, "ts": time, "s": "t", "name": "persist", "args": arguments}
-            else:
-                temp = max(temp, block.offset + block.size)
-        else:
-            continue
-        values = {"head": head, "temp": max(temp - head, 0), "tail": tail}
-        yield {"ph": "C", "pid": ALLOCATE, "ts": time, "name": "arena bytes", "args": values}
+    for block in filter(is_tail, picture.blocks):
+        arguments = {"bytes": block.size, "offset": block.offset, "what": printable(block.label) or block.category}
+        where = {"pid": ALLOCATE, "tid": 1, "ts": block.begin}
+        yield {"ph": "i", **where, "s": "t", "name": "persist", "args": arguments}
+    for level in picture.levels:
+        values = {"head": level.head, "temp": level.temp - level.head, "tail": level.tail}
+        yield {"ph": "C", "pid": ALLOCATE, "ts": level.step, "name": "arena bytes", "args": values}
 
 
 def _scopes(picture: Picture) -> Iterator[Row]:

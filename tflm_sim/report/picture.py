@@ -64,6 +64,15 @@ class Step(NamedTuple):
     text: str = ""
 
 
+class Level(NamedTuple):
+    """The sections of the arena from a step on: bytes of the head, the end of temp, bytes of the tail."""
+
+    step: Count
+    head: Count
+    temp: Count
+    tail: Count
+
+
 class Resident(NamedTuple):
     """A buffer that the planner placed: bytes [offset, offset + size), scopes [first, last], both inclusive.
 
@@ -144,6 +153,7 @@ class Picture:
         live_bytes: Of each scope, each buffer rounded up to 16.
         limits: The largest need first: what binds, then what would bind next. Empty for two arenas.
         remedies: The largest saving first.
+        levels: The sections of the arena wherever one moves; pictures that 0.1.0 saved have none.
     """
 
     title: str
@@ -162,6 +172,7 @@ class Picture:
     live_bytes: tuple[int, ...]
     limits: tuple[Limit, ...]
     remedies: tuple[Remedy, ...]
+    levels: tuple[Level, ...] = field(default=(), metadata=columns(Level))
 
     @property
     def peak_scope(self) -> int:

@@ -20,7 +20,7 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
-from tflm_sim.report.picture import Block, Limit, Moment, Step
+from tflm_sim.report.picture import Block, Level, Limit, Moment, Step
 from tflm_sim.units import align_up
 
 
@@ -33,6 +33,7 @@ class PictureBuilder(ArenaState):
 
     Attributes:
         moments, steps: In order.
+        levels: Where a section of the arena moves.
         limits: By stage.
         scratch_labels: What each scratch buffer is for.
     """
@@ -43,9 +44,12 @@ class PictureBuilder(ArenaState):
         self._blocks: list[Block] = []
         self._temp_blocks: dict[int, int] = {}
         self._head_block, self._drawn_head = -1, 0
+        self._planner_end = -1
+        self._planner_levels: list[int] = []
         self._part = "prepare"
         self.moments: list[Moment] = []
         self.steps: list[Step] = []
+        self.levels: list[Level] = []
         self.limits: dict[str, Limit] = {}
         self.scratch_labels: list[str] = []
         super().__init__(
@@ -75,7 +79,18 @@ class PictureBuilder(ArenaState):
         return tuple(row if row.end >= 0 else row._replace(end=last) for row in self._blocks)
 
     def _step(self, kind: str, value: int, text: str = "") -> None:
+        self._note_level()
         self.steps.append(Step(kind, value, text))
+
+    def _note_level(self) -> None:
+        """Keep the sections where one moves; how far the planner's tables reach is known when the plan is done."""
+        is_planning = self._planner_end >= 0
+        temp = self._planner_end if is_planning else max(self.temp_end, self.head)
+        level = Level(len(self.steps), self.head, temp, self.tail_used)
+        if not self.levels or self.levels[-1][1:] != level[1:] or (is_planning and not self._planner_levels):
+            if is_planning:
+                self._planner_levels.append(len(self.levels))
+            self.levels.append(level)
 
     def _begin_moment(self, stage: Stage, subgraph: int, operator: int) -> None:
         self.moments.append(Moment(stage.value, subgraph, operator, len(self.steps)))
@@ -108,6 +123,7 @@ class PictureBuilder(ArenaState):
         if self.stage is Stage.PLANNER_ARENA:
             label = f"the planner gets all that is free, {event.size:,} bytes; drawn is what it needs"
             block = self._take("planner", event.offset, 0, label)
+            self._planner_end = event.offset
         else:
             category = "planning" if self.stage is Stage.PLAN else "temp"
             block = self._take(category, event.offset, event.size, "")
@@ -122,9 +138,12 @@ class PictureBuilder(ArenaState):
             self._step("free", block)
 
     def _temps_reset(self, event: TempReset) -> None:
+        self._planner_end = -1
         self._step("reset", event.head if event.ok else event.temp_end, "" if event.ok else "refused")
 
     def _resized(self, event: Resize) -> None:
+        if event.ok:
+            self._planner_end = -1
         if event.ok and event.head != self._drawn_head:
             if self._head_block >= 0:
                 self._release(self._head_block)
@@ -149,6 +168,8 @@ class PictureBuilder(ArenaState):
             start = self._blocks[block].offset
             tables = event.buffer_count * self._per_buffer_size
             self._blocks[block] = self._blocks[block]._replace(size=tables)
+            for row in self._planner_levels:
+                self.levels[row] = self.levels[row]._replace(temp=start + tables)
             self._need(align_up(start + tables, BUFFER_ALIGNMENT), step=self._blocks[block].begin)
         self._part = "running"
 

@@ -75,6 +75,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str) -> Picture
         moments=tuple(builder.moments),
         blocks=builder.blocks(),
         steps=tuple(builder.steps),
+        levels=tuple(builder.levels),
         op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
         subgraph_names=_subgraph_names(roomy.model),
         scopes=tuple(allocation.scopes) if allocation and residents else (),

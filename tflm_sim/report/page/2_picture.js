@@ -25,7 +25,7 @@ class PictureView {
     this.stepCount = steps.kind.length;
     this.scopeCount = this.scopes.length;
     this.momentOf = this.#momentOfSteps();
-    this.states = this.#states();
+    this.states = this.#states(document.levels);
     this.peakScope = this.live.length ? this.live.reduce((best, n, i) => (n > this.live[best] ? i : best), 0) : -1;
     this.#sortBlocks();
   }
@@ -49,18 +49,13 @@ class PictureView {
   }
 
   /** Head, end of temp and start of the tail after each step, bytes. */
-  #states() {
-    const head = new Int32Array(this.stepCount), temp = new Int32Array(this.stepCount), tail = new Int32Array(this.stepCount);
-    let headNow = 0, tempNow = 0, tailNow = this.arena;
-    for (let step = 0; step < this.stepCount; step++) {
-      const kind = this.steps.kind[step], value = this.steps.value[step];
-      if (kind === "resize") { headNow = value; if (!this.steps.text[step]) tempNow = value; }
-      else if (kind === "reset") tempNow = value;
-      else if (kind === "persist") tailNow = Math.min(tailNow, this.blocks.offset[value]);
-      else if (kind === "temp") tempNow = Math.max(tempNow, this.blocks.offset[value] + this.blocks.size[value]);
-      head[step] = headNow;
-      temp[step] = Math.max(tempNow, headNow);
-      tail[step] = tailNow;
+  #states(levels) {
+    const [head, temp, tail] = [0, 0, this.arena].map((value) => new Int32Array(this.stepCount).fill(value));
+    for (let row = 0; row < levels.step.length; row++) {
+      const start = levels.step[row], end = levels.step[row + 1];
+      head.fill(levels.head[row], start, end);
+      temp.fill(levels.temp[row], start, end);
+      tail.fill(this.arena - levels.tail[row], start, end);
     }
     return { head, temp, tail };
   }
