@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Self
 
+SETUP, STRUCTS, PLANNING, RIM = "start", "structs", "plan", "inputs, outputs"
 OBJECTS, GRAPH, KERNEL, ENDS = "allocator objects", "subgraph structs", "kernel data", "input and output tensors"
 
 
@@ -16,44 +17,52 @@ class Stage(StrEnum):
 
     Attributes:
         words: What people call it.
+        doing: What TFLM does then, a clause.
         group: What persistent memory that is taken in it is, "" where none is.
+        part: The part of AllocateTensors() that it belongs to, "" for Invoke().
     """
 
     words: str
+    doing: str
     group: str
+    part: str
 
-    def __new__(cls, name: str, group: str = "", words: str = "") -> Self:
+    def __new__(cls, name: str, part: str = "", group: str = "", doing: str = "", words: str = "") -> Self:
         """Make a row of the table."""
         stage = str.__new__(cls, name)
         stage._value_ = name
-        stage.words, stage.group = words or name.replace("_", " "), group
+        stage.words, stage.group, stage.part = words or name.replace("_", " "), group, part
+        stage.doing = doing or stage.words
         return stage
 
     START = "start"
-    CREATE = "create", OBJECTS
-    RESOURCE_VARIABLES = "resource_variables", "resource variable table"
-    BUILTIN_DATA_ALLOCATOR = "builtin_data_allocator", OBJECTS
-    INIT_SCRATCH = "init_scratch", OBJECTS
-    SUBGRAPH_ALLOCATIONS = "subgraph_allocations", GRAPH
-    EVAL_TENSORS = "eval_tensors", "eval tensors"
-    NODE_REGS = "node_regs", "nodes and registrations"
-    OP_PARSE = "op_parse", "builtin data", "parse"
-    OP_INIT = "op_init", KERNEL, "init"
-    OP_PREPARE = "op_prepare", KERNEL, "prepare"
-    OP_PREPARED = "op_prepared", KERNEL, "prepared"
-    SCRATCH_HANDLES = "scratch_handles", "scratch buffer handles"
-    PLAN = "plan"
-    VARIABLES = "variables", "variable tensors"
-    PLANNER_ARENA = "planner_arena"
-    INPUT_TENSORS = "input_tensors", ENDS
-    INPUT_TENSOR = "input_tensor", ENDS
-    OUTPUT_TENSORS = "output_tensors", ENDS
-    OUTPUT_TENSOR = "output_tensor", ENDS
-    RESET = "reset"
-    DONE = "done"
-    OP_INVOKE = "op_invoke", "", "invoke"
+    CREATE = "create", SETUP, OBJECTS, "setting up the interpreter"
+    RESOURCE_VARIABLES = "resource_variables", SETUP, "resource variable table", "creating resource variables"
+    BUILTIN_DATA_ALLOCATOR = "builtin_data_allocator", SETUP, OBJECTS
+    INIT_SCRATCH = "init_scratch", SETUP, OBJECTS
+    SUBGRAPH_ALLOCATIONS = "subgraph_allocations", STRUCTS, GRAPH, "starting the model"
+    EVAL_TENSORS = "eval_tensors", STRUCTS, "eval tensors", "describing the tensors"
+    NODE_REGS = "node_regs", STRUCTS, "nodes and registrations", "listing the operators"
+    OP_PARSE = "op_parse", "parse", "builtin data", "reading the operators' options", "parse"
+    OP_INIT = "op_init", "init", KERNEL, "", "init"
+    OP_PREPARE = "op_prepare", "prepare", KERNEL, "preparing the operators", "prepare"
+    OP_PREPARED = "op_prepared", "", KERNEL, "", "prepared"
+    SCRATCH_HANDLES = "scratch_handles", PLANNING, "scratch buffer handles"
+    PLAN = "plan", PLANNING, "", "planning the memory"
+    VARIABLES = "variables", PLANNING, "variable tensors", "placing the variables"
+    PLANNER_ARENA = "planner_arena", PLANNING
+    INPUT_TENSORS = "input_tensors", RIM, ENDS, "making the input tensors"
+    INPUT_TENSOR = "input_tensor", RIM, ENDS
+    OUTPUT_TENSORS = "output_tensors", RIM, ENDS, "making the output tensors"
+    OUTPUT_TENSOR = "output_tensor", RIM, ENDS
+    RESET = "reset", RIM
+    DONE = "done", RIM
+    OP_INVOKE = "op_invoke", "", "", "", "invoke"
+    INVOKE = "invoke", "", "", "running the model"
 
 
+PARTS = tuple(dict.fromkeys(stage.part for stage in Stage if stage.part))
+"""Of AllocateTensors(), in order."""
 GROUPS = frozenset(stage.group for stage in Stage if stage.group)
 """What the tail's bytes are."""
 KERNEL_STEPS = frozenset({Stage.OP_INIT, Stage.OP_PREPARE, Stage.OP_PREPARED, Stage.OP_INVOKE})

@@ -17,20 +17,6 @@ from tflm_sim.board.dialects.events import ArenaConfigured, LogEvent, Message, R
 from tflm_sim.board.dialects.messages import BY_KIND, Role
 from tflm_sim.units import format_size
 
-PHASES = {
-    "create": "setting up the interpreter",
-    "resource_variables": "creating resource variables",
-    "subgraph_allocations": "starting the model",
-    "eval_tensors": "describing the tensors",
-    "node_regs": "listing the operators",
-    "op_parse": "reading the operators' options",
-    "op_prepare": "preparing the operators",
-    "plan": "planning the memory",
-    "variables": "placing the variables",
-    "input_tensors": "making the input tensors",
-    "output_tensors": "making the output tensors",
-    "invoke": "running the model",
-}
 PATIENCE = 8
 """Lines of other text after which a chain is over."""
 LONGEST_CHAIN = 64
@@ -53,7 +39,7 @@ class Diagnosis:
 
     Attributes:
         what: One clause that says what failed.
-        phase: A key of ``PHASES``, "" when the log does not tell.
+        phase: The name of TFLM's stage in traces (``arena.stages``), "" when the log does not tell.
         op: The operator's name, "" when the log does not name one.
         node: Its index, or None.
         refusals: What the arena refused, in order; () when the arena is not the problem.

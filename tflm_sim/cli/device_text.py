@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TextIO
 
-from tflm_sim.board.diagnosis import PHASES, Diagnosis
+from tflm_sim.arena.stages import Stage
+from tflm_sim.board.diagnosis import Diagnosis
 from tflm_sim.board.dialects.events import (
     AllocationReport,
     ArenaUsed,
@@ -259,7 +260,7 @@ def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
     times = f" ({len(diagnosis.lines)} times)" if len(diagnosis.lines) > 1 else ""
     lines = [f"line {diagnosis.lines[0]}{times}: {diagnosis.what}"]
     if diagnosis.phase:
-        lines.append(f"  phase     {PHASES[diagnosis.phase]}")
+        lines.append(f"  phase     {Stage(diagnosis.phase).doing}")
     if diagnosis.op:
         lines.append(f"  operator  {diagnosis.op}" + (f", node {diagnosis.node}" if diagnosis.node is not None else ""))
     if (arena := _arena_line(diagnosis)) != "":

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePath
 
+from tflm_sim.arena.stages import PARTS, Stage
 from tflm_sim.escape import printable
 from tflm_sim.report.categories import CATEGORIES, Category
 from tflm_sim.report.picture import Block, Picture, Resident, is_tail
@@ -26,15 +27,7 @@ FREE = "."
 MOST_ROWS = 48
 MIN_WIDTH = 40
 _RESET = "\x1b[0m"
-_STAGES = (
-    ("start", ("create", "resource_variables", "builtin_data_allocator", "init_scratch")),
-    ("structs", ("subgraph_allocations", "eval_tensors", "node_regs")),
-    ("parse", ("op_parse",)),
-    ("init", ("op_init",)),
-    ("prepare", ("op_prepare",)),
-    ("plan", ("scratch_handles", "plan", "variables", "planner_arena")),
-    ("inputs, outputs", ("input_tensors", "input_tensor", "output_tensors", "output_tensor", "reset", "done")),
-)
+_PART_OF = {stage.value: stage.part for stage in Stage}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +81,8 @@ class _Map:
     def _stages(self) -> Iterable[str]:
         """Yield each stage at its fullest step; of prepare, say which operator's that is."""
         picture = self.picture
-        for title, names in _STAGES:
-            steps = [step for first, last in self._ranges(names) for step in range(first, last)]
+        for title in PARTS:
+            steps = [step for first, last in self._ranges(title) for step in range(first, last)]
             if not steps:
                 continue
             blocks = [row for row in picture.blocks if row.begin <= steps[-1] and row.end > steps[0]]
@@ -99,10 +92,10 @@ class _Map:
             at = f" at #{self._operator(step)}" if title == "prepare" and fullest else ""
             yield self._row(f"{title}{at}", [self._block_span(row) for row in alive])
 
-    def _ranges(self, names: Sequence[str]) -> Iterable[tuple[int, int]]:
+    def _ranges(self, part: str) -> Iterable[tuple[int, int]]:
         moments = self.picture.moments
         for i, moment in enumerate(moments):
-            if moment.name in names:
+            if _PART_OF.get(moment.name) == part:
                 yield moment.step, moments[i + 1].step if i + 1 < len(moments) else len(self.picture.steps)
 
     def _operator(self, step: int) -> int:

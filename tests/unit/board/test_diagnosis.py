@@ -4,6 +4,7 @@ from string import Formatter
 
 import pytest
 
+from tflm_sim.arena.stages import Stage
 from tflm_sim.board.diagnosis import Diagnosis, FailureCollector, diagnose
 from tflm_sim.board.dialects import parse_log
 from tflm_sim.board.dialects.messages import MESSAGES
@@ -128,3 +129,7 @@ def test_every_note_needs_only_fields_that_its_kind_has() -> None:
         assert needs <= {
             name for other in MESSAGES if other.kind == row.kind for t in other.templates for name in t.fields
         }
+
+
+def test_every_phase_of_a_message_is_a_stage_of_the_one_table() -> None:
+    assert {row.phase for row in MESSAGES} - {""} <= {stage.value for stage in Stage}

@@ -133,3 +133,12 @@ def test_a_plan_that_does_not_fit_is_what_binds() -> None:
     picture = take_picture(load(sample_path("residual")), M4, arena_size=10240)
     assert picture.status == "error"
     assert (picture.limits[0].stage, picture.limits[0].floor) == ("running", picture.size.answer.head_bytes)
+
+
+def test_the_levels_say_where_each_section_stands() -> None:
+    picture = take_picture(load(sample_path("residual")), "cortex-m4")
+    assert [level.step for level in picture.levels] == sorted({level.step for level in picture.levels})
+    assert all(level.head <= level.temp <= picture.arena_bytes - level.tail for level in picture.levels)
+    last = picture.levels[-1]
+    answer = picture.size.answer
+    assert (last.head, last.temp, last.tail) == (answer.head_bytes, answer.head_bytes, answer.tail_bytes)
