@@ -83,7 +83,7 @@ def _lite(args: argparse.Namespace, allowed: int | None) -> int:
 def _lite_document(source: str) -> LiteDocument:
     if source.endswith(".json"):
         return read_lite_document(source)
-    return machine_document(source, allocated(load_model(source), Settings()))
+    return machine_document(source, allocated(load_model(source, strict=False), Settings()))
 
 
 def _document(source: str, args: argparse.Namespace) -> SizeDocument:

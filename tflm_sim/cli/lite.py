@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("one model at a time; use --jsonl for several")
     code = 0
     for position, name in enumerate(args.models):
-        model = load_model(name)
+        model = load_model(name, strict=False)
         answer = _answer(model, settings, args)
         if position:
             say("")
@@ -197,7 +197,8 @@ def _answer(model: Model, settings: Settings, args: argparse.Namespace) -> Answe
 def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
     """Return the input and the shape that ``NAME=SHAPE`` names."""
     name, _, shape = text.rpartition("=")
-    inputs, tensors = model.subgraphs[0].inputs or (), model.subgraphs[0].tensors
+    tensors = model.subgraphs[0].tensors
+    inputs = [index for index in model.subgraphs[0].inputs or () if 0 <= index < len(tensors)]
     found = [index for index in inputs if tensors[index].name == name]
     if not found and name.isdigit() and int(name) < len(inputs):
         found = [inputs[int(name)]]
@@ -215,7 +216,7 @@ def _jsonl(args: argparse.Namespace, settings: Settings) -> int:
     code = 0
     for name in args.models:
         try:
-            answer = _answer(load_model(name), settings, args)
+            answer = _answer(load_model(name, strict=False), settings, args)
             document = machine_document(name, answer)
             code = code if answer.status == "ok" else SimulatedFailure.exit_code
         except TflmSimError as error:

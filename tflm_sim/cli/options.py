@@ -225,9 +225,9 @@ def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespa
     return before, after
 
 
-def load_model(name: str) -> Model:
-    """Load what a verb's MODEL names; see :func:`~tflm_sim.model.inputs.read_inputs`."""
-    return load(name)
+def load_model(name: str, *, strict: bool = True) -> Model:
+    """Load what a verb's MODEL names; see :func:`~tflm_sim.model.load.load`."""
+    return load(name, strict=strict)
 
 
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:

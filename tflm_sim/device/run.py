@@ -108,7 +108,11 @@ def run(
 
     Raises:
         UnsupportedOpError: TFLM has an operator that we have no model of.
+        ModelError: A tensor index of a model is out of range.
     """
+    for model in models:
+        if model.index_fault is not None:
+            raise model.index_fault
     target = configuration.target
     kind = "split" if configuration.is_split else configuration.interpreter
     interpreters: list[MicroInterpreter] = []

@@ -146,12 +146,17 @@ def _fill_subgraph(
     """Fill ``subgraph`` from the file's ``source``; what the runtime tells of it without refusing it is reported."""
     subgraph.reports = reports
     messages: list[str] = []
+    for label in ("inputs", "outputs"):
+        indices = getattr(source, label) or ()
+        try:
+            subgraph.check_indices(label, indices, len(source.tensors))
+            setattr(subgraph, label, indices)
+        except PrepareError as failure:
+            reports.append(failure.device_message)
     for index, tensor in enumerate(source.tensors):
         subgraph.add_tensor(_build_tensor(model, tensor, index, messages))
     if messages:
         raise refused("".join([*reports, *messages]))
-    subgraph.inputs = source.inputs or ()
-    subgraph.outputs = source.outputs or ()
     for operator in source.operators:
         objection = _objection(operator, registrations)
         if objection is not None:

@@ -115,8 +115,8 @@ class Subgraph(Graph):
         if self.state is State.IMMUTABLE:
             raise refused("AddNodeWithParameters is disallowed when graph is immutable.")
         self.state = State.UNINVOKABLE
-        self._check_indices("node inputs", inputs)
-        self._check_indices("node outputs", outputs)
+        self.check_indices("node inputs", inputs, len(self.tensors))
+        self.check_indices("node outputs", outputs, len(self.tensors))
         if options is not None:
             self._check_overlap(inputs, outputs)
         node = Node(inputs, outputs, intermediates=intermediates, registration=registration, options=options or {})
@@ -131,10 +131,11 @@ class Subgraph(Graph):
         self.execution_plan.append(len(self.nodes) - 1)
         return self.execution_plan[-1]
 
-    def _check_indices(self, label: str, indices: tuple[int, ...]) -> None:
+    def check_indices(self, label: str, indices: tuple[int, ...], count: int) -> None:
+        """Refuse tensor indices that are neither -1 nor below ``count``; the graph is inconsistent from then on."""
         for index in present(indices):
-            if not 0 <= index < len(self.tensors):
-                message = f"Invalid tensor index {index} in {label}. The subgraph has {len(self.tensors)} tensors\n"
+            if not 0 <= index < count:
+                message = f"Invalid tensor index {index} in {label}. The subgraph has {count} tensors\n"
                 self.is_consistent = False
                 raise PrepareError(message.strip(), device_message=message)
 

@@ -59,12 +59,16 @@ class FlatBuffer:
     Attributes:
         data: The file's bytes.
         size: Their number.
+        is_strict: Whether a tensor index that is out of range ends the reading.
+        index_fault: The first such index that did not.
     """
 
-    __slots__ = ("_budget", "_vtables", "data", "size")
+    __slots__ = ("_budget", "_vtables", "data", "index_fault", "is_strict", "size")
 
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: memoryview, *, strict: bool = True) -> None:
         self.data = data
+        self.is_strict = strict
+        self.index_fault: ModelError | None = None
         self.size = len(data)
         self._budget = self.size * PARSED_BYTES_PER_FILE_BYTE + PARSED_BYTES_FREE
         self._vtables: dict[int, tuple[int, ...]] = {}

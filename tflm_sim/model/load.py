@@ -21,27 +21,30 @@ from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.model.types import Model
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str], *, strict: bool = True) -> Model:
     """Read the model of a file.
 
     Args:
         path: A .tflite file, a C source with one model as an array, an archive of one; "-", ``sample:NAME``,
             ``FILE:LABEL``: see :func:`~tflm_sim.model.inputs.read_inputs`.
+        strict: As in :func:`parse`.
 
     Raises:
         ModelError: The file cannot be read, is not what it claims to be, or holds several models.
         UsageError: There is no such sample.
     """
     label, data = read_input(os.fspath(path))
-    return parse(data, path=label)
+    return parse(data, path=label, strict=strict)
 
 
-def parse(data: bytes | bytearray | memoryview, *, path: str | None = None) -> Model:
+def parse(data: bytes | bytearray | memoryview, *, path: str | None = None, strict: bool = True) -> Model:
     """Return the model that ``data`` holds; its weights are views of ``data``.
 
     Args:
         data: A whole .tflite file, with whatever follows its flatbuffer.
         path: Where the bytes came from, for messages.
+        strict: Whether to refuse tensor indices that are out of range: TFLM reads past its tables for them. The mobile
+            runtime has a meaning for -1 and words for the rest; a Model that keeps them says so (``index_fault``).
 
     Raises:
         ModelError: The bytes are not a readable model.
@@ -51,7 +54,7 @@ def parse(data: bytes | bytearray | memoryview, *, path: str | None = None) -> M
     if values is not None:
         return _model(values, source, path)
     try:
-        return parse_flatbuffer(FlatBuffer(source), path)
+        return parse_flatbuffer(FlatBuffer(source, strict=strict), path)
     except ModelError as problem:
         problem.path = path
         raise
@@ -63,12 +66,13 @@ def parse_flatbuffer(buffer: FlatBuffer, path: str | None = None) -> Model:
     Raises:
         ModelError: The bytes are not a readable model.
     """
-    return _model(read(buffer.root(FILE_IDENTIFIER), MODEL), buffer.data, path)
+    return _model(read(buffer.root(FILE_IDENTIFIER), MODEL), buffer.data, path, buffer)
 
 
-def _model(values: tuple[Any, ...], source: memoryview, path: str | None) -> Model:
+def _model(values: tuple[Any, ...], source: memoryview, path: str | None, buffer: FlatBuffer | None = None) -> Model:
     read_of_it = {field.name: value for field, value in zip(MODEL.fields, values, strict=True)}
-    return Model(**read_of_it, source=source, path=path)
+    fault = None if buffer is None else buffer.index_fault
+    return Model(**read_of_it, source=source, path=path, index_fault=fault)
 
 
 def left_to_python(source: memoryview) -> None:

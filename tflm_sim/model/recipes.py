@@ -274,12 +274,15 @@ def _read_table(table: Table, field: Field, tensor_count: int) -> Any:
 
 
 def _read_indices(table: Table, field: Field, tensor_count: int) -> tuple[int, ...] | None:
-    """Return tensor indices, all in range."""
+    """Return tensor indices, all in range where the reader is strict."""
     indices = table.numbers(field.slot, "i")
     first = field.argument
     if indices and not (first <= min(indices) and max(indices) < tensor_count):
         wrong = next(index for index in indices if not first <= index < tensor_count)
-        raise ModelError(f"{field.name} name tensor {wrong} of {tensor_count}", offset=table.position)
+        fault = ModelError(f"{field.name} name tensor {wrong} of {tensor_count}", offset=table.position)
+        if table.buffer.is_strict:
+            raise fault
+        table.buffer.index_fault = table.buffer.index_fault or fault
     return indices
 
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from tflm_sim.errors import ModelError
+
 _read_float, _read_int64 = struct.Struct("<f").unpack_from, struct.Struct("<q").unpack_from
 
 OptionValue = int | float | bool | str | tuple[int, ...] | tuple[float, ...] | memoryview | None
@@ -263,6 +265,8 @@ class Model:
         metadata_buffers: The buffers that the field in front of ``metadata`` names, None without it.
         source: The file's bytes.
         path: Where they came from, or None.
+        index_fault: The first tensor index that is out of range, where the file was read with such ones; TFLM is not
+            asked about such a model.
     """
 
     version: int
@@ -275,6 +279,7 @@ class Model:
     metadata_buffers: tuple[int, ...] | None = None
     source: memoryview = field(default_factory=lambda: memoryview(b""))
     path: str | None = None
+    index_fault: ModelError | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         tensors, operators = (
@@ -288,7 +293,7 @@ class Model:
     def __reduce__(self) -> tuple[object, ...]:
         from tflm_sim.model.encode import encode  # It writes what this module declares.
 
-        return _from_source, (bytes(self.source) or encode(self), self.path)
+        return _from_source, (bytes(self.source) or encode(self), self.path, self.index_fault is None)
 
     def tensor_data(self, tensor: Tensor) -> memoryview | None:
         """Return the tensor's constant bytes as TFLM sees them: None when there are none inside the flatbuffer."""
@@ -303,8 +308,8 @@ def _floats(values: Sequence[float] | memoryview) -> tuple[float, ...]:
     return struct.unpack(f"<{len(values) // 4}f", values) if isinstance(values, memoryview) else tuple(values)
 
 
-def _from_source(source: bytes, path: str | None) -> Model:
+def _from_source(source: bytes, path: str | None, strict: bool) -> Model:
     """Return the model that was pickled."""
     from tflm_sim.model.load import parse  # It makes what this module declares.
 
-    return parse(source, path=path)
+    return parse(source, path=path, strict=strict)

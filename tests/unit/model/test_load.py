@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.errors import ModelError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.encode import encode
@@ -117,6 +118,18 @@ def test_a_subgraphs_tensor_index_that_is_out_of_range_is_refused(field: str, wr
     subgraph = replace(model.subgraphs[0], **{field: (wrong,)})  # type: ignore[arg-type]
     with pytest.raises(ModelError, match=f"subgraph 0: {field} name tensor {wrong} of 3"):
         parse(encode(replace(model, subgraphs=(subgraph,))))
+
+
+def test_a_model_read_without_strictness_keeps_strange_indices_and_is_not_run_on_tflm() -> None:
+    builder = ModelBuilder()
+    x, y = builder.tensor((4,), TensorType.FLOAT32), builder.tensor((4,), TensorType.FLOAT32)
+    builder.operator("RELU", [x], [y])
+    model = parse(builder.build(inputs=[x, -1], outputs=[y, 9]), strict=False)
+    assert (model.subgraphs[0].inputs, model.subgraphs[0].outputs) == ((x, -1), (y, 9))
+    assert "inputs name tensor -1 of 2" in str(model.index_fault)
+    assert pickle.loads(pickle.dumps(model)).subgraphs == model.subgraphs
+    with pytest.raises(ModelError, match="inputs name tensor -1 of 2"):
+        simulate(model, "cortex-m4")
 
 
 def test_operator_code_and_buffer_indices_out_of_range_stay_for_tflm_to_report() -> None:
