@@ -97,13 +97,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
-    """Say what a delegate would take; the exit code is 1 where Flex operators contradict themselves."""
+    """Say what a delegate would take; 1 is for Flex operators that are on no list or contradict themselves."""
     from tflm_sim.report.lite_delegates import flex_lines, gpu_document, gpu_lines
 
     if args.delegate == "flex":
         ops = flex_ops(model)
         say_json(ops) if args.json else say(*flex_lines(ops))
-        return 1 if any(op.fault for op in ops) else 0
+        return 1 if any(op.fault or not op.library for op in ops) else 0
     if not answer.subgraphs:
         raise SimulatedFailure("".join(answer.reports).strip())
     subgraph = answer.subgraphs[0]

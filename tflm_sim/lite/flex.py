@@ -1,14 +1,19 @@
-"""Operators of TensorFlow in a model (Flex): what names them, and whether their options agree.
+"""Operators of TensorFlow in a model (Flex): what names them, who has them, and whether their options agree.
 
-The converter writes one as a custom operator ``Flex<Op>``, whose options are a FlexBuffer: a vector of the operator's
-name and its serialized NodeDef. The runtime acquires the Flex delegate by itself where it is linked.
+With ``SELECT_TF_OPS`` the converter writes one as a custom operator ``Flex<Op>``, whose options are a FlexBuffer: a
+vector of the operator's name and its serialized NodeDef. It does so for the names on its lists, which are the table
+next to this module (name, and which library brings the operator: "" TensorFlow itself), and for those that its caller
+named (``experimental_select_user_tf_ops``). The runtime acquires the Flex delegate by itself where it is linked.
 
-Source: tflite/delegates/flex/kernel.cc, tflite/core/interpreter_builder.cc @ google-ai-edge/LiteRT f67457790
+Source: tflite/converter/delegates/flex/allowlisted_flex_ops.cc, tflite/converter/flatbuffer_export.cc,
+tflite/delegates/flex/kernel.cc, tflite/core/interpreter_builder.cc @ google-ai-edge/LiteRT f67457790
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from tflm_sim.errors import ModelError
 from tflm_sim.lite.op_resolver import FLEX_PREFIX
@@ -23,6 +28,7 @@ class FlexOp:
     Attributes:
         subgraph, node: Where it is.
         name: Of the custom operator, without "Flex".
+        library: What an app has to link for it: a value of ``LIBRARIES``, or "" for an operator on no list.
         named: What its options call it; "" when they name nothing.
         fault: Why the delegate refuses it, or "".
     """
@@ -30,8 +36,24 @@ class FlexOp:
     subgraph: int
     node: int
     name: str
+    library: str
     named: str
     fault: str
+
+
+LIBRARIES = {
+    "": "tensorflow-lite-select-tf-ops",
+    "text": "TensorFlow Text",
+    "sentencepiece": "SentencePiece of TensorFlow Text",
+}
+"""What has the kernels of the operators on a list, by its name in the table."""
+
+
+@cache
+def allowlist() -> dict[str, str]:
+    """Return the operators that the converter lets through, each with the name of its list."""
+    rows = files(__package__).joinpath("flex_ops.txt").read_text("utf-8").splitlines()
+    return dict(row.split("\t") for row in rows)
 
 
 def flex_ops(model: Model) -> list[FlexOp]:
@@ -47,7 +69,8 @@ def flex_ops(model: Model) -> list[FlexOp]:
                 named, fault = _options(operator.custom_options)
                 if not fault and named != name:
                     fault = f"the options name {named!r}"
-                found.append(FlexOp(number, index, name, named, fault))
+                library = LIBRARIES.get(allowlist().get(name, "-"), "")
+                found.append(FlexOp(number, index, name, library, named, fault))
     return found
 
 

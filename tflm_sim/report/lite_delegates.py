@@ -13,6 +13,7 @@ from tflm_sim.lite.op_resolver import FLEX_PREFIX
 from tflm_sim.lite.subgraph import Subgraph
 from tflm_sim.report.tables import table_lines
 
+_UNLISTED = "on no list of the converter: it was named in experimental_select_user_tf_ops, and its kernel is the app's"
 _NOTE = "chosen by operator and types, not by every condition of the delegate's parsers; weights are not counted"
 
 
@@ -85,6 +86,8 @@ def flex_lines(ops: list[FlexOp]) -> list[str]:
         return ["no operator of TensorFlow: the Flex delegate is not needed"]
     lines = [f"{len(ops)} operators of TensorFlow: the runtime needs the Flex delegate (SELECT_TF_OPS)"]
     for op in ops:
+        whence = f"in {op.library}" if op.library else _UNLISTED
         fault = f": {printable(op.fault, 200)}" if op.fault else ""
-        lines.append(f"  subgraph {op.subgraph}, node {op.node}: {FLEX_PREFIX}{printable(op.name, 80)}{fault}")
+        place = f"subgraph {op.subgraph}, node {op.node}"
+        lines.append(f"  {place}: {FLEX_PREFIX}{printable(op.name, 80)}, {whence}{fault}")
     return lines

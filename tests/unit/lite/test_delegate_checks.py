@@ -3,7 +3,7 @@
 import pytest
 
 from tflm_sim.lite.answer import Settings, allocated
-from tflm_sim.lite.flex import flex_ops
+from tflm_sim.lite.flex import allowlist, flex_ops
 from tflm_sim.lite.gpu import Storage, size_of, strategies, taken
 from tflm_sim.lite.graph_info import Tensor
 from tflm_sim.model.build import ModelBuilder
@@ -77,3 +77,25 @@ def test_flex_operators_are_named_twice(options, named, fault):
     builder.custom("FlexAddV2", [x], [y], options=options)
     (op,) = flex_ops(parse(builder.build(inputs=[x], outputs=[y])))
     assert (op.name, op.named, op.fault) == ("AddV2", named, fault)
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("AddV2", "tensorflow-lite-select-tf-ops"),
+        ("CaseFoldUTF8", "TensorFlow Text"),
+        ("SentencepieceDecode", "SentencePiece of TensorFlow Text"),
+        ("MyOwn", ""),
+    ],
+)
+def test_the_converters_lists_say_who_has_a_flex_operator(name, library):
+    builder = ModelBuilder()
+    x, y = builder.tensor((4,), TensorType.FLOAT32), builder.tensor((4,), TensorType.FLOAT32)
+    builder.custom(f"Flex{name}", [x], [y], options=flex_vector(name))
+    (op,) = flex_ops(parse(builder.build(inputs=[x], outputs=[y])))
+    assert (op.name, op.library, op.fault) == (name, library, "")
+
+
+def test_the_converter_has_744_operators_of_tensorflow_and_26_of_its_text_library():
+    lists = list(allowlist().values())
+    assert [lists.count(name) for name in ("", "text", "sentencepiece")] == [744, 20, 6]
