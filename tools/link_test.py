@@ -24,7 +24,6 @@ from dataclasses import dataclass, field, replace
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.board.connection import Connection
-from tflm_sim.board.dialects.categories import CATEGORIES
 from tflm_sim.board.dialects.events import AllocationReport, PlanReport
 from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.board.framing import Frame, encode_frame, split_line, text_of
@@ -37,6 +36,7 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import greedy
 from tflm_sim.planners.print_plan import memory_plan_lines
+from tflm_sim.recorded import CATEGORIES
 from tflm_sim.samples import sample_path
 
 TEXT_CASES = (("sine", "cortex-m4"), ("keyword_spotter", "esp32-s3"), ("keyword_spotter", "x86_64"))
@@ -255,10 +255,10 @@ def benchmark_text(simulation: Simulation) -> str:
     lines = ["[[ Table ]]: Arena", "        Arena   Bytes   % Arena"]
     lines += [f"{name:>13} | {size:5} | {100 * size / total:8.2f}" for name, size in rows]
     lines += ["[[ Table ]]: Allocations", "    Allocation   Id    Used   Requested   Count   % Memory"]
-    for row, use in zip(CATEGORIES, simulation.recorded.values(), strict=False):
+    for number, (row, use) in enumerate(zip(CATEGORIES, simulation.recorded.values(), strict=False)):
         share = 100 * use.used / total
         lines.append(
-            f"{row.benchmark_title:>28} | {row.index:2} | {use.used} | {use.requested} | {use.count} | {share:.2f}"
+            f"{row.benchmark_title:>28} | {number:2} | {use.used} | {use.requested} | {use.count} | {share:.2f}"
         )
     return "\n".join(lines) + "\n"
 

@@ -15,12 +15,12 @@ import pytest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
-from tflm_sim.board.dialects.categories import CATEGORIES
 from tflm_sim.board.replay import ReplayOutcome, ReplayScript
 from tflm_sim.cli import main
 from tflm_sim.cli.custom_ops import load_custom_ops
 from tflm_sim.cli.options import load_model
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.recorded import CATEGORIES
 from tflm_sim.targets.presets import target
 
 LOGS = Path(__file__).parents[1] / "unit" / "board" / "logs"

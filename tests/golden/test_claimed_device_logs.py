@@ -7,7 +7,7 @@ import pytest
 
 from tflm_sim.board.diagnosis import diagnose
 from tflm_sim.board.dialects import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse, parse_log
-from tflm_sim.board.dialects.categories import CATEGORIES
+from tflm_sim.recorded import CATEGORIES
 
 CLAIMS = Path(__file__).parents[3] / "shared" / "models" / "CLAIMS.md"
 pytestmark = pytest.mark.shared("models/CLAIMS.md")
@@ -42,7 +42,7 @@ def categories(note: str) -> list[CategoryUse]:
 
 
 def recording_log(total: int, head: int, tail: int, uses: list[CategoryUse]) -> str:
-    rows = {row.key: row for row in CATEGORIES}
+    rows = {row.name: row for row in CATEGORIES}
     mark = "[RecordingMicroAllocator]"
     lines = [
         f"{mark} Arena allocation {name} {size} bytes"

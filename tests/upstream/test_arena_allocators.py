@@ -15,13 +15,14 @@ from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Persist, Resize
 from tflm_sim.arena.split_arena import NonPersistentArenaBufferAllocator, SplitArena
 from tflm_sim.device.micro_allocator import MicroAllocator
-from tflm_sim.device.recording import AllocationRecorder, RecordedAllocationType
+from tflm_sim.device.recording import AllocationRecorder
 from tflm_sim.device.static_memory_plan import StaticMemoryPlan
 from tflm_sim.errors import AllocatorSequenceError
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.lifetimes import LifetimeBuilder
 from tflm_sim.model.load import load
 from tflm_sim.planners.offline import NonPersistentMemoryPlannerShim
+from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.presets import target
 
 PLANNERS = Path(__file__).parents[3] / "shared/planners"

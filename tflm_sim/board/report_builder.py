@@ -5,11 +5,11 @@ from __future__ import annotations
 import zlib
 from collections import deque
 
-from tflm_sim.board.dialects.categories import KEYS
 from tflm_sim.board.dialects.events import CategoryUse, PlanBuffer
 from tflm_sim.board.framing import Frame, text_of
 from tflm_sim.board.link_events import LinkEvent, TornReport
 from tflm_sim.board.messages import ArenaReport, HighWater
+from tflm_sim.recorded import CATEGORIES
 
 MOST_LINES = 16_384
 """Lines of a report; a planner of the largest models has a tenth of that many buffers."""
@@ -73,7 +73,8 @@ class ReportBuilder:
             head=used.optional_number("head") if used else None,
             tail=used.optional_number("tail") if used else None,
             categories=tuple(
-                CategoryUse(KEYS[line.number("k")], *(line.number(name) for name in "uqc")) for line in self._of("cat")
+                CategoryUse(CATEGORIES[line.number("k")].name, *(line.number(name) for name in "uqc"))
+                for line in self._of("cat")
             ),
             buffers=tuple(PlanBuffer(*(line.number(name) for name in "isofl")) for line in self._of("buf")),
             high_water=HighWater(*(high.number(name) for name in ("touched", "gap", "at"))) if high else None,

@@ -23,10 +23,10 @@ from tflm_sim.board.dialects.events import (
 )
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.device.recording import RecordedAllocationType
 from tflm_sim.device.run import ROOMY_ARENA
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.recorded import RecordedAllocationType
 
 # Source: tools/benchmarking/generic_model_benchmark.cc @ 90b983c, kNumResourceVariable.
 BENCHMARK_RESOURCE_VARIABLES = 100

@@ -8,11 +8,11 @@ Source: tensorflow/lite/micro/micro_allocator.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.arena.arena import ArenaAllocator
-from tflm_sim.device.recording import RecordedAllocationType
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.compression import LutTensor, find_compression
 from tflm_sim.model.types import Model
+from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.target import Target
 
 MAX_BIT_WIDTH = 7

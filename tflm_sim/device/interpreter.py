@@ -14,9 +14,7 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.device.kernel_driver import KernelDriver
 from tflm_sim.device.known_prepares import known_prepares
 from tflm_sim.device.micro_allocator import MicroAllocator
-from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.device.recording import RecordedAllocationType
-from tflm_sim.device.tail import take_persistent
+from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.errors import ArenaOverflowError, PlanningError, PrepareError, SimulatedFailure
 from tflm_sim.graph.lifetimes import byte_length
 from tflm_sim.graph.resource_variables import ResourceVariables
@@ -24,6 +22,7 @@ from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, buil
 from tflm_sim.model.types import Model, OperatorCode
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.recorded import RecordedAllocationType
 
 CUSTOM = builtin_operator_code("CUSTOM")
 _CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (--ethos-u)"}

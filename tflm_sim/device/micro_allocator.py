@@ -19,10 +19,8 @@ from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import Corruption, Phase, ScratchRequest
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.compression import CompressedTensorsAllocator
-from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.device.recording import RecordedAllocationType
+from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.device.static_memory_plan import StaticMemoryPlan
-from tflm_sim.device.tail import take_persistent
 from tflm_sim.device.tensors import FAILURES, STRUCTS, TensorStructs, is_convertible
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PrepareError
 from tflm_sim.graph import lifetimes
@@ -33,6 +31,7 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.greedy import GreedyMemoryPlanner
 from tflm_sim.planners.linear import LinearMemoryPlanner
 from tflm_sim.planners.memory_planner import MemoryPlanner
+from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.target import Target
 
 PLANNERS: dict[str, Callable[[], MemoryPlanner]] = {"greedy": GreedyMemoryPlanner, "linear": LinearMemoryPlanner}

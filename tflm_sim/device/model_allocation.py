@@ -1,7 +1,9 @@
-"""``ModelAllocation``: what one model has taken of the arena so far."""
+"""``ModelAllocation``: what one model has taken of the arena so far; and how it takes from the tail."""
 
 from __future__ import annotations
 
+from tflm_sim.arena.arena import ArenaAllocator
+from tflm_sim.errors import ArenaOverflowError
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.lifetimes import AllocationInfo, ScratchRequest
 from tflm_sim.model.types import Model
@@ -39,3 +41,27 @@ class ModelAllocation:
         self.variable_offsets: dict[tuple[int, int], int] = {}
         self.last_builtin_data: tuple[int, Node] | None = None
         self.overran = False
+
+
+def take_persistent(
+    arena: ArenaAllocator, size: int, alignment: int, *, label: str, message: str, category: str = ""
+) -> int:
+    """Take ``size`` bytes from the tail and return their offset, as allocations do that TFLM checks.
+
+    Args:
+        arena: Whose tail.
+        size, alignment: Bytes.
+        label: What it is for, for people.
+        message: What the device prints when it does not fit.
+        category: The ``RecordedAllocationType`` that counts it.
+
+    Raises:
+        ArenaOverflowError: It does not fit.
+    """
+    offset = arena.allocate_persistent_buffer(size, alignment, category=category, label=label)
+    if offset is None:
+        arena.log(message)
+        raise ArenaOverflowError(
+            f"tail: {size} bytes (align {alignment}) for {label} do not fit", device_message=message
+        )
+    return offset

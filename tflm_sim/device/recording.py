@@ -9,24 +9,10 @@ Source: tensorflow/lite/micro/recording_micro_allocator.cc @ 90b983c.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from tflm_sim.arena.events import Event, Persist, Phase
 from tflm_sim.arena.stages import Stage
-
-
-class RecordedAllocationType(StrEnum):
-    """Upstream's enum, with upstream's names as values."""
-
-    TFLITE_EVAL_TENSOR_DATA = "kTfLiteEvalTensorData"
-    PERSISTENT_TFLITE_TENSOR_DATA = "kPersistentTfLiteTensorData"
-    PERSISTENT_TFLITE_TENSOR_QUANTIZATION_DATA = "kPersistentTfLiteTensorQuantizationData"
-    PERSISTENT_BUFFER_DATA = "kPersistentBufferData"
-    TFLITE_TENSOR_VARIABLE_BUFFER_DATA = "kTfLiteTensorVariableBufferData"
-    NODE_AND_REGISTRATION_ARRAY = "kNodeAndRegistrationArray"
-    OP_DATA = "kOpData"
-    COMPRESSION_DATA = "kCompressionData"
-
+from tflm_sim.recorded import RecordedAllocationType
 
 # Upstream replaces "one allocation" by the number of elements for these two arrays, phase by phase.
 _COUNTED_BY_ELEMENT = {

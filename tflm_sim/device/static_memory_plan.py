@@ -17,15 +17,14 @@ from collections.abc import Callable, Collection, Sequence
 from tflm_sim.arena.arena import ArenaAllocator, unsigned
 from tflm_sim.arena.events import AllocInfo, Phase, PlanAdd, PlanDone, PlanFits, PlanOffset, Variable
 from tflm_sim.arena.stages import Stage
-from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.device.recording import RecordedAllocationType
-from tflm_sim.device.tail import take_persistent
+from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PlanningError
 from tflm_sim.graph import lifetimes
 from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder, LifetimeRules
 from tflm_sim.graph.subgraph_lifetimes import SubgraphRules, subgraph_lifetimes
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER, MemoryPlanner
+from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up, int32

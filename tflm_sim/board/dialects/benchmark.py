@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 
-from tflm_sim.board.dialects.categories import BY_BENCHMARK_TITLE, CATEGORIES
 from tflm_sim.board.dialects.events import (
     MOST_PROBLEMS,
     AllocationReport,
@@ -27,6 +26,7 @@ from tflm_sim.board.dialects.events import (
 )
 from tflm_sim.board.dialects.recording import report_problems
 from tflm_sim.board.prefixes import TextLine
+from tflm_sim.recorded import CATEGORIES
 
 _HEADER = re.compile(r"\[\[ (Table|TABLE|CSV) \]\]: (Arena|Allocations)\b")
 _CONFIGURED = re.compile(r"Configured arena size = (\d{1,10})(?!\d)")
@@ -36,6 +36,7 @@ _PERCENT = re.compile(r"\d{1,3}\.\d\d?")
 _NUMBER = re.compile(r"\d{1,10}")
 _COLUMNS = (3, 6)
 _COMPRESSION_ROWS = 1
+_BY_TITLE = {kind.benchmark_title: kind for kind in CATEGORIES}
 
 
 class BenchmarkReader:
@@ -77,7 +78,7 @@ class BenchmarkReader:
     def _take(self, line: TextLine, cells: list[str]) -> list[LogEvent] | None:
         name, numbers = cells[0], cells[1:]
         arena_row = self._section == "Arena" and name in _ARENA_NAMES and len(cells) == 3
-        category_row = self._section == "Allocations" and name in BY_BENCHMARK_TITLE and len(cells) == 6
+        category_row = self._section == "Allocations" and name in _BY_TITLE and len(cells) == 6
         if not (arena_row or category_row):
             return None
         self._last = line.number
@@ -94,14 +95,14 @@ class BenchmarkReader:
         return []
 
     def _take_category(self, name: str, numbers: list[str]) -> None:
-        row = BY_BENCHMARK_TITLE[name]
+        row = _BY_TITLE[name]
         index, used, requested, count = map(int, numbers[:4])
-        if index != row.index:
-            self._complain(f"{name} has the id {index}, not {row.index}")
-        if any(use.key == row.key for use in self._categories):
+        if index != CATEGORIES.index(row):
+            self._complain(f"{name} has the id {index}, not {CATEGORIES.index(row)}")
+        if any(use.key == row.name for use in self._categories):
             self._complain(f"{name} comes twice")
             return
-        self._categories.append(CategoryUse(row.key, used, requested, count))
+        self._categories.append(CategoryUse(row.name, used, requested, count))
         self._percentages.append((name, used, numbers[4]))
 
     def _complain(self, problem: str) -> None:

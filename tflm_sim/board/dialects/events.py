@@ -60,7 +60,7 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class CategoryUse:
-    """A row of an allocation report: ``key`` is from ``categories.CATEGORIES``; ``used`` counts alignment too."""
+    """A row of an allocation report: ``key`` is a name of ``RecordedAllocationType``; ``used`` counts alignment too."""
 
     key: str
     used: int

@@ -3,16 +3,16 @@
 The report has no end line and leaves empty categories out, so it stays open until its owner flushes it (silence, the
 end of the log, a reset) or a line comes that can only begin another one.
 
-Source: recording_micro_allocator.cc @ 90b983c; the 2020 titles are in ``categories.OLD_TITLES``.
+Source: recording_micro_allocator.cc @ 90b983c; the 2020 titles are in ``_OLD_TITLES``.
 """
 
 from __future__ import annotations
 
 import re
 
-from tflm_sim.board.dialects.categories import BY_RECORDING_TITLE, KEYS, UNITS
 from tflm_sim.board.dialects.events import MOST_PROBLEMS, AllocationReport, CategoryUse, LogEvent
 from tflm_sim.board.prefixes import TextLine
+from tflm_sim.recorded import CATEGORIES
 
 # A damaged line still has one of these.
 _LOOKS = re.compile(r"RecordingMicroAlloc|Arena allocation |bytes with alignment overhead")
@@ -20,6 +20,16 @@ _ARENA = re.compile(r"\[RecordingMicroAllocator\] Arena allocation (total|head|t
 _CATEGORY = re.compile(
     r"\[RecordingMicroAllocator\] '([^']+)' used (\d{1,10}) bytes with alignment overhead "
     r"\(requested (\d{1,10}) bytes for (\d{1,10}) ([A-Za-z]+(?: structs)?)\)"
+)
+_KEYS = [kind.name for kind in CATEGORIES]
+# The 2020 report, before eval tensors: its array of TfLiteTensor structs was the one tensor array that there was.
+_OLD_TITLES = {
+    "TfLiteTensor struct": "TFLITE_TENSOR_STRUCT",
+    "TfLiteTensor quantization data": "TFLITE_TENSOR_QUANTIZATION_DATA",
+}
+_KEY_OF_TITLE = {kind.recording_title: kind.name for kind in CATEGORIES} | _OLD_TITLES
+_UNITS = {kind.recording_title: (kind.recording_unit,) for kind in CATEGORIES} | dict.fromkeys(
+    _OLD_TITLES, ("tensors", "allocations")
 )
 _PADDING = 16
 # The size of a struct of TFLM on any target that there is: bytes, a multiple of 4.
@@ -53,8 +63,8 @@ class RecordingReader:
             return None
         if (arena := _ARENA.search(line.text)) is not None:
             return self._take_arena(line.number, arena[1], int(arena[2]))
-        if (row := _CATEGORY.search(line.text)) is not None and row[5] in UNITS.get(row[1], ()):
-            use = CategoryUse(BY_RECORDING_TITLE[row[1]], int(row[2]), int(row[3]), int(row[4]))
+        if (row := _CATEGORY.search(line.text)) is not None and row[5] in _UNITS.get(row[1], ()):
+            use = CategoryUse(_KEY_OF_TITLE[row[1]], int(row[2]), int(row[3]), int(row[4]))
             return self._take_category(line.number, use)
         self._touch(line.number)
         self._problems = [*self._problems[: MOST_PROBLEMS - 1], f"line {line.number} is torn: {line.text!r}"]
@@ -101,7 +111,7 @@ def report_problems(arena: dict[str, int], categories: list[CategoryUse]) -> lis
     if not problems and arena["head"] + arena["tail"] != arena["total"]:
         problems.append(f"head {arena['head']} and tail {arena['tail']} do not add up to {arena['total']}")
     problems += _tail_problems(arena, categories) or [p for use in categories for p in _category_problems(use)]
-    order = [KEYS.index(use.key) for use in categories if use.key in KEYS]
+    order = [_KEYS.index(use.key) for use in categories if use.key in _KEYS]
     if order != sorted(order):
         problems.append("the categories are not in TFLM's order")
     return problems
