@@ -1,8 +1,8 @@
-"""What is read of each table of a .tflite file, as data: one recipe a table, one field a value, in order.
+"""What is kept of each table of a .tflite file, as data: one recipe a table, one field a value, in order.
 
 Two readers follow the recipes: :func:`read` here, which says what is wrong with a file and where, and the optional C
 extension ``_reader``, which reads well-formed files only and leaves the others to the first. A property test holds
-them equal.
+them equal. ``encode`` writes by the same recipes, and ``unkept`` knows by them what a Model does not keep.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ from tflm_sim.model.schema import (
 )
 from tflm_sim.model.types import Buffer, Metadata, Operator, OperatorCode, Quantization, Signature, Subgraph, Tensor
 
+DATA_ALIGNMENT = 16
+"""How converters align constant data in the file, in bytes: kernels read it in place."""
+
 
 class Kind(IntEnum):
     """What a field is and, in parentheses, what its argument says; ``reader.c`` counts alike."""
@@ -43,7 +46,7 @@ class Kind(IntEnum):
     NUMBERS = 3  # a vector as a tuple, None when it is absent (struct code)
     INDICES = 4  # likewise, of int32 that name tensors (the lowest allowed)
     RAW = 5  # a vector's bytes, read later; () when it is absent or empty (bytes of an element)
-    VIEW = 6  # the bytes of a byte vector, None when it is absent
+    VIEW = 6  # the bytes of a byte vector, None when it is absent (how a writer aligns them, None for 4)
     TABLE = 7  # a table, None when it is absent (its recipe)
     EACH = 8  # a vector of tables as a tuple (their recipe)
     TENSORS = 9  # likewise; indices of this subgraph are held against their number
@@ -185,16 +188,16 @@ _OPERATOR_CODE = Recipe(
         _scalar("version", OperatorCodeSlot.VERSION, "i", 1),
     ),
 )
-_BUFFER = Recipe(
+BUFFER = Recipe(
     "buffer",
     Buffer,
     (
-        Field("data", BufferSlot.DATA, Kind.VIEW),
+        Field("data", BufferSlot.DATA, Kind.VIEW, DATA_ALIGNMENT),
         Field("external", BufferSlot.OFFSET, Kind.OUTSIDE, BufferSlot.SIZE),
         Field("address", BufferSlot.DATA, Kind.ADDRESS),
     ),
 )
-_METADATA = Recipe(
+METADATA = Recipe(
     "metadata entry",
     Metadata,
     (_text("name", MetadataSlot.NAME, None), _scalar("buffer", MetadataSlot.BUFFER, "I")),
@@ -220,8 +223,8 @@ MODEL = Recipe(
         _scalar("version", ModelSlot.VERSION, "I"),
         Field("operator_codes", ModelSlot.OPERATOR_CODES, Kind.EACH, _OPERATOR_CODE),
         Field("subgraphs", ModelSlot.SUBGRAPHS, Kind.EACH, _SUBGRAPH),
-        Field("buffers", ModelSlot.BUFFERS, Kind.EACH, _BUFFER),
-        Field("metadata", ModelSlot.METADATA, Kind.EACH, _METADATA),
+        Field("buffers", ModelSlot.BUFFERS, Kind.EACH, BUFFER),
+        Field("metadata", ModelSlot.METADATA, Kind.EACH, METADATA),
         Field("signatures", ModelSlot.SIGNATURE_DEFS, Kind.EACH, _SIGNATURE),
         _text("description", ModelSlot.DESCRIPTION),
         _numbers("metadata_buffers", ModelSlot.METADATA_BUFFER),

@@ -10,12 +10,13 @@ old file follows as it is, moved by a multiple of 16 bytes so that its alignment
 from __future__ import annotations
 
 from tflm_sim.errors import ModelError
-from tflm_sim.model.encode import buffer_table, metadata_table
+from tflm_sim.model.encode import table_node
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
 from tflm_sim.model.flatbuf_writer import InTail, TableNode, TableVector, serialize
 from tflm_sim.model.load import parse
+from tflm_sim.model.recipes import BUFFER, METADATA
 from tflm_sim.model.schema import FILE_IDENTIFIER, ModelSlot, OperatorSlot
-from tflm_sim.model.types import Model
+from tflm_sim.model.types import Buffer, Metadata, Model
 
 _U32, _U64 = SCALARS["uint"], SCALARS["ulong"]
 
@@ -81,10 +82,11 @@ def _root_with_payload(root: Table, buffer: int, name: str, payload: bytes, foun
         position = root.target(slot)
         node.child(slot, None if position is None else InTail(position))
     entries = _old_tables(root, ModelSlot.METADATA)
-    entry = metadata_table(name, buffer)
+    entry = table_node(METADATA, Metadata(name, buffer), bytearray())
     entries = [*entries, entry] if found is None else [*entries[:found], entry, *entries[found + 1 :]]
     node.child(ModelSlot.METADATA, TableVector(entries))
-    node.child(ModelSlot.BUFFERS, TableVector([*_old_tables(root, ModelSlot.BUFFERS), buffer_table(payload)]))
+    data = table_node(BUFFER, Buffer(memoryview(payload)), bytearray())
+    node.child(ModelSlot.BUFFERS, TableVector([*_old_tables(root, ModelSlot.BUFFERS), data]))
     return node
 
 

@@ -105,9 +105,19 @@ class Quantization:
         return self._zero_point
 
     @property
+    def min(self) -> tuple[float, ...]:
+        """What the converter saw at least."""
+        return _floats(self._min)
+
+    @property
+    def max(self) -> tuple[float, ...]:
+        """What it saw at most."""
+        return _floats(self._max)
+
+    @property
     def range(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """What the converter saw at least, and at most."""
-        return _floats(self._min), _floats(self._max)
+        """Both of them."""
+        return self.min, self.max
 
     @property
     def first_scale(self) -> float:

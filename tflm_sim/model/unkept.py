@@ -13,48 +13,25 @@ from dataclasses import dataclass
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
 from tflm_sim.model.load import parse_flatbuffer
-from tflm_sim.model.schema import (
-    BUILTIN_OPTIONS,
-    BUILTIN_OPTIONS_2,
-    ModelSlot,
-    OperatorSlot,
-    QuantizationSlot,
-    SignatureSlot,
-    SubgraphSlot,
-    TensorSlot,
-    option_fields,
-)
+from tflm_sim.model.recipes import MODEL, Field, Kind, Recipe, option_recipe
+from tflm_sim.model.schema import ModelSlot, OperatorSlot, QuantizationSlot, TensorSlot
 
 _U16, _I32 = SCALARS["ushort"], SCALARS["int"]
-_UNION_TYPES = OperatorSlot.BUILTIN_OPTIONS_TYPE, OperatorSlot.BUILTIN_OPTIONS_2_TYPE
 
-# Fields that a Model keeps, by table. Source: tensorflow/compiler/mlir/lite/schema/schema.fbs @ 90b983c.
-_KEPT: dict[str, frozenset[int]] = {
-    "Model": frozenset(range(ModelSlot.SIGNATURE_DEFS + 1)),
-    "OperatorCode": frozenset(range(4)),
-    "SubGraph": frozenset(range(SubgraphSlot.NAME + 1)),
-    "Tensor": frozenset(range(TensorSlot.HAS_RANK + 1)) - {TensorSlot.SPARSITY},
-    "QuantizationParameters": frozenset(range(7)) - {QuantizationSlot.DETAILS},
-    "Operator": frozenset(range(OperatorSlot.BUILTIN_OPTIONS_2 + 1)) - {6, 9, 10},
-    "Buffer": frozenset(range(3)),
-    "Metadata": frozenset(range(2)),
-    "SignatureDef": frozenset(range(SignatureSlot.SUBGRAPH_INDEX + 1)),
-    "TensorMap": frozenset(range(2)),
-}
-
-# The others that the schema names: (name, type, default) of a scalar, which may be written out with its default.
-_OTHERS: dict[tuple[str, int], tuple[str, str, int]] = {
-    ("Model", 8): ("external_buffer_groups", "", 0),
-    ("Model", 9): ("external_buffers", "", 0),
-    ("SubGraph", 5): ("debug_metadata_index", "int", -1),
-    ("Tensor", TensorSlot.SPARSITY): ("sparsity", "", 0),
-    ("Tensor", 9): ("variant_tensors", "", 0),
-    ("Tensor", 10): ("external_buffer", "uint", 0),
-    ("QuantizationParameters", QuantizationSlot.DETAILS): ("details", "", 0),
-    ("Operator", OperatorSlot.CUSTOM_OPTIONS_FORMAT): ("custom_options_format", "byte", 0),
-    ("Operator", OperatorSlot.LARGE_CUSTOM_OPTIONS_OFFSET): ("large_custom_options_offset", "ulong", 0),
-    ("Operator", 10): ("large_custom_options_size", "ulong", 0),
-    ("Operator", 13): ("debug_metadata_index", "int", -1),
+# What the schema names and a Model does not keep, by recipe: (name, type, default) of a scalar, which may be written
+# out with its default. Source: tensorflow/compiler/mlir/lite/schema/schema.fbs @ 90b983c.
+_NAMED: dict[tuple[str, int], tuple[str, str, int]] = {
+    ("model", ModelSlot.EXTERNAL_BUFFER_GROUPS): ("external_buffer_groups", "", 0),
+    ("model", ModelSlot.EXTERNAL_BUFFERS): ("external_buffers", "", 0),
+    ("subgraph", 5): ("debug_metadata_index", "int", -1),
+    ("tensor", TensorSlot.SPARSITY): ("sparsity", "", 0),
+    ("tensor", 9): ("variant_tensors", "", 0),
+    ("tensor", 10): ("external_buffer", "uint", 0),
+    ("quantization", QuantizationSlot.DETAILS): ("details", "", 0),
+    ("operator", OperatorSlot.CUSTOM_OPTIONS_FORMAT): ("custom_options_format", "byte", 0),
+    ("operator", OperatorSlot.LARGE_CUSTOM_OPTIONS_OFFSET): ("large_custom_options_offset", "ulong", 0),
+    ("operator", 10): ("large_custom_options_size", "ulong", 0),
+    ("operator", 13): ("debug_metadata_index", "int", -1),
 }
 
 
@@ -146,56 +123,61 @@ def refuse_unkept(source: memoryview) -> None:
     """
     if not len(source):
         return
-    for where, kind, table in _tables(FlatBuffer(source)):
-        kept = _KEPT.get(kind) or frozenset(field.slot for field in option_fields(kind))
+    for where, kind, fields, table in _tables(FlatBuffer(source)):
+        kept = {slot for field in fields for slot in _slots(field)}
         for slot in table.slots():
             if slot in kept:
                 continue
-            name, scalar, default = _OTHERS.get((kind, slot), ("", "", 0))
+            name, scalar, default = _NAMED.get((kind, slot), ("", "", 0))
             if scalar and table.scalar(slot, SCALARS[scalar], default) == default:
                 continue
-            field = f"the field {name}" if name else f"the unknown field {slot} of {kind}"
-            raise ModelError(f"{where} has {field}, which cannot be rewritten", offset=table.position)
+            unkept = f"the field {name}" if name else f"the unknown field {slot} of its {kind} table"
+            raise ModelError(f"{where} has {unkept}, which cannot be rewritten", offset=table.position)
 
 
-def _tables(buffer: FlatBuffer) -> Iterator[tuple[str, str, Table]]:
-    """Yield (where it is, the schema's name, the table) for each table under the root."""
-    root = buffer.root()
-    yield "the model", "Model", root
-    for number, subgraph in enumerate(root.tables(ModelSlot.SUBGRAPHS) or ()):
-        yield f"subgraph {number}", "SubGraph", subgraph
-        for index, tensor in enumerate(subgraph.tables(SubgraphSlot.TENSORS) or ()):
-            where = f"tensor {index} of subgraph {number}"
-            yield where, "Tensor", tensor
-            quantization = tensor.table(TensorSlot.QUANTIZATION)
-            if quantization is not None:
-                yield where, "QuantizationParameters", quantization
-        for index, operator in enumerate(subgraph.tables(SubgraphSlot.OPERATORS) or ()):
-            yield from _operator_tables(f"operator {index} of subgraph {number}", operator)
-    for slot, kind in (
-        (ModelSlot.OPERATOR_CODES, "OperatorCode"),
-        (ModelSlot.BUFFERS, "Buffer"),
-        (ModelSlot.METADATA, "Metadata"),
-        (ModelSlot.SIGNATURE_DEFS, "SignatureDef"),
-    ):
-        for index, table in enumerate(root.tables(slot) or ()):
-            yield f"{kind} {index}", kind, table
-            for entries in (SignatureSlot.INPUTS, SignatureSlot.OUTPUTS) if kind == "SignatureDef" else ():
-                yield from ((f"{kind} {index}", "TensorMap", entry) for entry in table.tables(entries) or ())
+def _slots(field: Field) -> tuple[int, ...]:
+    """Return the slots of a table that a field of its recipe keeps."""
+    if field.kind in (Kind.HAS, Kind.POSITION):
+        return ()
+    if field.kind is Kind.LARGER:
+        return field.slot, field.argument[0]
+    if field.kind is Kind.OUTSIDE:
+        return field.slot, field.argument
+    if field.kind is Kind.OPTIONS:
+        return tuple(slot for type_slot, slot, _ in field.argument for slot in (type_slot, slot))
+    return (field.slot,)
 
 
-def _operator_tables(where: str, operator: Table) -> Iterator[tuple[str, str, Table]]:
-    """Yield an operator and its options, also those without a field."""
-    yield where, "Operator", operator
-    if all(operator.scalar(slot, SCALARS["ubyte"]) for slot in _UNION_TYPES):
+_Found = tuple[str, str, tuple[Field, ...], Table]
+
+
+def _tables(buffer: FlatBuffer) -> Iterator[_Found]:
+    """Yield (where it is, what it is, the fields that are kept of it, the table) for each table under the root."""
+    return _below("the model", MODEL, buffer.root())
+
+
+def _below(where: str, recipe: Recipe, table: Table) -> Iterator[_Found]:
+    yield where, recipe.what, recipe.fields, table
+    for field in recipe.fields:
+        if field.kind is Kind.OPTIONS:
+            yield from _options(where, field, table)
+        elif field.kind is Kind.TABLE and (found := table.table(field.slot)) is not None:
+            yield from _below(where, field.argument, found)
+        elif field.kind in (Kind.EACH, Kind.TENSORS):
+            inside = "" if recipe is MODEL else f" of {where}"
+            for index, element in enumerate(table.tables(field.slot) or ()):
+                yield from _below(f"{field.argument.what} {index}{inside}", field.argument, element)
+
+
+def _options(where: str, field: Field, operator: Table) -> Iterator[_Found]:
+    """Yield the builtin options of an operator, also those without a field."""
+    numbers = [operator.scalar(type_slot, SCALARS["ubyte"]) for type_slot, _, _ in field.argument]
+    if all(numbers):
         raise ModelError(f"{where} has options of both unions, which cannot be rewritten", offset=operator.position)
-    for type_slot, slot, names in (
-        (OperatorSlot.BUILTIN_OPTIONS_TYPE, OperatorSlot.BUILTIN_OPTIONS, BUILTIN_OPTIONS),
-        (OperatorSlot.BUILTIN_OPTIONS_2_TYPE, OperatorSlot.BUILTIN_OPTIONS_2, BUILTIN_OPTIONS_2),
-    ):
-        number, options = operator.scalar(type_slot, SCALARS["ubyte"]), operator.table(slot)
+    for number, (_, slot, names) in zip(numbers, field.argument, strict=True):
+        options = operator.table(slot)
         if options is not None and number < len(names):
-            yield where, names[number], options
+            yield where, names[number], option_recipe(names[number]), options
         elif options is not None or number >= len(names):
             raise ModelError(
                 f"{where} has unknown options {number}, which cannot be rewritten", offset=operator.position
