@@ -70,7 +70,7 @@ _HOMES = {
     "open_port": "tflm_sim.board.transport",
     "parse": "tflm_sim.model.load",
     "planners_figure": "tflm_sim.report.figures",
-    "preset": "tflm_sim.targets.presets:target",
+    "preset": "tflm_sim.targets.presets",
     "replay_script": "tflm_sim.checks.device_replay",
     "run_script": "tflm_sim.board.replay",
     "sample_path": "tflm_sim.samples",

@@ -68,7 +68,7 @@ from tflm_sim.shrinking.verify import VerificationFailed as VerificationFailed
 from tflm_sim.shrinking.verify import verify as verify
 from tflm_sim.sweeps.objective import arena_objective as arena_objective
 from tflm_sim.sweeps.sweep import sweep as sweep
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import preset as preset
 from tflm_sim.targets.target import Target as Target
 
 __version__: str

@@ -54,7 +54,7 @@ class Pattern(NamedTuple):
 
 Count = Annotated[int, Range(0)]
 """A number of bytes or things, or an index."""
-Place = Annotated[int, Range(-1)]
+IndexOrNone = Annotated[int, Range(-1)]
 """An index; -1 for none."""
 Sha256 = Annotated[str, Pattern("^[0-9a-f]{64}$")]
 
@@ -81,7 +81,7 @@ def named(key: str) -> dict[str, str]:
     return {"key": key}
 
 
-class Field(NamedTuple):
+class JsonField(NamedTuple):
     """A field: its name here and in JSON, how it stands there, the row of its columns, and its type."""
 
     name: str
@@ -91,19 +91,19 @@ class Field(NamedTuple):
     has_default: bool
 
 
-def _field(row: dataclasses.Field[Any]) -> Field:
+def _field(row: dataclasses.Field[Any]) -> JsonField:
     facts = row.metadata
     has_default = row.default is not dataclasses.MISSING or row.default_factory is not dataclasses.MISSING
-    return Field(row.name, facts.get("key", row.name), facts.get("as", ""), facts.get("row"), has_default)
+    return JsonField(row.name, facts.get("key", row.name), facts.get("as", ""), facts.get("row"), has_default)
 
 
 @cache
-def fields_of(kind: Hashable) -> tuple[Field, ...] | None:
+def fields_of(kind: Hashable) -> tuple[JsonField, ...] | None:
     """Return the fields of a document or of a row in one; None for any other type."""
     if dataclasses.is_dataclass(kind):
         return tuple(map(_field, dataclasses.fields(kind)))
     names: Sequence[str] | None = getattr(kind, "_fields", None)
-    return None if names is None else tuple(Field(name, name, "", None, False) for name in names)
+    return None if names is None else tuple(JsonField(name, name, "", None, False) for name in names)
 
 
 @cache
@@ -137,7 +137,7 @@ def as_json(value: Any, strings: dict[str, int] | None = None) -> Any:
     return [as_json(item, strings) for item in value]
 
 
-def _members(value: Any, fields: tuple[Field, ...], strings: dict[str, int] | None) -> Iterator[tuple[str, Any]]:
+def _members(value: Any, fields: tuple[JsonField, ...], strings: dict[str, int] | None) -> Iterator[tuple[str, Any]]:
     for name, key, form, row, _ in fields:
         item = getattr(value, name)
         if form == "hidden" or (form == "optional" and item is None):

@@ -34,7 +34,7 @@ from tflm_sim.planners.buffers import Buffer, plan_of
 from tflm_sim.planners.exact import ExactResult, Progress, solve
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
 from tflm_sim.planners.validate import validate
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 CAPACITY = 1_048_576
@@ -237,7 +237,7 @@ def print_models(args: argparse.Namespace) -> None:
     counts: dict[str, int] = {}
     for path in sorted((SHARED / "models").glob("*.tflite")):
         try:
-            simulation = simulate(load(path), Configuration(target(args.preset)))
+            simulation = simulate(load(path), Configuration(preset(args.preset)))
             problem = head_problem(simulation)
         except TflmSimError as error:
             counts[type(error).__name__] = counts.get(type(error).__name__, 0) + 1

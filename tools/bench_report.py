@@ -27,7 +27,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.report.page import write_page
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 NAMES = ("NXP-eiq-model-zoo__dperson_shufflenetv2", "spotify-basic-pitch__icassp_2022_nmp")
 LENGTHS = (1000, 6000)
@@ -79,7 +79,7 @@ def main() -> int:
                 path = Path(folder) / f"{number}.html"
                 start = time.perf_counter()
                 with path.open("w", encoding="utf-8") as file:
-                    write_page(file, [take_picture(model, Configuration(target("cortex-m4")))])
+                    write_page(file, [take_picture(model, Configuration(preset("cortex-m4")))])
                 seconds = time.perf_counter() - start
                 size, packed = path.stat().st_size, len(gzip.compress(path.read_bytes()))
                 ops = sum(len(subgraph.operators) for subgraph in model.subgraphs)

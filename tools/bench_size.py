@@ -35,7 +35,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 MODELS = Path(__file__).resolve().parent.parent.parent / "shared" / "models"
 NAMES = (
@@ -44,7 +44,7 @@ NAMES = (
     "mlcommons-tiny__pretrainedResnet_large_int8",
     "esphome-micro-wake-word-models__okay_nabu",
 )
-PIP, M4 = target("x86_64-pip"), target("cortex-m4")
+PIP, M4 = preset("x86_64-pip"), preset("cortex-m4")
 TARGETS = ("cortex-m0plus", "cortex-m4", "cortex-m55", "esp32", "esp32-s3", "esp32-c3", "riscv32", "x86_64")
 
 

@@ -26,7 +26,7 @@ from tflm_sim.invocation.findings import BufferId, Finding
 from tflm_sim.invocation.invoke import invoke
 from tflm_sim.model.load import load
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
 
 MODELS = Path(__file__).resolve().parent.parent.parent / "shared" / "models"

@@ -30,7 +30,7 @@ from tflm_sim.model.flatbuf import FlatBuffer, Table
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
 
 SHARED_MODELS = Path(__file__).parents[2] / "shared" / "models"
@@ -174,7 +174,7 @@ def make_case(number: int, options: argparse.Namespace) -> tuple[Seed, bytes, ra
 def pick_target(rng: random.Random) -> Target:
     """Return one of TARGETS."""
     name, kernels = rng.choice(TARGETS)
-    return target(name, kernels=kernels)
+    return preset(name, kernels=kernels)
 
 
 def run_parse(model: Model, rng: random.Random) -> str:

@@ -21,7 +21,7 @@ from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.registry import registrations
 from tflm_sim.ops.roles import op_data
 from tflm_sim.report.trace import trace_rows
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,8 +100,8 @@ class Golden:
     @cached_property
     def target(self) -> Target:
         """The target of the configuration."""
-        preset, kernels = (CONFIGURATIONS | PACKED)[self.configuration]
-        return target(preset, kernels=kernels)
+        name, kernels = (CONFIGURATIONS | PACKED)[self.configuration]
+        return preset(name, kernels=kernels)
 
     @cached_property
     def custom_ops(self) -> tuple[OpModel, ...]:

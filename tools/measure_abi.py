@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.declarations import CStruct, in_order
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 from tflm_sim.targets.structs import declarations
 from tflm_sim.targets.target import Target
 
@@ -120,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("compiler", nargs="+", help="-- compiler command and flags")
     arguments = parser.parse_args(argv)
     try:
-        of = target(arguments.target)
+        of = preset(arguments.target)
     except UsageError as error:
         parser.error(str(error))
     nm = arguments.nm or arguments.compiler[0].removesuffix("gcc").removesuffix("clang") + "nm"

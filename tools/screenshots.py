@@ -22,7 +22,7 @@ from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
 from tflm_sim.shrinking.shrink import shrink
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 
@@ -62,9 +62,9 @@ def pictures(shot: Shot) -> Iterator[Picture]:
     """Yield the pictures of a page."""
     model = load(sample_path(shot.sample))
     for name in shot.targets:
-        yield take_picture(model, Configuration(target(name)))
+        yield take_picture(model, Configuration(preset(name)))
         if shot.shrunk:
-            yield take_picture(shrink(model, name).model, Configuration(target(name)), title=f"shrunk, on {name}")
+            yield take_picture(shrink(model, name).model, Configuration(preset(name)), title=f"shrunk, on {name}")
 
 
 def take(driver: Any, shot: Shot, folder: Path) -> None:
@@ -96,7 +96,7 @@ def main() -> int:
         finally:
             driver.quit()
     with (DOCS / "residual.svg").open("w", encoding="utf-8") as file:
-        write_svg(file, [take_picture(load(sample_path("residual")), Configuration(target("cortex-m4")))])
+        write_svg(file, [take_picture(load(sample_path("residual")), Configuration(preset("cortex-m4")))])
     return 0
 
 

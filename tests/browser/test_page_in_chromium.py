@@ -18,9 +18,9 @@ from tflm_sim.model.types import Model, TensorType
 from tflm_sim.report.picture import Picture, is_tail
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-M4 = Configuration(target("cortex-m4"))
+M4 = Configuration(preset("cortex-m4"))
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
 LARGEST = 6000
 FIGURES = (
@@ -220,7 +220,7 @@ def test_clicking_the_tail_tells_who_holds_it(page: Any, residual: Picture) -> N
 
 
 def test_two_targets_stand_side_by_side_on_one_scale(page: Any, residual: Picture) -> None:
-    other = take_picture(load(sample_path("residual")), Configuration(target("esp32-s3")))
+    other = take_picture(load(sample_path("residual")), Configuration(preset("esp32-s3")))
     page.open([residual, other])
     assert len(page.driver.find_elements("css selector", ".pane")) == 2
     change = other.size.answer.head_bytes - residual.size.answer.head_bytes

@@ -21,7 +21,7 @@ from tflm_sim.cli.custom_ops import load_custom_ops
 from tflm_sim.cli.options import load_model
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.recorded import CATEGORIES
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 LOGS = Path(__file__).parents[1] / "unit" / "board" / "logs"
 
@@ -33,7 +33,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
 
 
 def simulated(*, arena_size: int = 1 << 20, interpreter: str = "plain") -> Simulation:
-    config = Configuration(target("cortex-m4"), interpreter)
+    config = Configuration(preset("cortex-m4"), interpreter)
     return simulate(load_model("sample:sine"), config, arena_size=arena_size)
 
 
@@ -80,7 +80,7 @@ def test_with_the_model_the_log_of_a_small_arena_gives_the_place_and_the_smalles
     exact = failure["exact"]
     assert exact["contradiction"] == ""
     assert simulate_log(exact["arena_size"]) == simulation.log
-    assert exact["smallest"]["size"] == smallest_arena(load_model("sample:sine"), target("cortex-m4")).size
+    assert exact["smallest"]["size"] == smallest_arena(load_model("sample:sine"), preset("cortex-m4")).size
 
 
 def simulate_log(arena_size: int) -> tuple[str, ...]:

@@ -116,13 +116,13 @@ def test_colour_is_for_terminals_that_did_not_refuse_it(monkeypatch: pytest.Monk
 
 def test_progress_is_shown_after_a_second_and_wiped(monkeypatch: pytest.MonkeyPatch) -> None:
     from tflm_sim.answers.simulation import simulate
-    from tflm_sim.targets.presets import target
+    from tflm_sim.targets.presets import preset
 
     monkeypatch.setattr("tflm_sim.cli.terminal.PATIENCE_S", 0.0)
     monkeypatch.setattr("tflm_sim.cli.terminal._INTERVAL_S", 0.0)
     model, file = load(sample_path("residual")), Terminal()
     with ProgressLine("simulating", model, file=file) as progress:
-        simulate(model, target("cortex-m4"), observers=(progress,))
+        simulate(model, preset("cortex-m4"), observers=(progress,))
     text = file.getvalue()
     # 16 operators are parsed, initialised and prepared: 48 steps, never said to be done.
     assert text.count("\r") == 48 + 2
@@ -132,10 +132,10 @@ def test_progress_is_shown_after_a_second_and_wiped(monkeypatch: pytest.MonkeyPa
 
 def test_progress_says_nothing_soon_or_where_nobody_looks() -> None:
     from tflm_sim.answers.simulation import simulate
-    from tflm_sim.targets.presets import target
+    from tflm_sim.targets.presets import preset
 
     model = load(sample_path("sine"))
     for file in (Terminal(), io.StringIO()):
         with ProgressLine("simulating", model, file=file) as progress:
-            simulate(model, target("cortex-m4"), observers=(progress,))
+            simulate(model, preset("cortex-m4"), observers=(progress,))
         assert file.getvalue() == ""

@@ -8,7 +8,7 @@ from golden_report import main
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.model.types import Model
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 
 def model_of(claim: Claim) -> Model:
@@ -39,7 +39,7 @@ def test_what_is_not_explained_is_off_by_what_the_page_says(claim: Claim) -> Non
 @pytest.mark.parametrize("kernels", ["esp_nn_ansi", "esp_nn@1.1.2"])
 def test_on_an_esp32_the_version_of_esp_nn_does_not_matter(claim: Claim, kernels: str) -> None:
     """The author read person_detect with CONFIG_NN_ANSI_C too."""
-    of = target("esp32", kernels=kernels)
+    of = preset("esp32", kernels=kernels)
     assert simulate(model_of(claim), of, arena_size=160 * KIB).arena_used_bytes == claim.said
 
 
@@ -55,7 +55,7 @@ HEAD_AND_TAIL = {
 
 @pytest.mark.parametrize("claim", here(row for row in CLAIMS if row.name in HEAD_AND_TAIL))
 def test_the_benchmark_tool_said_our_head_and_our_tail(claim: Claim) -> None:
-    of = target(claim.preset, kernels=claim.kernels)
+    of = preset(claim.preset, kernels=claim.kernels)
     run = simulate(model_of(claim), of, interpreter="recording", resource_variable_count=100)
     assert (run.head_bytes, run.tail_bytes) == HEAD_AND_TAIL[claim.name]
 

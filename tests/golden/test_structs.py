@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden"
 CONFIGURATIONS = {
@@ -36,7 +36,7 @@ def our_name(raw: str) -> str:
 @pytest.mark.shared("golden")
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_every_layout_equals_the_debug_information(configuration: str) -> None:
-    structs = target(CONFIGURATIONS[configuration]).structs
+    structs = preset(CONFIGURATIONS[configuration]).structs
     compared = set()
     for raw, facts in json.loads((GOLDEN / configuration / "structs.json").read_text()).items():
         ours = structs.get(our_name(raw))
@@ -55,5 +55,5 @@ def test_no_struct_goes_unproved() -> None:
     proved = set()
     for configuration in CONFIGURATIONS:
         proved |= {our_name(raw) for raw in json.loads((GOLDEN / configuration / "structs.json").read_text())}
-    unproved = {name for name in target("cortex-m4").structs if name not in proved and not name.startswith("esp_nn/")}
+    unproved = {name for name in preset("cortex-m4").structs if name not in proved and not name.startswith("esp_nn/")}
     assert unproved == NOT_IN_THE_LIBRARY

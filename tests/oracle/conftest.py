@@ -22,7 +22,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import OptionValue
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 ARENA_SIZE = 1 << 20
 _ALLOCATION = re.compile(r"\[RecordingMicroAllocator\] '(.+)' used (\d+) bytes .*\(requested (\d+) bytes for (\d+) ")
@@ -104,7 +104,7 @@ def same_as_wheel(wheel: Wheel) -> Callable[..., Simulation]:
 
     def check(model: bytes, arena_size: int = ARENA_SIZE) -> Simulation:
         real = wheel.run(model, arena_size)
-        ours = simulate(parse(model), target("x86_64-pip"), arena_size=arena_size, interpreter="recording")
+        ours = simulate(parse(model), preset("x86_64-pip"), arena_size=arena_size, interpreter="recording")
         assert (ours.status, _without_places(ours.log)) == (real.status, _without_places(real.log))
         if real.status == "ok":
             head, tail = ours.head_bytes, ours.tail_bytes

@@ -16,10 +16,10 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import OperatorCode, TensorType
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 Check = Callable[..., Simulation]
-PIP = target("x86_64-pip")
+PIP = preset("x86_64-pip")
 
 
 def relu(count: int = 2, shape: tuple[int, ...] = (1, 8)) -> ModelBuilder:

@@ -11,13 +11,13 @@ from tflm_sim.answers.simulation import Simulation
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.model.load import parse
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_the_figures_and_the_smallest_arena(sample: str, wheel: Any, same_as_wheel: Callable[..., Simulation]) -> None:
     data = sample_path(sample).read_bytes()
     assert same_as_wheel(data).status == "ok"
-    smallest = smallest_arena(parse(data), target("x86_64-pip"))
+    smallest = smallest_arena(parse(data), preset("x86_64-pip"))
     assert same_as_wheel(data, smallest.multiple_of_16).status == "ok"
     assert same_as_wheel(data, smallest.multiple_of_16 - 16).status == "error"

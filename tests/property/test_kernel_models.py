@@ -35,14 +35,14 @@ from tflm_sim.ops.requests import (
     TempTensor,
     TempTensors,
 )
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
 
 flexbuffers = pytest.importorskip("flatbuffers.flexbuffers")
 
 MODELS = {**REFERENCE, "ethos-u": ETHOS_U}
 MOST_REQUESTS = 300
-TARGETS = [target("cortex-m4", kernels="reference"), target("x86_64-compression"), target("i386")]
+TARGETS = [preset("cortex-m4", kernels="reference"), preset("x86_64-compression"), preset("i386")]
 LIKELY = (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, TensorType.BOOL, TensorType.INT64)
 
 # How many inputs the operators take that do not take one.

@@ -15,7 +15,7 @@ from tflm_sim.invocation.invoke import invoke
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import preset
 
 ALIGNMENTS = st.sampled_from([1, 2, 4, 8, 16])
 steps = st.lists(st.tuples(st.sampled_from(["persist", "temp"]), st.integers(0, 300), ALIGNMENTS), max_size=12)

@@ -12,7 +12,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 TARGETS = ("x86_64", "x86_64-pip", "i386", "cortex-m4", "riscv32")
 
@@ -21,8 +21,8 @@ def works(run: Simulation) -> bool:
     return run.status == "ok" and not run.corruptions
 
 
-def hold_the_invariant(models: list[Model], preset: str, planner: str) -> None:
-    machine = target(preset)
+def hold_the_invariant(models: list[Model], name: str, planner: str) -> None:
+    machine = preset(name)
     interpreter = "plain" if planner == "linear" else machine.interpreter
 
     def run(arena_size: int) -> Simulation:

@@ -23,11 +23,11 @@ from tflm_sim.graph.lifetimes import LifetimeBuilder
 from tflm_sim.model.load import load
 from tflm_sim.planners.offline import NonPersistentMemoryPlannerShim
 from tflm_sim.recorded import RecordedAllocationType
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 PLANNERS = Path(__file__).parents[3] / "shared/planners"
 pytestmark = pytest.mark.shared("planners")
-TARGET = target("x86_64")
+TARGET = preset("x86_64")
 
 
 def cases(kind):

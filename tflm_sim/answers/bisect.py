@@ -20,7 +20,7 @@ from tflm_sim.targets.runtime import Runtime
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class Build:
     """A point of a history.
 
     Attributes:
@@ -37,7 +37,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Turn:
     """What one point of a history did to a model.
 
     Attributes:
@@ -47,23 +47,23 @@ class Step:
         message: What the device prints where it fails with it.
     """
 
-    state: State
+    state: Build
     before: int | None
     after: int | None
     message: str = ""
 
 
-def bisect(model: Model, states: Iterable[State]) -> Iterator[Step]:
+def bisect(model: Model, states: Iterable[Build]) -> Iterator[Turn]:
     """Yield each of ``states`` that moves the model's smallest arena; the first is where it begins."""
     before: tuple[int | None, str] | None = None
     for state in states:
         after = _need(model, state.configuration)
         if before is not None and after[0] != before[0]:
-            yield Step(state, before[0], *after)
+            yield Turn(state, before[0], *after)
         before = after
 
 
-def commits_between(configuration: Configuration, first: int, last: int) -> Iterator[State]:
+def commits_between(configuration: Configuration, first: int, last: int) -> Iterator[Build]:
     """Yield the state at position ``first`` of upstream's history, then each commit up to ``last`` with a change."""
     found: dict[int, list[str]] = {first: []}
     for change in CHANGES.values():
@@ -76,16 +76,16 @@ def commits_between(configuration: Configuration, first: int, last: int) -> Iter
         commit = main_line()[position - 1]
         runtime = Runtime(commit.short, compression=target.runtime.compression, upstream=position)
         at = replace(configuration, target=replace(target, runtime=runtime))
-        yield State(commit.short, commit.day, tuple(dict.fromkeys(summaries)), at)
+        yield Build(commit.short, commit.day, tuple(dict.fromkeys(summaries)), at)
 
 
-def versions_between(configuration: Configuration, older: str, newer: str) -> Iterator[State]:
+def versions_between(configuration: Configuration, older: str, newer: str) -> Iterator[Build]:
     """Yield the versions of the configuration's kernel library from ``older`` to ``newer``."""
     library = configuration.target.kernel_library
     versions = VERSIONS[library.name][::-1]
     for version in versions[versions.index(older) : versions.index(newer) + 1]:
         target = replace(configuration.target, kernel_library=replace(library, version=version))
-        yield State(version, "", (f"{library.name} {version}",), replace(configuration, target=target))
+        yield Build(version, "", (f"{library.name} {version}",), replace(configuration, target=target))
 
 
 def _need(model: Model, configuration: Configuration) -> tuple[int | None, str]:

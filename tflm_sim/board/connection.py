@@ -62,7 +62,7 @@ class CommandState(Enum):
     LOST = "the device restarted during a command"
 
 
-class Input(Enum):
+class LinkInput(Enum):
     """What happens to a machine: a frame by what it means here, or a call of ours."""
 
     BEGIN = "a report begins"
@@ -81,33 +81,33 @@ class Input(Enum):
 
 
 # (state, input) -> (next state, the method that does what there is to do, "" where nothing is).
-REPORT_TRANSITIONS: dict[tuple[ReportState, Input], tuple[ReportState, str]] = {
-    (ReportState.IDLE, Input.BEGIN): (ReportState.OPEN, "_open"),
-    (ReportState.IDLE, Input.FOREIGN): (ReportState.IDLE, "_refuse"),
-    (ReportState.IDLE, Input.STRAY): (ReportState.IDLE, "_stray"),
-    (ReportState.IDLE, Input.START): (ReportState.IDLE, ""),
-    (ReportState.IDLE, Input.CLOSE): (ReportState.IDLE, ""),
-    (ReportState.OPEN, Input.BEGIN): (ReportState.OPEN, "_tear_and_open"),
-    (ReportState.OPEN, Input.BEGIN_AGAIN): (ReportState.OPEN, "_open_another"),
-    (ReportState.OPEN, Input.FOREIGN): (ReportState.IDLE, "_tear_and_refuse"),
-    (ReportState.OPEN, Input.LINE): (ReportState.OPEN, "_add"),
-    (ReportState.OPEN, Input.TOO_LONG): (ReportState.IDLE, "_give_up"),
-    (ReportState.OPEN, Input.END): (ReportState.IDLE, "_finish"),
-    (ReportState.OPEN, Input.STRAY): (ReportState.OPEN, "_stray"),
-    (ReportState.OPEN, Input.START): (ReportState.IDLE, "_tear_by_start"),
-    (ReportState.OPEN, Input.CLOSE): (ReportState.IDLE, "_tear_by_close"),
+REPORT_TRANSITIONS: dict[tuple[ReportState, LinkInput], tuple[ReportState, str]] = {
+    (ReportState.IDLE, LinkInput.BEGIN): (ReportState.OPEN, "_open"),
+    (ReportState.IDLE, LinkInput.FOREIGN): (ReportState.IDLE, "_refuse"),
+    (ReportState.IDLE, LinkInput.STRAY): (ReportState.IDLE, "_stray"),
+    (ReportState.IDLE, LinkInput.START): (ReportState.IDLE, ""),
+    (ReportState.IDLE, LinkInput.CLOSE): (ReportState.IDLE, ""),
+    (ReportState.OPEN, LinkInput.BEGIN): (ReportState.OPEN, "_tear_and_open"),
+    (ReportState.OPEN, LinkInput.BEGIN_AGAIN): (ReportState.OPEN, "_open_another"),
+    (ReportState.OPEN, LinkInput.FOREIGN): (ReportState.IDLE, "_tear_and_refuse"),
+    (ReportState.OPEN, LinkInput.LINE): (ReportState.OPEN, "_add"),
+    (ReportState.OPEN, LinkInput.TOO_LONG): (ReportState.IDLE, "_give_up"),
+    (ReportState.OPEN, LinkInput.END): (ReportState.IDLE, "_finish"),
+    (ReportState.OPEN, LinkInput.STRAY): (ReportState.OPEN, "_stray"),
+    (ReportState.OPEN, LinkInput.START): (ReportState.IDLE, "_tear_by_start"),
+    (ReportState.OPEN, LinkInput.CLOSE): (ReportState.IDLE, "_tear_by_close"),
 }
 # What is not here is a LocalProtocolError where we ask for it, and a frame that is ignored where the device sends it.
-COMMAND_TRANSITIONS: dict[tuple[CommandState, Input], CommandState] = {
-    (CommandState.IDLE, Input.SEND): CommandState.AWAITING,
-    (CommandState.IDLE, Input.START): CommandState.IDLE,
-    (CommandState.IDLE, Input.FORGET): CommandState.IDLE,
-    (CommandState.AWAITING, Input.RESEND): CommandState.AWAITING,
-    (CommandState.AWAITING, Input.REPLY): CommandState.IDLE,
-    (CommandState.AWAITING, Input.START): CommandState.LOST,
-    (CommandState.AWAITING, Input.FORGET): CommandState.IDLE,
-    (CommandState.LOST, Input.START): CommandState.LOST,
-    (CommandState.LOST, Input.FORGET): CommandState.IDLE,
+COMMAND_TRANSITIONS: dict[tuple[CommandState, LinkInput], CommandState] = {
+    (CommandState.IDLE, LinkInput.SEND): CommandState.AWAITING,
+    (CommandState.IDLE, LinkInput.START): CommandState.IDLE,
+    (CommandState.IDLE, LinkInput.FORGET): CommandState.IDLE,
+    (CommandState.AWAITING, LinkInput.RESEND): CommandState.AWAITING,
+    (CommandState.AWAITING, LinkInput.REPLY): CommandState.IDLE,
+    (CommandState.AWAITING, LinkInput.START): CommandState.LOST,
+    (CommandState.AWAITING, LinkInput.FORGET): CommandState.IDLE,
+    (CommandState.LOST, LinkInput.START): CommandState.LOST,
+    (CommandState.LOST, LinkInput.FORGET): CommandState.IDLE,
 }
 
 
@@ -137,7 +137,7 @@ class Connection:
         """Return what the end of the stream says: the line that has no end, and the report that has none."""
         last = [event for line in self._assembler.close() for event in self._take_line(line)]
         self._reason = reason
-        return [*last, *self._step_report(Input.CLOSE, None)]
+        return [*last, *self._step_report(LinkInput.CLOSE, None)]
 
     def _take_line(self, line: RawLine) -> list[LinkEvent]:
         frames, rest = split_line(line)
@@ -180,18 +180,18 @@ class Connection:
             return [CountedBack(frame.line, expected, frame.sequence)]
         return [Gap(frame.line, expected, frame.sequence, missing)]
 
-    def _meaning(self, frame: Frame, begins_again: bool) -> Input:
+    def _meaning(self, frame: Frame, begins_again: bool) -> LinkInput:
         """What a frame of a report is to the report machine."""
         if frame.type == "begin":
-            known = Input.BEGIN_AGAIN if begins_again else Input.BEGIN
-            return known if frame.number("v") == SCHEMA else Input.FOREIGN
+            known = LinkInput.BEGIN_AGAIN if begins_again else LinkInput.BEGIN
+            return known if frame.number("v") == SCHEMA else LinkInput.FOREIGN
         if frame.number("r") != self._candidates.number:
-            return Input.STRAY
+            return LinkInput.STRAY
         if frame.type == "end":
-            return Input.END
-        return Input.LINE if self._candidates.line_count < MOST_LINES else Input.TOO_LONG
+            return LinkInput.END
+        return LinkInput.LINE if self._candidates.line_count < MOST_LINES else LinkInput.TOO_LONG
 
-    def _step_report(self, given: Input, frame: Frame | None) -> list[LinkEvent]:
+    def _step_report(self, given: LinkInput, frame: Frame | None) -> list[LinkEvent]:
         self._report, action = REPORT_TRANSITIONS[self._report, given]
         events: list[LinkEvent] = getattr(self, action)(frame) if action else []
         return events
@@ -242,7 +242,7 @@ class Connection:
         if frame.type == "hello":
             return self._take_hello(frame)
         is_ours = self.command is not None and frame.number("q") == self.command[0]
-        if not is_ours or not self._step_command(Input.REPLY):
+        if not is_ours or not self._step_command(LinkInput.REPLY):
             return [UnknownFrame(frame.line, f"a reply to command {frame.number('q')}, which is not under way")]
         self.command = None
         return [Reply(frame.line, frame.type, frame.number("q"), frame.fields)]
@@ -258,10 +258,10 @@ class Connection:
         )
         if hello.ping >= 0:
             return [hello]
-        self._step_command(Input.START)
-        return [*self._step_report(Input.START, frame), hello]
+        self._step_command(LinkInput.START)
+        return [*self._step_report(LinkInput.START, frame), hello]
 
-    def _step_command(self, given: Input) -> bool:
+    def _step_command(self, given: LinkInput) -> bool:
         """Take the command machine a step further; return whether its state allows that."""
         following = COMMAND_TRANSITIONS.get((self.state, given))
         self.state = following or self.state
@@ -275,7 +275,7 @@ class Connection:
         Raises:
             LocalProtocolError: Another command is under way, or the device restarted during one.
         """
-        if not self._step_command(Input.SEND):
+        if not self._step_command(LinkInput.SEND):
             raise LocalProtocolError(f"'{kind}' cannot be sent: {self.state.value}")
         data = encode_frame(self._sequence, kind, fields)
         self.command = self._sequence, data
@@ -288,13 +288,13 @@ class Connection:
         Raises:
             LocalProtocolError: No command is under way.
         """
-        if self.command is None or not self._step_command(Input.RESEND):
+        if self.command is None or not self._step_command(LinkInput.RESEND):
             raise LocalProtocolError(f"there is no command to repeat: {self.state.value}")
         return self.command[1]
 
     def forget(self) -> None:
         """Give the command under way up: no reply to it is expected any more."""
-        self._step_command(Input.FORGET)
+        self._step_command(LinkInput.FORGET)
         self.command = None
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from tflm_sim.checks.device_report import Comparison, DeviceReport, compare_report
+from tflm_sim.checks.device_report import DeviceReport, ReportComparison, compare_report
 from tflm_sim.device.configuration import INTERPRETERS, Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.targets.kernel_library import VERSIONS
-from tflm_sim.targets.presets import PRESETS, target
+from tflm_sim.targets.presets import PRESETS, preset
 
 MOST_ANSWERS = 4
 _VARIABLE_COUNTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 50, 64, 100, 128)
@@ -44,7 +44,7 @@ def alternatives(base: Configuration, model: Model) -> Iterator[Alternative]:
 
 
 def _on(base: Configuration, name: str) -> Iterator[Alternative]:
-    other = target(name)
+    other = preset(name)
     here = replace(other, ethos_u=base.target.ethos_u, arena_address=base.target.arena_address)
     interpreter = other.interpreter if base.interpreter == base.target.interpreter else base.interpreter
     yield Alternative(f"--target {name}", replace(base, target=here, interpreter=interpreter))
@@ -52,13 +52,13 @@ def _on(base: Configuration, name: str) -> Iterator[Alternative]:
 
 def _kernels(base: Configuration, name: str, prefix: str) -> Iterator[Alternative]:
     """Yield every kernel library that runs on a target, but the one that it has."""
-    own = base.target.kernel_library if not prefix else target(name).kernel_library
+    own = base.target.kernel_library if not prefix else preset(name).kernel_library
     names = ["reference"]
     for library, versions in VERSIONS.items():
         names += [f"{each}@{version}" for each in (library, f"{library}_ansi") for version in versions]
     for kernels in names:
         try:
-            library_here = target(name, kernels=kernels)
+            library_here = preset(name, kernels=kernels)
         except TflmSimError:
             continue
         if library_here.kernel_library != own:
@@ -68,7 +68,7 @@ def _kernels(base: Configuration, name: str, prefix: str) -> Iterator[Alternativ
 
 def explaining(
     report: DeviceReport, model: Model, base: Configuration, *, on_progress: Callable[[], None] = lambda: None
-) -> list[tuple[Alternative, Comparison]]:
+) -> list[tuple[Alternative, ReportComparison]]:
     """Return the settings under which all figures of a report are equal, at most :data:`MOST_ANSWERS` of them.
 
     Args:
@@ -77,7 +77,7 @@ def explaining(
         base: What it was said to be.
         on_progress: Called after each setting that was tried.
     """
-    found: list[tuple[Alternative, Comparison]] = []
+    found: list[tuple[Alternative, ReportComparison]] = []
     for other in alternatives(base, model):
         try:
             comparison = compare_report(report, model, other.configuration, checks_remainders=False)

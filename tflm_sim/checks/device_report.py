@@ -68,7 +68,7 @@ class ComparedFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ReportComparison:
     """What came of comparing a report.
 
     Attributes:
@@ -104,7 +104,7 @@ def compare_report(
     *,
     identity: ModelIdentity | None = None,
     checks_remainders: bool = True,
-) -> Comparison:
+) -> ReportComparison:
     """Compare a report with the simulation of ``model``; a damaged or foreign report is refused, and says why.
 
     Args:
@@ -116,7 +116,7 @@ def compare_report(
     """
     observed, about = _observer(report, configuration)
     if foreign := _another_model(report, identity):
-        return Comparison(about, foreign, ())
+        return ReportComparison(about, foreign, ())
     damage = _damage(report)
     best = _compare(report, model, observed, about, _arena_sizes(report)[0])
     for size in _arena_sizes(report)[1:] if checks_remainders else ():
@@ -129,16 +129,18 @@ def compare_report(
     return replace(best, refused=best.refused or _damage_beside_the_simulation(report, best))
 
 
-def _compare(report: DeviceReport, model: Model, observed: Configuration, about: str, arena_size: int) -> Comparison:
+def _compare(
+    report: DeviceReport, model: Model, observed: Configuration, about: str, arena_size: int
+) -> ReportComparison:
     simulation = simulate(model, observed, arena_size=arena_size)
     if isinstance(report, ArenaReport) and report.failure is not None:
         fails = ComparedFigure("AllocateTensors() fails", 1, 1, int(simulation.status != "ok"))
-        return Comparison(about, "", (fails,))
+        return ReportComparison(about, "", (fails,))
     if simulation.status != "ok":
-        return Comparison(about, f"the simulation fails in this arena: {simulation.failure}", ())
+        return ReportComparison(about, f"the simulation fails in this arena: {simulation.failure}", ())
     odd = arena_size % BUFFER_ALIGNMENT
     where = f"{about}, arena size {odd} past a multiple of 16" if odd else about
-    return Comparison(where, "", tuple(_figures(report, simulation)))
+    return ReportComparison(where, "", tuple(_figures(report, simulation)))
 
 
 def _observer(report: DeviceReport, configuration: Configuration) -> tuple[Configuration, str]:
@@ -174,7 +176,7 @@ def _damage(report: DeviceReport) -> str:
     return f"the report is damaged: {'; '.join(problems)}" if problems else ""
 
 
-def _damage_beside_the_simulation(report: DeviceReport, comparison: Comparison) -> str:
+def _damage_beside_the_simulation(report: DeviceReport, comparison: ReportComparison) -> str:
     """Tell damage in a text without checksums: one line that differs while all sums and all other lines agree.
 
     Whatever really differs changes the tail or the head with it, and so the total: three lines at least. In a plan

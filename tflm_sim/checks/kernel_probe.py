@@ -29,7 +29,7 @@ from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model, OptionValue
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.registry import registrations
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tflm_sim.answers.bisect import State, Step, bisect, commits_between, versions_between
+from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.documents import Count, named
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     return int(bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after))
 
 
-def _kernel_states(args: argparse.Namespace) -> Iterable[State]:
+def _kernel_states(args: argparse.Namespace) -> Iterable[Build]:
     if args.kernels:
         raise UsageError("--between names the kernels; leave --kernels out")
     args.kernels = args.between
@@ -94,7 +94,7 @@ def _kernel_states(args: argparse.Namespace) -> Iterable[State]:
     return versions_between(older, first.version, last.version)
 
 
-def _commit_states(args: argparse.Namespace) -> Iterable[State]:
+def _commit_states(args: argparse.Namespace) -> Iterable[Build]:
     args.kernels = args.kernels or "reference"
     first, last = _runtime(args.between).position(UPSTREAM), _runtime(args.until).position(UPSTREAM)
     if first >= last:
@@ -106,12 +106,12 @@ def _runtime(text: str) -> Runtime:
     return find_runtime(text) if is_day(text) or is_commit(text) else find_library(text).runtime()
 
 
-def _row(step: Step) -> StepRow:
+def _row(step: Turn) -> StepRow:
     state = step.state
     return StepRow(state.name, state.date, tuple(state.summaries), step.before, step.after, step.message)
 
 
-def _lines(steps: list[Step], args: argparse.Namespace) -> list[str]:
+def _lines(steps: list[Turn], args: argparse.Namespace) -> list[str]:
     if not steps:
         return [f"nothing between {args.between} and {args.until} moved the smallest arena"]
     target = steps[0].state.configuration.target
@@ -124,7 +124,7 @@ def _lines(steps: list[Step], args: argparse.Namespace) -> list[str]:
     return lines
 
 
-def _cells(step: Step) -> tuple[str, ...]:
+def _cells(step: Turn) -> tuple[str, ...]:
     if step.after is None:
         moved, size = "fails", ""
     else:

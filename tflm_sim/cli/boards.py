@@ -10,7 +10,7 @@ from tflm_sim.cli.terminal import fitting, say, say_json
 from tflm_sim.documents import Count
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.boards import BOARDS, Board
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 EXAMPLES = """
 tflm-sim boards
@@ -64,7 +64,7 @@ def board_row(board: Board) -> BoardRow:
         name=board.name,
         description=board.description,
         target=board.preset,
-        kernels=str(target(board.preset).kernel_library),
+        kernels=str(preset(board.preset).kernel_library),
         ram=tuple(BankFacts(bank.name, bank.size) for bank in board.ram),
         flash_bytes=board.flash,
         source=board.source,

@@ -17,7 +17,7 @@ from tflm_sim.files import append
 from tflm_sim.model.types import Model
 from tflm_sim.report.verdict import verdict_document, verdict_lines, verdict_markdown
 from tflm_sim.targets.boards import Board, board
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 from tflm_sim.units import format_size, parse_size
 
 EXAMPLES = """
@@ -103,7 +103,7 @@ def _chosen_board(args: argparse.Namespace) -> Board | None:
 
 def _check_core(chosen: Board, config: Configuration) -> None:
     """Refuse a target that no core of the board runs."""
-    own = target(chosen.preset)
+    own = preset(chosen.preset)
     if config.target.abi != own.abi:
         raise UsageError(
             f"{chosen.name} runs {own.name} ({own.abi.name}), not {config.target.name} ({config.target.abi.name}); "

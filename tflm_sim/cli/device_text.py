@@ -23,7 +23,7 @@ from tflm_sim.board.messages import ArenaReport
 from tflm_sim.board.monitor import MonitorEvent, Noise, Repeated
 from tflm_sim.board.prefixes import log_text
 from tflm_sim.checks.alternatives import explaining
-from tflm_sim.checks.device_report import Comparison, DeviceReport, ModelIdentity, compare_report, identify
+from tflm_sim.checks.device_report import DeviceReport, ModelIdentity, ReportComparison, compare_report, identify
 from tflm_sim.cli.options import load_model
 from tflm_sim.cli.terminal import Spinner, say, say_json
 from tflm_sim.device.configuration import Configuration
@@ -65,7 +65,7 @@ INCONCLUSIVE = 3
 class ComparisonFacts:
     """A report's figures beside those of the simulation."""
 
-    comparison: Comparison = field(metadata=INLINE)
+    comparison: ReportComparison = field(metadata=INLINE)
     is_equal: bool
 
 
@@ -138,7 +138,7 @@ class EventPrinter:
         else:
             say(f"{self.clock()}{MARK}{text}", file=self.out)
 
-    def _count(self, event: MonitorEvent) -> Comparison | None:
+    def _count(self, event: MonitorEvent) -> ReportComparison | None:
         self.failures += isinstance(event, Diagnosis)
         self.torn += isinstance(event, TornReport) or bool(getattr(event, "problems", ()))
         if not isinstance(event, DeviceReport) or (isinstance(event, BenchmarkRecord) and event.kind != "result"):
@@ -152,12 +152,12 @@ class EventPrinter:
         self.differences += not comparison.is_equal
         return comparison
 
-    def _comparison_lines(self, event: MonitorEvent, comparison: Comparison | None) -> list[str]:
+    def _comparison_lines(self, event: MonitorEvent, comparison: ReportComparison | None) -> list[str]:
         if comparison is None or self.expected is None:
             return []
         return [*comparison_lines(comparison, self.expected), *self._why_lines(event, comparison)]
 
-    def _why_lines(self, event: MonitorEvent, comparison: Comparison) -> list[str]:
+    def _why_lines(self, event: MonitorEvent, comparison: ReportComparison) -> list[str]:
         """Say under which setting the figures would be equal; a damaged or foreign report is not asked about."""
         is_damaged = bool(getattr(event, "problems", ()))
         if comparison.is_equal or is_damaged or not comparison.figures or not isinstance(event, DeviceReport):
@@ -171,7 +171,7 @@ class EventPrinter:
             ]
         return [f"  why: equal with {other.options}: all {len(same.figures)} figures" for other, same in found]
 
-    def _say_json(self, event: MonitorEvent, comparison: Comparison | None) -> None:
+    def _say_json(self, event: MonitorEvent, comparison: ReportComparison | None) -> None:
         if isinstance(event, Text) and not self.show_log:
             return
         document = EventDocument(
@@ -238,7 +238,7 @@ def _problem_lines(problems: tuple[str, ...]) -> list[str]:
     return [*head, *(f"  not to be believed: {problem}" for problem in problems)]
 
 
-def comparison_lines(comparison: Comparison, expected: Expected) -> list[str]:
+def comparison_lines(comparison: ReportComparison, expected: Expected) -> list[str]:
     """Return the verdict, and each figure that differs (all of them when it is about more than one)."""
     against = f"simulation of {expected.name} on {expected.configuration.target.name}, {comparison.about}"
     different = [figure for figure in comparison.figures if not figure.is_equal]

@@ -176,7 +176,7 @@ def picture_answer(answer: Answer) -> str:
 def _on_micro(model: Model, target: str) -> str:
     """Return what TFLM needs for the same model, in a line."""
     from tflm_sim.answers.simulation import simulate
-    from tflm_sim.targets.presets import target as preset
+    from tflm_sim.targets.presets import preset
 
     try:
         simulation = simulate(model, Configuration(preset(target)))

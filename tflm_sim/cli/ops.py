@@ -9,7 +9,7 @@ from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
 from tflm_sim.ops.registry import coverage, registrations
 from tflm_sim.report.tables import table_lines
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 EXAMPLES = """
 tflm-sim ops
@@ -37,7 +37,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    models = registrations(replace(target(args.target, kernels=args.kernels), ethos_u=True))
+    models = registrations(replace(preset(args.target, kernels=args.kernels), ethos_u=True))
     proved = coverage()
     rows = [OperatorRow(op, row.source, tuple(proved.get(op, ()))) for op, row in sorted(models.items())]
     if args.json:

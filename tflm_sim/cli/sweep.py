@@ -16,7 +16,7 @@ from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.documents import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
 from tflm_sim.files import replacing
-from tflm_sim.sweeps.difference import Change, changes
+from tflm_sim.sweeps.difference import RowChange, changes
 from tflm_sim.sweeps.engine import run as run_batches
 from tflm_sim.sweeps.limits import DEFAULT_SECONDS, Limits
 from tflm_sim.sweeps.plot import AXES, plot_svg
@@ -278,7 +278,7 @@ def _difference(args: argparse.Namespace) -> int:
     return 1 if worse else 0
 
 
-def _change_row(change: Change) -> ChangeRow:
+def _change_row(change: RowChange) -> ChangeRow:
     row = change.after or change.before
     assert row is not None, "a change has a side"
     sides = _size(change.before), _size(change.after)

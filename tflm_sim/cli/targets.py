@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
 from tflm_sim.report.tables import table_lines
-from tflm_sim.targets.presets import PRESETS, proof_in_words, target
+from tflm_sim.targets.presets import PRESETS, preset, proof_in_words
 from tflm_sim.targets.target import Target
 
 EXAMPLES = """
@@ -38,7 +38,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    rows = [target_row(target(name)) for name in PRESETS]
+    rows = [target_row(preset(name)) for name in PRESETS]
     if args.json:
         say_json(rows)
         return 0
@@ -48,13 +48,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def target_row(preset: Target) -> TargetRow:
+def target_row(target: Target) -> TargetRow:
     """Return a target as a row."""
     return TargetRow(
-        name=preset.name,
-        description=preset.description,
-        abi=preset.abi.name,
-        kernels=str(preset.kernel_library),
-        verified_against=preset.verified_against,
-        proof=proof_in_words(preset.verified_against),
+        name=target.name,
+        description=target.description,
+        abi=target.abi.name,
+        kernels=str(target.kernel_library),
+        verified_against=target.verified_against,
+        proof=proof_in_words(target.verified_against),
     )

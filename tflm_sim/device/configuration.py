@@ -8,8 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from tflm_sim.errors import UsageError
 from tflm_sim.ops.op_model import OpModel
-from tflm_sim.targets.presets import at_runtime
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.target import Target
 
 INTERPRETERS = ("plain", "recording")

@@ -22,8 +22,7 @@ from tflm_sim.firmware.symbol_names import esp_variant
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.targets.libraries import Library, find_library
-from tflm_sim.targets.presets import at_runtime
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target

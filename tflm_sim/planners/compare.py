@@ -15,7 +15,7 @@ from tflm_sim.planners import exact
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.registry import EXACT, PLANNERS, Planner, planner
-from tflm_sim.planners.validate import Finding, validate
+from tflm_sim.planners.validate import PlanFault, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Outcome:
     plan: Plan | None
     seconds: float
     lower_bound: int = 0
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[PlanFault, ...] = ()
     refusal: str = ""
 
 

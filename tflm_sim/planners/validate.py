@@ -21,7 +21,7 @@ class Fault(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PlanFault:
     """One thing that is wrong with a plan.
 
     Attributes:
@@ -35,26 +35,28 @@ class Finding:
     message: str
 
 
-def validate(buffers: Sequence[Buffer], plan: Plan) -> list[Finding]:
+def validate(buffers: Sequence[Buffer], plan: Plan) -> list[PlanFault]:
     """Return everything that is wrong with ``plan`` as a placement of ``buffers``; [] for a valid plan."""
     if len(plan.offsets) != len(buffers):
-        return [Finding(Fault.COUNT, (), f"{len(plan.offsets)} offsets for {len(buffers)} buffers")]
+        return [PlanFault(Fault.COUNT, (), f"{len(plan.offsets)} offsets for {len(buffers)} buffers")]
     return [*_offset_faults(buffers, plan.offsets), *_overlaps(buffers, plan.offsets), *_peak_faults(buffers, plan)]
 
 
-def _offset_faults(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[Finding]:
+def _offset_faults(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[PlanFault]:
     for index, (buffer, offset) in enumerate(zip(buffers, offsets, strict=True)):
         if offset < 0:
-            yield Finding(Fault.NEGATIVE, (index,), f"buffer {index} is at the negative offset {offset}")
+            yield PlanFault(Fault.NEGATIVE, (index,), f"buffer {index} is at the negative offset {offset}")
         if buffer.offset is not None and offset != buffer.offset:
-            yield Finding(Fault.MOVED, (index,), f"buffer {index} is fixed at {buffer.offset} and was put at {offset}")
+            yield PlanFault(
+                Fault.MOVED, (index,), f"buffer {index} is fixed at {buffer.offset} and was put at {offset}"
+            )
         if buffer.offset is None and offset % buffer.alignment:
-            yield Finding(
+            yield PlanFault(
                 Fault.MISALIGNED, (index,), f"buffer {index} is at {offset}, not a multiple of {buffer.alignment}"
             )
 
 
-def _overlaps(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[Finding]:
+def _overlaps(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[PlanFault]:
     """Compare each buffer with those that began earlier and have not ended when it begins."""
     alive: list[int] = []
     for index in sorted(range(len(buffers)), key=lambda index: buffers[index].lower):
@@ -65,11 +67,13 @@ def _overlaps(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[Fin
             if max(begin, other_begin) < min(end, other_end):
                 pair = (min(index, other), max(index, other))
                 message = f"buffers {pair[0]} and {pair[1]} are alive together and share bytes"
-                yield Finding(Fault.OVERLAP, pair, f"{message} {max(begin, other_begin)} to {min(end, other_end) - 1}")
+                yield PlanFault(
+                    Fault.OVERLAP, pair, f"{message} {max(begin, other_begin)} to {min(end, other_end) - 1}"
+                )
         alive.append(index)
 
 
-def _peak_faults(buffers: Sequence[Buffer], plan: Plan) -> Iterator[Finding]:
+def _peak_faults(buffers: Sequence[Buffer], plan: Plan) -> Iterator[PlanFault]:
     highest = max((offset + buffer.size for buffer, offset in zip(buffers, plan.offsets, strict=True)), default=0)
     if plan.peak != highest:
-        yield Finding(Fault.PEAK, (), f"the peak is given as {plan.peak} and is {highest}")
+        yield PlanFault(Fault.PEAK, (), f"the peak is given as {plan.peak} and is {highest}")

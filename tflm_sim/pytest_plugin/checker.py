@@ -14,7 +14,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
 from tflm_sim.model.types import Model
-from tflm_sim.report.lifetimes import after_invoke, buffer_name, picture_lines, scope_label
+from tflm_sim.report.lifetimes import after_invoke, buffer_name, scope_label, timeline_lines
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size, parse_size
 
@@ -120,7 +120,7 @@ class ArenaChecker:
             lines += [f"{buffer_name(life)} is {HOMES[life.home]}" for life in outside]
             if not outside and min(first.last, second.last) >= max(first.first, second.first):
                 lines.append("they are alive at the same time")
-            raise AssertionError("\n".join([*lines, *picture_lines(lives, [first, second])]))
+            raise AssertionError("\n".join([*lines, *timeline_lines(lives, [first, second])]))
 
     def assert_persistent(self, name: str | int) -> None:
         """Assert that a tensor keeps its content from one Invoke() to the next: a variable, or a constant."""
@@ -129,7 +129,7 @@ class ArenaChecker:
         life = lives.find(name)
         if not life.is_persistent:
             lines = [f"{buffer_name(life)} does not persist: {after_invoke(lives, life)}"]
-            raise AssertionError("\n".join([*lines, *picture_lines(lives, _with_sharers(lives, life))]))
+            raise AssertionError("\n".join([*lines, *timeline_lines(lives, _with_sharers(lives, life))]))
 
     def assert_no_growth(self, baseline: str | Path) -> None:
         """Assert that the model needs no more than the baseline file says; --arena-update-baseline writes it."""
@@ -183,7 +183,7 @@ class ArenaChecker:
             lives = self.lifetimes()
             alive = [life for life in lives.buffers if life.home == HEAD and lives.is_alive(life, peak.scope)]
             lines.append(f"head {self.roomy.head_bytes:,} B, fullest at {scope_label(lives, peak.scope)}:")
-            lines += [f"    {line}" for line in picture_lines(lives, alive, mark=peak.scope)]
+            lines += [f"    {line}" for line in timeline_lines(lives, alive, mark=peak.scope)]
         return lines
 
 
@@ -202,4 +202,4 @@ def _not_alive(lives: Lifetimes, life: BufferLife, scope: int) -> list[str]:
     span = f"it lives from {scope_label(lives, life.first)} to {scope_label(lives, life.last)}"
     users = [row.other for row in lives.sharing(life) if row.other.first <= scope <= row.other.last]
     took = f"; by then its bytes belong to {' and '.join(map(buffer_name, users))}" if users else ""
-    return [f"{first}: {span}{took}", *picture_lines(lives, [life, *users], mark=scope)]
+    return [f"{first}: {span}{took}", *timeline_lines(lives, [life, *users], mark=scope)]

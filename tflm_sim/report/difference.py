@@ -161,7 +161,7 @@ class Difference:
     tensors: tuple[TensorChange, ...]
 
 
-class Place(NamedTuple):
+class OperatorPlace(NamedTuple):
     """An operator of a document: its subgraph and its index there."""
 
     subgraph: int
@@ -179,28 +179,28 @@ class Side:
     """
 
     names: tuple[tuple[str, ...], ...]
-    tail: dict[Place, int]
-    scratch: dict[Place, list[HeadBuffer]]
+    tail: dict[OperatorPlace, int]
+    scratch: dict[OperatorPlace, list[HeadBuffer]]
 
-    def describe(self, place: Place | None) -> OperatorFacts | None:
+    def describe(self, place: OperatorPlace | None) -> OperatorFacts | None:
         """Return an operator; None for none."""
         return None if place is None else OperatorFacts(*place, self.names[place.subgraph][place.operator])
 
-    def tail_bytes(self, place: Place | None) -> int | None:
+    def tail_bytes(self, place: OperatorPlace | None) -> int | None:
         """Return an operator's bytes of the tail, None for none."""
         return None if place is None else self.tail.get(place, 0)
 
-    def scratch_buffers(self, place: Place | None) -> list[HeadBuffer]:
+    def scratch_buffers(self, place: OperatorPlace | None) -> list[HeadBuffer]:
         """Return an operator's scratch buffers."""
         return [] if place is None else self.scratch.get(place, [])
 
-    def scratch_bytes(self, place: Place | None) -> int | None:
+    def scratch_bytes(self, place: OperatorPlace | None) -> int | None:
         """Return an operator's bytes of scratch, None for none."""
         return None if place is None else sum(row.size for row in self.scratch_buffers(place))
 
 
 Names = tuple[tuple[str, ...], ...]
-Pair = tuple[Place | None, Place | None]
+Pair = tuple[OperatorPlace | None, OperatorPlace | None]
 
 
 def read_size_document(path: str) -> SizeDocument:
@@ -290,11 +290,11 @@ def _rows(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[tuple
 
 
 def _side(answer: SizeAnswer) -> Side:
-    scratch: dict[Place, list[HeadBuffer]] = {}
+    scratch: dict[OperatorPlace, list[HeadBuffer]] = {}
     for row in answer.buffers:
         if row.operator is not None:
-            scratch.setdefault(Place(row.subgraph, row.operator), []).append(row)
-    tail = {Place(row.subgraph, row.operator): row.used for row in answer.tail.ops}
+            scratch.setdefault(OperatorPlace(row.subgraph, row.operator), []).append(row)
+    tail = {OperatorPlace(row.subgraph, row.operator): row.used for row in answer.tail.ops}
     return Side(answer.operators, tail, scratch)
 
 
@@ -303,8 +303,8 @@ def _matched_operators(before: Names, after: Names) -> Iterator[Pair]:
     for subgraph, (ours, theirs) in enumerate(zip_longest(before, after, fillvalue=())):
         for left, right in _matched(ours, theirs):
             yield (
-                None if left is None else Place(subgraph, left),
-                None if right is None else Place(subgraph, right),
+                None if left is None else OperatorPlace(subgraph, left),
+                None if right is None else OperatorPlace(subgraph, right),
             )
 
 

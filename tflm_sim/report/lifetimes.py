@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation
-from tflm_sim.documents import INLINE, Count, OneOf, Place
+from tflm_sim.documents import INLINE, Count, IndexOrNone, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.report.tables import table_lines
@@ -37,7 +37,7 @@ def buffer_name(life: BufferLife) -> str:
     return f"{life.buffer} ({printable(life.name, 40)})" if life.name else str(life.buffer)
 
 
-def picture_lines(lifetimes: Lifetimes, buffers: Sequence[BufferLife], *, mark: int | None = None) -> list[str]:
+def timeline_lines(lifetimes: Lifetimes, buffers: Sequence[BufferLife], *, mark: int | None = None) -> list[str]:
     """Draw when buffers live: a column is a scope, or several where there are more than fit.
 
     Args:
@@ -73,7 +73,7 @@ def overview_lines(lifetimes: Lifetimes) -> list[str]:
     head = [life for life in lifetimes.buffers if life.home == HEAD]
     shown = sorted(sorted(head, key=lambda life: -life.size)[:ROWS], key=lambda life: (life.first, life.offset or 0))
     title = f"{len(head)} buffers in the head" + (f", the {ROWS} largest" if len(head) > ROWS else "")
-    lines = [f"{title}; a column is an operator:", *picture_lines(lifetimes, shown), ""]
+    lines = [f"{title}; a column is an operator:", *timeline_lines(lifetimes, shown), ""]
     for position in range(len(lifetimes.model.subgraphs[0].inputs or ())):
         life = lifetimes.find(f"input:{position}")
         lines.append(f"input {position} is {buffer_name(life)}: {after_invoke(lifetimes, life)}")
@@ -115,7 +115,7 @@ def tensor_lines(lifetimes: Lifetimes, life: BufferLife) -> list[str]:
         lines += [f"        {line}" for line in table_lines([("bytes", "scopes", "buffer"), *rows])]
     if len(shared) > ROWS:
         lines.append(f"        and {len(shared) - ROWS:,} more")
-    return [*lines, "", *picture_lines(lifetimes, [life, *(row.other for row in shared[:ROWS])])]
+    return [*lines, "", *timeline_lines(lifetimes, [life, *(row.other for row in shared[:ROWS])])]
 
 
 def preservation_line(what: str, preservation: Preservation) -> str:
@@ -150,8 +150,8 @@ class BufferRow:
     home: Annotated[str, OneOf(HEAD, TAIL, FLASH, NOWHERE)]
     size: int
     offset: int | None
-    first: Place
-    last: Place
+    first: IndexOrNone
+    last: IndexOrNone
 
 
 @dataclass(frozen=True, slots=True)

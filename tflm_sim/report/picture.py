@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
-from tflm_sim.documents import INLINE, INTERNED, Count, OneOf, Place, columns
+from tflm_sim.documents import INLINE, INTERNED, Count, IndexOrNone, OneOf, columns
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.document import ModelFacts, SizeDocument
 from tflm_sim.report.size import SizeAnswer, Status
@@ -29,8 +29,8 @@ class Moment(NamedTuple):
     """
 
     name: str
-    subgraph: Place
-    operator: Place
+    subgraph: IndexOrNone
+    operator: IndexOrNone
     step: Count
 
 
@@ -47,7 +47,7 @@ class Block(NamedTuple):
     begin: Count
     end: Count
     label: str
-    moment: Place
+    moment: IndexOrNone
 
 
 class Step(NamedTuple):
@@ -84,7 +84,7 @@ class Resident(NamedTuple):
     name: str
     subgraph: Count
     number: Count
-    operator: Place
+    operator: IndexOrNone
     size: int
     offset: int
     first: Count
@@ -167,7 +167,7 @@ class Picture:
     steps: tuple[Step, ...] = field(metadata=columns(Step))
     op_names: tuple[tuple[str, ...], ...] = field(metadata=INTERNED)
     subgraph_names: tuple[str, ...]
-    scopes: tuple[tuple[Place, Place], ...]
+    scopes: tuple[tuple[IndexOrNone, IndexOrNone], ...]
     residents: tuple[Resident, ...] = field(metadata=columns(Resident))
     live_bytes: tuple[int, ...]
     limits: tuple[Limit, ...]

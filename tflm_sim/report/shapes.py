@@ -19,7 +19,7 @@ COLUMNS = 1000
 """How many columns of bytes can be told apart."""
 
 
-class Shape(NamedTuple):
+class DrawnShape(NamedTuple):
     """A rectangle: bytes [start, end), time [u0, u1), and its texts (harmless to show)."""
 
     category: str
@@ -37,7 +37,7 @@ def split(picture: Picture) -> float:
     return SPLIT if picture.scopes else 1.0
 
 
-def label_u(picture: Picture, shape: Shape) -> float:
+def label_u(picture: Picture, shape: DrawnShape) -> float:
     """Return the middle of a shape's label: in a planned buffer's first scope, clear of the frame around the peak."""
     middle = (shape.u0 + shape.u1) / 2
     if shape.u0 < split(picture):
@@ -56,7 +56,7 @@ def scope_u(picture: Picture, scope: float) -> float:
     return SPLIT + (1 - SPLIT) * scope / max(len(picture.scopes), 1)
 
 
-def shapes(picture: Picture) -> Iterator[Shape]:
+def shapes(picture: Picture) -> Iterator[DrawnShape]:
     """Yield what is to be drawn, the lowest layer first."""
     yield from _passing(picture)
     yield from _persistent(picture)
@@ -68,10 +68,10 @@ def shapes(picture: Picture) -> Iterator[Shape]:
             f"shares bytes with {row.sharing}"
         )
         u0, u1 = scope_u(picture, row.first), scope_u(picture, row.last + 1)
-        yield Shape(row.category, row.offset, row.offset + row.size, u0, u1, name, printable(fact, 200), index)
+        yield DrawnShape(row.category, row.offset, row.offset + row.size, u0, u1, name, printable(fact, 200), index)
 
 
-def _passing(picture: Picture) -> Iterator[Shape]:
+def _passing(picture: Picture) -> Iterator[DrawnShape]:
     """Yield head and temps of AllocateTensors(), each rectangle of whole rows once."""
     seen: set[tuple[str, int, int, int, int]] = set()
     per_row = max(1.0, len(picture.steps) / (ROWS * split(picture)))
@@ -84,10 +84,10 @@ def _passing(picture: Picture) -> Iterator[Shape]:
             seen.add(key)
             u0, u1 = step_u(picture, first * per_row), min(step_u(picture, last * per_row), split(picture))
             fact = f"{row.size:,} bytes at {row.offset:,}"
-            yield Shape(row.category, row.offset, row.offset + row.size, u0, u1, "", fact, index)
+            yield DrawnShape(row.category, row.offset, row.offset + row.size, u0, u1, "", fact, index)
 
 
-def _persistent(picture: Picture) -> Iterator[Shape]:
+def _persistent(picture: Picture) -> Iterator[DrawnShape]:
     """Yield the tail; neighbours of one category that are narrow and start in one row are one rectangle."""
     narrow = picture.arena_bytes / COLUMNS
     per_row = max(1.0, len(picture.steps) / (ROWS * split(picture)))
@@ -109,7 +109,7 @@ def _persistent(picture: Picture) -> Iterator[Shape]:
         yield _run_shape(picture, run)
 
 
-def _run_shape(picture: Picture, run: list[Block]) -> Shape:
+def _run_shape(picture: Picture, run: list[Block]) -> DrawnShape:
     start, end = run[-1].offset, run[0].offset + run[0].size
     label = printable(run[0].label, 40) if len(run) == 1 else ""
     fact = (
@@ -117,4 +117,4 @@ def _run_shape(picture: Picture, run: list[Block]) -> Shape:
         if label
         else f"{run[0].category}: {end - start:,} bytes in {len(run)}"
     )
-    return Shape(run[0].category, start, end, step_u(picture, run[0].begin), 1.0, label, fact, run[0].begin)
+    return DrawnShape(run[0].category, start, end, step_u(picture, run[0].begin), 1.0, label, fact, run[0].begin)

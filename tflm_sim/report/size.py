@@ -10,7 +10,7 @@ from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocation
-from tflm_sim.documents import HIDDEN, Count, OneOf, Place
+from tflm_sim.documents import HIDDEN, Count, IndexOrNone, OneOf
 from tflm_sim.graph.lifetimes import AllocationInfo
 
 Status = Annotated[str, OneOf("ok", "error", "abort")]
@@ -109,8 +109,8 @@ class HeadBuffer:
     name: str
     size: int
     offset: int
-    first: Place
-    last: Place
+    first: IndexOrNone
+    last: IndexOrNone
     offline_offset: Count | None
 
 
@@ -128,7 +128,7 @@ class PeakFacts:
 
     scope: Count
     subgraph: Count
-    operator: Place
+    operator: IndexOrNone
     op: str
     live_bytes: int
     buffers: tuple[Count, ...]

@@ -10,7 +10,7 @@ from typing import TextIO
 from tflm_sim.escape import printable
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Picture
-from tflm_sim.report.shapes import Shape, label_u, scope_u, shapes, split, step_u
+from tflm_sim.report.shapes import DrawnShape, label_u, scope_u, shapes, split, step_u
 from tflm_sim.units import format_size
 
 PANEL_WIDTH, HEIGHT = 1150, 790
@@ -74,7 +74,7 @@ class _Panel:
         width, height = max(self.x(end) - x, 0.4), max(self.y(u1) - y, 0.4)
         return f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" fill="{fill}"/>\n'
 
-    def _shape(self, shape: Shape) -> str:
+    def _shape(self, shape: DrawnShape) -> str:
         width = (shape.end - shape.start) * self.per_byte
         height = (shape.u1 - shape.u0) * _PLOT_HEIGHT
         border = ' stroke="#ffffff" stroke-width="0.6"' if width > 3 and height > 3 else ""

@@ -9,7 +9,7 @@ from tflm_sim.sweeps.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RowChange:
     """A model on a target, before and after; None where it has no row there.
 
     Attributes:
@@ -36,15 +36,15 @@ class Change:
         return lost or (self.bytes or 0) > 0 or (self.before.fits is True and self.after.fits is False)
 
 
-def changes(before: Iterable[Row], after: Iterable[Row]) -> list[Change]:
+def changes(before: Iterable[Row], after: Iterable[Row]) -> list[RowChange]:
     """Return what differs, in the order of the later rows, then what is gone; rows meet by model name and case."""
     old = {_key(row): row for row in before}
     found = []
     for row in after:
         earlier = old.pop(_key(row), None)
         if earlier is None or _figures(earlier) != _figures(row):
-            found.append(Change(earlier, row))
-    return found + [Change(row, None) for row in old.values()]
+            found.append(RowChange(earlier, row))
+    return found + [RowChange(row, None) for row in old.values()]
 
 
 def _key(row: Row) -> tuple[str, str, str, str]:

@@ -13,7 +13,7 @@ from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import COLUMNS, Case, Row, Source, as_dict
 from tflm_sim.sweeps.urls import is_url
 from tflm_sim.targets.boards import BOARDS, board
-from tflm_sim.targets.presets import PRESETS, target
+from tflm_sim.targets.presets import PRESETS, preset
 
 DEFAULT_LIMITS = Limits()
 
@@ -44,7 +44,7 @@ def cases(
     Raises:
         UsageError: There is no such target or board, or there are none.
     """
-    found = [Case(target(name).name, "", settings, limit) for name in _all(targets, PRESETS)]
+    found = [Case(preset(name).name, "", settings, limit) for name in _all(targets, PRESETS)]
     found += [Case(board(name).preset, board(name).name, settings, limit) for name in _all(boards, BOARDS)]
     if not found:
         raise UsageError("a sweep is for at least one target or board")

@@ -137,7 +137,7 @@ OWN_BUILDS = frozenset(name for name, preset in PRESETS.items() if preset.own_ke
 """The presets that are one build of TFLM with kernels of its own."""
 
 
-def target(name: str, *, kernels: str | None = None, runtime: str | None = None) -> Target:
+def preset(name: str, *, kernels: str | None = None, runtime: str | None = None) -> Target:
     """Return the target that a preset names.
 
     Args:
@@ -270,8 +270,8 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     if library.target in OWN_BUILDS:
         if name not in (None, library.target):
             raise UsageError(f"{library.label} is one build, for {library.target}; leave --target out")
-        return target(library.target, kernels=kernels)
-    machine = target(name or library.target, kernels=kernels or library.kernels, runtime=library.label)
+        return preset(library.target, kernels=kernels)
+    machine = preset(name or library.target, kernels=kernels or library.kernels, runtime=library.label)
     return replace(machine, description=f"{machine.description} with {runtime.snapshot}")
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.model.types import Model
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-M4 = target("cortex-m4")
+M4 = preset("cortex-m4")
 
 
 def test_tails_add_up_and_the_head_is_the_largest_plan(chain: Callable[..., Model]) -> None:

@@ -7,7 +7,7 @@ from tflm_sim.board.connection import (
     REPORT_TRANSITIONS,
     CommandState,
     Connection,
-    Input,
+    LinkInput,
     ReportState,
 )
 from tflm_sim.board.dialects import CategoryUse, PlanBuffer
@@ -296,11 +296,11 @@ def test_a_report_that_never_ends_is_given_up() -> None:
 
 
 def test_every_state_has_a_row_for_what_can_happen_in_it() -> None:
-    always = {Input.STRAY, Input.START, Input.CLOSE, Input.BEGIN, Input.FOREIGN}
+    always = {LinkInput.STRAY, LinkInput.START, LinkInput.CLOSE, LinkInput.BEGIN, LinkInput.FOREIGN}
     for state in ReportState:
         rows = {given for at, given in REPORT_TRANSITIONS if at is state}
         assert rows >= always
-    assert all((state, Input.FORGET) in COMMAND_TRANSITIONS for state in CommandState)
+    assert all((state, LinkInput.FORGET) in COMMAND_TRANSITIONS for state in CommandState)
     assert all(hasattr(Connection, action) for _, action in REPORT_TRANSITIONS.values() if action)
 
 

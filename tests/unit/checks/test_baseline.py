@@ -7,9 +7,9 @@ from dataclasses import replace
 from tflm_sim.checks.baseline import baseline_key
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.ops.op_model import OpModel
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-REFERENCE = target("cortex-m4", kernels="reference")
+REFERENCE = preset("cortex-m4", kernels="reference")
 
 
 def test_the_key_of_an_ordinary_configuration() -> None:

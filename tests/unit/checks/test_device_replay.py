@@ -10,10 +10,10 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.load import load
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 from tflm_sim.units import align_up
 
-TARGET = target("cortex-m4")
+TARGET = preset("cortex-m4")
 
 
 def script(name: str, arena_size: int, interpreter: str = "plain") -> ReplayScript:

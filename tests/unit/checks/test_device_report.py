@@ -6,16 +6,16 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.arena.events import PlanAdd, PlanOffset
 from tflm_sim.board.dialects import ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanDialect, PlanReport
 from tflm_sim.board.messages import ArenaReport
-from tflm_sim.checks.device_report import Comparison, compare_report, identify
+from tflm_sim.checks.device_report import ReportComparison, compare_report, identify
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 MODEL = load(sample_path("sine"))
 IDENTITY = identify(sample_path("sine").read_bytes())
-PLAIN = Configuration(target("cortex-m4"), "plain")
-RECORDING = Configuration(target("cortex-m4"), "recording")
+PLAIN = Configuration(preset("cortex-m4"), "plain")
+RECORDING = Configuration(preset("cortex-m4"), "recording")
 
 
 def plain_report(arena_size: int, **changes: object) -> ArenaReport:
@@ -26,7 +26,7 @@ def plain_report(arena_size: int, **changes: object) -> ArenaReport:
     return replace(report, **changes)  # type: ignore[arg-type]
 
 
-def compare(report: object, configuration: Configuration = PLAIN) -> Comparison:
+def compare(report: object, configuration: Configuration = PLAIN) -> ReportComparison:
     return compare_report(report, MODEL, configuration, identity=IDENTITY)  # type: ignore[arg-type]
 
 

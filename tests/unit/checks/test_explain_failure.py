@@ -8,9 +8,9 @@ from tflm_sim.checks.explain_failure import explain_failure
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-CONFIG = Configuration(target("cortex-m4"), "plain")
+CONFIG = Configuration(preset("cortex-m4"), "plain")
 MODEL = load(sample_path("keyword_spotter"))
 SMALLEST = smallest_arena(MODEL, CONFIG.target)
 
@@ -89,7 +89,7 @@ def test_a_bare_failure_is_answered_where_the_arena_is_known() -> None:
 
 
 def test_a_contradiction_names_the_setting_with_which_the_numbers_come() -> None:
-    esp32 = Configuration(target("esp32-s3"))
+    esp32 = Configuration(preset("esp32-s3"))
     text = "\n".join(simulate(MODEL, esp32, arena_size=9008).log)
     exact = explain_failure(diagnosis_of(text), MODEL, CONFIG)
     assert any("--target esp32" in options for options in exact.settings) or not exact.contradiction

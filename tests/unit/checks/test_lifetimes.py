@@ -12,9 +12,9 @@ from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.lifetimes import after_invoke, overview_lines, picture_lines, preservation_line, tensor_lines
+from tflm_sim.report.lifetimes import after_invoke, overview_lines, preservation_line, tensor_lines, timeline_lines
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import preset
 
 CONFIG = Configuration(preset("cortex-m4", kernels="reference"))
 
@@ -129,7 +129,7 @@ def test_constants_and_variables_persist() -> None:
 def test_the_picture() -> None:
     lives = lives_of("a", "b", "c")
     rows = [lives.find(name) for name in "abc"]
-    assert picture_lines(lives, rows, mark=1) == [
+    assert timeline_lines(lives, rows, mark=1) == [
         "tensor 0 (a)  [0 .. 16)   ##.",
         "tensor 1 (b)  [16 .. 32)  .##",
         "tensor 2 (c)  [0 .. 16)   ..#",
@@ -139,7 +139,7 @@ def test_the_picture() -> None:
 
 def test_a_long_model_gets_several_scopes_to_a_column() -> None:
     lives = lives_of(*(f"t{i}" for i in range(101)))
-    lines = picture_lines(lives, [lives.find("t0"), lives.find("t100")])
+    lines = timeline_lines(lives, [lives.find("t0"), lives.find("t100")])
     assert lines[-1] == "(101 scopes, 2 to a column)"
     assert [line[-51:].count("#") for line in lines[:2]] == [1, 1]
 

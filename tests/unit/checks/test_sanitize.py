@@ -10,7 +10,7 @@ from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import Scratch, ScratchBuffer, Steps
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 
 def two_of_mine() -> Model:
@@ -26,7 +26,7 @@ def prepare(node: Node) -> Steps[None]:
 
 
 def test_a_sound_model() -> None:
-    assert sanitize(load(sample_path("streaming")), Configuration(target("cortex-m4"))) == ()
+    assert sanitize(load(sample_path("streaming")), Configuration(preset("cortex-m4"))) == ()
 
 
 def test_an_operator_that_uses_its_own_scratch_buffer() -> None:
@@ -34,7 +34,7 @@ def test_an_operator_that_uses_its_own_scratch_buffer() -> None:
         yield ScratchBuffer(node.index)
 
     mine = OpModel("MINE", prepare=prepare, invoke=invoke)
-    assert sanitize(two_of_mine(), Configuration(target("cortex-m4"), custom_ops=(mine,))) == ()
+    assert sanitize(two_of_mine(), Configuration(preset("cortex-m4"), custom_ops=(mine,))) == ()
 
 
 def test_an_operator_that_uses_the_scratch_buffer_of_another_is_named_once() -> None:
@@ -42,7 +42,7 @@ def test_an_operator_that_uses_the_scratch_buffer_of_another_is_named_once() -> 
         yield ScratchBuffer(1)
 
     mine = OpModel("MINE", prepare=prepare, invoke=invoke)
-    found = sanitize(two_of_mine(), Configuration(target("cortex-m4"), custom_ops=(mine,)), invocations=3)
+    found = sanitize(two_of_mine(), Configuration(preset("cortex-m4"), custom_ops=(mine,)), invocations=3)
     assert [str(finding) for finding in found] == [
         "[scratch-outside-its-operator] invoke of MINE #0 in subgraph 0: scratch buffer 1 is used, and operator 1 of "
         "subgraph 0 asked for it"

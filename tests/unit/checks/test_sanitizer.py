@@ -29,7 +29,7 @@ from tflm_sim.checks.sanitizer import Sanitizer
 from tflm_sim.invocation.findings import BufferId, Finding, FindingCode
 from tflm_sim.model.load import load
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import preset
 
 RUN = Run("plain", 1024)
 PREPARE = OpEvent(Stage.OP_PREPARE, 0, 3, "CONV_2D", has=True)

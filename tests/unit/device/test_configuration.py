@@ -16,9 +16,9 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-M4 = target("cortex-m4")
+M4 = preset("cortex-m4")
 SINE = load(sample_path("sine"))
 
 
@@ -45,7 +45,7 @@ def test_settings_win_over_those_of_a_configuration_and_leave_the_others() -> No
 
 def test_none_is_the_targets_own() -> None:
     assert configure("x86_64-pip", kernels=None, interpreter=None).interpreter == "recording"
-    assert Configuration(target("x86_64-pip")).interpreter == "recording"
+    assert Configuration(preset("x86_64-pip")).interpreter == "recording"
 
 
 def test_a_setting_that_does_not_exist_is_a_type_error() -> None:

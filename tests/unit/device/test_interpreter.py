@@ -20,9 +20,9 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Metadata, Model, OperatorCode, TensorType
 from tflm_sim.ops.registry import registrations
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-M4 = target("cortex-m4")
+M4 = preset("cortex-m4")
 CUSTOM = 32
 NO_REGISTRATION = "Failed to get registration from op code "
 
@@ -290,7 +290,7 @@ def test_a_model_without_subgraphs_halts() -> None:
 def test_the_last_words_of_an_arena_that_is_too_small(
     chain: Callable[..., Model], arena_size: int, status: str, last_line: str
 ) -> None:
-    reference = target("cortex-m4", kernels="reference")
+    reference = preset("cortex-m4", kernels="reference")
     simulation = simulate(chain(8, 8), reference, arena_size=arena_size)
     assert (simulation.status, simulation.log[-1]) == (status, last_line)
     assert simulate(chain(8, 8), reference, arena_size=504).status == "ok"

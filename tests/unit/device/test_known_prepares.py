@@ -10,9 +10,9 @@ from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import Persistent, Steps
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-X86 = target("x86_64")
+X86 = preset("x86_64")
 INT8 = TensorType.INT8
 
 
@@ -60,7 +60,7 @@ def test_an_operator_is_learnt_once_in_a_model_and_in_a_process(nothing_known: l
 
 def test_another_target_learns_for_itself(nothing_known: list[str]) -> None:
     smallest_arena(add(), X86)
-    smallest_arena(add(), target("cortex-m4"))
+    smallest_arena(add(), preset("cortex-m4"))
     assert nothing_known == ["ADD", "ADD"]
 
 

@@ -12,9 +12,9 @@ from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.report.size import arena_answer
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-REFERENCE = target("cortex-m4", kernels="reference")
+REFERENCE = preset("cortex-m4", kernels="reference")
 
 
 def handles(*names: str) -> Model:

@@ -18,7 +18,7 @@ from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import FreeTempTensor, Persistent, Steps, TempTensor
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import preset
 
 INT8, BOOL, FLOAT32 = TensorType.INT8, TensorType.BOOL, TensorType.FLOAT32
 TARGET = preset("cortex-m4", kernels="reference")

@@ -38,7 +38,7 @@ from tflm_sim.ops.requests import (
     TempTensor,
     TempTensors,
 )
-from tflm_sim.targets.presets import target as preset
+from tflm_sim.targets.presets import preset
 
 TensorSpec = tuple[Any, ...] | None
 """(shape, type) or (shape, type, arguments of ModelBuilder.tensor); None for an absent input."""

@@ -10,7 +10,7 @@ import pytest
 from tflm_sim.ops import reference
 from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.ops.registry import registrations
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 
 def rows(table: str) -> set[str]:
@@ -26,7 +26,7 @@ def test_the_reference_table_has_the_rows_of_its_modules() -> None:
 
 
 def test_a_build_with_compression_replaces_the_rows_that_differ() -> None:
-    compression = registrations(target("x86_64-compression"))
+    compression = registrations(preset("x86_64-compression"))
     assert set(compression) == set(REFERENCE)
     changed = {op for op in REFERENCE if compression[op] != REFERENCE[op]}
     assert changed == rows("COMPRESSION_MODELS") == {"ASSIGN_VARIABLE"}

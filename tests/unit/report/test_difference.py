@@ -24,7 +24,7 @@ from tflm_sim.report.difference_text import difference_lines as lines_of_differe
 from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.schemas.generate import published
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 Document = dict[str, Any]
 
@@ -35,8 +35,8 @@ def plain(simulation: Simulation) -> Document:
     return document
 
 
-def size(sample: str, preset: str = "cortex-m4", kernels: str | None = None, **settings: Any) -> Document:
-    simulation = simulate(load(sample_path(sample)), Configuration(target(preset, kernels=kernels), **settings))
+def size(sample: str, machine: str = "cortex-m4", kernels: str | None = None, **settings: Any) -> Document:
+    simulation = simulate(load(sample_path(sample)), Configuration(preset(machine, kernels=kernels), **settings))
     return plain(simulation)
 
 
@@ -62,7 +62,7 @@ def relus(*sizes: int) -> Document:
     for a, b in pairwise(tensors):
         builder.operator("RELU", [a], [b])
     model = parse(builder.build(inputs=[tensors[0]], outputs=[tensors[-1]]))
-    return plain(simulate(model, Configuration(target("cortex-m4", kernels="reference"))))
+    return plain(simulate(model, Configuration(preset("cortex-m4", kernels="reference"))))
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

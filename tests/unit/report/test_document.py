@@ -17,9 +17,9 @@ from tflm_sim.model.load import load, parse
 from tflm_sim.report.document import arena_document, error_document, size_document
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.schemas.generate import published
-from tflm_sim.targets.presets import PRESETS, target
+from tflm_sim.targets.presets import PRESETS, preset
 
-M4 = target("cortex-m4")
+M4 = preset("cortex-m4")
 
 
 def valid(document: object) -> dict:
@@ -47,7 +47,7 @@ def test_size_documents(sample: str, settings: dict) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_target_is_spelled_out(name: str) -> None:
-    document = valid(size_document(simulate(load(sample_path("sine")), Configuration(target(name)))))
+    document = valid(size_document(simulate(load(sample_path("sine")), Configuration(preset(name)))))
     assert document["target"]["name"] == name
 
 

@@ -16,9 +16,9 @@ from tflm_sim.model.types import Model
 from tflm_sim.report.map import MOST_ROWS, fit, map_lines
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-M4 = Configuration(target("cortex-m4"))
+M4 = Configuration(preset("cortex-m4"))
 PICTURES = {name: take_picture(load(sample_path(name)), M4) for name in SAMPLES}
 
 

@@ -20,9 +20,9 @@ from tflm_sim.report.page import embedded_json, write_page
 from tflm_sim.report.picture_document import picture_document
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-M4 = Configuration(target("cortex-m4"))
+M4 = Configuration(preset("cortex-m4"))
 
 
 class Elements(html.parser.HTMLParser):

@@ -20,15 +20,15 @@ from tflm_sim.report.picture_document import picture_document, read_pictures
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.schemas.generate import published
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-M4 = Configuration(target("cortex-m4"))
+M4 = Configuration(preset("cortex-m4"))
 SINE = picture_document([take_picture(load(sample_path("sine")), M4)])
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_documents_follow_the_schema_and_come_back_as_they_were(name: str) -> None:
-    pictures = [take_picture(load(sample_path(name)), Configuration(target(t))) for t in ("cortex-m4", "esp32")]
+    pictures = [take_picture(load(sample_path(name)), Configuration(preset(t))) for t in ("cortex-m4", "esp32")]
     document = picture_document(pictures)
     jsonschema.validate(document, published("report"))
     assert read_pictures(json.dumps(document)) == tuple(pictures)

@@ -22,9 +22,9 @@ from tflm_sim.report.shapes import shapes
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-M4 = Configuration(target("cortex-m4"))
+M4 = Configuration(preset("cortex-m4"))
 CONTROL = [chr(code) for code in (*range(0x20), 0x7F, 0x202E, 0x2028, 0x2066)]
 
 
@@ -49,7 +49,7 @@ def test_svg_shows_every_resident_and_runs_nothing(residual: Picture) -> None:
 
 
 def test_svg_puts_two_pictures_side_by_side(residual: Picture) -> None:
-    other = take_picture(load(sample_path("residual")), Configuration(target("esp32")))
+    other = take_picture(load(sample_path("residual")), Configuration(preset("esp32")))
     root = ElementTree.fromstring(svg_of(residual, other))
     assert root.attrib["viewBox"] == "0 0 2300 790"  # 2 * 1150
 
@@ -138,7 +138,7 @@ def test_figures_of_planners_tail_and_board_have_a_bar_for_each() -> None:
     from tflm_sim.report import figures
 
     model = load(sample_path("residual"))
-    problem = head_problem(simulate(model, target("cortex-m4")), title="residual")
+    problem = head_problem(simulate(model, preset("cortex-m4")), title="residual")
     comparison = compare(problem.buffers, ("greedy", "linear", "gpu_greedy_by_size"))
     assert len(figures.planners_figure(problem, comparison).axes[0].patches) == 3
     picture = take_picture(model, M4)

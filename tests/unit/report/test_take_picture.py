@@ -13,18 +13,18 @@ from tflm_sim.model.types import Model
 from tflm_sim.report.picture import Picture, Remedy, is_tail
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 from tflm_sim.units import align_up
 
-M4 = Configuration(target("cortex-m4"))
+M4 = Configuration(preset("cortex-m4"))
 
 
 @pytest.fixture(
-    params=[(name, preset) for name in SAMPLES for preset in ("cortex-m4", "esp32-s3", "x86_64-pip")], ids=str
+    params=[(name, machine) for name in SAMPLES for machine in ("cortex-m4", "esp32-s3", "x86_64-pip")], ids=str
 )
 def picture(request: pytest.FixtureRequest) -> Picture:
-    name, preset = request.param
-    chosen = target(preset)
+    name, machine = request.param
+    chosen = preset(machine)
     return take_picture(load(sample_path(name)), Configuration(chosen, chosen.interpreter))
 
 
@@ -108,7 +108,7 @@ def test_an_arena_that_is_too_small_is_drawn_until_it_fails() -> None:
 
 
 def test_of_two_arenas_the_persistent_one_stands_behind() -> None:
-    picture = take_picture(load(sample_path("streaming")), Configuration(target("cortex-m4"), is_split=True))
+    picture = take_picture(load(sample_path("streaming")), Configuration(preset("cortex-m4"), is_split=True))
     sizes = picture.size.answer.smallest_split_arenas_bytes
     assert picture.split_at == align_up(sizes.non_persistent, 16)
     assert picture.arena_bytes == picture.split_at + sizes.persistent
@@ -117,7 +117,7 @@ def test_of_two_arenas_the_persistent_one_stands_behind() -> None:
 
 
 def test_the_linear_planner_needs_no_tables_and_every_remedy_saves_its_size(chain: Callable[..., Model]) -> None:
-    picture = take_picture(chain(64, 640, 128), Configuration(target("cortex-m4"), planner="linear"))
+    picture = take_picture(chain(64, 640, 128), Configuration(preset("cortex-m4"), planner="linear"))
     assert picture.head_bytes == 64 + 640 + 128
     assert picture.remedies[0] == Remedy(1, 64 + 128, picture.remedies[0].arena_bytes)
     assert all(row.size == 0 for row in picture.blocks if row.category == "planner")

@@ -16,9 +16,9 @@ from tflm_sim.report.size import arena_answer
 from tflm_sim.report.tables import table_lines
 from tflm_sim.report.text import failure_lines, size_lines
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
-REFERENCE = target("cortex-m4", kernels="reference")
+REFERENCE = preset("cortex-m4", kernels="reference")
 
 
 def report(model: Model, *, is_split: bool = False) -> list[str]:

@@ -8,7 +8,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
 from tflm_sim.targets.history import commits, find_commit, find_day, main_line
-from tflm_sim.targets.presets import at_runtime, target
+from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.runtime import Runtime, find_runtime
 from tflm_sim.targets.structs import layouts
 
@@ -101,13 +101,13 @@ def test_structs_are_as_large_as_they_were_measured_on_a_cortex_m4() -> None:
 
 def test_kernels_of_a_time_that_is_not_modelled_are_refused_and_reference_kernels_are_not() -> None:
     with pytest.raises(UsageError, match="--kernels reference"):
-        at_runtime(target("cortex-m4"), "2023-06-15")
-    assert at_runtime(target("cortex-m4", kernels="reference"), "52c9568").runtime.snapshot == "52c956815"
+        at_runtime(preset("cortex-m4"), "2023-06-15")
+    assert at_runtime(preset("cortex-m4", kernels="reference"), "52c9568").runtime.snapshot == "52c956815"
 
 
 def test_a_preset_that_is_one_build_takes_no_other_runtime() -> None:
     with pytest.raises(UsageError, match="one build of TFLM"):
-        at_runtime(target("x86_64-pip"), "2023-06-15")
+        at_runtime(preset("x86_64-pip"), "2023-06-15")
 
 
 @pytest.mark.parametrize(

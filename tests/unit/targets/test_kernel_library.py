@@ -3,7 +3,7 @@ import pytest
 from tflm_sim.errors import UsageError
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
-from tflm_sim.targets.presets import target
+from tflm_sim.targets.presets import preset
 
 VARIANTS = {"cmsis_nn": "dsp"}
 
@@ -37,11 +37,11 @@ def test_what_is_not_modelled_is_refused_with_what_is(text: str, message: str) -
 
 def test_a_library_for_another_core_is_refused() -> None:
     with pytest.raises(UsageError, match=r"cmsis_nn does not run on this target; use one of: reference"):
-        target("esp32", kernels="cmsis_nn")
+        preset("esp32", kernels="cmsis_nn")
 
 
 @pytest.mark.parametrize(
-    ("preset", "variant"),
+    ("name", "variant"),
     [
         ("cortex-m0plus", "scalar"),
         ("cortex-m3", "scalar"),
@@ -52,8 +52,8 @@ def test_a_library_for_another_core_is_refused() -> None:
         ("cortex-m85", "mve"),
     ],
 )
-def test_the_core_chooses_the_instruction_set(preset: str, variant: str) -> None:
-    assert target(preset, kernels="cmsis_nn").kernel_library.variant == variant
+def test_the_core_chooses_the_instruction_set(name: str, variant: str) -> None:
+    assert preset(name, kernels="cmsis_nn").kernel_library.variant == variant
 
 
 def test_every_version_of_cmsis_nn_has_its_buffer_sizes() -> None:
@@ -61,4 +61,4 @@ def test_every_version_of_cmsis_nn_has_its_buffer_sizes() -> None:
 
 
 def test_a_library_says_all_that_decides_its_bytes() -> None:
-    assert str(target("cortex-m55", kernels="cmsis_nn").kernel_library) == "cmsis_nn@4ab83cc (mve)"
+    assert str(preset("cortex-m55", kernels="cmsis_nn").kernel_library) == "cmsis_nn@4ab83cc (mve)"

@@ -8,7 +8,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.libraries import LIBRARIES, Library, find_library
-from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, target
+from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset
 
 MODELLED = [row for row in LIBRARIES if row.is_modelled]
 
@@ -55,6 +55,6 @@ def test_a_release_of_esp_tflite_micro_has_its_own_kernels_flaw() -> None:
 
 
 def test_esp_nn_kernels_go_with_esp_tflite_micro_alone() -> None:
-    assert at_runtime(target("esp32"), "esp-tflite-micro@1.3.5").runtime.snapshot == "esp-tflite-micro@1.3.5"
+    assert at_runtime(preset("esp32"), "esp-tflite-micro@1.3.5").runtime.snapshot == "esp-tflite-micro@1.3.5"
     with pytest.raises(UsageError, match="come with esp-tflite-micro"):
-        at_runtime(target("esp32"), "2025-11-17")
+        at_runtime(preset("esp32"), "2025-11-17")

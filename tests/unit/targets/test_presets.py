@@ -1,38 +1,38 @@
 import pytest
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, proof_in_words, target
+from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset, proof_in_words
 
 
 def test_a_near_miss_is_answered_with_the_likely_names() -> None:
     with pytest.raises(UsageError, match=r"unknown target 'cortexm4'; did you mean .*cortex-m4"):
-        target("cortexm4")
+        preset("cortexm4")
 
 
 def test_a_far_miss_is_answered_with_all_names() -> None:
     with pytest.raises(UsageError, match=r"use one of: x86_64, .*esp32-p4"):
-        target("abacus")
+        preset("abacus")
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_describes_itself_and_says_what_proves_it(name: str) -> None:
-    of = target(name)
+    of = preset(name)
     assert of.description
     assert of.verified_against
     assert of.arena_address == 0
 
 
 def test_the_wheel_is_its_own_snapshot_with_compression() -> None:
-    wheel = target("x86_64-pip")
+    wheel = preset("x86_64-pip")
     assert wheel.runtime.compression
     params = wheel.structs["TfLiteFullyConnectedParams"]
     assert (params.size, params.alignment) == (32, 8)
 
 
 def test_an_arduino_library_brings_its_kernels() -> None:
-    assert str(target("nano33ble-chirale").kernel_library) == "cmsis_nn@e98ee09 (dsp)"
+    assert str(preset("nano33ble-chirale").kernel_library) == "cmsis_nn@e98ee09 (dsp)"
     with pytest.raises(UsageError, match="leave --kernels out"):
-        target("nano33ble-chirale", kernels="reference")
+        preset("nano33ble-chirale", kernels="reference")
 
 
 @pytest.mark.parametrize(
@@ -51,18 +51,18 @@ def test_an_arduino_library_brings_its_kernels() -> None:
     ],
 )
 def test_a_target_says_what_proves_it_with_those_kernels(name: str, kernels: str | None, proof: str) -> None:
-    assert target(name, kernels=kernels).verified_against == proof
+    assert preset(name, kernels=kernels).verified_against == proof
 
 
 def test_what_proves_an_esp32_is_said_in_words() -> None:
     words = "real esp-tflite-micro 1.4.0, 32-bit build, ESP-NN 1.2.3"
-    assert proof_in_words(target("esp32-s3").verified_against) == words
-    assert proof_in_words(target("esp32-c3").verified_against) == words
+    assert proof_in_words(preset("esp32-s3").verified_against) == words
+    assert proof_in_words(preset("esp32-c3").verified_against) == words
 
 
 def test_the_library_that_a_target_brings_along_may_be_named() -> None:
-    named = target("nano33ble-chirale", kernels="cmsis_nn@e98ee09")
-    assert named == target("nano33ble-chirale")
+    named = preset("nano33ble-chirale", kernels="cmsis_nn@e98ee09")
+    assert named == preset("nano33ble-chirale")
 
 
 @pytest.mark.parametrize(
@@ -75,34 +75,34 @@ def test_the_library_that_a_target_brings_along_may_be_named() -> None:
 )
 def test_what_is_no_build_is_refused(name: str, kernels: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        target(name, kernels=kernels)
+        preset(name, kernels=kernels)
 
 
 def test_a_version_of_kernels_is_judged_with_the_tflm_that_is_named() -> None:
-    then = target("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="2023-01-13")
-    assert then == target("cortex-m4", runtime="2023-01-13")
+    then = preset("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="2023-01-13")
+    assert then == preset("cortex-m4", runtime="2023-01-13")
     assert str(then.kernel_library) == "cmsis_nn@e98ee09 (dsp)"
-    named = target("esp32-s3", kernels="esp_nn@1.1.0", runtime="esp-tflite-micro@1.3.3")
+    named = preset("esp32-s3", kernels="esp_nn@1.1.0", runtime="esp-tflite-micro@1.3.3")
     assert str(named.kernel_library) == "esp_nn@1.1.0 (esp32s3)"
     with pytest.raises(UsageError, match=r"cmsis_nn@4ab83cc does not go with 0c425da36, which links cmsis_nn@e98ee09"):
-        target("cortex-m4", kernels="cmsis_nn@4ab83cc", runtime="2023-01-13")
+        preset("cortex-m4", kernels="cmsis_nn@4ab83cc", runtime="2023-01-13")
     with pytest.raises(UsageError, match="does not go with 90b983c2b"):
-        target("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="90b983c2b")
+        preset("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="90b983c2b")
 
 
 def test_chirale_can_be_named_as_runtime_and_as_library_with_its_kernels() -> None:
     library = library_target("chirale", kernels="cmsis_nn@e98ee09")
-    assert library == target("nano33ble-chirale")
-    named = target("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="chirale")
+    assert library == preset("nano33ble-chirale")
+    named = preset("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="chirale")
     assert (named.runtime, named.kernel_library) == (library.runtime, library.kernel_library)
     for name, kernels in (("cortex-m4", "reference"), ("esp32", None), ("cortex-m0plus", None)):
         with pytest.raises(UsageError, match=r"chirale@2\.0\.0 is one build, for nano33ble-chirale with"):
-            target(name, kernels=kernels, runtime="chirale")
+            preset(name, kernels=kernels, runtime="chirale")
 
 
 def test_an_old_library_goes_with_the_tflm_of_its_time() -> None:
-    assert target("esp32-s3-esphome", kernels="esp_nn@1.1.0").kernel_library.version == "1.1.0"
-    then = at_runtime(target("cortex-m4"), "2023-01-13")
+    assert preset("esp32-s3-esphome", kernels="esp_nn@1.1.0").kernel_library.version == "1.1.0"
+    then = at_runtime(preset("cortex-m4"), "2023-01-13")
     assert str(then.kernel_library) == "cmsis_nn@e98ee09 (dsp)"
     with pytest.raises(UsageError, match="are not modelled"):
-        at_runtime(target("cortex-m4"), "2023-06-15")
+        at_runtime(preset("cortex-m4"), "2023-06-15")

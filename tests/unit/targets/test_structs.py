@@ -1,17 +1,17 @@
 import pytest
 
-from tflm_sim.targets.presets import PRESETS, library_target, target
+from tflm_sim.targets.presets import PRESETS, library_target, preset
 from tflm_sim.targets.structs import declarations, layouts
 
 
 def test_layouts_are_computed_once_for_an_abi_and_a_runtime() -> None:
-    m4, m7 = target("cortex-m4"), target("cortex-m7")
+    m4, m7 = preset("cortex-m4"), preset("cortex-m7")
     assert layouts(m4.abi, m4.runtime) is layouts(m7.abi, m7.runtime)
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_has_a_layout_for_every_declaration(name: str) -> None:
-    of = target(name)
+    of = preset(name)
     assert of.structs.keys() == declarations(of.runtime).keys()
     assert all(layout.size % layout.alignment == 0 for layout in of.structs.values())
 
@@ -28,13 +28,13 @@ def test_every_preset_has_a_layout_for_every_declaration(name: str) -> None:
 def test_the_structs_that_every_model_pays_for(
     name: str, tensor: int, eval_tensor: int, node: int, add_params: int
 ) -> None:
-    of = target(name)
+    of = preset(name)
     sizes = [of.sizeof(s) for s in ("TfLiteTensor", "TfLiteEvalTensor", "TfLiteNode", "TfLiteAddParams")]
     assert sizes == [tensor, eval_tensor, node, add_params]
 
 
 def test_compression_grows_the_allocator_and_the_op_data() -> None:
-    plain, compressed = target("x86_64"), target("x86_64-compression")
+    plain, compressed = preset("x86_64"), preset("x86_64-compression")
     grown = {name: compressed.sizeof(name) - plain.sizeof(name) for name in plain.structs}
     assert {name: growth for name, growth in grown.items() if growth} == {
         "RecordingMicroAllocator": 24,  # one RecordedAllocation of three size_t
@@ -53,11 +53,11 @@ def test_compression_grows_the_allocator_and_the_op_data() -> None:
 
 def test_an_unknown_struct_is_a_key_error_that_names_it() -> None:
     with pytest.raises(KeyError, match="OpDataNothing"):
-        target("x86_64").sizeof("OpDataNothing")
+        preset("x86_64").sizeof("OpDataNothing")
 
 
 def test_libraries_for_the_arduino_ide_are_built_without_static_memory() -> None:
-    nano = target("nano33ble-chirale")
+    nano = preset("nano33ble-chirale")
     # type 1 + 3, data 4, dims 4, params 8, allocation_type 1 + 3, bytes 4, 3 pointers 12, buffer_handle 4, 2 bools + 2,
     # quantization 8, 2 pointers 8
     assert nano.sizeof("TfLiteTensor") == 64
@@ -69,7 +69,7 @@ def test_libraries_for_the_arduino_ide_are_built_without_static_memory() -> None
 
 
 def test_esp_tflite_micro_1_3_3_keeps_no_iterator_index() -> None:
-    old, new = target("esp32-s3-esphome"), target("esp32-s3")
+    old, new = preset("esp32-s3-esphome"), preset("esp32-s3")
     changed = {name for name in new.structs if old.structs[name] != new.structs[name]}
     assert changed == {"OpDataReduce"}
     assert (old.sizeof("OpDataReduce"), new.sizeof("OpDataReduce")) == (40, 44)
