@@ -45,7 +45,7 @@ def test_the_compiler_lays_out_every_struct_as_computed(
 ) -> None:
     if not usable(compiler, nm):
         pytest.skip(f"{' '.join(compiler)} does not work here")
-    of = tool.target(name)
+    of = tool.preset(name)
     assert tool.differences(of, tool.measure(tool.c_source(of), compiler, nm)) == []
 
 
