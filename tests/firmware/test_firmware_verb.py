@@ -204,8 +204,8 @@ def test_a_release_of_esp_tflite_micro_can_be_named(
 def test_the_releases_that_a_file_with_esp_nn_fits_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = run(capsys, str(program(tmp_path, RISCV, 65536, extra=ESP_FUNCTIONS)))
     assert code == 0
-    assert "(esp-tflite-micro@1.3.1 and newer: " in text
-    assert "esp-tflite-micro@1.3.1 1,088 B" in text
+    assert "(esp-tflite-micro@1.2.0 and newer: " in text
+    assert "esp-tflite-micro@1.2.0 to esp-tflite-micro@1.3.1 1,088 B" in text
 
 
 def test_a_library_says_the_kernels_that_the_file_does_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
