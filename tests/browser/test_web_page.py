@@ -152,7 +152,7 @@ def test_a_board_sets_the_target_and_the_link_holds_settings_alone(visit: Visit)
 def test_every_board_has_a_row(visit: Visit) -> None:
     visit.give(sample_path("residual"))
     visit.driver.find_elements("css selector", ".answer .buttons button")[1].click()
-    rows = visit.wait("[...document.querySelectorAll('.answer tbody tr')].map((row) => row.children[2].textContent)")
+    rows = visit.wait("[...document.querySelectorAll('.answer tbody tr')].map((row) => row.children[1].textContent)")
     assert f"{smallest_arena(load('sample:residual'), 'esp32').multiple_of_16:,} B" in rows
 
 

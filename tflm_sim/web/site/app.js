@@ -207,15 +207,16 @@ async function picture(model) {
 
 async function comparison(model) {
   const rows = await askFor("compare", model.number);
-  const head = ["board", "target", "arena", "of RAM", "fits", "what it is"];
+  const head = ["board", "arena", "fits", "of RAM", "target", "what it is"];
   const cell = (text, className = "") => make("td", { className }, text);
   const line = (row) => make("tr", {},
-    cell(row.board), cell(row.target ?? ""), cell(row.multiple_of_16 == null ? "-" : bytes(row.multiple_of_16), "amount"),
+    cell(row.board), cell(row.multiple_of_16 == null ? "-" : bytes(row.multiple_of_16), "amount"),
+    row.fits === null ? cell("?") : row.fits ? cell("yes", "fits") : cell("no", "not"),
     cell(row.share === null ? "not known" : `${(100 * row.share).toFixed(1)} %`, "amount"),
-    row.fits === null ? cell("?") : row.fits ? cell("yes", "fits") : cell("no", "not"), cell(row.description));
+    cell(row.target ?? ""), cell(row.description));
   const table = make("table", {},
     make("caption", { className: "skip" }, "the model on every board"),
-    make("thead", {}, make("tr", {}, ...head.map((text, index) => make("th", { scope: "col", className: index === 2 || index === 3 ? "amount" : "" }, text)))),
+    make("thead", {}, make("tr", {}, ...head.map((text, index) => make("th", { scope: "col", className: index === 1 || index === 3 ? "amount" : "" }, text)))),
     make("tbody", {}, ...rows.map((row) => row.error === undefined || row.board ? line(row) : make("tr", {}, make("td", { colSpan: 6, className: "error" }, row.error)))));
   return make("div", { className: "scroll", tabIndex: 0 }, table);
 }
