@@ -50,6 +50,6 @@ def test_the_compiler_lays_out_every_struct_as_computed(
 
 
 def test_a_wrong_answer_is_named(tool: ModuleType) -> None:
-    of = tool.target("cortex-m4")
+    of = tool.preset("cortex-m4")
     measured = tool.expected(of) | {"size_s_TfLiteTensor": 40}
     assert tool.differences(of, measured) == ["size_s_TfLiteTensor: computed 32, measured 40"]
