@@ -131,9 +131,5 @@ class LocalProtocolError(BoardError):
     """We asked our own protocol machine for something that it cannot do now."""
 
 
-class RemoteProtocolError(BoardError):
-    """The board sent something that the protocol does not allow."""
-
-
 class BoardStatusError(BoardError):
     """The board answered with an error of its own."""

@@ -16,12 +16,10 @@ from tflm_sim.arena.events import Persist, Resize
 from tflm_sim.arena.split_arena import NonPersistentArenaBufferAllocator, SplitArena
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.recording import AllocationRecorder
-from tflm_sim.device.static_memory_plan import StaticMemoryPlan
 from tflm_sim.errors import AllocatorSequenceError
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.lifetimes import LifetimeBuilder
 from tflm_sim.model.load import load
-from tflm_sim.planners.offline import NonPersistentMemoryPlannerShim
 from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.presets import preset
 
@@ -246,14 +244,6 @@ def test_variables_of_a_complex_model_have_bytes_of_their_own():
     assert len(set(variables)) == 3
     assert not {1, 4, 7} & allocation.offsets.keys()
     assert len(allocation.infos) == 10
-
-
-def test_the_planner_shim_gives_the_planned_offsets():
-    micro_allocator = allocator(1024)
-    allocation = micro_allocator.start_model_allocation(model("SimpleMockModel"))
-    shim = NonPersistentMemoryPlannerShim([200, 64, 120])
-    StaticMemoryPlan(micro_allocator.arena, TARGET, shim, ()).commit(allocation, handles_fit=True)
-    assert allocation.offsets == {0: 200, 2: 64, 3: 120}
 
 
 def with_tensors(called="SimpleMockModel", observers=(), size=1024):

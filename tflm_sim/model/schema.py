@@ -370,12 +370,6 @@ def options_of_operator(name: str) -> str:
     return _SHARED_OPTIONS.get(name) or next(tables, "")
 
 
-def enum_value_name(enum: str, value: int) -> str:
-    """Return the name of an enum's value, the number as text when it has none."""
-    names = ENUMS[enum].names
-    return names[value] if 0 <= value < len(names) else str(value)
-
-
 class ModelSlot:
     """Field slots of the ``Model`` table."""
 

@@ -32,10 +32,9 @@ from tflm_sim.ops.requests import (
     Persistent,
     Steps,
     T,
-    TempTensor,
     TempTensors,
 )
-from tflm_sim.ops.roles import abort, fail
+from tflm_sim.ops.roles import abort, fail, null_indices, temp_at
 from tflm_sim.units import int32
 
 C_TYPES: dict[int, str] = {
@@ -276,18 +275,6 @@ class Kernel:
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
-    def take(self, indices: tuple[int, ...] | None, position: int) -> Steps[KernelTensor | None]:
-        """``AllocateTemp{Input,Output}Tensor``: None when absent, out of range, or out of memory.
-
-        ``indices`` is the operator's own vector: a file without one leaves a null pointer, which upstream reads.
-        """
-        if indices is None:
-            raise _null_indices()
-        if not 0 <= position < len(indices) or indices[position] < 0:
-            return None
-        tensor: KernelTensor | None = yield TempTensor(indices[position])
-        return tensor
-
     def take_all(self, takes: Sequence[Take]) -> Steps[list[Any]]:
         """Ask for one tensor after the other: a :class:`KernelTensor` each, or None where that is not checked."""
         operator = self.node.operator
@@ -298,13 +285,13 @@ class Kernel:
                 break
             wanted.append((indices[position] if position < len(indices) else ABSENT, take.checked))
         if not wanted:
-            raise _null_indices()
+            raise null_indices()
         tensors: list[Any] = yield TempTensors(tuple(wanted))
         for position, tensor in enumerate(tensors):
             if tensor is None and takes[position].checked:
                 self.present(None, takes[position].name)
         if len(tensors) < len(takes):
-            raise _null_indices()
+            raise null_indices()
         return tensors
 
     def trusting(self, takes: Sequence[Take], tensors: list[Any]) -> list[Any]:
@@ -316,19 +303,19 @@ class Kernel:
 
     def optional_input(self, position: int) -> Steps[KernelTensor | None]:
         """``AllocateTempInputTensor``, which the kernel does not hold against null at once."""
-        return (yield from self.take(self.node.operator.inputs, position))
+        return temp_at(self.node.operator.inputs, position)
 
     def optional_output(self, position: int) -> Steps[KernelTensor | None]:
         """``AllocateTempOutputTensor``, which the kernel does not hold against null at once."""
-        return (yield from self.take(self.node.operator.outputs, position))
+        return temp_at(self.node.operator.outputs, position)
 
     def input(self, position: int, name: str = "input") -> Steps[KernelTensor]:
         """``AllocateTempInputTensor``, then ``TF_LITE_ENSURE(context, <name> != nullptr)``."""
-        return self.present((yield from self.take(self.node.operator.inputs, position)), name)
+        return self.present((yield from self.optional_input(position)), name)
 
     def output(self, position: int, name: str = "output") -> Steps[KernelTensor]:
         """``AllocateTempOutputTensor``, then ``TF_LITE_ENSURE(context, <name> != nullptr)``."""
-        return self.present((yield from self.take(self.node.operator.outputs, position)), name)
+        return self.present((yield from self.optional_output(position)), name)
 
     def present(self, tensor: KernelTensor | None, name: str, number: int = 1) -> KernelTensor:
         """``TF_LITE_ENSURE(context, <name> != nullptr)`` of a tensor; where there is no such check, it is used."""
@@ -375,10 +362,6 @@ class NullTensor:
     def used(self) -> PrepareError:
         """Return the error for its use."""
         return self._kernel.abort(f"{self._name} != nullptr")
-
-
-def _null_indices() -> PrepareError:
-    return abort("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices != nullptr")
 
 
 class Take(NamedTuple):

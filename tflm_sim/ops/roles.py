@@ -74,13 +74,18 @@ def op_data(struct: str) -> Callable[[Node], Steps[object]]:
     return init
 
 
+def null_indices() -> PrepareError:
+    """Return the error for an operator whose tensor indices are a null pointer, which upstream reads."""
+    return abort("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices != nullptr")
+
+
 def temp_at(indices: tuple[int, ...] | None, position: int) -> Steps[KernelTensor | None]:
     """``AllocateTemp{Input,Output}Tensor``: None when absent, out of range, or out of memory.
 
     ``indices`` is the operator's own vector: a file without one leaves a null pointer, which upstream reads.
     """
     if indices is None:
-        raise abort("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices != nullptr")
+        raise null_indices()
     if not 0 <= position < len(indices) or indices[position] < 0:
         return None
     tensor: KernelTensor | None = yield TempTensor(indices[position])

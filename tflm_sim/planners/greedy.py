@@ -105,8 +105,6 @@ class GreedyMemoryPlanner:
         scratch_size: Bytes of arena for the planner's tables, 40 a buffer; None for as many as it takes.
     """
 
-    preserves_all_tensors = False
-
     def __init__(self, scratch_size: int | None = None) -> None:
         self._max_buffer_count = None if scratch_size is None else scratch_size // PER_BUFFER_SIZE
         self._buffers: list[BufferRequirements] = []

@@ -87,11 +87,6 @@ def _start(buffers: Sequence[Buffer]) -> Search:
     return HillClimb(buffers)
 
 
-def first_plan(buffers: Sequence[Buffer]) -> Plan:
-    """Return the plan by urgency, from which the search starts."""
-    return plan_of(buffers, HillClimb(buffers).best_offsets)
-
-
 class HillClimb:
     """The search in Python (mutable).
 

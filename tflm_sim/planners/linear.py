@@ -21,8 +21,6 @@ class LinearMemoryPlanner:
     It has no AddBuffer for offline offsets of its own: the base class answers with kTfLiteError and prints nothing.
     """
 
-    preserves_all_tensors = True
-
     def __init__(self) -> None:
         self._offsets: list[int] = []
         self._next_free_offset = 0

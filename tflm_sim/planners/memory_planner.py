@@ -29,13 +29,7 @@ class BufferRequirements(NamedTuple):
 
 
 class MemoryPlanner(Protocol):
-    """What the allocator needs from a planner.
-
-    Attributes:
-        preserves_all_tensors: Whether every tensor keeps its bytes until the end of the invocation.
-    """
-
-    preserves_all_tensors: bool
+    """What the allocator needs from a planner."""
 
     @property
     def buffer_count(self) -> int:

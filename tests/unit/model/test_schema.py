@@ -9,7 +9,6 @@ from tflm_sim.model.schema import (
     ENUMS,
     builtin_operator_code,
     builtin_operator_name,
-    enum_value_name,
     option_fields,
     options_of_operator,
 )
@@ -122,8 +121,3 @@ def test_every_options_table_belongs_to_an_operator() -> None:
 
 def test_tensor_types_are_the_schemas() -> None:
     assert tuple(TensorType.__members__) == ENUMS["TensorType"].names
-
-
-def test_enum_values_have_names() -> None:
-    assert enum_value_name("Padding", 1) == "VALID"
-    assert enum_value_name("ActivationFunctionType", 9) == "9"

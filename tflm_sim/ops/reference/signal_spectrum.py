@@ -57,7 +57,7 @@ def _prepare_filter_bank(node: Node) -> Steps[None]:
     k = Kernel(node, _FILTER_BANK)
     k.counts(inputs=6)
     for position, type_ in enumerate(_BANK_INPUTS):
-        tensor = yield from k.take(node.operator.inputs, position)
+        tensor = yield from k.optional_input(position)
         found = k.present(tensor, "input", position + 1)
         k.ensure_eq(len(found.shape), 1, "NumDimensions(input)", "1", position + 1)
         number = position + 1 if type_ == _UINT32 else position
