@@ -40,6 +40,7 @@ NUMPY_IN_SHRINKING = {
         "evaluators",
         "fuse",
         "graph",
+        "machine",
         "plan",
         "plan_check",
         "prune",

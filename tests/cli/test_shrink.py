@@ -64,6 +64,7 @@ def test_explain_shows_each_part_and_what_was_rejected(capsys: pytest.CaptureFix
     assert "run in 6 parts by channels" in text
     assert "computes tensor" in text
     assert "rejected: splits: round 2" in text
+    assert "rejected: splits: round 2" in run(capsys, "shrink", path)[1]
 
 
 def test_nothing_is_written_over_the_model_itself(capsys: pytest.CaptureFixture[str], path: Path) -> None:

@@ -85,6 +85,7 @@ def register(subparsers: Subparsers) -> None:
     passes.add_argument(
         "--force-float", action="store_true", help="rewrite floating point for kernels that may add in another order"
     )
+    passes.add_argument("--drop-names", action="store_true", help="also leave out the names of inner tensors (flash)")
     parser.add_argument(
         "--prove",
         type=int,
@@ -120,6 +121,7 @@ def run(args: argparse.Namespace) -> int:
             kernel_order=args.kernel_order,
             replan=args.replan,
             force_float=args.force_float,
+            drop_names=args.drop_names,
             prove_runs=args.prove,
             progress=status.show,
         )

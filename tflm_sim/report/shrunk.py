@@ -181,6 +181,7 @@ def shrunk_lines(shrunk: Shrunk, *, goal: int | None, explain: bool) -> list[str
         lines += ["", *_pass_lines(shrunk)]
     lines += ["", f"no rewriting of ours needs a head below {shrunk.bound.head:,} B: {shrunk.bound.operator} alone"]
     lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
+    lines += dict.fromkeys(_rejected_lines(shrunk))
     if explain:
         lines += ["", *_explained(shrunk)]
     if shrunk.has_gained:
@@ -238,10 +239,13 @@ def _explained(shrunk: Shrunk) -> list[str]:
         for witness in step.witnesses:
             lines.append(f"    {printable(witness.where, 80)} {printable(witness.what, 160)}")
             lines += _part_lines(witness.facts)
+    return lines
+
+
+def _rejected_lines(shrunk: Shrunk) -> Iterator[str]:
     for row in shrunk.rejected:
         sizes = "" if row.arenas is None else f" ({' and '.join(f'{size:,} B' for size in row.arenas)})"
-        lines.append(f"rejected: {row.name}: {row.reason}{sizes}")
-    return lines
+        yield f"rejected: {row.name}: {printable(row.reason, 200)}{sizes}"
 
 
 def _part_lines(facts: dict[str, object]) -> list[str]:

@@ -124,6 +124,12 @@ def _channelwise(draft: Draft, operator: Operator, carried: int, scale: int) -> 
     return Link(operator, name, axes, scale) if _is_whole(draft, operator, axes, shape(draft, output)[3]) else None
 
 
+def is_channelwise(draft: Draft, operator: Operator) -> bool:
+    """Return whether an operator keeps channels apart, so that it runs group by group behind a convolution."""
+    inputs = operator.inputs or ()
+    return bool(inputs) and inputs[0] >= 0 and _channelwise(draft, operator, inputs[0], 1) is not None
+
+
 def _is_image(draft: Draft, tensor: int) -> bool:
     """Return whether a tensor is [batch, rows, columns, channels]."""
     return len(shape(draft, tensor)) == 4

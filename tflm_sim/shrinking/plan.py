@@ -44,9 +44,9 @@ from tflm_sim.shrinking.graph import (
     shape,
     single_output,
 )
+from tflm_sim.shrinking.machine import Machine, fresh_inputs
 from tflm_sim.shrinking.staircase import Alive, place
 from tflm_sim.shrinking.symbolic import Hashes
-from tflm_sim.shrinking.verify import Machine, fresh_inputs
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
 

@@ -19,8 +19,8 @@ from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
 from tflm_sim.shrinking.diagonal import reads_are_safe
+from tflm_sim.shrinking.machine import Machine, VerificationFailed, fresh_inputs
 from tflm_sim.shrinking.symbolic import Hashes, mix, salt
-from tflm_sim.shrinking.verify import Machine, VerificationFailed, fresh_inputs
 from tflm_sim.targets.kernel_library import KernelLibrary
 
 

@@ -8,8 +8,8 @@ simulated; a pass that does not pay as a whole is tried edit by edit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from tflm_sim.errors import ModelError
@@ -18,9 +18,10 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
 from tflm_sim.model.unkept import Appended, appended
-from tflm_sim.shrinking import choice, peaks
+from tflm_sim.shrinking import channels, choice, peaks
+from tflm_sim.shrinking.contracts import promised, use_of
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
-from tflm_sim.shrinking.graph import multiplications, total_multiplications
+from tflm_sim.shrinking.graph import total_multiplications
 from tflm_sim.shrinking.order import reorder
 from tflm_sim.shrinking.passes import Chooser, Pass, Witness
 from tflm_sim.shrinking.planning import plan_witnesses, planned_models
@@ -30,6 +31,7 @@ from tflm_sim.shrinking.sizing import Sizer, gains
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
 from tflm_sim.shrinking.stripe_rules import rule
+from tflm_sim.targets.kernel_library import KernelLibrary
 
 MOST_ROUNDS = 8
 MOST_SIMULATED = 14
@@ -180,6 +182,18 @@ class Search:
         if any(after > before for after, before in zip(self.arenas, self.origin_arenas, strict=True)):
             self.rejected.append(Rejected("all of it", "the model's own plan is better", self.arenas))
             self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []
+
+    def drop_names(self) -> None:
+        """Leave out the names of tensors inside of the main subgraph; no arena depends on them."""
+        draft = Draft(self.model)
+        bound = {*draft.inputs, *draft.outputs}
+        named = [index for index, tensor in enumerate(draft.tensors) if tensor.name and index not in bound]
+        for index in named:
+            draft.tensors[index] = replace(draft.tensors[index], name="")
+        if named:
+            self.model = draft.model()
+            what = Witness("the main subgraph", f"loses the names of {len(named)} tensors")
+            self.steps.append(Step("names", self.arenas, self.steps[-1].macs, (what,), self.model))
 
     def undo(self, reason: str) -> None:
         """Take the last step back."""
@@ -375,21 +389,29 @@ def operator_names(model: Model) -> frozenset[str]:
     return frozenset(draft.code(operator).custom_code or draft.name(operator) for operator in operators)
 
 
-def bound(draft: Draft, facts: Profile) -> tuple[int, int]:
+def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kinds: Iterable[str]) -> tuple[int, int]:
     """Return the largest single operator's live bytes that no split can go below, and the operator (-1 for the inputs).
 
-    An operator that no pass can run in parts has all of its inputs, outputs and scratch alive at once.
+    An operator that no pass can run in parts has all of its inputs, outputs and scratch alive at once; one whose
+    tensors a plan may put on the same bytes has the largest of them.
+
+    Args:
+        draft: The model as it is before it is split.
+        facts: Its profile.
+        libraries: Whose kernels run, a target each.
+        kinds: Of the contracts that a plan may use.
     """
-    inputs = sum(facts.bytes[tensor] for tensor in draft.inputs if tensor in facts.bytes)
-    largest = (inputs, -1)
-    splittable = set()
-    for axis in (1, 2):
-        splittable |= {i for i, op in enumerate(draft.operators) if rule(draft, op, axis) is not None}
+    shared = tuple(kinds)
+    largest = (sum(facts.bytes[tensor] for tensor in draft.inputs if tensor in facts.bytes), -1)
     for index, operator in enumerate(draft.operators):
-        if index in splittable or multiplications(draft, operator) < 0:
+        if any(rule(draft, operator, axis) is not None for axis in (1, 2)) or channels.is_channelwise(draft, operator):
             continue
         named = {t for t in (*(operator.inputs or ()), *(operator.outputs or ())) if t in facts.bytes}
-        largest = max(largest, (sum(facts.bytes[t] for t in named) + facts.scratch[index], index))
+        sizes = [facts.bytes[tensor] for tensor in named]
+        use = use_of(draft.name(operator), operator, draft.tensors) if operator.outputs else None
+        may_share = use is not None and any(promised(use, kind, libraries) for kind in shared)
+        alive = max(sizes, default=0) if may_share else sum(sizes)
+        largest = max(largest, (alive + facts.scratch[index], index))
     return largest
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
-from tflm_sim.answers.offline_plan import has_offline_plan
 from tflm_sim.device.configuration import Configuration, Where, configure
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
@@ -13,8 +13,9 @@ from tflm_sim.model.draft import Draft, refuse_unwritable
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
 from tflm_sim.shrinking.graph import FLOATS, total_multiplications
-from tflm_sim.shrinking.plan_check import check_plan
+from tflm_sim.shrinking.passes import place
 from tflm_sim.shrinking.profile import profile
 from tflm_sim.shrinking.prove import Proof, prove
 from tflm_sim.shrinking.search import Limits, Progress, Rejected, Search, Step, bound, operator_names
@@ -139,6 +140,7 @@ def shrink(
     kernel_order: bool = False,
     replan: bool = False,
     force_float: bool = False,
+    drop_names: bool = False,
     prove_runs: int | None = None,
     progress: Progress | None = None,
 ) -> Shrunk:
@@ -156,6 +158,8 @@ def shrink(
         kernel_order: With a plan, let outputs lie below their inputs where the loops of the kernels allow it.
         replan: Drop the offline plan that the model has. Without it such a model is refused.
         force_float: Rewrite floating-point models also for kernels that may add in another order.
+        drop_names: Leave out the names of tensors that are neither input nor output; they cost flash, and tools show
+            them.
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
         progress: Told what is being tried.
 
@@ -179,6 +183,8 @@ def shrink(
     search = Search(model, sizer, limits, progress or (lambda _: None), replan=replan)
     search.offline_plan, search.kernel_order = offline_plan or kernel_order, kernel_order
     search.run()
+    if drop_names and search.steps:
+        search.drop_names()
     search.progress("verifying")
     written, data, verified = _verified(model, search)
     result = replace(_result(model, written, data, search), verified=verified)
@@ -193,12 +199,7 @@ def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
         data = search.appended.behind(encode(search.model))
         written = replace(parse(data), path=model.path)
         try:
-            sentence = str(verify(model, written))
-            if has_offline_plan(written):
-                for index in range(len(search.sizer.configurations)):
-                    check_plan(written, search.sizer.simulate(written, index))
-                sentence += "; the plan keeps every byte that is still to be read"
-            return written, data, sentence
+            return written, data, str(verify(model, written, search.sizer.configurations))
         except VerificationFailed as failure:
             search.undo(str(failure))
     data = bytes(model.source) or encode(model)
@@ -259,8 +260,6 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
             sizes.append(Sizes(smallest.size, smallest.multiple_of_16, simulation.head_bytes, simulation.tail_bytes))
         assert sizes[1].arena == search.arenas[index], "the file read again is the model that was simulated"
         gains.append(Gain(configuration.target.name, *sizes))
-    head, operator = bound(before, profile(before, search.sizer.simulate(model)))
-    name = f"#{operator} {before.name(before.operators[operator])}" if operator >= 0 else "the inputs"
     return Shrunk(
         data=data,
         model=written,
@@ -272,9 +271,20 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
         steps=tuple(search.steps),
         rejected=tuple(search.rejected),
         left_alone=tuple(_left_alone(before)),
-        bound=Bound(head, name),
+        bound=_bound(model, search),
         simulations=search.sizer.runs,
     )
+
+
+def _bound(model: Model, search: Search) -> Bound:
+    """Return the bound on the first target, of the model as it is before it is split, ordered and planned."""
+    whole = takewhile(lambda step: step.name not in ("operator order", "splits", "offline plan"), search.steps)
+    simplified = [model, *(step.model for step in whole)][-1]
+    draft = Draft(simplified)
+    kinds = [COPY, IN_PLACE] * search.offline_plan + [DIAGONAL] * search.kernel_order
+    facts = profile(draft, search.sizer.simulate(simplified))
+    head, operator = bound(draft, facts, search.sizer.libraries, kinds)
+    return Bound(head, place(draft, operator) if operator >= 0 else "the inputs")
 
 
 def _cost(draft: Draft, file_bytes: int) -> Cost:

@@ -14,73 +14,65 @@ It reads both files and checks
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tflm_sim.errors import TflmSimError
-from tflm_sim.model.schema import BUILTIN_OPERATORS
-from tflm_sim.model.types import Model, Operator, Tensor
-from tflm_sim.shrinking.evaluators import EVALUATORS
-from tflm_sim.shrinking.symbolic import (
-    Call,
-    Hashes,
-    constant,
-    filled,
-    kind,
-    mix,
-    opaque,
-    quantization_facts,
-    salt,
-    symbols,
-)
+from tflm_sim.answers.offline_plan import has_offline_plan
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.device.configuration import Where
+from tflm_sim.model.types import Model, Tensor
+from tflm_sim.shrinking.machine import Machine, StateKey, VerificationFailed, fresh_inputs, refuse
+from tflm_sim.shrinking.plan_check import check_plan
+from tflm_sim.shrinking.symbolic import Hashes, kind, salt, symbols
+
+__all__ = ["VerificationFailed", "Verified", "verify"]
 
 WARM_UP = 3
 """Invocations from the start that tell which state is which."""
-StateKey = tuple[str, str]
-
-_NUMBERS: dict[int, str] = {0: "<f4", 1: "<f2", 2: "<i4", 3: "u1", 4: "<i8", 7: "<i2", 9: "i1", 10: "<f8"}
-
-
-class VerificationFailed(TflmSimError):
-    """The result is not what it should be; nothing is written."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was checked: output elements, state elements, operators of the result."""
+    """What was checked: output elements, state elements, operators of the result, and its plan if it has one."""
 
     outputs: int
     states: int
     operators: int
+    has_plan: bool = False
 
     def __str__(self) -> str:
         states = f" and {self.states:,} of state" if self.states else ""
         return (
             f"{self.outputs:,} output elements{states} are the same expressions in both files "
             f"({self.operators} operators read)"
+            + ("; the plan keeps every byte that is still to be read" if self.has_plan else "")
         )
 
 
-def verify(original: Model, result: Model) -> Verified:
+def verify(original: Model, result: Model, targets: Sequence[Where] = ("cortex-m4",)) -> Verified:
     """Check that two files compute the same.
+
+    Args:
+        original: The model before.
+        result: The model after.
+        targets: On which a result with an offline plan must keep every byte that is still to be read; what may share
+            bytes depends on their kernels. A result without a plan is the same everywhere.
 
     Raises:
         VerificationFailed: They do not, or it cannot be told.
+        SimulatedFailure: The result has a plan and fails on a target.
     """
     _check_interface(original, result)
     with np.errstate(over="ignore"):
         before, after = Machine(original), Machine(result)
         pairs = _pair_states(before, after)
-        return _check_step(before, after, pairs)
-
-
-def _refuse(sentence: str) -> VerificationFailed:
-    return VerificationFailed(f"refused: {sentence}; nothing is written")
+        verified = _check_step(before, after, pairs)
+    if not has_offline_plan(result):
+        return verified
+    for target in targets:
+        check_plan(result, simulate(result, target).unwrap())
+    return replace(verified, has_plan=True)
 
 
 def _check_interface(original: Model, result: Model) -> None:
@@ -90,7 +82,7 @@ def _check_interface(original: Model, result: Model) -> None:
         ("outputs", _bound(original, "outputs"), _bound(result, "outputs")),
     ):
         if len(one) != len(other):
-            raise _refuse(f"the result has {len(other)} {what} instead of {len(one)}")
+            raise refuse(f"the result has {len(other)} {what} instead of {len(one)}")
         for index, (a, b) in enumerate(zip(one, other, strict=True)):
             if (a.name, a.shape, a.shape_signature, a.is_variable) != (
                 b.name,
@@ -98,14 +90,14 @@ def _check_interface(original: Model, result: Model) -> None:
                 b.shape_signature,
                 b.is_variable,
             ):
-                raise _refuse(f"name or shape of {what[:-1]} {index} is not the original's")
+                raise refuse(f"name or shape of {what[:-1]} {index} is not the original's")
             if (a.quantization and a.quantization.range) != (b.quantization and b.quantization.range):
-                raise _refuse(f"minimum or maximum of {what[:-1]} {index} is not the original's")
+                raise refuse(f"minimum or maximum of {what[:-1]} {index} is not the original's")
             axis = [t.quantization.quantized_dimension if t.quantization else 0 for t in (a, b)]
             if kind(a) != kind(b) or axis[0] != axis[1]:
-                raise _refuse(f"type or quantization of {what[:-1]} {index} is not the original's")
+                raise refuse(f"type or quantization of {what[:-1]} {index} is not the original's")
     if list(_signatures(original)) != list(_signatures(result)):
-        raise _refuse("the signatures are not the original's")
+        raise refuse("the signatures are not the original's")
 
 
 def _bound(model: Model, what: str) -> list[Tensor]:
@@ -129,234 +121,6 @@ def _signatures(model: Model) -> Iterator[tuple[object, ...]]:
         yield signature.key, signature.subgraph_index == 0, tuple(places)
 
 
-@dataclass(slots=True)
-class Machine:
-    """A model whose main subgraph is run on hashes (mutable: the states are its memory).
-
-    Attributes:
-        model: The model.
-        states: Hashes of variables, resource variables and hidden states of kernels, by key.
-        values: Hashes of each tensor of the main subgraph after :meth:`run`; of every version that was written last.
-    """
-
-    model: Model
-    states: dict[StateKey, Hashes] = field(default_factory=dict)
-    values: list[Hashes | None] = field(default_factory=list)
-    _constants: list[Hashes | None] = field(default_factory=list)
-    _numbers: list[NDArray[Any] | None] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        tensors = self.model.subgraphs[0].tensors
-        self._constants = [None if t.is_variable else constant(self.model, t) for t in tensors]
-        self._numbers = [self._as_numbers(tensor) for tensor in tensors]
-        for index, tensor in enumerate(tensors):
-            if tensor.is_variable:
-                self.states["variable", str(index)] = filled(tensor, _reset_byte(tensor))
-        self._name_resources()
-
-    def _as_numbers(self, tensor: Tensor) -> NDArray[Any] | None:
-        data = self.model.tensor_data(tensor)
-        if data is None or tensor.type not in _NUMBERS or tensor.is_variable:
-            return None
-        dtype = np.dtype(_NUMBERS[tensor.type])
-        needed = _count(tensor) * dtype.itemsize
-        return np.frombuffer(data[:needed], dtype).reshape(tensor.shape or ()) if len(data) >= needed else None
-
-    def name(self, operator: Operator) -> str:
-        """Return an operator's name; custom operators have their own."""
-        code = self.model.operator_codes[operator.opcode_index]
-        return f"custom {code.custom_code}" if code.custom_code is not None else BUILTIN_OPERATORS[code.builtin_code]
-
-    def _name_resources(self) -> None:
-        """Set resource variables to what CALL_ONCE assigns, the others to their zero point."""
-        main = self.model.subgraphs[0]
-        handles: dict[int, StateKey] = {}
-        for operator in main.operators:
-            name, inputs, outputs = self.name(operator), operator.inputs or (), operator.outputs or ()
-            if name == "VAR_HANDLE":
-                handles[outputs[0]] = _resource(operator)
-            elif name in ("READ_VARIABLE", "ASSIGN_VARIABLE") and inputs[0] in handles:
-                tensor = main.tensors[outputs[0] if name == "READ_VARIABLE" else inputs[1]]
-                self.states.setdefault(handles[inputs[0]], filled(tensor, _reset_byte(tensor)))
-        for operator in main.operators:
-            if self.name(operator) == "CALL_ONCE":
-                self._call_once(operator)
-
-    def _call_once(self, operator: Operator) -> None:
-        """Assign the constants that a CALL_ONCE subgraph assigns; refuse one that does more."""
-        index = operator.options.get("init_subgraph_index", 0)
-        assert isinstance(index, int), "a subgraph's index is a number"
-        subgraph = self.model.subgraphs[index]
-        handles: dict[int, StateKey] = {}
-        for each in subgraph.operators:
-            name, inputs = self.name(each), each.inputs or ()
-            if name == "VAR_HANDLE":
-                handles[(each.outputs or ())[0]] = _resource(each)
-                continue
-            value = constant(self.model, subgraph.tensors[inputs[1]]) if name == "ASSIGN_VARIABLE" else None
-            if value is None or inputs[0] not in handles:
-                raise _refuse(f"a CALL_ONCE subgraph does more than set variables to constants ({name})")
-            key = handles[inputs[0]]
-            if key in self.states:
-                self.states[key] = value.reshape(self.states[key].shape)
-
-    def run(self, inputs: Sequence[Hashes]) -> list[Hashes]:
-        """Invoke the model and return its outputs; the states move on."""
-        main = self.model.subgraphs[0]
-        self.begin(inputs)
-        for _ in self.steps():
-            pass
-        outputs = [self._read(index) for index in main.outputs or ()]
-        for position, output in enumerate(outputs):
-            if output is None:
-                raise _refuse(f"nothing writes output {position}")
-        return [output for output in outputs if output is not None]
-
-    def begin(self, inputs: Sequence[Hashes]) -> None:
-        """Set the inputs of an invocation."""
-        self.values = list(self._constants)
-        for index, value in zip(self.model.subgraphs[0].inputs or (), inputs, strict=True):
-            self.values[index] = value
-
-    def steps(self) -> Iterator[tuple[int, list[Hashes | None], dict[int, Hashes]]]:
-        """Run operator by operator; yield (operator, what it reads, what it writes by tensor) after each."""
-        handles: dict[int, StateKey] = {}
-        seen: dict[str, int] = {}
-        for number, operator in enumerate(self.model.subgraphs[0].operators):
-            name, inputs, outputs = self.name(operator), operator.inputs or (), operator.outputs or ()
-            read = [self._read(index) for index in inputs]
-            written: dict[int, Hashes] = {}
-            if name == "VAR_HANDLE":
-                handles[outputs[0]] = _resource(operator)
-            elif name == "READ_VARIABLE":
-                written = {outputs[0]: self.states[handles[inputs[0]]]}
-            elif name == "ASSIGN_VARIABLE":
-                value = read[1]
-                if value is None:
-                    raise _refuse(f"#{number} ASSIGN_VARIABLE reads what nobody wrote")
-                self.states[handles[inputs[0]]] = value
-            elif name != "CALL_ONCE":
-                written = self._evaluate(number, operator, name, read, seen)
-            for index, value in written.items():
-                self._write(index, value)
-            yield number, read, written
-
-    def _read(self, index: int) -> Hashes | None:
-        if index < 0:
-            return None
-        return self.states["variable", str(index)] if self._is_variable(index) else self.values[index]
-
-    def _write(self, index: int, value: Hashes) -> None:
-        if self._is_variable(index):
-            self.states["variable", str(index)] = value
-        else:
-            self.values[index] = value
-
-    def _is_variable(self, index: int) -> bool:
-        return self.model.subgraphs[0].tensors[index].is_variable
-
-    def _evaluate(
-        self, number: int, operator: Operator, name: str, read: Sequence[Hashes | None], seen: dict[str, int]
-    ) -> dict[int, Hashes]:
-        """Return what an operator writes, by tensor."""
-        tensors = self.model.subgraphs[0].tensors
-        inputs, outputs = operator.inputs or (), operator.outputs or ()
-        for index, value in zip(inputs, read, strict=True):
-            if index >= 0 and value is None:
-                raise _refuse(f"#{number} {name} reads tensor {index}, which nobody wrote")
-        call = Call(
-            name,
-            operator,
-            [tensors[index] if index >= 0 else None for index in inputs],
-            [tensors[index] for index in outputs],
-            read,
-            [self._numbers[index] if index >= 0 else None for index in inputs],
-        )
-        variables = [index for index in inputs if index >= 0 and self._is_variable(index)]
-        if set(variables) & set(outputs):
-            raise _refuse(f"#{number} {name} writes the variable that it reads")
-        evaluate = EVALUATORS.get(name)
-        try:
-            known = evaluate(call) if evaluate is not None and inputs and outputs else None
-        except (ValueError, IndexError) as error:
-            raise _refuse(f"#{number} {name} has operands that do not fit together ({error})") from None
-        if known is not None:
-            return {
-                index: value
-                if value.shape == (tensors[index].shape or ())
-                else value.reshape(tensors[index].shape or ())
-                for index, value in zip(outputs, known, strict=True)
-            }
-        return self._opaque(call, name, variables, outputs, seen)
-
-    def _opaque(
-        self, call: Call, name: str, variables: Sequence[int], outputs: Sequence[int], seen: dict[str, int]
-    ) -> dict[int, Hashes]:
-        """Return outputs that depend on all that is read, on the subgraphs that run, and on the kernel's own state."""
-        tensors = self.model.subgraphs[0].tensors
-        total = opaque(call, *self._nested(call.operator))
-        if name.startswith(("custom ", "RANDOM", "MULTINOMIAL")):
-            seen[name] = seen.get(name, 0) + 1
-            key = (f"kernel {name}", str(seen[name]))
-            total = total + self.states.setdefault(key, symbols(f"first {key}", (1,)))[0]
-            self.states[key] = mix(np.array([total], np.uint64))
-        for position, index in enumerate(variables):
-            self._write(index, symbols(f"variable {position} {int(total)}", tensors[index].shape or ()))
-        return {
-            index: symbols(f"output {position} {int(total)}", tensors[index].shape or ())
-            for position, index in enumerate(outputs)
-        }
-
-    def _nested(self, operator: Operator) -> list[int]:
-        """Return a hash of each subgraph that an operator runs, whatever its number is."""
-        found = []
-        for option, value in sorted(operator.options.items()):
-            if option.endswith("_subgraph_index") and isinstance(value, int) and 0 <= value < len(self.model.subgraphs):
-                found.append(int(self._subgraph_hash(value)))
-        return found
-
-    def _subgraph_hash(self, index: int) -> np.uint64:
-        subgraph = self.model.subgraphs[index]
-        tensors = [(t.shape, kind(t), t.is_variable, bytes(self.model.tensor_data(t) or b"")) for t in subgraph.tensors]
-        operators = [
-            (
-                self.name(o),
-                o.inputs,
-                o.outputs,
-                sorted((k, str(v)) for k, v in o.options.items() if not k.endswith("_subgraph_index")),
-                bytes(o.custom_options or b""),
-                self._nested(o),
-            )
-            for o in subgraph.operators
-        ]
-        return salt(tensors, operators, subgraph.inputs, subgraph.outputs)
-
-
-def _count(tensor: Tensor) -> int:
-    count = 1
-    for size in tensor.shape or ():
-        count *= size
-    return count
-
-
-def _resource(operator: Operator) -> StateKey:
-    return "resource", f"{operator.options.get('container') or ''}/{operator.options.get('shared_name') or ''}"
-
-
-def _reset_byte(tensor: Tensor) -> int:
-    """Return the byte that TFLM fills a state with: the low one of its zero point."""
-    facts = quantization_facts(tensor.quantization)
-    points = facts[1] if facts else ()
-    return int(points[0]) & 0xFF if isinstance(points, tuple) and points else 0
-
-
-def fresh_inputs(machine: Machine, moment: str) -> list[Hashes]:
-    """Return unknown inputs; both models get the same ones."""
-    bound = machine.model.subgraphs[0].inputs or ()
-    shapes = [machine.model.subgraphs[0].tensors[index].shape or () for index in bound]
-    return [symbols(f"input {position} {moment}", shape) for position, shape in enumerate(shapes)]
-
-
 def _pair_states(before: Machine, after: Machine) -> list[tuple[StateKey, StateKey]]:
     """Return which state of the original is which of the result, after they took the same values from the start on."""
     histories: list[dict[StateKey, list[bytes]]] = []
@@ -373,7 +137,7 @@ def _pair_states(before: Machine, after: Machine) -> list[tuple[StateKey, StateK
     for moment in range(WARM_UP):
         key = ("", f"outputs {moment}")
         if one.pop(key) != other.pop(key):
-            raise _refuse(f"invocation {moment} from the start has other outputs")
+            raise refuse(f"invocation {moment} from the start has other outputs")
     groups: dict[tuple[bytes, ...], list[StateKey]] = {}
     for state, digests in other.items():
         groups.setdefault(tuple(digests), []).append(state)
@@ -381,10 +145,10 @@ def _pair_states(before: Machine, after: Machine) -> list[tuple[StateKey, StateK
     for state, digests in one.items():
         twins = groups.get(tuple(digests))
         if not twins:
-            raise _refuse(f"the state '{state[1]}' of the original has no counterpart in the result")
+            raise refuse(f"the state '{state[1]}' of the original has no counterpart in the result")
         pairs.append((state, twins.pop(0)))
     if any(groups.values()):
-        raise _refuse("the result has a state that the original has not")
+        raise refuse("the result has a state that the original has not")
     return pairs
 
 
@@ -396,7 +160,7 @@ def _check_step(before: Machine, after: Machine, pairs: Sequence[tuple[StateKey,
     """Run one invocation from unknown states and compare outputs and next states, element by element."""
     for number, (one, other) in enumerate(pairs):
         if before.states[one].size != after.states[other].size:
-            raise _refuse(f"the state '{one[1]}' has another size in the result")
+            raise refuse(f"the state '{one[1]}' has another size in the result")
         before.states[one] = symbols(f"state {number}", before.states[one].shape)
         after.states[other] = symbols(f"state {number}", after.states[other].shape)
     expected = before.run(fresh_inputs(before, "any"))
@@ -412,9 +176,9 @@ def _check_step(before: Machine, after: Machine, pairs: Sequence[tuple[StateKey,
 def _compare(what: str, expected: Hashes, found: Hashes) -> None:
     """Refuse where an element is another expression."""
     if expected.size != found.size:
-        raise _refuse(f"{what} has {found.size} elements instead of {expected.size}")
+        raise refuse(f"{what} has {found.size} elements instead of {expected.size}")
     wrong = np.flatnonzero(expected.ravel() != found.ravel())
     if wrong.size:
         first = np.unravel_index(int(wrong[0]), expected.shape) if expected.ndim else ()
         place = ", ".join(str(int(index)) for index in first)
-        raise _refuse(f"{wrong.size:,} of {expected.size:,} elements of {what} are computed otherwise, first [{place}]")
+        raise refuse(f"{wrong.size:,} of {expected.size:,} elements of {what} are computed otherwise, first [{place}]")

@@ -21,7 +21,7 @@ from tflm_sim.shrinking.contracts import CONTRACTS, DIAGONAL, IN_PLACE, Use, pro
 from tflm_sim.shrinking.diagonal import needed_distance, reads_are_safe
 from tflm_sim.shrinking.plan import plan_offline, with_offsets
 from tflm_sim.shrinking.plan_check import check_plan
-from tflm_sim.shrinking.verify import VerificationFailed
+from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.targets.kernel_library import KernelLibrary
 
 _SPEC = importlib.util.spec_from_file_location("shrinking_models", Path(__file__).with_name("models.py"))
@@ -125,6 +125,17 @@ def test_an_overlap_that_is_too_deep_is_refused() -> None:
             if tensor <= moved:
                 offsets[tensor] -= 16
         assert not is_kept(model, offsets), f"tensor {moved} lies as low as what is made of it"
+
+
+def test_two_files_alone_are_enough_to_refuse_an_unlawful_plan() -> None:
+    model = chain()
+    x, a, b, y = 0, 3, 6, 9
+    lawful, deep = ({x: 3 * step, a: 2 * step, b: step, y: 0} for step in (1024, 16))
+    assert verify(model, parse(encode(with_offsets(model, lawful)))).has_plan
+    planned = parse(encode(with_offsets(model, deep)))
+    assert verify(model, planned, [REFERENCE]).has_plan
+    with pytest.raises(VerificationFailed, match="no contract of cmsis_nn"):
+        verify(model, planned)
 
 
 def test_a_plan_that_writes_over_what_is_still_to_be_read_is_refused() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import random
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +16,15 @@ import pytest
 from tflm_sim import parse, shrink, smallest_arena
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, Quantization, TensorType
+
+_SPEC = importlib.util.spec_from_file_location("shrinking_models", Path(__file__).with_name("models.py"))
+assert _SPEC is not None
+assert _SPEC.loader is not None
+models = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(models)
 
 INT8 = TensorType.INT8
 
@@ -97,6 +106,26 @@ def test_operators_that_are_not_allowed_are_not_used() -> None:
     shrunk = shrink(tower(), "cortex-m4", operators=["CONCATENATION"])
     assert set(shrunk.extra_operators) <= {"CONCATENATION"}
     assert not shrink(tower(), "cortex-m4", operators=[]).extra_operators
+
+
+def test_names_inside_stay_unless_they_are_to_go() -> None:
+    draft = Draft(models.flatten_model())
+    draft.tensors = [replace(tensor, name=f"tensor {index}") for index, tensor in enumerate(draft.tensors)]
+    model = parse(encode(draft.model()))
+    kept, dropped = (shrink(model, "cortex-m4", drop_names=drop) for drop in (False, True))
+    assert kept.gains == dropped.gains
+    assert all(tensor.name for tensor in kept.model.subgraphs[0].tensors)
+    main = dropped.model.subgraphs[0]
+    bound = {*(main.inputs or ()), *(main.outputs or ())}
+    assert [t.name for i, t in enumerate(main.tensors) if t.name and i not in bound] == []
+    assert dropped.after.file_bytes < kept.after.file_bytes
+
+
+def test_no_result_goes_below_the_bound_that_is_told() -> None:
+    for make in models.MODELS.values():
+        for options in ({}, {"offline_plan": True}, {"kernel_order": True}):
+            shrunk = shrink(make(), "cortex-m4", **options)
+            assert 0 < shrunk.bound.head <= shrunk.gains[0].after.head
 
 
 def test_a_model_with_a_plan_is_refused_by_name() -> None:

@@ -1,0 +1,82 @@
+"""What ``shrink`` gives today is what ran on emulated Cortex-M cores with CMSIS-NN, file for file.
+
+TFLM and CMSIS-NN are not in this repository, so no test here runs the emulator: ``tools/emulated_shrink.py`` did, and
+wrote down the hashes of what it ran. A result that is another file has not been run; the tool says how to do it again.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tflm_sim.planners import native
+
+TARGETS = ("cortex-m3", "cortex-m4")
+needs_c = pytest.mark.skipif(not native.available(), reason="the exact planner is C")
+
+
+@cache
+def tool() -> Any:
+    """Return tools/emulated_shrink.py."""
+    path = Path(__file__).parents[3] / "tools" / "emulated_shrink.py"
+    spec = importlib.util.spec_from_file_location("emulated_shrink", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["emulated_shrink"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def differences(cases: list[Any], target: str) -> dict[str, str]:
+    """Return how results differ from what ran, by case; a case that gains and never ran is a difference."""
+    ran = tool().recorded()[target]
+    found = {}
+    for case in cases:
+        if case.key in ran:
+            found[case.key] = tool().still_the_same(case, target, ran[case.key])
+        elif case.make(target) is not None:
+            found[case.key] = "never ran"
+    return {key: difference for key, difference in found.items() if difference}
+
+
+@needs_c
+@pytest.mark.parametrize("target", TARGETS)
+def test_layers_that_overlap_as_far_as_a_contract_allows_ran_with_the_same_bytes(target: str) -> None:
+    assert differences([case for case in tool().built_cases() if case.key.startswith("layer")], target) == {}
+
+
+@needs_c
+@pytest.mark.parametrize("target", TARGETS)
+def test_layers_without_a_contract_ran_and_gave_other_bytes(target: str) -> None:
+    controls = [case for case in tool().built_cases() if case.key.startswith("control")]
+    assert not any(case.is_lawful for case in controls)
+    assert differences(controls, target) == {}
+
+
+@needs_c
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_pass_ran_with_the_same_bytes(target: str) -> None:
+    models = [case for case in tool().built_cases() if not case.key.startswith(("layer", "control"))]
+    assert differences(models, target) == {}
+
+
+@needs_c
+@pytest.mark.slow
+@pytest.mark.shared("models")
+@pytest.mark.parametrize("options", ["", "--kernel-order"])
+@pytest.mark.parametrize("name", tool().NAMED)
+def test_whole_models_ran_with_the_same_bytes(name: str, options: str) -> None:
+    assert differences([tool().shared_case(name, options)], "cortex-m4") == {}
+
+
+def test_what_ran_gave_more_than_one_output() -> None:
+    rows = [row for target in TARGETS for row in tool().recorded()[target].values()]
+    assert len(rows) > 2 * 60
+    assert all(row["distinct"] > 1 for row in rows)
