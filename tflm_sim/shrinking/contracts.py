@@ -161,9 +161,10 @@ CONTRACTS = (
         ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
         DIAGONAL,
         ("reference",),
-        "reference/integer_ops/conv.h, depthwise_conv.h, pooling.h: batch, row, column, channel ascending, one write "
-        "an element after all of its reads; channels of a depthwise convolution are multiplier by multiplier",
-        types=(TensorType.INT8,),
+        "reference/conv.h, depthwiseconv_float.h, pooling.h, integer_ops/conv.h, depthwise_conv.h, pooling.h: batch, "
+        "row, column, channel ascending, one write an element after all of its reads; channels of a depthwise "
+        "convolution are multiplier by multiplier",
+        types=(TensorType.INT8, TensorType.INT16, TensorType.FLOAT32),
     ),
     Contract(
         ("DEPTHWISE_CONV_2D",),

@@ -38,9 +38,9 @@ def needed_distance(draft: Draft, operator: Operator) -> int | None:
 
 
 def reads_are_safe(model: Model, operator: Operator, name: str, distance: int) -> bool:
-    """Return whether no element is overwritten before it is read, for an input ``distance`` bytes above the output.
+    """Return whether no element is overwritten before it is read, for an input ``distance`` elements above the output.
 
-    Only for elements of one byte, which is what the contracts cover.
+    Elements of both have one size.
     """
     tensors, inputs, outputs = model.subgraphs[0].tensors, operator.inputs or (), operator.outputs or ()
     source, target = tensors[inputs[0]].shape or (), tensors[outputs[0]].shape or ()

@@ -301,8 +301,9 @@ def find_steps(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple
         is_handed_on = layout.is_handed_on(index, source, output)
         if is_handed_on and promised(use_of(draft.name(operator), operator, draft.tensors), DIAGONAL, libraries):
             distance = needed_distance(draft, operator)
-            if distance is not None:
-                steps[source, output] = align_up(distance, BUFFER_ALIGNMENT)
+            size = element_size(draft, source)
+            if distance is not None and size == element_size(draft, output):
+                steps[source, output] = align_up(distance * size, BUFFER_ALIGNMENT)
     return steps
 
 

@@ -136,7 +136,9 @@ class _Arena:
         elif (
             promised(use, DIAGONAL, [self.library])
             and source == (operator.inputs or ())[0]
-            and reads_are_safe(self.model, operator, name, a.start - b.start)
+            and a.element == b.element
+            and not (a.start - b.start) % a.element
+            and reads_are_safe(self.model, operator, name, (a.start - b.start) // a.element)
         ):
             return
         raise self._refuse(

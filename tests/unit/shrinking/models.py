@@ -10,7 +10,7 @@ from tflm_sim import parse
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import Model, TensorType
 
-INT8, INT32 = TensorType.INT8, TensorType.INT32
+INT8, INT16, INT32 = TensorType.INT8, TensorType.INT16, TensorType.INT32
 POINT = -3
 
 
@@ -258,7 +258,7 @@ def state_model(*, initial: int = POINT) -> Model:
 def random_model(seed: int) -> Model:
     """Return a graph of 4 to 14 layers: chains, branches, residuals, joins; int8 or int16, with and without state."""
     rng = random.Random(seed)
-    layers = Layers(seed, numbers=(-127, 128), scale=0.003, type=rng.choice((INT8, INT8, INT8, TensorType.INT16)))
+    layers = Layers(seed, numbers=(-127, 128), scale=0.003, type=rng.choice((INT8, INT8, INT8, INT16)))
     x = layers.activation((1, rng.randint(3, 20), rng.randint(3, 20), rng.choice((1, 2, 3, 4, 8, 12))))
     made = [x]
     if rng.random() < 0.2:

@@ -127,6 +127,17 @@ def test_an_overlap_that_is_too_deep_is_refused() -> None:
         assert not is_kept(model, offsets), f"tensor {moved} lies as low as what is made of it"
 
 
+@needs_c
+def test_steps_are_as_wide_as_elements() -> None:
+    layers = models.Layers(type=models.INT16)
+    x = layers.activation((1, 8, 8, 16))
+    model = layers.model([x], [layers.conv(layers.conv(x, 16, kernel=1), 16, kernel=1)])
+    # 2,048 B a tensor (8 * 8 * 16 * 2); 15 elements a step, 32 B in steps of 16.
+    (gain,) = shrink(model, REFERENCE, kernel_order=True).gains
+    assert gain.before.head == 2 * 2048
+    assert gain.after.head == 2048 + 2 * 32
+
+
 def test_two_files_alone_are_enough_to_refuse_an_unlawful_plan() -> None:
     model = chain()
     x, a, b, y = 0, 3, 6, 9
@@ -208,7 +219,9 @@ ESP = KernelLibrary("esp_nn", "1.2.3", "opt")
         (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 2)), DSP, False),  # groups: one after the other
         (Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 4)), DSP, False),
         (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 1, 1, 4)), KernelLibrary("reference"), True),
-        (Use("CONV_2D", (1, 1), (1, 8, 8, 4), (6, 1, 1, 4)), KernelLibrary("reference"), False),
+        (Use("CONV_2D", (7, 9), (1, 8, 8, 4), (6, 1, 1, 4)), KernelLibrary("reference"), True),  # 16 bits
+        (Use("CONV_2D", (0, 0), (1, 8, 8, 4), (6, 1, 1, 4)), KernelLibrary("reference"), True),  # float
+        (Use("CONV_2D", (3, 3), (1, 8, 8, 4), (6, 1, 1, 4)), KernelLibrary("reference"), False),  # uint8
     ],
 )
 def test_the_order_of_a_kernel_is_a_fact_of_library_version_and_instruction_set(
