@@ -13,9 +13,7 @@ import json
 import math
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from tflm_sim.errors import TflmSimError, UsageError
@@ -25,7 +23,7 @@ JSON_MOST = 1 << 30
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[TextIO]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """Open a UTF-8 text file to be written; the file of that name is replaced at the end, and kept on any error.
 
     Raises:
@@ -39,10 +37,10 @@ def replacing(path: str | Path) -> Iterator[TextIO]:
 
 
 @contextlib.contextmanager
-def replacing_bytes(path: str | Path) -> Iterator[BinaryIO]:
+def replacing_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a binary file to be written; like :func:`replacing`."""
     try:
-        with _device(path) if _is_device(path) else _temporary(Path(os.path.realpath(path))) as file:
+        with _device(path) if _is_device(path) else _temporary(os.path.realpath(path)) as file:
             yield file
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -52,7 +50,7 @@ def replacing_bytes(path: str | Path) -> Iterator[BinaryIO]:
         raise UsageError(f"{path} cannot be written: a name has no null character") from error
 
 
-def append(path: str | Path, text: str) -> None:
+def append(path: str | os.PathLike[str], text: str) -> None:
     """Append ``text`` to a file, or nothing of it.
 
     Raises:
@@ -80,7 +78,7 @@ START = 4096
 
 
 def read(
-    path: str | Path,
+    path: str | os.PathLike[str],
     *,
     most: int,
     error: type[TflmSimError] = UsageError,
@@ -111,7 +109,7 @@ def read(
     return data
 
 
-def read_json(path: str | Path, *, error: type[TflmSimError] = UsageError) -> Any:
+def read_json(path: str | os.PathLike[str], *, error: type[TflmSimError] = UsageError) -> Any:
     """Return the value of a JSON file; what JSON does not have (NaN, infinity, 1e999) is refused.
 
     Raises:
@@ -138,8 +136,11 @@ def _finite(text: str) -> float:
 
 
 @contextlib.contextmanager
-def _temporary(path: Path) -> Iterator[BinaryIO]:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".tmp", dir=path.parent)
+def _temporary(path: str) -> Iterator[BinaryIO]:
+    import tempfile  # Slow to import; most commands write no file.
+
+    folder, name = os.path.split(path)
+    handle, name = tempfile.mkstemp(prefix=f".{name[:64]}.", suffix=".tmp", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -154,19 +155,19 @@ def _temporary(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def _device(path: str | Path) -> Iterator[BinaryIO]:
+def _device(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with open(path, "wb") as file:
         yield file
 
 
-def _is_device(path: str | Path) -> bool:
+def _is_device(path: str | os.PathLike[str]) -> bool:
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
         return False
 
 
-def _mode(path: Path) -> int:
+def _mode(path: str) -> int:
     """The permissions of the file that is replaced, else what a new file has here."""
     try:
         return stat.S_IMODE(os.stat(path).st_mode)
@@ -176,5 +177,5 @@ def _mode(path: Path) -> int:
         return 0o666 & ~mask
 
 
-def _unwritable(path: str | Path, error: OSError) -> UsageError:
+def _unwritable(path: str | os.PathLike[str], error: OSError) -> UsageError:
     return UsageError(f"{path} cannot be written: {error.strerror or error}")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -99,6 +98,8 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
         return INTERRUPTED
     except Exception as error:
         if "--debug" in arguments:
+            import traceback
+
             print(*(one_line(line) for line in traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         else:
             kind = type(error).__name__

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os.path
 import runpy
-from pathlib import Path
 
 from tflm_sim.errors import UsageError
 from tflm_sim.ops.op_model import OpModel
@@ -15,7 +15,7 @@ def load_custom_ops(path: str) -> tuple[OpModel, ...]:
     Raises:
         UsageError: There is no such file, it fails, or it defines none.
     """
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise UsageError(f"{path}: no such file of custom operators")
     try:
         names = runpy.run_path(path)

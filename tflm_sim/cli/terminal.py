@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from typing import Any, TextIO
@@ -66,7 +65,12 @@ def say_document(text: str) -> None:
 
 def columns() -> int:
     """Return the width of the terminal (``COLUMNS`` wins); 80 where there is none."""
-    return shutil.get_terminal_size((80, 24)).columns
+    if (asked := os.environ.get("COLUMNS", "")).isdecimal() and int(asked):
+        return int(asked)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else -1).columns or 80
+    except (ValueError, OSError):
+        return 80
 
 
 def fitting() -> int | None:

@@ -15,7 +15,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from glob import glob
-from pathlib import PurePath
 from typing import NamedTuple
 
 from tflm_sim.errors import ModelError
@@ -107,9 +106,9 @@ def appearance(name: str, data: bytes) -> str:
         return "a web page: the download gave a page instead of the file"
     if _ONNX.match(data[:200]) or name.lower().endswith(".onnx"):
         return "an ONNX model: it must be converted first"
-    if data[:1] == b"\x08" and PurePath(name).name == "saved_model.pb":
+    if data[:1] == b"\x08" and os.path.basename(name) == "saved_model.pb":
         return "a TensorFlow SavedModel: it must be converted with the LiteRT converter"
-    if PurePath(name).suffix.lower() in C_SUFFIXES:
+    if _suffix(name) in C_SUFFIXES:
         return "a source file without an array that is a model (its bytes 4 to 7 would be 'TFL3')"
     if data[4:7] == b"TFL":
         return "a .tflite file of another version than 3"
@@ -153,7 +152,7 @@ def _of_archive(name: str, data: bytes) -> Iterator[Input]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for member in archive.infolist()[:MOST_MEMBERS]:
-                if PurePath(member.filename).suffix.lower() not in MODEL_SUFFIXES - {".zip"}:
+                if _suffix(member.filename) not in MODEL_SUFFIXES - {".zip"}:
                     continue
                 if member.file_size > LARGEST_MEMBER:
                     raise ModelError(f"{member.filename} in it would be {member.file_size:,} bytes", path=name)
@@ -234,7 +233,7 @@ def _matches(name: str) -> list[str]:
 
 
 def _labels(name: str) -> list[str]:
-    if PurePath(name).suffix.lower() not in C_SUFFIXES | {".zip"} or not os.path.isfile(name):
+    if _suffix(name) not in C_SUFFIXES | {".zip"} or not os.path.isfile(name):
         return [name]
     try:
         found = read_inputs(name)
@@ -268,10 +267,14 @@ def _listed(found: list[Input], most: int = 10) -> str:
     return labels + (f" and {len(found) - most} more" if len(found) > most else "")
 
 
+def _suffix(name: str) -> str:
+    return os.path.splitext(name)[1].lower()
+
+
 def folder_files(folder: str | os.PathLike[str]) -> Iterator[str]:
     """Yield the files below a folder that may hold models, in a fixed order; hidden folders are left out."""
     for path, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if PurePath(name).suffix.lower() in MODEL_SUFFIXES:
+            if _suffix(name) in MODEL_SUFFIXES:
                 yield os.path.join(path, name)

@@ -12,10 +12,9 @@ member: the file in which the code was then, before it moved.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
-from hashlib import blake2s
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tflm_sim.targets.runtime import Runtime
@@ -50,6 +49,8 @@ def key(text: str, function: str = "", number: int = 1) -> str:
     """
     scoped = f"{function}: {text}" if function else text
     numbered = scoped if number == 1 else f"{scoped} #{number}"
+    from hashlib import blake2s  # Slow to import; most models are not refused.
+
     return blake2s(numbered.encode(), digest_size=3).hexdigest()
 
 
@@ -88,8 +89,8 @@ def _versions(runtime: Runtime, file: str) -> tuple[list[Version], int]:
 
 @cache
 def _table() -> dict[str, dict[str, list[Version]]]:
-    text = Path(__file__).with_name("places.json").read_text(encoding="utf-8")
-    return {tree: versions_by_file(files) for tree, files in json.loads(text).items()}
+    with open(os.path.join(os.path.dirname(__file__), "places.json"), encoding="utf-8") as file:
+        return {tree: versions_by_file(files) for tree, files in json.load(file).items()}
 
 
 def versions_by_file(files: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, list[Version]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from textwrap import wrap
 
 _NARROWEST = 6
 
@@ -32,6 +31,8 @@ def _broken(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ..
     if all(len(cell) <= size for cell, size in zip(row, widths, strict=True)):
         yield tuple(row)
         return
+    from textwrap import wrap  # Slow to import; most tables are narrow enough.
+
     cells = [wrap(cell, size) or [""] for cell, size in zip(row, widths, strict=True)]
     yield from zip_longest(*cells, fillvalue="")
 

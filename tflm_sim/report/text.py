@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Iterable, Sequence
-from pathlib import PurePath
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.escape import printable
@@ -18,7 +18,7 @@ TOP_PARTS = 4
 def size_lines(simulation: Simulation) -> list[str]:
     """Return the report of one model: the answer first, then who needs it."""
     config = simulation.configuration
-    name = printable(PurePath(simulation.model.path or "model").name)
+    name = printable(os.path.basename(simulation.model.path or "model"))
     kernels = config.target.kernel_library
     answer = size_answer(simulation)
     title = (

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tflm_sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SAMPLES: tuple[str, ...] = ("sine", "keyword_spotter", "mobilenet_v1_025", "residual", "streaming")
 """Names of the samples, smallest network first."""
@@ -18,4 +21,6 @@ def sample_path(name: str) -> Path:
     """
     if name not in SAMPLES:
         raise UsageError(f"there is no sample '{name}'; there are {', '.join(SAMPLES)}")
+    from pathlib import Path  # Slow to import; most models are no samples.
+
     return Path(__file__).with_name(f"{name}.tflite")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import current_thread, main_thread
 
 
 @contextmanager
@@ -14,6 +12,9 @@ def interrupts_wait(on_interrupt: Callable[[], None]) -> Iterator[None]:
 
     Signals reach the main thread only, and a handler that is not Python's own stays as it is.
     """
+    import signal  # Slow to import; few callers wait.
+    from threading import current_thread, main_thread
+
     is_ours = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not is_ours:
         yield
