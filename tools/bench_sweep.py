@@ -85,7 +85,8 @@ def detector(over: list[Case]) -> None:
 def peers(paths: list[str]) -> None:
     """Print models per CPU second of other tools and ours, in process, for one target; the wheel ends at streaming."""
     over = cases(["x86_64-pip"])
-    own = len(paths) / seconds(lambda: consume(iterate_rows(paths, over, jobs=1)), time.process_time)
+    many = paths * 50
+    own = len(many) / seconds(lambda: consume(iterate_rows(many, over, jobs=1)), time.process_time)
     print(f"\n{'models per CPU second, one target':<44}")
     print(f"{'  ours':<44} {own:>8,.0f}")
     for name, rate in (("the wheel of TFLM, bisecting", _wheel_rate), ("mcufit's own estimate", _mcufit_rate)):

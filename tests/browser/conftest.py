@@ -22,11 +22,19 @@ class Page:
         self.driver = driver
         self._folder = folder
 
-    def open(self, pictures: Sequence[Picture], *, width: int = 1280, height: int = 800, theme: str = "light") -> None:
+    def open(
+        self,
+        pictures: Sequence[Picture],
+        boards: Sequence[Sequence[str]] = (),
+        *,
+        width: int = 1280,
+        height: int = 800,
+        theme: str = "light",
+    ) -> None:
         """Write the page, set the window and the preferred theme, and wait for the first paint."""
         path = self._folder / f"{time.monotonic_ns()}.html"
         with path.open("w", encoding="utf-8") as file:
-            write_page(file, pictures)
+            write_page(file, pictures, boards)
         chromium.emulate(self.driver, width=width, height=height, theme=theme)
         self.driver.get(path.as_uri())
         self.wait("document.documentElement.dataset.firstPaint")

@@ -143,6 +143,16 @@ def test_the_tail_is_listed_with_the_numbers_of_the_json(page: Any, picture: Pic
     assert shown == {row.what: row.used for row in picture.size.answer.tail.groups}
 
 
+def test_a_table_of_boards_is_a_tab_of_its_own(page: Any, residual: Picture) -> None:
+    head = ("board", "target", "arena", "of RAM", "RAM", "fits")
+    page.open([residual], [head, ("<b>one</b>", "esp32", "4,096 B", "1.3 %", "320 KiB", "yes")])
+    page.click("#tab-boards")
+    cells = "Array.from(document.querySelectorAll('#board-table td'), (cell) => cell.textContent)"
+    assert page.js(cells) == ["<b>one</b>", "esp32", "4,096 B", "1.3 %", "320 KiB", "yes"]
+    page.open([residual])
+    assert page.js("document.getElementById('tab-boards')") is None
+
+
 def test_what_is_drawn_of_thousands_of_operators_is_bounded_by_the_pixels(page: Any) -> None:
     picture = picture_of_thousands()
     assert sum(map(len, picture.op_names)) == LARGEST

@@ -170,13 +170,9 @@ class Needs:
         late = step.late
         if late is not None and (need := head + self.tail_used + late.need) > self.late_need:
             self.late_need = need
-            self._late = late._replace(
-                need=need,
-                persist_count=self._persist_count + late.persist_count,
-                floor=head + late.floor,
-                tail_used=self.tail_used + late.tail_used,
-                place=place,
-            )
+            count, tail_used = self._persist_count + late.persist_count, self.tail_used + late.tail_used
+            what = late.kind, late.size, late.alignment, late.label
+            self._late = _Row(need, count, head + late.floor, tail_used, *what, place)
         self.non_persistent = max(self.non_persistent, head + step.non_persistent if step.non_persistent else 0)
         self.tail_used += step.tail
         self._persist_count += step.persist_count

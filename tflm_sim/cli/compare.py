@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,12 +64,17 @@ def _lines(rows: list[Row], fitting: list[Row]) -> list[str]:
     if all(row.status == "unreadable" for row in rows):
         return [rows[0].error]
     is_of_boards = any(row.board for row in rows)
-    header = ("board", "target", "arena", "of RAM", "RAM", "fits") if is_of_boards else ("target", "kernels", "arena")
-    lines = table_lines([header, *map(_board_cells if is_of_boards else _target_cells, rows)])
+    table = board_table(rows) if is_of_boards else [("target", "kernels", "arena"), *map(_target_cells, rows)]
+    lines = table_lines(table)
     if is_of_boards:
         names = ", ".join(row.board for row in fitting[:SMALLEST])
         lines = [*lines, "", f"the smallest boards that it fits: {names}" if names else "it fits none of them"]
     return [*lines, *(f"{row.board or row.target}: {row.error}" for row in rows if row.error)]
+
+
+def board_table(rows: Iterable[Row]) -> list[tuple[str, ...]]:
+    """Return the head and the cells of a table of boards."""
+    return [("board", "target", "arena", "of RAM", "RAM", "fits"), *map(_board_cells, rows)]
 
 
 def _arena(row: Row) -> str:

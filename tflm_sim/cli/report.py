@@ -34,6 +34,7 @@ tflm-sim report model.tflite -o report.html
 tflm-sim report model.tflite -o report.html --target cortex-m4 --compare-target esp32-s3
 tflm-sim report model.tflite -o report.html --compare-planner linear
 tflm-sim report model.tflite -o report.html --compare-model small.tflite
+tflm-sim report model.tflite -o report.html --boards all
 tflm-sim report model.tflite -o picture.svg
 tflm-sim report model.tflite -o trace.json --format perfetto
 tflm-sim report model.tflite -o picture.json && tflm-sim report picture.json -o report.html
@@ -73,6 +74,7 @@ def register(subparsers: Subparsers) -> None:
     other.add_argument(
         "--compare-model", action="append", default=[], metavar="FILE", help="another model, as 'shrink' wrote it"
     )
+    other.add_argument("--boards", metavar="B,...", help="in the page, a table of boards, or of all: does it fit?")
     parser.add_argument("--advise", action="store_true", help="also say what 'shrink' would give (takes seconds)")
     parser.add_argument(
         "--value", choices=VALUES, default="live", help="for model-explorer: bytes alive, of scratch, or of the tail"
@@ -136,6 +138,15 @@ def _comparisons(
             yield planned, config, f"{config.target.name}, tensors placed by {name} (in the model's metadata)"
 
 
+def _boards(model: str, names: str) -> list[tuple[str, ...]]:
+    from tflm_sim.cli.compare import board_table  # Many boards are slow to import.
+    from tflm_sim.sweeps.limits import Limits
+    from tflm_sim.sweeps.rows import rows_of
+    from tflm_sim.sweeps.sweep import cases
+
+    return board_table(rows_of(model, load_model(model), cases((), names.split(",")), Limits(0)))
+
+
 def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture]) -> None:
     if form == "png":
         from tflm_sim.report.figures import write_png
@@ -144,8 +155,11 @@ def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture]) -> 
             raise UsageError("a PNG file needs a name: -o picture.png")
         write_png(args.output, pictures)
         return
+    if args.boards and form != "html":
+        raise UsageError("--boards is a table in the page: -o report.html")
+    boards = _boards(args.model, args.boards) if args.boards else []
     writers: dict[str, Callable[[TextIO], object]] = {
-        "html": lambda file: write_page(file, pictures),
+        "html": lambda file: write_page(file, pictures, boards),
         "svg": lambda file: write_svg(file, pictures),
         "json": lambda file: file.write(json_text(picture_document(pictures))),
         "perfetto": lambda file: write_perfetto(file, pictures[0]),

@@ -25,13 +25,20 @@ _JSON_ESCAPES = str.maketrans(
 )
 
 
-def write_page(file: TextIO, pictures: Sequence[Picture]) -> None:
-    """Write the page of one picture, or of two to be compared."""
+def write_page(file: TextIO, pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = ()) -> None:
+    """Write the page of one picture, or of two to be compared.
+
+    Args:
+        file: Where to.
+        pictures: What it shows.
+        boards: A table of the model on other boards, a head and rows of cells.
+    """
     assert pictures, "a page shows at least one picture"
     style, script = _style(), _script()
     parts = {
         "@TITLE@": escape(f"{_model_name(pictures[0])}: memory arena"),
         "@SUMMARY@": escape("\n".join(map(_summary, pictures))),
+        "@BOARDS@": escape("\n".join(map("\t".join, boards))),
         "@STYLE_HASH@": _hash(style),
         "@SCRIPT_HASH@": _hash(script),
         "@STYLE@": style,

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 from tflm_sim import __version__
@@ -60,7 +61,12 @@ class Case:
 
     def configuration(self) -> Configuration:
         """Return what the model runs on."""
-        return configure(self.target, **self.settings)
+        return _configuration(self.target, self.settings_text)
+
+
+@lru_cache(1024)
+def _configuration(target: str, settings: str) -> Configuration:
+    return configure(target, **json.loads(settings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,18 @@ function remedyParts(app, view) {
     make("p", { class: "hint" }, "Planned again without one of them: how many bytes smaller head and arena would be.")];
 }
 
+// -- the model on other boards: rows of cells, in the page as lines with tabs ------------------------------------------
+
+function boardLines() {
+  return byId("boards").textContent.trim().split("\n").filter(Boolean).map((line) => line.split("\t"));
+}
+
+function boardsPanel() {
+  const [head, ...rows] = boardLines();
+  const cells = (kind, row) => make("tr", {}, ...row.map((text, column) => make(kind, { class: column > 1 && column < 5 ? "n" : null }, text)));
+  return [make("h3", {}, `${count.format(rows.length)} boards`), make("table", { id: "board-table" }, make("thead", {}, cells("th", head)), make("tbody", {}, ...rows.map((row) => cells("td", row))))];
+}
+
 // -- tables ---------------------------------------------------------------------------------------------------------
 
 function buffersPanel(app) {

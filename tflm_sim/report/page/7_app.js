@@ -123,13 +123,13 @@ class App extends Panes {
   }
 
   #showTabs() {
-    const names = { chosen: "Block", shrink: "Peak", buffers: "Buffers", tail: "Tail" };
+    const names = { chosen: "Block", shrink: "Peak", buffers: "Buffers", tail: "Tail", ...(boardLines().length ? { boards: "Boards" } : {}) };
     byId("tabs").replaceChildren(...Object.entries(names).map(([key, name]) => make("button",
       { type: "button", role: "tab", id: `tab-${key}`, "aria-selected": String(this.tab === key), "aria-controls": "panel", onclick: () => { this.tab = key; this.#showTabs(); this.showPanel(); } }, name)));
   }
 
   showPanel() {
-    const panels = { chosen: chosenPanel, shrink: shrinkPanel, buffers: buffersPanel, tail: tailPanel };
+    const panels = { chosen: chosenPanel, shrink: shrinkPanel, buffers: buffersPanel, tail: tailPanel, boards: boardsPanel };
     byId("panel").replaceChildren(...panels[this.tab](this));
   }
 
