@@ -186,6 +186,7 @@ def test_nothing_is_requested_once_it_has_started(visit: Visit) -> None:
 
 
 def test_the_keyboard_and_a_screen_reader_find_everything(visit: Visit) -> None:
+    visit.give(sample_path("sine"))
     named = visit.js(
         "[...document.querySelectorAll('input, select, button')].every((e) => e.labels?.length || e.textContent.trim()"
         " || e.getAttribute('aria-label'))"
@@ -193,6 +194,29 @@ def test_the_keyboard_and_a_screen_reader_find_everything(visit: Visit) -> None:
     assert named
     assert visit.js("document.getElementById('status').getAttribute('role')") == "status"
     assert visit.js("document.getElementById('drop').tabIndex") == 0
+    roles = {"button", "combobox", "textbox", "link", "Iframe", "table"}
+    nodes = [
+        node for node in visit.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"] if "role" in node
+    ]
+    told = [(node["role"]["value"], node.get("name", {}).get("value")) for node in nodes if not node["ignored"]]
+    assert ("button", "Compare all boards") in told
+    assert [role for role, name in told if role in roles and not name] == []
+
+
+def test_the_keyboard_alone_compares_all_boards(visit: Visit) -> None:
+    from selenium.webdriver import ActionChains, Keys
+
+    visit.give(sample_path("sine"))
+    visit.js("document.querySelector('.answer').focus()")
+    keys = ActionChains(visit.driver)
+    for _ in range(10):
+        keys.send_keys(Keys.TAB).perform()
+        keys.reset_actions()
+        if visit.js("document.activeElement.textContent") == "Compare all boards":
+            break
+    keys.send_keys(Keys.ENTER).perform()
+    head = visit.wait("document.querySelector('.answer thead')?.innerText")
+    assert head.split("\t")[:3] == ["board", "arena", "fits"]
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(visit: Visit) -> None:
