@@ -60,7 +60,7 @@ def c_source(of: Target) -> str:
 def _declaration(struct: CStruct) -> Iterator[str]:
     """Yield the lines of one struct."""
     yield f"struct {c_name(struct.name)} {{"
-    for field in struct.fields:
+    for field in struct.members:
         type_name = _TYPES.get(field.type) or f"struct {c_name(field.type)}"
         yield f"  {type_name} {field.name}" + (f"[{field.count}];" if field.count > 1 else ";")
     yield "};"

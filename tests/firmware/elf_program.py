@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tflm_sim.samples import sample_path
-from tflm_sim.targets.declarations import CStruct, Field, in_order
+from tflm_sim.targets.declarations import CStruct, Member, in_order
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import declarations
 
@@ -36,7 +36,7 @@ def cpp_name(struct: str) -> str:
     return re.sub(r"\W", "_", struct.replace("::", "__")) if "." in struct else struct.replace("::", "_")
 
 
-def member(field: Field) -> str:
+def member(field: Member) -> str:
     """Return a member's declaration."""
     array = f"[{field.count}]" if field.count > 1 else ""
     return f"{type_name(field.type)} {field.name}{array};"
@@ -47,7 +47,7 @@ def source_of(structs: Iterable[CStruct]) -> str:
     lines = [PRELUDE, "namespace tflite {"]
     for struct in structs:
         name = cpp_name(struct.name)
-        members = " ".join(map(member, struct.fields))
+        members = " ".join(map(member, struct.members))
         lines += [f"struct {name} {{ {members} }};", f"{name} g_{name};"]
     return "\n".join([*lines, "}", ""])
 
@@ -56,7 +56,7 @@ def own_struct(struct: CStruct, rows: Mapping[str, CStruct]) -> str:
     """Return the source file of a kernel with a struct of its own in an unnamed namespace."""
     parts = [row for row in in_order(rows, [struct.name]) if row is not struct]
     last = struct.name.rpartition(".")[2]
-    members = " ".join(map(member, struct.fields))
+    members = " ".join(map(member, struct.members))
     shared = source_of(parts).replace("g_", "g_" + re.sub(r"\W", "_", struct.name) + "_")
     used = f"__attribute__((used)) {last} *user; __attribute__((used)) TfLiteStatus status;"
     body = f"struct {last} {{ {members} }};\n{used}"

@@ -215,7 +215,7 @@ class MicroAllocator:
         if not self.arena.reset_temp_allocations():
             return
         for subgraph, size in allocation.unassigned_scratch:
-            allocation.scratch_requests.append(lifetimes.ScratchRequest(subgraph, node, size))
+            allocation.scratch_requests.append(lifetimes.ScratchBufferRequest(subgraph, node, size))
         allocation.unassigned_scratch.clear()
         self.arena.resize_buffer(*self._room_for_scratch_requests(len(allocation.scratch_requests)))
 

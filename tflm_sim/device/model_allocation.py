@@ -5,7 +5,7 @@ from __future__ import annotations
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.errors import ArenaOverflowError
 from tflm_sim.graph.eval_tensor import EvalTensor
-from tflm_sim.graph.lifetimes import AllocationInfo, ScratchRequest
+from tflm_sim.graph.lifetimes import AllocationInfo, ScratchBufferRequest
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import Node
 
@@ -32,7 +32,7 @@ class ModelAllocation:
         self.model = model
         self.subgraph_tensors: list[list[EvalTensor]] = []
         self.compressed_tensors: tuple[frozenset[int], ...] = (frozenset(),) * len(model.subgraphs)
-        self.scratch_requests: list[ScratchRequest] = []
+        self.scratch_requests: list[ScratchBufferRequest] = []
         self.unassigned_scratch: list[tuple[int, int]] = []
         self.infos: list[AllocationInfo] = []
         self.scopes: list[tuple[int, int]] = []

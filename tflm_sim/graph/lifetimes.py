@@ -111,8 +111,8 @@ class AllocationInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class ScratchRequest:
-    """A scratch buffer that a kernel asked for: whose, and how many bytes."""
+class ScratchBufferRequest:
+    """``ScratchBufferRequest``: a scratch buffer that a kernel asked for: whose, and how many bytes."""
 
     subgraph: int
     node: int
@@ -175,7 +175,7 @@ class LifetimeBuilder:
         self,
         model: Model,
         subgraph_tensors: Sequence[Sequence[EvalTensor]],
-        scratch_requests: Sequence[ScratchRequest],
+        scratch_requests: Sequence[ScratchBufferRequest],
         offline_offsets: Sequence[int] | None,
         rules: LifetimeRules = NEWEST_RULES,
     ) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.graph.eval_tensor import EvalTensor
-from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo, ScratchRequest, byte_length
+from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo, ScratchBufferRequest, byte_length
 from tflm_sim.model.types import Model, Subgraph
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 
@@ -44,7 +44,7 @@ def subgraph_lifetimes(
     model: Model,
     subgraph_index: int,
     tensors: Sequence[EvalTensor],
-    scratch_requests: Sequence[ScratchRequest],
+    scratch_requests: Sequence[ScratchBufferRequest],
     offline_offsets: Sequence[int] | None,
     rules: SubgraphRules,
 ) -> list[AllocationInfo]:

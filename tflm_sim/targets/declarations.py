@@ -28,13 +28,14 @@ Holds = Callable[[str], bool]
 """Whether a change, a build flag or a snapshot of that name is the runtime's."""
 
 _STRUCT = re.compile(r"^struct (?:\[\[(.*?)\]\] )?(\S+)(?: : (\S+))? \{(.*?)\};", re.MULTILINE | re.DOTALL)
+_BEGIN = re.compile(r"^struct ", re.MULTILINE)
 _COMMENT = re.compile(r"//.*")
 _MEMBERS = re.compile(r"(?:\[\[(.*?)\]\] )?(\S+)\s+(.+)", re.DOTALL)
 _DECLARATOR = re.compile(r"(\*?)(\w+)(?:\[(\d+)\])?")
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Member:
     """A member: a scalar or another struct, or an array of them.
 
     Attributes:
@@ -68,11 +69,11 @@ class CStruct(NamedTuple):
 
     Attributes:
         name: Qualified name without ``tflite::``.
-        fields: Members in declaration order; a vtable pointer is a ``void *`` named "vtable".
+        members: In declaration order; a vtable pointer is a ``void *`` named "vtable".
     """
 
     name: str
-    fields: tuple[Field, ...]
+    members: tuple[Member, ...]
 
     def layout(self, abi: Abi, structs: Mapping[str, StructLayout]) -> StructLayout:
         """Return the layout under ``abi``: each member at the next multiple of its alignment, the end padded likewise.
@@ -82,11 +83,11 @@ class CStruct(NamedTuple):
             structs: Layouts of the structs that the members name.
         """
         end, struct_alignment, members = 0, 1, {}
-        for field in self.fields:
-            size, alignment = abi.scalar(field.type) or _extent(structs[field.type])
+        for member in self.members:
+            size, alignment = abi.scalar(member.type) or _extent(structs[member.type])
             offset = align_up(end, alignment)
-            members[field.name] = offset
-            end = offset + size * field.count
+            members[member.name] = offset
+            end = offset + size * member.count
             struct_alignment = max(struct_alignment, alignment)
         return StructLayout(align_up(max(end, 1), struct_alignment), struct_alignment, members)
 
@@ -111,10 +112,9 @@ class Header(Mapping[str, CStruct]):
 
     def __getitem__(self, name: str) -> CStruct:
         if name not in self._structs:
-            base, members = self._bodies[name]
-            fields = (Field(base, "base"),) if base else ()
-            own = tuple(field for condition, field in _fields(members) if _applies(condition, self._holds))
-            self._structs[name] = CStruct(name, fields + own)
+            base, body = self._bodies[name]
+            own = tuple(member for condition, member in _members(body) if _applies(condition, self._holds))
+            self._structs[name] = CStruct(name, ((Member(base, "base"),) if base else ()) + own)
         return self._structs[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -126,15 +126,17 @@ class Header(Mapping[str, CStruct]):
 
 @cache
 def _declarations(text: str) -> tuple[tuple[str, str, str, str], ...]:
-    """Return (condition, name, base, members) of each struct of a text."""
-    return tuple(_STRUCT.findall(_COMMENT.sub("", text)))
+    """Return (condition, name, base, body) of each struct of a text."""
+    found = tuple(_STRUCT.findall(_COMMENT.sub("", text)))
+    assert len(found) == len(_BEGIN.findall(text)), "every struct of a text is read"
+    return found
 
 
 @cache
-def _fields(members: str) -> tuple[tuple[str, Field], ...]:
+def _members(body: str) -> tuple[tuple[str, Member], ...]:
     """Return (condition, member) of each member of a struct's body."""
-    fields: list[tuple[str, Field]] = []
-    for text in members.split(";")[:-1]:
+    members: list[tuple[str, Member]] = []
+    for text in body.split(";")[:-1]:
         declaration = _MEMBERS.fullmatch(text.strip())
         assert declaration is not None, f"'{text}' declares no member"
         condition, type_name, declarators = declaration.groups()
@@ -142,8 +144,8 @@ def _fields(members: str) -> tuple[tuple[str, Field], ...]:
             match = _DECLARATOR.fullmatch(declarator.strip())
             assert match is not None, f"'{declarator}' is no member's name"
             pointer, name, count = match.groups()
-            fields.append((condition or "", Field("void *" if pointer else type_name, name, int(count or 1))))
-    return tuple(fields)
+            members.append((condition or "", Member("void *" if pointer else type_name, name, int(count or 1))))
+    return tuple(members)
 
 
 def _applies(condition: str, holds: Holds) -> bool:
@@ -157,9 +159,9 @@ def in_order(structs: Mapping[str, CStruct], names: Iterable[str]) -> list[CStru
     done: dict[str, CStruct] = {}
 
     def place(name: str) -> None:
-        for field in structs[name].fields:
-            if field.type in structs and field.type not in done:
-                place(field.type)
+        for member in structs[name].members:
+            if member.type in structs and member.type not in done:
+                place(member.type)
         done[name] = structs[name]
 
     for name in names:

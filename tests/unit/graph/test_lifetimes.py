@@ -9,7 +9,7 @@ import pytest
 from tflm_sim.errors import PlanningError
 from tflm_sim.graph import lifetimes
 from tflm_sim.graph.eval_tensor import EvalTensor
-from tflm_sim.graph.lifetimes import LifetimeBuilder, ScratchRequest
+from tflm_sim.graph.lifetimes import LifetimeBuilder, ScratchBufferRequest
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
@@ -24,7 +24,7 @@ def eval_tensors(model: Model) -> list[list[EvalTensor]]:
     ]
 
 
-def alive(model: Model, *requests: ScratchRequest) -> list[tuple[int, int]]:
+def alive(model: Model, *requests: ScratchBufferRequest) -> list[tuple[int, int]]:
     infos = LifetimeBuilder(model, eval_tensors(model), requests, None).build()
     return [(info.first_created, info.last_used) for info in infos]
 
@@ -42,7 +42,7 @@ def test_a_tensor_lives_from_its_producer_to_its_last_reader() -> None:
 
 
 def test_a_scratch_buffer_lives_in_its_operator() -> None:
-    assert alive(chain_of_three(), ScratchRequest(0, 1, 64))[4:] == [(2, 2)]
+    assert alive(chain_of_three(), ScratchBufferRequest(0, 1, 64))[4:] == [(2, 2)]
 
 
 def test_an_input_that_nothing_reads_lives_at_the_start() -> None:
@@ -99,7 +99,7 @@ def test_a_branch_that_does_not_exist_is_a_wild_read() -> None:
 
 def test_scratch_of_an_operator_that_never_runs_is_planned_with_garbage() -> None:
     with pytest.raises(PlanningError, match="scratch buffer 0 belongs to operator 0 of subgraph 2") as failure:
-        alive(if_model(else_index=1), ScratchRequest(2, 0, 64))
+        alive(if_model(else_index=1), ScratchBufferRequest(2, 0, 64))
     assert failure.value.status == "abort"
 
 

@@ -55,8 +55,8 @@ def test_a_member_under_a_condition_exists_only_where_it_holds() -> None:
 def test_a_struct_under_a_condition_stands_for_the_versions_where_it_holds() -> None:
     text = "// a.h\nstruct [[!grown]] S { int a; };  // :1\nstruct [[grown]] S : Base {  // :2\n  int a,\n  *b;\n};\n"
     before, after = (Header(text, words.__contains__) for words in ([], ["grown"]))
-    assert [field.name for field in before["S"].fields] == ["a"]
-    assert [(field.type, field.name) for field in after["S"].fields] == [
+    assert [field.name for field in before["S"].members] == ["a"]
+    assert [(field.type, field.name) for field in after["S"].members] == [
         ("Base", "base"),
         ("int", "a"),
         ("void *", "b"),
