@@ -15,13 +15,13 @@ static int compare_ranked(const void *a, const void *b) {
   return x->index - y->index;
 }
 
-static double measure(const problem *p, char key, int i) {
+static double value_of(const problem *p, char key, int i) {
   switch (key) {
     case 'A': return p->area[i];
     case 'a': return (double)p->bytes[i] * (p->high[i] - p->low[i]);
     case 'w': return (double)(p->high[i] - p->low[i]);
     case 'L': return (double)p->low[i];
-    case 'O': return p->near == NULL ? 0.0 : (double)(p->first_near[i + 1] - p->first_near[i]);
+    case 'O': return p->overlaps[i];
     case 'T': return (double)p->load[i];
     case 'W': return p->duration[i];
     default: return (double)p->bytes[i];
@@ -34,7 +34,7 @@ void problem_order(const problem *p, const char *keys, int *order) {
   if (list == NULL) return; /* any order is a right one */
   for (int i = 0; i < p->count; i++) {
     list[i] = (ranked){{0, 0, 0, 0}, i};
-    for (int k = 0; k < 4 && keys[k] != '\0'; k++) list[i].key[k] = measure(p, keys[k], i);
+    for (int k = 0; k < 4 && keys[k] != '\0'; k++) list[i].key[k] = value_of(p, keys[k], i);
   }
   qsort(list, (size_t)p->count, sizeof *list, compare_ranked);
   for (int i = 0; i < p->count; i++) order[i] = list[i].index;

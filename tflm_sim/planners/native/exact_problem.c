@@ -135,71 +135,74 @@ typedef struct {
   int index;
 } keyed;
 
+typedef struct {
+  int64_t key[4];
+  int index;
+} twin_row;
+
 static int compare_keyed(const void *a, const void *b) {
   const keyed *x = a, *y = b;
   return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->index - y->index;
 }
 
-/* List, for every free buffer, the free (or fixed) buffers it meets; `list` may be NULL to count only. */
-static size_t list_meetings(const problem *p, const keyed *others, int other_count, int *first, int *list) {
-  size_t used = 0;
-  for (int i = 0; i < p->count; i++) {
-    if (list != NULL) first[i] = (int)used;
-    if (p->fixed[i] != EXACT_FREE) continue;
-    for (int k = 0; k < other_count; k++) {
-      const int j = others[k].index;
-      if (j == i || !meet(p, i, j)) continue;
-      if (list != NULL) list[used] = j;
-      used++;
-    }
-  }
-  if (list != NULL) first[p->count] = (int)used;
-  return used;
+/* Sort by a key in list[]; equal ones keep their order. */
+static void sort_keyed(keyed *list, int count, int *sorted) {
+  qsort(list, (size_t)count, sizeof *list, compare_keyed);
+  for (int k = 0; k < count; k++) sorted[k] = list[k].index;
 }
 
-static int build_lists(problem *p, keyed *others) {
-  int free_count = 0, fixed_count = 0;
-  keyed *fixed = others + p->count;
+/* Others alive together with a buffer: all but those that ended before, those that begin later, and itself. */
+static int count_overlaps(problem *p) {
+  int *ended = calloc(((size_t)p->section_count + 2) * 2, sizeof *ended);
+  if (ended == NULL) return EXACT_NO_MEMORY;
+  int *begun = ended + p->section_count + 2;
   for (int i = 0; i < p->count; i++) {
-    if (p->fixed[i] == EXACT_FREE)
-      others[free_count++] = (keyed){p->low[i], i};
-    else
-      fixed[fixed_count++] = (keyed){p->fixed[i], i};
+    ended[p->high[i]]++;
+    begun[p->low[i]]++;
   }
-  qsort(others, (size_t)free_count, sizeof *others, compare_keyed);
-  qsort(fixed, (size_t)fixed_count, sizeof *fixed, compare_keyed);
-  const size_t near = list_meetings(p, others, free_count, NULL, NULL);
-  const size_t blocks = list_meetings(p, fixed, fixed_count, NULL, NULL);
-  if (near > INT32_MAX || blocks > INT32_MAX) return EXACT_NO_MEMORY;
-  p->near = malloc(sizeof(int) * (near + 1));
-  p->block = malloc(sizeof(int) * (blocks + 1));
-  if (p->near == NULL || p->block == NULL) return EXACT_NO_MEMORY;
-  list_meetings(p, others, free_count, p->first_near, p->near);
-  list_meetings(p, fixed, fixed_count, p->first_block, p->block);
+  for (int q = 1; q <= p->section_count; q++) {
+    ended[q] += ended[q - 1]; /* at the beginning of section q */
+    begun[q] += begun[q - 1]; /* until section q */
+  }
+  for (int i = 0; i < p->count; i++) p->overlaps[i] = begun[p->high[i] - 1] - ended[p->low[i]] - 1;
+  free(ended);
   return EXACT_OK;
 }
 
-static int build_neighbours(problem *p) {
-  if (p->count > MOST_SEARCHED) return EXACT_OK;
-  keyed *others = malloc(sizeof(keyed) * ((size_t)p->count * 2 + 1));
-  if (others == NULL) return EXACT_NO_MEMORY;
-  const int code = build_lists(p, others);
-  free(others);
-  return code;
+static int compare_twins(const void *a, const void *b) {
+  const twin_row *x = a, *y = b;
+  for (int k = 0; k < 4; k++)
+    if (x->key[k] != y->key[k]) return x->key[k] < y->key[k] ? -1 : 1;
+  return x->index - y->index;
 }
 
 /* Buffers with one lifetime, size, tail and alignment can be exchanged: the search keeps them in this order. */
-static void find_twins(problem *p) {
+static void find_twins(problem *p, twin_row *rows) {
+  int count = 0;
   for (int i = 0; i < p->count; i++) {
     p->twin[i] = -1;
-    if (p->fixed[i] != EXACT_FREE || p->near == NULL) continue;
-    for (int q = p->first_near[i]; q < p->first_near[i + 1]; q++) {
-      const int j = p->near[q];
-      if (j < i && j > p->twin[i] && p->low[i] == p->low[j] && p->high[i] == p->high[j] &&
-          p->bytes[i] == p->bytes[j] && p->align[i] == p->align[j])
-        p->twin[i] = j;
-    }
+    if (p->fixed[i] == EXACT_FREE) rows[count++] = (twin_row){{p->low[i], p->high[i], p->bytes[i], p->align[i]}, i};
   }
+  qsort(rows, (size_t)count, sizeof *rows, compare_twins);
+  for (int k = 1; k < count; k++)
+    if (memcmp(rows[k].key, rows[k - 1].key, sizeof rows[k].key) == 0) p->twin[rows[k].index] = rows[k - 1].index;
+}
+
+static int build_lists(problem *p) {
+  keyed *list = malloc(sizeof *list * ((size_t)p->count + 1));
+  twin_row *rows = malloc(sizeof *rows * ((size_t)p->count + 1));
+  const int good = list != NULL && rows != NULL && count_overlaps(p) == EXACT_OK;
+  if (good) {
+    for (int i = 0; i < p->count; i++) list[i] = (keyed){p->low[i], i};
+    sort_keyed(list, p->count, p->by_start);
+    for (int i = 0; i < p->count; i++)
+      if (p->fixed[i] != EXACT_FREE) list[p->fixed_count++] = (keyed){p->fixed[i], i};
+    sort_keyed(list, p->fixed_count, p->fixed_by_offset);
+    find_twins(p, rows);
+  }
+  free(list);
+  free(rows);
+  return good ? EXACT_OK : EXACT_NO_MEMORY;
 }
 
 /* ---- bounds */
@@ -233,7 +236,7 @@ static int bound_sections(problem *p) {
 
 static int allocate_columns(problem *p, size_t count) {
   int64_t **wide[] = {&p->bytes, &p->size, &p->align, &p->fixed, &p->load};
-  int **narrow[] = {&p->low, &p->high, &p->first_near, &p->first_block, &p->twin, &p->original};
+  int **narrow[] = {&p->low, &p->high, &p->by_start, &p->fixed_by_offset, &p->overlaps, &p->twin, &p->original};
   double **real[] = {&p->area, &p->duration};
   int good = 1;
   for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) good &= (*wide[k] = calloc(count + 1, 8)) != NULL;
@@ -257,14 +260,13 @@ int problem_init(problem *p, const exact_buffer *buffers, size_t count) {
   p->most_align = 1;
   choose_unit(p);
   scale(p);
-  if (build_sections(p, buffers) != EXACT_OK || build_neighbours(p) != EXACT_OK) return EXACT_NO_MEMORY;
-  find_twins(p);
+  if (build_sections(p, buffers) != EXACT_OK || build_lists(p) != EXACT_OK) return EXACT_NO_MEMORY;
   return bound_sections(p);
 }
 
 void problem_free(problem *p) {
-  void *owned[] = {p->bytes,      p->size, p->align,       p->fixed, p->load, p->low,      p->high, p->first_near,
-                   p->first_block, p->twin, p->original, p->near,  p->block, p->area, p->duration};
+  void *owned[] = {p->bytes, p->size,     p->align, p->fixed,    p->load, p->low,     p->high, p->by_start,
+                   p->fixed_by_offset, p->overlaps, p->twin, p->original, p->area, p->duration};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
 }
 

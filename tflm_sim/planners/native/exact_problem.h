@@ -11,7 +11,7 @@
      a        ====                 sections: moment 1 {a, b}, moment 3 {b, c}
      b           =======           a [0,1)  b [0,2)  c [1,2)
      c                 ====                                                       */
-enum { MOST_SEARCHED = 2048 }; /* above so many buffers no neighbours are listed: memory stays linear */
+enum { MOST_SEARCHED = 2048 }; /* more buffers are not searched as a whole, but window by window */
 
 typedef struct {
   int count, section_count;
@@ -20,9 +20,9 @@ typedef struct {
   int64_t *size, *align;    /* in units, size rounded up */
   int64_t *fixed;           /* fixed offset in units, or EXACT_FREE */
   int *low, *high;          /* sections [low, high) */
-  int *first_near, *near;   /* free buffers alive together with buffer i: near[first_near[i] .. first_near[i + 1]);
-                               none are listed above MOST_SEARCHED */
-  int *first_block, *block; /* the same for fixed ones, lowest first */
+  int *by_start;            /* all buffers by their first section */
+  int *fixed_by_offset, fixed_count; /* the fixed ones, the lowest first */
+  int *overlaps;            /* how many others are alive together with a buffer */
   int *twin;                /* the previous free buffer that is interchangeable with this one, or -1 */
   int *original;            /* index among the caller's buffers (those of size 0 are left out) */
   double *area, *duration;

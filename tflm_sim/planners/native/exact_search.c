@@ -48,6 +48,7 @@ typedef struct NAME(search) search;
 #endif
 
 enum { MEMO_BITS = 19, MEMO_LEAST = 4, POLL_EVERY = 256, POLL_EFFORT = 1 << 21, PATIENT_PASSES = 6, MOST_ROUNDS = 50 };
+enum { TRAIL_LEAST = 1 << 19, TRAIL_PER_BUFFER = 64, MOST_KEYS = 1 << 18 };
 
 typedef struct {
   uint64_t a, b;
@@ -64,12 +65,22 @@ typedef struct {
   uint8_t rests, placed;
 } change;
 
-/* A stretch of time that is solved on its own. */
+/* A stretch of time that is solved on its own: its unplaced free buffers are members[begin .. end), by first section,
+   and the same in ordered[begin .. end), the highest `lowest` first. Both lists are the search's: what is placed moves
+   to a region's end, and the parts of a region are parts of its stretch of the lists. */
 typedef struct {
-  int *member, count;        /* unplaced free buffers by first section */
-  int *sorted, sorted_count; /* the same and the fixed ones that reach in, highest `lowest` first */
-  int low, high;             /* sections [low, high) */
+  int begin, end;
+  int low, high; /* sections [low, high) */
 } region;
+
+/* A region that is being solved. */
+typedef struct {
+  region r;
+  size_t trail_mark, first_key; /* as they were when it was entered */
+  size_t place_mark;            /* the trail before `chosen` was placed */
+  int chosen, home, harmless;   /* `home`: where it stood in members[]; whether it raised nobody */
+  region part;                  /* the part of what is left that was solved last; empty before the first */
+} frame;
 
 struct NAME(search) {
   const problem *p;
@@ -77,55 +88,67 @@ struct NAME(search) {
   unit *size, *align;
   unit *lowest, *highest; /* offsets between which a buffer lies; of a placed one, lowest is where it is */
   uint8_t *rests, *placed;
+  size_t *saved; /* the last change of a buffer is trail[saved - 1], if it is still there */
   unit *support; /* while settling: the least end under a buffer that is not settled yet */
   uint8_t *settled;
   int *rank;
   uint32_t *blame, *section_blame; /* how often a buffer, a section had no room; kept from task to task */
   unit capacity;
   unit *load, *floor, *least_end; /* per section, of unplaced buffers: sum, least lowest, least end of a first one */
+  int *members, *ordered, *scratch;
+  int *fixed, fixed_count; /* the fixed buffers, the highest first */
+  frame *frames;           /* the path from the root */
   change *trail;
-  size_t trail_length, trail_room;
+  size_t trail_length, trail_room, mark; /* mark: the last point to which undo() may go back */
   key *keys; /* states on the path from the root, to be remembered if they fail */
   size_t key_count, key_room;
   failure *memo;
-  int *stack; /* the regions' lists */
-  size_t stack_length;
   int64_t nodes, effort; /* effort: steps of inner loops since the last poll */
   int stopped;
 };
 
 /* ---- the trail */
 
-/* Room for one more element; 0 (and the search is stopped) when memory is out. */
-static int grow(search *s, void **list, size_t *room, size_t used, size_t width) {
+/* Room for one more element; 0 when there may be no more. */
+static int grow(void **list, size_t *room, size_t used, size_t width, size_t most) {
   if (used < *room) return 1;
   const size_t more = *room * 2 + 256;
-  void *bigger = realloc(*list, more * width);
-  if (bigger == NULL) {
-    s->stopped = 1;
-    return 0;
-  }
+  void *bigger = used < most ? realloc(*list, more * width) : NULL;
+  if (bigger == NULL) return 0;
   *list = bigger;
   *room = more;
   return 1;
 }
 
+static size_t mark_trail(search *s) { return s->mark = s->trail_length; }
+
 /* Set what is known of buffer i so that undo() brings back what was known before. */
 static void set(search *s, int i, unit lowest, uint8_t rests, uint8_t placed) {
-  if (!grow(s, (void **)&s->trail, &s->trail_room, s->trail_length, sizeof *s->trail)) return;
-  s->trail[s->trail_length++] = (change){i, s->lowest[i], s->rests[i], s->placed[i]};
+  const size_t saved = s->saved[i];
+  const int is_saved = saved > s->mark && saved <= s->trail_length && s->trail[saved - 1].index == i;
+  if (!is_saved) {
+    const size_t most = TRAIL_LEAST + (size_t)s->p->count * TRAIL_PER_BUFFER;
+    if (!grow((void **)&s->trail, &s->trail_room, s->trail_length, sizeof *s->trail, most)) {
+      s->stopped = 1;
+      return;
+    }
+    s->trail[s->trail_length++] = (change){i, s->lowest[i], s->rests[i], s->placed[i]};
+    s->saved[i] = s->trail_length;
+  }
   s->lowest[i] = lowest;
   s->rests[i] = rests;
   s->placed[i] = placed;
 }
 
-static void undo(search *s, size_t mark) {
-  while (s->trail_length > mark) {
+/* Go back to `to`; `mark` is the last point before it to which undo() may go back. */
+static void undo(search *s, size_t to, size_t mark) {
+  while (s->trail_length > to) {
     const change *c = &s->trail[--s->trail_length];
     s->lowest[c->index] = c->lowest;
     s->rests[c->index] = c->rests;
     s->placed[c->index] = c->placed;
   }
+  s->mark = mark;
 }
 
 /* ---- offsets */
@@ -136,8 +159,9 @@ static unit align_to(unit value, unit align) { return align == 1 ? value : (valu
 static unit clear_of_fixed(const search *s, int i, unit at, uint8_t *rests) {
   const problem *p = s->p;
   at = align_to(at, s->align[i]);
-  for (int q = p->first_block[i]; q < p->first_block[i + 1]; q++) {
-    const int j = p->block[q];
+  for (int q = 0; q < p->fixed_count; q++) {
+    const int j = p->fixed_by_offset[q];
+    if (p->low[j] >= p->high[i] || p->high[j] <= p->low[i]) continue;
     const unit end = align_to((unit)p->fixed[j] + s->size[j], s->align[i]);
     if (p->fixed[j] >= at + s->size[i]) break;
     if (end < at) continue;
@@ -156,18 +180,22 @@ static void raise_to(search *s, int i, unit at) {
 
 /* The least offset above `lowest` that a neighbour still to be placed, or a fixed one, can give to buffer i;
    `lowest` itself when a neighbour may end at or below it. */
-static unit carried(const search *s, int i) {
+static unit carried(const search *s, const region *r, int i) {
   const problem *p = s->p;
+  const int low = p->low[i], high = p->high[i];
   unit best = UNIT_MAX;
-  for (int q = p->first_near[i]; q < p->first_near[i + 1]; q++) {
-    const int j = p->near[q];
-    if (s->placed[j]) continue;
+  for (int q = r->begin; q < r->end; q++) {
+    const int j = s->members[q];
+    if (p->low[j] >= high) break;
+    if (p->high[j] <= low || j == i) continue;
     const unit end = s->lowest[j] + s->size[j];
     if (end < best) best = end;
     if (end <= s->lowest[i]) return s->lowest[i];
   }
-  for (int q = p->first_block[i]; q < p->first_block[i + 1]; q++) {
-    const unit end = (unit)p->fixed[p->block[q]] + s->size[p->block[q]];
+  for (int q = 0; q < p->fixed_count; q++) {
+    const int j = p->fixed_by_offset[q];
+    if (p->low[j] >= high || p->high[j] <= low) continue;
+    const unit end = (unit)p->fixed[j] + s->size[j];
     if (end > s->lowest[i] && end < best) best = end;
   }
   return best;
@@ -189,12 +217,12 @@ static int spend(search *s, int64_t steps) {
 /* One pass over the region: raise what its twin pushes up or nothing carries. */
 static change_of raise_once(search *s, const region *r) {
   change_of outcome = STILL;
-  for (int k = 0; k < r->count; k++) {
-    const int i = r->member[k], twin = s->p->twin[i];
+  for (int k = r->begin; k < r->end; k++) {
+    const int i = s->members[k], twin = s->p->twin[i];
     if (twin >= 0 && !s->placed[twin] && s->lowest[i] < s->lowest[twin] + s->size[twin])
       raise_to(s, i, s->lowest[twin] + s->size[twin]);
     if (s->rests[i]) continue;
-    const unit at = carried(s, i);
+    const unit at = carried(s, r, i);
     if (at > s->highest[i]) return NO_ROOM;
     if (at <= s->lowest[i]) continue;
     raise_to(s, i, at);
@@ -217,23 +245,26 @@ static unit settles_at(const search *s, int i) {
 }
 
 static void begin_to_settle(search *s, const region *r) {
-  for (int k = 0; k < r->count; k++) {
-    const int i = r->member[k];
+  for (int k = r->begin; k < r->end; k++) {
+    const int i = s->members[k];
     s->settled[i] = 0;
     s->support[i] = s->rests[i] ? s->lowest[i] : UNIT_MAX;
-    for (int q = s->p->first_block[i]; q < s->p->first_block[i + 1] && !s->rests[i]; q++) {
-      const unit end = (unit)s->p->fixed[s->p->block[q]] + s->size[s->p->block[q]];
+    for (int q = 0; q < s->p->fixed_count && !s->rests[i]; q++) {
+      const int j = s->p->fixed_by_offset[q];
+      if (s->p->low[j] >= s->p->high[i] || s->p->high[j] <= s->p->low[i]) continue;
+      const unit end = (unit)s->p->fixed[j] + s->size[j];
       if (end > s->lowest[i] && end < s->support[i]) s->support[i] = end;
     }
   }
 }
 
-static void settle(search *s, int i, unit at) {
+static void settle(search *s, const region *r, int i, unit at) {
   if (at > s->lowest[i]) raise_to(s, i, at);
   s->settled[i] = 1;
-  for (int q = s->p->first_near[i]; q < s->p->first_near[i + 1]; q++) {
-    const int j = s->p->near[q];
-    if (s->placed[j] || s->settled[j] || s->support[j] <= at + s->size[i]) continue;
+  for (int q = r->begin; q < r->end; q++) {
+    const int j = s->members[q];
+    if (s->p->low[j] >= s->p->high[i]) break;
+    if (s->p->high[j] <= s->p->low[i] || s->settled[j] || s->support[j] <= at + s->size[i]) continue;
     s->support[j] = at + s->size[i];
   }
 }
@@ -242,19 +273,19 @@ static void settle(search *s, int i, unit at) {
    each carries those above it (as in Dijkstra's shortest paths). 0 when a buffer cannot settle. */
 static int settle_all(search *s, const region *r) {
   begin_to_settle(s, r);
-  for (int left = r->count; left > 0; left--) {
+  for (int left = r->end - r->begin; left > 0; left--) {
     int lowest = -1;
     unit best = UNIT_MAX;
-    for (int k = 0; k < r->count; k++) {
-      const int i = r->member[k];
+    for (int k = r->begin; k < r->end; k++) {
+      const int i = s->members[k];
       const unit at = s->settled[i] ? UNIT_MAX : settles_at(s, i);
       if (at >= best) continue;
       best = at;
       lowest = i;
     }
     if (lowest < 0 || best > s->highest[lowest]) return 0;
-    if (spend(s, r->count * 4)) return 1;
-    settle(s, lowest, best);
+    if (spend(s, (int64_t)(r->end - r->begin) * 4)) return 1;
+    settle(s, r, lowest, best);
   }
   return 1;
 }
@@ -262,7 +293,7 @@ static int settle_all(search *s, const region *r) {
 /* Raise what does not rest until a neighbour can carry it; 0 when there is no room left for one. A few passes are
    enough nearly always; two buffers beside a very large one could go on raising each other for ever. */
 static int raise_uncarried(search *s, const region *r) {
-  for (int pass = 0; pass < PATIENT_PASSES && !spend(s, r->count * 4); pass++) {
+  for (int pass = 0; pass < PATIENT_PASSES && !spend(s, (int64_t)(r->end - r->begin) * 4); pass++) {
     const change_of outcome = raise_once(s, r);
     if (outcome != RAISED) return outcome == STILL;
   }
@@ -275,12 +306,22 @@ static int stands_before(const search *s, int i, int j) {
 }
 
 static void sort_region(const search *s, const region *r) {
-  for (int k = 1; k < r->sorted_count; k++) {
-    const int moving = r->sorted[k];
+  int *list = s->ordered;
+  for (int k = r->begin + 1; k < r->end; k++) {
+    const int moving = list[k];
     int to = k;
-    for (; to > 0 && stands_before(s, moving, r->sorted[to - 1]); to--) r->sorted[to] = r->sorted[to - 1];
-    r->sorted[to] = moving;
+    for (; to > r->begin && stands_before(s, moving, list[to - 1]); to--) list[to] = list[to - 1];
+    list[to] = moving;
   }
+}
+
+/* The next one of the region's buffers and of the fixed ones that reach in, in their common order; -1 behind the last. */
+static inline int next_in_order(const search *s, const region *r, int *k, int *f) {
+  const problem *p = s->p;
+  while (*f < s->fixed_count && (p->low[s->fixed[*f]] >= r->high || p->high[s->fixed[*f]] <= r->low)) ++*f;
+  if (*f == s->fixed_count) return *k < r->end ? s->ordered[(*k)++] : -1;
+  if (*k == r->end || stands_before(s, s->fixed[*f], s->ordered[*k])) return s->fixed[(*f)++];
+  return s->ordered[(*k)++];
 }
 
 static void blame_sections(search *s, int from, int to, unit room) {
@@ -291,8 +332,7 @@ static void blame_sections(search *s, int from, int to, unit room) {
 FAST static int sections_fit(search *s, const region *r) {
   unit *restrict load = s->load, *restrict floor = s->floor;
   memset(load + r->low, 0, sizeof *load * (size_t)(r->high - r->low));
-  for (int k = 0; k < r->sorted_count; k++) {
-    const int i = r->sorted[k];
+  for (int k = r->begin, f = 0, i; (i = next_in_order(s, r, &k, &f)) >= 0;) {
     const unit lowest = s->lowest[i], size = s->size[i], room = s->capacity - lowest;
     const int from = s->p->low[i] > r->low ? s->p->low[i] : r->low;
     const int to = s->p->high[i] < r->high ? s->p->high[i] : r->high;
@@ -316,8 +356,7 @@ FAST static void find_least_ends(search *s, const region *r) {
   unit *restrict least_end = s->least_end;
   const unit *restrict load = s->load;
   for (int q = r->low; q < r->high; q++) least_end[q] = UNIT_MAX;
-  for (int k = r->sorted_count - 1; k >= 0; k--) {
-    const int i = r->sorted[k];
+  for (int k = r->begin, f = 0, i; (i = next_in_order(s, r, &k, &f)) >= 0;) {
     const unit over = s->lowest[i] - s->capacity, end = s->lowest[i] + s->size[i];
     const int from = s->p->low[i] > r->low ? s->p->low[i] : r->low;
     const int to = s->p->high[i] < r->high ? s->p->high[i] : r->high;
@@ -343,10 +382,10 @@ FAST static unit not_first(const search *s, int i) {
 static int raise_not_first(search *s, const region *r) {
   int raised = 0;
   find_least_ends(s, r);
-  for (int k = 0; k < r->count; k++) {
-    const unit at = not_first(s, r->member[k]);
-    if (at <= s->lowest[r->member[k]] || at == UNIT_MAX) continue;
-    raise_to(s, r->member[k], at);
+  for (int k = r->begin; k < r->end; k++) {
+    const unit at = not_first(s, s->members[k]);
+    if (at <= s->lowest[s->members[k]] || at == UNIT_MAX) continue;
+    raise_to(s, s->members[k], at);
     raised = 1;
   }
   return raised;
@@ -355,7 +394,7 @@ static int raise_not_first(search *s, const region *r) {
 /* What carries whom, and whether the sections fit; 0 when the region has no plan. */
 static int settle_region(search *s, const region *r) {
   if (!raise_uncarried(s, r)) return 0;
-  if (spend(s, (int64_t)r->sorted_count * (r->high - r->low + 8))) return 1;
+  if (spend(s, (int64_t)(r->end - r->begin + s->fixed_count) * (r->high - r->low + 8))) return 1;
   sort_region(s, r);
   return sections_fit(s, r);
 }
@@ -373,8 +412,8 @@ static int deduce(search *s, const region *r) {
 
 static key state_of(const search *s, const region *r) {
   key state = {0, 0};
-  for (int k = 0; k < r->count; k++) {
-    const int i = r->member[k];
+  for (int k = r->begin; k < r->end; k++) {
+    const int i = s->members[k];
     const uint64_t x = exact_mix(exact_mix((uint64_t)s->lowest[i] * 2 + s->rests[i] + 1) ^ ((uint64_t)i << 40));
     state.a += x;
     state.b += exact_mix(x ^ UINT64_C(0x9e3779b97f4a7c15));
@@ -392,7 +431,7 @@ static int known_to_fail(const search *s, key state) {
 }
 
 static void push_key(search *s, key state) {
-  if (grow(s, (void **)&s->keys, &s->key_room, s->key_count, sizeof *s->keys)) s->keys[s->key_count++] = state;
+  if (grow((void **)&s->keys, &s->key_room, s->key_count, sizeof *s->keys, MOST_KEYS)) s->keys[s->key_count++] = state;
 }
 
 static void remember_failures(search *s, size_t from) {
@@ -432,9 +471,9 @@ static int pick_blamed_section(const search *s, const region *r) {
 }
 
 static int lowest_in(const search *s, const region *r, int section) {
-  for (int k = r->sorted_count - 1; k >= 0; k--) {
-    const int i = r->sorted[k];
-    if (s->p->fixed[i] == EXACT_FREE && (section < 0 || (s->p->low[i] <= section && section < s->p->high[i]))) return i;
+  for (int k = r->end - 1; k >= r->begin; k--) {
+    const int i = s->ordered[k];
+    if (section < 0 || (s->p->low[i] <= section && section < s->p->high[i])) return i;
   }
   return -1;
 }
@@ -444,9 +483,9 @@ static int lowest_in(const search *s, const region *r, int section) {
 static int snuggest_in(const search *s, const region *r, int section) {
   int best = -1;
   double best_waste = 0;
-  for (int k = r->sorted_count - 1; k >= 0; k--) {
-    const int i = r->sorted[k];
-    if (s->p->fixed[i] != EXACT_FREE || section < s->p->low[i] || s->p->high[i] <= section) continue;
+  for (int k = r->end - 1; k >= r->begin; k--) {
+    const int i = s->ordered[k];
+    if (section < s->p->low[i] || s->p->high[i] <= section) continue;
     if (best >= 0 && s->lowest[i] > s->lowest[best]) break;
     double waste = 0;
     for (int q = s->p->low[i]; q < s->p->high[i]; q++) waste += (double)(s->lowest[i] - s->floor[q]);
@@ -459,12 +498,13 @@ static int snuggest_in(const search *s, const region *r, int section) {
 }
 
 /* The lowest unplaced neighbour that may still lie below buffer i, or -1. */
-static int fits_below(const search *s, int i) {
+static int fits_below(const search *s, const region *r, int i) {
   const problem *p = s->p;
   int best = -1;
-  for (int q = p->first_near[i]; q < p->first_near[i + 1]; q++) {
-    const int j = p->near[q];
-    if (s->placed[j] || s->lowest[j] + s->size[j] > s->lowest[i]) continue;
+  for (int q = r->begin; q < r->end; q++) {
+    const int j = s->members[q];
+    if (p->low[j] >= p->high[i]) break;
+    if (p->high[j] <= p->low[i] || s->lowest[j] + s->size[j] > s->lowest[i]) continue;
     if (best < 0 || stands_before(s, best, j)) best = j;
   }
   return best;
@@ -479,22 +519,21 @@ static int choose(const search *s, const region *r) {
   else if (s->task->pick != PICK_LOWEST)
     chosen = lowest_in(s, r, pick_section(s, r));
   if (chosen < 0) chosen = lowest_in(s, r, -1);
-  for (int below = chosen; below >= 0; below = fits_below(s, chosen)) chosen = below;
+  for (int below = chosen; below >= 0; below = fits_below(s, r, chosen)) chosen = below;
   return chosen;
 }
 
 /* ---- the tree */
 
-static int solve_region(search *s, const region *r);
-
 /* Lift the unplaced neighbours of i, placed now, onto it; returns whether any had to rise. */
-static int push_neighbours(search *s, int i) {
+static int push_neighbours(search *s, const region *r, int i) {
   const problem *p = s->p;
   const unit end = s->lowest[i] + s->size[i];
   int raised = 0;
-  for (int q = p->first_near[i]; q < p->first_near[i + 1]; q++) {
-    const int j = p->near[q];
-    if (s->placed[j]) continue;
+  for (int q = r->begin; q < r->end; q++) {
+    const int j = s->members[q];
+    if (p->low[j] >= p->high[i]) break;
+    if (p->high[j] <= p->low[i] || j == i) continue;
     const unit at = align_to(end, s->align[j]);
     if (s->lowest[j] > at || (s->lowest[j] == at && s->rests[j])) continue;
     raised |= s->lowest[j] < at;
@@ -505,66 +544,61 @@ static int push_neighbours(search *s, int i) {
   return raised;
 }
 
-/* Solve what of r lies in its members [from, to), which no other member of r meets. */
-static int solve_part(search *s, const region *r, const int *members, int from, int to, int without) {
-  region part = {(int *)members + from, to - from, s->stack + s->stack_length, 0, s->p->low[members[from]], 0};
-  for (int k = from; k < to; k++)
-    if (s->p->high[members[k]] > part.high) part.high = s->p->high[members[k]];
-  for (int k = 0; k < r->sorted_count; k++) {
-    const int i = r->sorted[k];
-    if (i != without && s->p->low[i] < part.high && part.low < s->p->high[i]) part.sorted[part.sorted_count++] = i;
-  }
-  s->stack_length += (size_t)part.sorted_count;
-  const int verdict = solve_region(s, &part);
-  s->stack_length -= (size_t)part.sorted_count;
-  return verdict;
+/* The part of [begin, end) that begins at `begin`: no member of another part meets one of its members. */
+static region part_from(const search *s, int begin, int end) {
+  const int *low = s->p->low, *high = s->p->high;
+  region part = {begin, begin, low[s->members[begin]], low[s->members[begin]] + 1};
+  for (; part.end < end && low[s->members[part.end]] < part.high; part.end++)
+    if (high[s->members[part.end]] > part.high) part.high = high[s->members[part.end]];
+  return part;
 }
 
-/* The part that follows `last` by size, then by time: small parts fail (or are done) sooner. */
-static int next_part(const int *begins, int parts, int last) {
-  int best = -1;
-  for (int k = 0; k < parts; k++) {
-    const int size = begins[k + 1] - begins[k];
-    if (last >= 0 && (size < begins[last + 1] - begins[last] || (size == begins[last + 1] - begins[last] && k <= last)))
-      continue;
-    if (best < 0 || size < begins[best + 1] - begins[best]) best = k;
+/* Go on to the part that follows by size, then by time: small parts fail (or are done) sooner. 0 when there is none. */
+static int next_part(const search *s, int begin, int end, region *part) {
+  const int last_size = part->end - part->begin;
+  region best = {0, 0, 0, 0};
+  for (region it; begin < end; begin = it.end) {
+    it = part_from(s, begin, end);
+    const int size = it.end - it.begin;
+    if (size < last_size || (size == last_size && it.begin <= part->begin)) continue;
+    if (best.end == 0 || size < best.end - best.begin) best = it;
   }
-  return best;
+  if (best.end == 0) return 0;
+  *part = best;
+  return 1;
 }
 
-/* Solve what is left of r when buffer `without` is placed: each part of the time on its own. */
-static int solve_without(search *s, const region *r, int without) {
-  const size_t mark = s->stack_length;
-  int *members = s->stack + mark, *begins = members + r->count, count = 0, parts = 0, reach = -1;
-  for (int k = 0; k < r->count; k++) {
-    const int i = r->member[k];
-    if (i == without) continue;
-    if (s->p->low[i] >= reach) begins[parts++] = count;
-    if (s->p->high[i] > reach) reach = s->p->high[i];
-    members[count++] = i;
+/* Let the ordered list fall apart as the members do. */
+static void order_parts(search *s, int begin, int end) {
+  int *copy = s->scratch, *part_of = copy + s->p->count, *next_at = part_of + s->p->count;
+  if (begin == end || part_from(s, begin, end).end == end) return;
+  memcpy(copy, s->ordered + begin, sizeof *copy * (size_t)(end - begin));
+  for (int at = begin; at < end;) {
+    const region part = part_from(s, at, end);
+    next_at[at] = at;
+    for (; at < part.end; at++) part_of[s->members[at]] = part.begin;
   }
-  begins[parts] = count;
-  s->stack_length += (size_t)(r->count + parts + 1);
-  int verdict = SEARCH_FOUND;
-  for (int k = next_part(begins, parts, -1); k >= 0 && verdict == SEARCH_FOUND; k = next_part(begins, parts, k))
-    verdict = solve_part(s, r, members, begins[k], begins[k + 1], without);
-  s->stack_length = mark;
-  return verdict;
+  for (int k = 0; k < end - begin; k++) s->ordered[next_at[part_of[copy[k]]]++] = copy[k];
 }
 
-/* Place buffer i where it can lie lowest; *harmless says that this raised nobody. */
-static int solve_with(search *s, const region *r, int i, int *harmless) {
-  const size_t mark = s->trail_length;
-  set(s, i, s->lowest[i], s->rests[i], 1);
-  *harmless = !push_neighbours(s, i);
-  const int verdict = solve_without(s, r, i);
-  if (verdict != SEARCH_FOUND) undo(s, mark);
-  return verdict;
+/* Move i to the end of list[begin .. end), and return where it was. */
+static int move_to_end(int *list, int begin, int end, int i) {
+  int at = begin;
+  while (list[at] != i) at++;
+  memmove(list + at, list + at + 1, sizeof *list * (size_t)(end - at - 1));
+  list[end - 1] = i;
+  return at;
+}
+
+static void move_back(int *list, int to, int end) {
+  const int i = list[end - 1];
+  memmove(list + to + 1, list + to, sizeof *list * (size_t)(end - to - 1));
+  list[to] = i;
 }
 
 /* The other half of the plans: buffer i is higher. 0 when it cannot be. */
-static int lift(search *s, int i) {
-  const unit at = carried(s, i);
+static int lift(search *s, const region *r, int i) {
+  const unit at = carried(s, r, i);
   if (at > s->highest[i]) return 0;
   raise_to(s, i, at);
   return 1;
@@ -576,37 +610,89 @@ static int out_of_budget(search *s) {
   return s->stopped;
 }
 
-static int solve_region(search *s, const region *r) {
-  const size_t mark = s->trail_length, first_key = s->key_count;
-  int verdict = SEARCH_FAILED, chosen = -1;
-  if (out_of_budget(s)) return SEARCH_STOPPED;
-  while (deduce(s, r)) {
-    const key state = state_of(s, r);
-    if (r->count >= MEMO_LEAST && known_to_fail(s, state)) break;
-    push_key(s, state);
-    int harmless;
-    chosen = choose(s, r);
-    verdict = solve_with(s, r, chosen, &harmless);
-    if (verdict != SEARCH_FAILED || harmless || !lift(s, chosen)) break;
-  }
+static void enter(search *s, frame *f, const region *part) {
+  *f = (frame){.r = *part, .first_key = s->key_count, .chosen = -1};
+  f->trail_mark = mark_trail(s);
+}
+
+/* Place a buffer where it can lie lowest; 0 when the region has no plan. */
+static int place_one(search *s, frame *f) {
+  if (!deduce(s, &f->r)) return 0;
+  const key state = state_of(s, &f->r);
+  if (f->r.end - f->r.begin >= MEMO_LEAST && known_to_fail(s, state)) return 0;
+  push_key(s, state);
+  const int i = f->chosen = choose(s, &f->r);
+  f->place_mark = mark_trail(s);
+  set(s, i, s->lowest[i], s->rests[i], 1);
+  f->harmless = !push_neighbours(s, &f->r, i);
+  f->home = move_to_end(s->members, f->r.begin, f->r.end, i);
+  move_to_end(s->ordered, f->r.begin, f->r.end, i);
+  order_parts(s, f->r.begin, f->r.end - 1);
+  f->part = (region){0, 0, 0, 0};
+  return 1;
+}
+
+/* Take the buffer out again, and place another one or the same higher; 0 when the region has no plan. */
+static int place_otherwise(search *s, frame *f) {
+  undo(s, f->place_mark, f->trail_mark);
+  return !f->harmless && lift(s, &f->r, f->chosen) && place_one(s, f);
+}
+
+/* Leave a region without a plan. */
+static int leave(search *s, const frame *f, int verdict) {
   if (s->stopped) verdict = SEARCH_STOPPED;
   if (verdict == SEARCH_FAILED) {
-    if (chosen >= 0) s->blame[chosen]++;
-    remember_failures(s, first_key);
+    if (f->chosen >= 0) s->blame[f->chosen]++;
+    remember_failures(s, f->first_key);
   }
-  s->key_count = first_key;
-  if (verdict != SEARCH_FOUND) undo(s, mark);
+  s->key_count = f->first_key;
+  undo(s, f->trail_mark, f[-1].place_mark);
   return verdict;
+}
+
+/* Solve the parts of what is left in the last frame's region, one by one; each is a frame more. The first frame stands
+   for the whole, with nothing placed. */
+static int descend(search *s) {
+  int depth = 0, verdict = SEARCH_FOUND;
+  for (;;) {
+    frame *f = &s->frames[depth];
+    const int end = f->r.end - (depth > 0);
+    if (verdict == SEARCH_FOUND && next_part(s, f->r.begin, end, &f->part)) {
+      frame *below = &s->frames[depth + 1];
+      enter(s, below, &f->part);
+      verdict = SEARCH_STOPPED;
+      if (!out_of_budget(s)) verdict = place_one(s, below) ? SEARCH_FOUND : SEARCH_FAILED;
+      if (verdict == SEARCH_FOUND)
+        depth++;
+      else
+        verdict = leave(s, below, verdict);
+      continue;
+    }
+    if (depth == 0) return verdict;
+    move_back(s->members, f->home, f->r.end);
+    if (verdict == SEARCH_FAILED && place_otherwise(s, f)) {
+      verdict = SEARCH_FOUND;
+    } else {
+      if (verdict != SEARCH_FOUND) verdict = leave(s, f, verdict);
+      depth--;
+    }
+  }
 }
 
 /* ---- the way in */
 
 void NAME(search_free)(search *s) {
   if (s == NULL) return;
-  void *owned[] = {s->blame, s->section_blame, s->support, s->settled, s->size,  s->align, s->lowest,    s->highest, s->rests, s->placed, s->rank,
-                   s->load,  s->floor, s->least_end, s->trail,   s->keys,  s->memo,   s->stack};
+  void *owned[] = {s->blame, s->section_blame, s->support, s->settled, s->size, s->align, s->lowest, s->highest, s->rests,
+                   s->placed, s->saved, s->rank, s->load, s->floor, s->least_end, s->trail, s->keys, s->memo, s->members,
+                   s->ordered, s->scratch, s->fixed, s->frames};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   free(s);
+}
+
+static void list_fixed(search *s) {
+  const problem *p = s->p;
+  for (int q = p->fixed_count - 1; q >= 0; q--) s->fixed[s->fixed_count++] = p->fixed_by_offset[q];
 }
 
 search *NAME(search_new)(const problem *p) {
@@ -615,16 +701,18 @@ search *NAME(search_new)(const problem *p) {
   const size_t n = (size_t)p->count + 1, sections = (size_t)p->section_count + 1;
   unit **per_buffer[] = {&s->size, &s->align, &s->lowest, &s->highest, &s->support};
   unit **per_section[] = {&s->load, &s->floor, &s->least_end};
+  int **lists[] = {&s->rank, &s->members, &s->ordered, &s->fixed};
   int good = 1;
   for (size_t k = 0; k < 5; k++) good &= (*per_buffer[k] = calloc(n, sizeof(unit))) != NULL;
   for (size_t k = 0; k < 3; k++) good &= (*per_section[k] = calloc(sections, sizeof(unit))) != NULL;
+  for (size_t k = 0; k < 4; k++) good &= (*lists[k] = calloc(n, sizeof(int))) != NULL;
   good &= (s->rests = calloc(n, 1)) != NULL && (s->placed = calloc(n, 1)) != NULL;
-  good &= (s->settled = calloc(n, 1)) != NULL;
+  good &= (s->settled = calloc(n, 1)) != NULL && (s->saved = calloc(n, sizeof *s->saved)) != NULL;
   good &= (s->blame = calloc(n, sizeof *s->blame)) != NULL;
   good &= (s->section_blame = calloc(sections, sizeof *s->section_blame)) != NULL;
-  good &= (s->rank = calloc(n, sizeof(int))) != NULL;
   good &= (s->memo = calloc((size_t)1 << MEMO_BITS, sizeof *s->memo)) != NULL;
-  good &= (s->stack = malloc(sizeof(int) * (3 * n + 2) * (n + 1))) != NULL;
+  good &= (s->scratch = calloc(3 * n, sizeof(int))) != NULL;
+  good &= (s->frames = calloc(n + 1, sizeof *s->frames)) != NULL;
   if (!good) {
     NAME(search_free)(s);
     return NULL;
@@ -634,6 +722,7 @@ search *NAME(search_new)(const problem *p) {
     s->size[i] = (unit)p->size[i];
     s->align[i] = (unit)p->align[i];
   }
+  list_fixed(s);
   return s;
 }
 
@@ -650,7 +739,7 @@ static void begin(search *s, int64_t capacity) {
     s->rests[i] = 1;
     s->lowest[i] = p->fixed[i] != EXACT_FREE ? (unit)p->fixed[i] : clear_of_fixed(s, i, 0, &s->rests[i]);
   }
-  s->trail_length = s->key_count = s->stack_length = 0;
+  s->trail_length = s->mark = s->key_count = 0;
   s->nodes = s->effort = 0;
   s->stopped = 0;
 }
@@ -671,22 +760,20 @@ static void rank_by_blame(search *s, int *sorted) {
 
 int NAME(search_run)(search *s, search_task *task, int64_t *units) {
   const problem *p = s->p;
-  region all = {s->stack, 0, s->stack + p->count, 0, 0, p->section_count};
+  int count = 0;
   s->task = task;
   begin(s, task->capacity);
   for (int k = 0; k < p->count; k++) s->rank[task->order[k]] = k;
-  if (task->by_blame) rank_by_blame(s, s->stack);
-  for (int k = p->count - 1; k >= 0; k--) all.sorted[all.sorted_count++] = task->order[k];
-  for (int i = 0; i < p->count; i++)
-    if (p->fixed[i] == EXACT_FREE) all.member[all.count++] = i;
-  for (int k = 1; k < all.count; k++) { /* by first section */
-    const int moving = all.member[k];
-    int to = k;
-    for (; to > 0 && p->low[all.member[to - 1]] > p->low[moving]; to--) all.member[to] = all.member[to - 1];
-    all.member[to] = moving;
+  if (task->by_blame) rank_by_blame(s, s->scratch);
+  for (int k = 0; k < p->count; k++) {
+    const int i = p->by_start[k];
+    if (p->fixed[i] == EXACT_FREE) s->members[count++] = i;
   }
-  s->stack_length = (size_t)p->count * 2;
-  const int verdict = solve_without(s, &all, -1);
+  for (int k = p->count - 1, to = 0; k >= 0; k--)
+    if (p->fixed[task->order[k]] == EXACT_FREE) s->ordered[to++] = task->order[k];
+  s->frames[0] = (frame){.r = {0, count, 0, p->section_count}, .chosen = -1};
+  order_parts(s, 0, count);
+  const int verdict = descend(s);
   task->nodes = s->nodes;
   for (int i = 0; i < p->count && verdict == SEARCH_FOUND; i++) units[i] = s->lowest[i];
   return verdict;
