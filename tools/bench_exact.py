@@ -197,8 +197,8 @@ def run_ours(problem: Problem, capacity: int, args: argparse.Namespace) -> tuple
 
 def run_hard_minimalloc(problem: Problem, capacity: int, args: argparse.Namespace) -> tuple[int | None, float]:
     """Return the capacity if minimalloc fits into it, else None, and the CPU seconds (the limit if it is ended)."""
-    cpu_s = run_minimalloc(args.minimalloc, problem, args.scratch, capacity=capacity, timeout_s=args.time_limit)
-    return (None, args.time_limit) if cpu_s is None else (capacity, cpu_s)
+    cpu_s = run_minimalloc(args.minimalloc, problem, args.scratch, capacity=capacity, timeout_s=args.peer_limit)
+    return (None, args.peer_limit) if cpu_s is None else (capacity, cpu_s)
 
 
 def print_hard(args: argparse.Namespace) -> None:
@@ -206,7 +206,7 @@ def print_hard(args: argparse.Namespace) -> None:
     solvers = {
         "ours": lambda problem, capacity: run_ours(problem, capacity, args),
         "minimalloc": lambda problem, capacity: run_hard_minimalloc(problem, capacity, args),
-        "cp_sat": lambda problem, capacity: run_cp_sat(problem, capacity, args.time_limit),
+        "cp_sat": lambda problem, capacity: run_cp_sat(problem, capacity, args.peer_limit),
     }
     names = [name for name in args.only.split(",") if name != "minimalloc" or args.minimalloc]
     totals: dict[tuple[str, str], list[tuple[bool, float, float]]] = {}
@@ -267,8 +267,11 @@ def main() -> None:
     parser.add_argument("--only", default="ours,minimalloc,cp_sat", help="solvers of --hard")
     parser.add_argument("--preset", default="cortex-m4", help="target of --models")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each problem")
+    parser.add_argument("--peer-limit", type=float, help="seconds for each problem for the others, if not the same")
     parser.add_argument("--workers", type=int, default=1, help="threads")
     args = parser.parse_args()
+    if args.peer_limit is None:
+        args.peer_limit = args.time_limit
     if args.hard:
         print_hard(args)
     elif args.models:

@@ -73,7 +73,7 @@ def ranked(pieces: list[Piece]) -> list[Piece]:
 def warped(pieces: list[Piece], rng: Random) -> tuple[int, list[Piece]]:
     """Move the offsets of a plan by a random function, linear between some knots; returns the new capacity too."""
     plan = solve(
-        [Buffer(size, lower, upper - 1) for lower, upper, size in pieces], capacity=CAPACITY, time_limit=PLAN_SECONDS
+        [Buffer(size, lower, upper) for lower, upper, size in pieces], capacity=CAPACITY, time_limit=PLAN_SECONDS
     )
     assert plan.offsets is not None, "without fixed offsets there is a plan"
     assert plan.proved, "minimalloc's instances are solved"

@@ -145,7 +145,7 @@ static void check_searches(const exact_buffer *b, size_t count, int64_t best) {
   for (int turn = 0; turn < 12; turn++) {
     int order[MOST + 1];
     int64_t units[MOST + 1];
-    problem_order(&p, keys[draw(0, 2)], order);
+    problem_order(&p, keys[draw(0, 2)], (uint64_t)draw(0, 2), order);
     const int64_t capacity = best + draw(-2, 2);
     if (capacity < p.bound) continue;
     search_task task = {capacity, (search_pick)draw(0, PICK_COUNT - 1), order, (int)draw(0, 1), draw(0, 1) ? draw(1, 30) : INT64_MAX,

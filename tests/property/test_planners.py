@@ -15,7 +15,7 @@ from tflm_sim.planners.exact import solve
 from tflm_sim.planners.gpu.by_size import best_fit_offsets
 from tflm_sim.planners.gpu.records import TensorUsageRecord
 from tflm_sim.planners.greedy import greedy_offsets
-from tflm_sim.planners.hill_climb import HillClimb
+from tflm_sim.planners.hill_climb import HillClimb, count_neighbours
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.memory_planner import BufferRequirements
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
@@ -88,7 +88,7 @@ def test_the_c_best_fit_equals_the_python_one_whatever_is_empty(problem):
 def test_the_c_hill_climb_equals_the_python_hill_climb(problem, data):
     fixed = st.integers(0, 200)
     problem = [replace(b, offset=data.draw(fixed)) if data.draw(st.integers(0, 9)) == 0 else b for b in problem]
-    in_c, in_python = native.HillClimb(native.rows(problem)), HillClimb(problem)
+    in_c, in_python = native.HillClimb(native.rows(problem), count_neighbours(problem)), HillClimb(problem)
     for iterations in (1, 7, 100):
         in_c.run(iterations)
         in_python.run(iterations)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import random
 import time
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Protocol
@@ -61,6 +61,9 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
     Args:
         buffers: What to place.
         time_limit: Seconds after which the best plan so far is returned. A KeyboardInterrupt has the same effect.
+
+    Raises:
+        PlanningError: More than 2^26 times a buffer is alive with another one: the first plan would not come soon.
     """
     return finish(_start(buffers), buffers, time_limit=time_limit, run_length=RUN_LENGTH)
 
@@ -81,10 +84,20 @@ def finish(search: Search, buffers: Sequence[Buffer], *, time_limit: float | Non
 
 def _start(buffers: Sequence[Buffer]) -> Search:
     """Return the search in C, or in Python where C was not built or a value does not fit its 32 bits."""
+    count = count_neighbours(buffers)
+    if count > native.HillClimb.MOST_NEIGHBOURS:
+        most = native.HillClimb.MOST_NEIGHBOURS
+        raise PlanningError(f"hill_climb lists who is alive with whom: {count:,} times here, and at most {most:,}")
     if native.available():
         with suppress(PlanningError):
-            return native.HillClimb(native.rows(buffers))
+            return native.HillClimb(native.rows(buffers), count)
     return HillClimb(buffers)
+
+
+def count_neighbours(buffers: Sequence[Buffer]) -> int:
+    """Return how many buffers are alive together with each, in sum."""
+    lowers, uppers = sorted(b.lower for b in buffers), sorted(b.upper for b in buffers)
+    return sum(bisect_left(lowers, b.upper) - bisect_right(uppers, b.lower) - 1 for b in buffers)
 
 
 class HillClimb:

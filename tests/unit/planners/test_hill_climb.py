@@ -1,13 +1,25 @@
 import pytest
 
+from tflm_sim.errors import PlanningError
 from tflm_sim.planners import gpu, hill_climb
 from tflm_sim.planners.buffers import Buffer, plan_of
-from tflm_sim.planners.hill_climb import HillClimb, first_order, live_bytes, neighbours
+from tflm_sim.planners.hill_climb import HillClimb, count_neighbours, first_order, live_bytes, neighbours
 
 
 def test_neighbours_come_by_the_first_shared_moment_then_by_index():
     buffers = [Buffer(1, 3, 5), Buffer(1, 0, 10), Buffer(1, 2, 4), Buffer(1, 5, 6)]
     assert neighbours(buffers) == [[1, 2], [2, 0, 3], [1, 0], [1]]
+
+
+def test_neighbours_are_counted_without_listing_them():
+    # 0..1 and 1..3 share moment 1 with 1..2; 4..5 is alone: three pairs, counted from both sides
+    buffers = [Buffer(1, 0, 2), Buffer(1, 1, 4), Buffer(1, 1, 3), Buffer(1, 4, 6)]
+    assert count_neighbours(buffers) == sum(map(len, neighbours(buffers))) == 6
+
+
+def test_so_many_pairs_that_the_first_plan_would_not_come_soon_are_refused():
+    with pytest.raises(PlanningError, match="67,108,864"):
+        hill_climb.plan([Buffer(1, 0, 1)] * 8_193)  # 8,193 * 8,192 = 67,117,056
 
 
 def test_live_bytes_are_counted_where_a_buffer_begins():

@@ -116,17 +116,23 @@ def _object_arguments(native: Any, flat: array[int], count: int, size: int) -> t
 class HillClimb:
     """The search of ``planners.hill_climb`` in C (mutable).
 
+    Args:
+        buffers: What to place.
+        neighbours: How many are alive together with each, in sum; at most ``MOST_NEIGHBOURS``.
+
     Raises:
         PlanningError: A value is outside 32-bit integers or negative where it must not be.
     """
 
-    def __init__(self, buffers: Iterable[Row]) -> None:
+    MOST_NEIGHBOURS = 1 << 26
+
+    def __init__(self, buffers: Iterable[Row], neighbours: int) -> None:
         native = _checked_binding()
         self._ffi, self._lib = native.ffi, native.lib
         flat = _flat(buffers)
         self._count = len(flat) // _ROW_LENGTH
         self._buffers = self._ffi.from_buffer("tflm_plan_buffer_t[]", flat)
-        size = self._lib.tflm_hill_climb_workspace_size(self._buffers, self._count)
+        size = self._lib.tflm_hill_climb_workspace_size(self._count, neighbours)
         self._workspace = self._ffi.new("uint64_t[]", size // 8)
         search = self._ffi.new("tflm_hill_climb_t **")
         _check(

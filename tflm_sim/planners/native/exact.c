@@ -26,9 +26,9 @@
 enum {
   MOST_WORKERS = 64,
   LEAST_NODES = 256,
-  LONG_EVERY = 4,
+  LONG_EVERY = 8,
   BOUND_EVERY = 5, /* one search of so many asks about the lower bound */
-  APPROACH_EVERY = 4, /* with a capacity, one of so many asks for something between it and the best plan */
+  APPROACH_EVERY = 16, /* with a capacity, one of so many asks for something between it and the best plan */
   LONGER = 2,         /* so many times longer are the long ones at least */
   KEY_COUNT = 4,
   PATIENCE = 200, /* without any limit, so many windows in vain end the search of a plan too large to be searched whole */
@@ -45,15 +45,16 @@ typedef struct {
   search_pick pick;
   char keys[KEY_COUNT + 1]; /* an order of the buffers: see problem_order */
   int way, by_blame;        /* which of the problem's forms; by what failed before */
+  uint64_t seed;            /* of the order */
 } strategy;
 
 /* The first strategies; then they are drawn, or bred from the last one that found a plan. */
 static const strategy STRATEGIES[] = {
-    {PICK_SNUGGEST, "OAZT", 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 0, 0},
-    {PICK_TIGHTEST, "WATO", 0, 0}, {PICK_LOWEST, "TOAW", 0, 0},       {PICK_LOWEST, "TWAO", 0, 0},
-    {PICK_SNUGGEST, "OAZT", 3, 0}, {PICK_LOWEST_FLOOR, "TAWO", 3, 0}, {PICK_LOWEST_FLOOR, "TWAO", 3, 0},
-    {PICK_SNUGGEST, "OAZT", 2, 0}, {PICK_LOWEST_FLOOR, "TAWO", 2, 0}, {PICK_LOWEST_FLOOR, "TWAO", 2, 0},
-    {PICK_SNUGGEST, "OAZT", 1, 0}, {PICK_LOWEST_FLOOR, "TAWO", 1, 0}, {PICK_LOWEST_FLOOR, "TWAO", 1, 0},
+    {PICK_SNUGGEST, "OAZT", 0, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 0, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 0, 0, 0},
+    {PICK_TIGHTEST, "WATO", 0, 0, 0}, {PICK_LOWEST, "TOAW", 0, 0, 0},       {PICK_LOWEST, "TWAO", 0, 0, 0},
+    {PICK_SNUGGEST, "OAZT", 3, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 3, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 3, 0, 0},
+    {PICK_SNUGGEST, "OAZT", 2, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 2, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 2, 0, 0},
+    {PICK_SNUGGEST, "OAZT", 1, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 1, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 1, 0, 0},
 };
 enum { STRATEGY_COUNT = sizeof STRATEGIES / sizeof *STRATEGIES };
 
@@ -200,8 +201,9 @@ static strategy strategy_of(const effort *e, int64_t turn) {
     swap_keys(bred.keys, (int)(bits % KEY_COUNT), (int)((bits >> 8) % KEY_COUNT));
     return bred;
   }
-  strategy drawn = {(search_pick)((bits >> 48) % PICK_COUNT), "", (int)(bits >> 60) % e->way_count,
-                    (int)(bits >> 59) & 1};
+  strategy drawn = {(search_pick)((bits >> 48) % PICK_COUNT), "", (int)(bits >> 60) & 1,
+                    (int)(bits >> 59) & 1, bits & 32 ? bits >> 5 : 0};
+  if (e->way_count > MERGED && (bits >> 61) % 4 == 0) drawn.way |= MERGED; /* may have no plan: less often */
   char keys[] = "TAWOZLaw";
   for (int k = 0; k < KEY_COUNT; k++) {
     swap_keys(keys, k, k + (int)((bits >> (8 * k)) % (sizeof keys - 1 - (size_t)k)));
@@ -218,7 +220,7 @@ static int64_t luby(int64_t i) {
 }
 
 static int64_t nodes_of(const effort *e, int64_t turn) {
-  const int64_t least = 2 * (int64_t)e->p->count + LEAST_NODES;
+  const int64_t least = (int64_t)e->p->count * 3 / 2 + LEAST_NODES;
   return turn % LONG_EVERY == LONG_EVERY - 1 ? least * LONGER * luby(turn / LONG_EVERY + 1) : least;
 }
 
@@ -298,7 +300,7 @@ static int ask(worker *w) {
   unlock(e);
   if (over) return 0;
   if (e->options->capacity >= 0 && is_split_turn(turn) && split(w, turn, nodes)) return 1;
-  problem_order(chosen.way == 0 ? e->p : &e->ways[chosen.way], chosen.keys, w->order);
+  problem_order(chosen.way == 0 ? e->p : &e->ways[chosen.way], chosen.keys, chosen.seed, w->order);
   const int verdict = search_as(w, chosen.way);
   if (verdict == SEARCH_FOUND) to_plain(w, chosen.way);
   w->searched += w->task.nodes;
@@ -411,7 +413,7 @@ static int first_plans(effort *e) {
   int64_t *units = malloc(sizeof *units * (size_t)(e->p->count + 1));
   int code = order != NULL && units != NULL ? EXACT_OK : EXACT_NO_MEMORY;
   for (size_t k = 0; code == EXACT_OK && k < sizeof FIRST_FIT_KEYS / sizeof *FIRST_FIT_KEYS; k++) {
-    problem_order(e->p, FIRST_FIT_KEYS[k], order);
+    problem_order(e->p, FIRST_FIT_KEYS[k], 0, order);
     code = problem_first_fit(e->p, order, units, stops, e);
     if (code == EXACT_OK) offer(e, units);
     if (e->best_peak == e->bound) break;

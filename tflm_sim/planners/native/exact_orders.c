@@ -28,13 +28,19 @@ static double value_of(const problem *p, char key, int i) {
   }
 }
 
-void problem_order(const problem *p, const char *keys, int *order) {
+/* Between 1 and 1 + spread, the same for the same seed and buffer. */
+static double stretch(uint64_t seed, int i, double spread) {
+  return 1 + spread * (double)(exact_mix(seed + (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15)) >> 11) / 9007199254740992.0;
+}
+
+void problem_order(const problem *p, const char *keys, uint64_t seed, int *order) {
+  const double spread = seed == 0 ? 0 : (double)(1 << seed % 4) / 8;
   ranked *list = malloc(sizeof(ranked) * ((size_t)p->count + 1));
   for (int i = 0; i < p->count; i++) order[i] = i;
   if (list == NULL) return; /* any order is a right one */
   for (int i = 0; i < p->count; i++) {
     list[i] = (ranked){{0, 0, 0, 0}, i};
-    for (int k = 0; k < 4 && keys[k] != '\0'; k++) list[i].key[k] = value_of(p, keys[k], i);
+    for (int k = 0; k < 4 && keys[k] != '\0'; k++) list[i].key[k] = value_of(p, keys[k], i) * stretch(seed, i, spread);
   }
   qsort(list, (size_t)p->count, sizeof *list, compare_ranked);
   for (int i = 0; i < p->count; i++) order[i] = list[i].index;

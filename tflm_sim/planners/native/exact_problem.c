@@ -65,7 +65,7 @@ static void scale(problem *p) {
 }
 
 /* The sum of what every buffer can add to a pile; nonzero when it leaves the range in which sums are safe. */
-static int measure(problem *p, const exact_buffer *buffers, size_t count) {
+static int exceeds_range(problem *p, const exact_buffer *buffers, size_t count) {
   int64_t sum = 0;
   for (size_t i = 0; i < count; i++) {
     const exact_buffer *b = &buffers[i];
@@ -207,28 +207,58 @@ static int build_lists(problem *p) {
 
 /* ---- bounds */
 
+/* Raise every section of [low, high) to at least `value`: in the nodes of a tree over the sections, the leaves behind. */
+static void raise_range(int64_t *most, int leaves, int low, int high, int64_t value) {
+  for (low += leaves, high += leaves; low < high; low /= 2, high /= 2) {
+    if (low & 1 && most[low] < value) most[low] = value;
+    if (high & 1 && most[high - 1] < value) most[high - 1] = value;
+    low += low & 1;
+    high -= high & 1;
+  }
+}
+
+static int64_t most_in_range(const int64_t *most, int leaves, int low, int high) {
+  int64_t best = 0;
+  for (low += leaves, high += leaves; low < high; low /= 2, high /= 2) {
+    if (low & 1 && most[low] > best) best = most[low];
+    if (high & 1 && most[high - 1] > best) best = most[high - 1];
+    low += low & 1;
+    high -= high & 1;
+  }
+  return best;
+}
+
 /* All but the topmost buffer of a section take their rounded size; the topmost gives back its rounding. */
-static int bound_sections(problem *p) {
-  int64_t *sum = calloc((size_t)p->section_count * 2 + 1, sizeof(int64_t));
-  if (sum == NULL) return EXACT_NO_MEMORY;
-  int64_t *slack = sum + p->section_count;
-  p->bound = p->least_peak;
+static void bound_by_loads(problem *p, int64_t *sum, int64_t *slack) {
+  const int sections = p->section_count;
   for (int i = 0; i < p->count; i++) {
     const int64_t rounding = p->size[i] * p->unit - p->bytes[i];
-    for (int s = p->low[i]; s < p->high[i]; s++) {
-      sum[s] += p->size[i];
-      if (rounding > slack[s]) slack[s] = rounding;
-    }
-    p->total += p->size[i] + p->align[i];
-    const int64_t end = p->fixed[i] == EXACT_FREE ? 0 : p->fixed[i] * p->unit + p->bytes[i];
-    if (end > p->bound) p->bound = end;
-    if (p->fixed[i] != EXACT_FREE) p->total += p->fixed[i];
+    sum[sections + p->low[i]] += p->size[i];
+    if (p->high[i] < sections) sum[sections + p->high[i]] -= p->size[i];
+    if (rounding > 0) raise_range(slack, sections, p->low[i], p->high[i], rounding);
   }
-  for (int s = 0; s < p->section_count; s++)
-    if (sum[s] * p->unit - slack[s] > p->bound) p->bound = sum[s] * p->unit - slack[s];
-  for (int i = 0; i < p->count; i++)
-    for (int s = p->low[i]; s < p->high[i]; s++)
-      if (sum[s] > p->load[i]) p->load[i] = sum[s];
+  for (int n = 2; n < 2 * sections; n++)
+    if (slack[n / 2] > slack[n]) slack[n] = slack[n / 2];
+  for (int q = 0; q < sections; q++) {
+    if (q > 0) sum[sections + q] += sum[sections + q - 1];
+    const int64_t load = sum[sections + q] * p->unit - slack[sections + q];
+    if (load > p->bound) p->bound = load;
+  }
+  for (int n = sections - 1; n > 0; n--) sum[n] = sum[2 * n] > sum[2 * n + 1] ? sum[2 * n] : sum[2 * n + 1];
+  for (int i = 0; i < p->count; i++) p->load[i] = most_in_range(sum, sections, p->low[i], p->high[i]);
+}
+
+static int bound_sections(problem *p) {
+  int64_t *sum = calloc((size_t)p->section_count * 4 + 2, sizeof(int64_t));
+  if (sum == NULL) return EXACT_NO_MEMORY;
+  p->bound = p->least_peak;
+  for (int i = 0; i < p->count; i++) {
+    p->total += p->size[i] + p->align[i];
+    if (p->fixed[i] == EXACT_FREE) continue;
+    p->total += p->fixed[i];
+    if (p->fixed[i] * p->unit + p->bytes[i] > p->bound) p->bound = p->fixed[i] * p->unit + p->bytes[i];
+  }
+  bound_by_loads(p, sum, sum + 2 * p->section_count + 1);
   free(sum);
   p->bound = problem_next_peak(p, p->bound);
   return EXACT_OK;
@@ -248,7 +278,7 @@ static int allocate_columns(problem *p, size_t count) {
 
 int problem_init(problem *p, const exact_buffer *buffers, size_t count) {
   memset(p, 0, sizeof *p);
-  if (measure(p, buffers, count)) return EXACT_TOO_BIG;
+  if (exceeds_range(p, buffers, count)) return EXACT_TOO_BIG;
   if (allocate_columns(p, count) != EXACT_OK) return EXACT_NO_MEMORY;
   for (size_t i = 0; i < count; i++) {
     if (buffers[i].size == 0) continue;
@@ -271,12 +301,10 @@ void problem_free(problem *p) {
 }
 
 int problem_fixed_collide(const problem *p) {
-  for (int i = 0; i < p->count; i++) {
-    if (p->fixed[i] == EXACT_FREE) continue;
-    for (int j = 0; j < i; j++) {
-      if (p->fixed[j] == EXACT_FREE || !meet(p, i, j)) continue;
-      if (p->fixed[i] < p->fixed[j] + p->size[j] && p->fixed[j] < p->fixed[i] + p->size[i]) return 1;
-    }
+  for (int k = 0; k < p->fixed_count; k++) {
+    const int i = p->fixed_by_offset[k];
+    for (int m = k + 1; m < p->fixed_count && p->fixed[p->fixed_by_offset[m]] < p->fixed[i] + p->size[i]; m++)
+      if (meet(p, i, p->fixed_by_offset[m])) return 1;
   }
   return 0;
 }

@@ -51,8 +51,9 @@ int64_t problem_peak(const problem *p, const int64_t *units);
 int problem_first_fit(const problem *p, const int *order, int64_t *units, int (*poll)(void *context), void *context);
 
 /* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,
-   Width (duration), siZe, Overlaps (buffers it meets), Later start. */
-void problem_order(const problem *p, const char *keys, int *order);
+   Width (duration), siZe, Overlaps (buffers it meets), Later start; a and w: the same in sections instead of time. With a seed that is not 0,
+   each buffer counts for more than it is, up to twice, in a way of the seed's own. */
+void problem_order(const problem *p, const char *keys, uint64_t seed, int *order);
 
 static inline int64_t exact_align_up(int64_t value, int64_t align) {
   return align == 1 ? value : (value + align - 1) / align * align;

@@ -123,7 +123,6 @@ static size_t lay_out(tflm_hill_climb_t *search, unsigned char *base, size_t cou
   search->best_offsets = carve(base, &used, count * sizeof(int64_t));
   search->urgency = carve(base, &used, count * sizeof(int64_t));
   search->neighbours_from = carve(base, &used, (count + 1) * sizeof(uint32_t));
-  search->neighbours = carve(base, &used, neighbour_count * sizeof(uint32_t));
   search->predecessor = carve(base, &used, count * sizeof(uint32_t));
   search->turn = carve(base, &used, count * sizeof(uint32_t));
   search->order = carve(base, &used, count * sizeof(uint32_t));
@@ -131,68 +130,138 @@ static size_t lay_out(tflm_hill_climb_t *search, unsigned char *base, size_t cou
   search->turns = carve(base, &used, count * sizeof(uint32_t));
   search->distant = carve(base, &used, count * sizeof(uint32_t));
   search->seen = carve(base, &used, count);
+  search->neighbours = carve(base, &used, neighbour_count * sizeof(uint32_t));
   return used;
 }
 
-static size_t count_neighbours(const tflm_plan_buffer_t *buffers, size_t count) {
-  size_t pairs = 0;
-  for (size_t i = 0; i < count; ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      pairs += (size_t)are_alive_together(&buffers[i], &buffers[j]);
-    }
-  }
-  return 2 * pairs;
-}
-
-size_t tflm_hill_climb_workspace_size(const tflm_plan_buffer_t *buffers, size_t count) {
+size_t tflm_hill_climb_workspace_size(size_t count, size_t neighbours) {
   tflm_hill_climb_t search;
-  if (count > (SIZE_MAX - 4096u) / 128u || count > UINT32_MAX / 2u || (count > 0 && buffers == NULL)) {
+  if (count > (SIZE_MAX - 4096u) / 128u || count > UINT32_MAX / 2u || neighbours > TFLM_HILL_CLIMB_MOST_NEIGHBOURS) {
     return 0;
   }
-  for (size_t i = 0; i < count; ++i) {
-    if (!is_valid(&buffers[i])) {
+  return lay_out(&search, NULL, count, neighbours);
+}
+
+typedef int (*before_t)(const tflm_hill_climb_t *search, uint32_t a, uint32_t b);
+
+/* Sort list[count], where one is before another; equal ones keep their order. */
+static void sort(const tflm_hill_climb_t *search, uint32_t *list, uint32_t *spare, uint32_t count, before_t is_before) {
+  uint32_t *from = list;
+  uint32_t *to = spare;
+  for (uint32_t width = 1; width < count; width *= 2) {
+    for (uint32_t begin = 0; begin < count; begin += 2 * width) {
+      const uint32_t middle = count - begin < width ? count : begin + width;
+      const uint32_t end = count - begin < 2 * width ? count : begin + 2 * width;
+      uint32_t left = begin;
+      uint32_t right = middle;
+      for (uint32_t k = begin; k < end; ++k) {
+        const int takes_right = left == middle || (right < end && is_before(search, from[right], from[left]));
+        to[k] = takes_right ? from[right++] : from[left++];
+      }
+    }
+    uint32_t *moved = from;
+    from = to;
+    to = moved;
+  }
+  for (uint32_t k = 0; from != list && k < count; ++k) {
+    list[k] = from[k];
+  }
+}
+
+static int begins_before(const tflm_hill_climb_t *search, uint32_t a, uint32_t b) {
+  return search->buffers[a].first_time_used < search->buffers[b].first_time_used;
+}
+
+/* How many of by_first begin until time. */
+static uint32_t begun_until(const tflm_hill_climb_t *search, const uint32_t *by_first, int32_t time) {
+  uint32_t low = 0;
+  uint32_t high = search->count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (search->buffers[by_first[middle]].first_time_used > time) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/* Keep in alive[], ordered by index, what is not over at time, and add those of by_first[from .. to). */
+static uint32_t step_to(const tflm_hill_climb_t *search, int32_t time, uint32_t *alive, uint32_t count,
+                        const uint32_t *by_first, uint32_t from, uint32_t to) {
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < count; ++k) {
+    if (search->buffers[alive[k]].last_time_used >= time) {
+      alive[kept++] = alive[k];
+    }
+  }
+  const uint32_t total = kept + to - from;
+  for (uint32_t k = total; to > from; --k) {
+    alive[k - 1] = kept > 0 && alive[kept - 1] > by_first[to - 1] ? alive[--kept] : by_first[--to];
+  }
+  return total;
+}
+
+/* Write the neighbours of i to list (only count them when it is NULL): by the first moment that they share with i, then
+ * by index; so first those that are alive when i begins, then those that begin later.
+ */
+static uint32_t write_neighbours(const tflm_hill_climb_t *search, uint32_t i, const uint32_t *alive, uint32_t alive_count,
+                                 const uint32_t *by_first, uint32_t later, uint32_t *list) {
+  const uint32_t end = begun_until(search, by_first, search->buffers[i].last_time_used);
+  uint32_t found = 0;
+  if (list == NULL) {
+    return alive_count - 1 + end - later;
+  }
+  for (uint32_t k = 0; k < alive_count; ++k) {
+    if (alive[k] != i) {
+      list[found++] = alive[k];
+    }
+  }
+  for (uint32_t k = later; k < end; ++k) {
+    list[found++] = by_first[k];
+  }
+  return found;
+}
+
+/* Go through the moments at which buffers begin; count the neighbours of all into neighbours_from, or list them. */
+static void sweep(tflm_hill_climb_t *search, const uint32_t *by_first, uint32_t *alive, int is_counting) {
+  uint32_t alive_count = 0;
+  for (uint32_t from = 0, to; from < search->count; from = to) {
+    const int32_t time = search->buffers[by_first[from]].first_time_used;
+    to = begun_until(search, by_first, time);
+    alive_count = step_to(search, time, alive, alive_count, by_first, from, to);
+    for (uint32_t k = from; k < to; ++k) {
+      const uint32_t i = by_first[k];
+      uint32_t *list = is_counting ? NULL : &search->neighbours[search->neighbours_from[i]];
+      const uint32_t found = write_neighbours(search, i, alive, alive_count, by_first, to, list);
+      if (is_counting) {
+        search->neighbours_from[i] = found;
+      }
+    }
+  }
+}
+
+/* List the neighbours of each buffer; 0 when they are more than there is room for. */
+static int find_neighbours(tflm_hill_climb_t *search, size_t room) {
+  uint32_t *by_first = search->turns;
+  uint64_t next = 0;
+  for (uint32_t i = 0; i < search->count; ++i) {
+    by_first[i] = i;
+  }
+  sort(search, by_first, search->distant, search->count, begins_before);
+  sweep(search, by_first, search->best_order, 1);
+  for (uint32_t i = 0; i < search->count; ++i) {
+    const uint32_t found = search->neighbours_from[i];
+    search->neighbours_from[i] = (uint32_t)next;
+    next += found;
+    if (next > room) {
       return 0;
     }
   }
-  const size_t neighbour_count = count_neighbours(buffers, count);
-  if (neighbour_count > UINT32_MAX || neighbour_count > (SIZE_MAX / 2u) / sizeof(uint32_t)) {
-    return 0;
-  }
-  return lay_out(&search, NULL, count, neighbour_count);
-}
-
-/* Insert index into list[0..count - 1], ordered by first_time_used. */
-static void insert_by_first(const tflm_plan_buffer_t *buffers, uint32_t *list, uint32_t count, uint32_t index) {
-  for (; count > 0 && buffers[list[count - 1]].first_time_used > buffers[index].first_time_used; --count) {
-    list[count] = list[count - 1];
-  }
-  list[count] = index;
-}
-
-/* Neighbours come by the first moment that they share with i, then by index: those that are alive when i begins, then
- * those that begin later.
- */
-static void find_neighbours(tflm_hill_climb_t *search) {
-  const tflm_plan_buffer_t *buffers = search->buffers;
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < search->count; ++i) {
-    search->neighbours_from[i] = next;
-    for (uint32_t j = 0; j < search->count; ++j) {
-      if (j != i && buffers[j].first_time_used <= buffers[i].first_time_used &&
-          are_alive_together(&buffers[i], &buffers[j])) {
-        search->neighbours[next++] = j;
-      }
-    }
-    uint32_t *later = &search->neighbours[next];
-    uint32_t later_count = 0;
-    for (uint32_t j = 0; j < search->count; ++j) {
-      if (buffers[j].first_time_used > buffers[i].first_time_used && are_alive_together(&buffers[i], &buffers[j])) {
-        insert_by_first(buffers, later, later_count++, j);
-      }
-    }
-    next += later_count;
-  }
-  search->neighbours_from[search->count] = next;
+  search->neighbours_from[search->count] = (uint32_t)next;
+  sweep(search, by_first, search->best_order, 0);
+  return 1;
 }
 
 /* Set urgency to the most bytes alive at any moment of each life, and target to the most at any moment at all. */
@@ -240,13 +309,10 @@ static void first_order(tflm_hill_climb_t *search) {
   search->free_count = 0;
   for (uint32_t i = 0; i < search->count; ++i) {
     if (is_free(&search->buffers[i])) {
-      uint32_t turn = search->free_count++;
-      for (; turn > 0 && comes_before(search, i, search->order[turn - 1]); --turn) {
-        search->order[turn] = search->order[turn - 1];
-      }
-      search->order[turn] = i;
+      search->order[search->free_count++] = i;
     }
   }
+  sort(search, search->order, search->best_order, search->free_count, comes_before);
 }
 
 /* ---- placement ---- */
@@ -391,14 +457,19 @@ static int swap(tflm_hill_climb_t *search) {
 int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
                           tflm_hill_climb_t **search) {
   tflm_hill_climb_t *self = workspace;
-  const size_t needed = tflm_hill_climb_workspace_size(buffers, count);
-  if (needed == 0 || search == NULL) {
+  const size_t least = tflm_hill_climb_workspace_size(count, 0);
+  if (least == 0 || search == NULL || (count > 0 && buffers == NULL)) {
     return TFLM_PLAN_E_ARGUMENT;
   }
-  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_valid(&buffers[i])) {
+      return TFLM_PLAN_E_ARGUMENT;
+    }
+  }
+  if (workspace == NULL || workspace_size < least || (uintptr_t)workspace % 8u != 0) {
     return TFLM_PLAN_E_WORKSPACE;
   }
-  lay_out(self, workspace, count, count_neighbours(buffers, count));
+  lay_out(self, workspace, count, 0);
   self->buffers = buffers;
   self->count = (uint32_t)count;
   self->iteration = 0;
@@ -413,7 +484,9 @@ int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void 
     self->predecessor[i] = NO_PREDECESSOR;
     self->turn[i] = 0;
   }
-  find_neighbours(self);
+  if (!find_neighbours(self, (workspace_size - least) / sizeof(uint32_t))) {
+    return TFLM_PLAN_E_WORKSPACE;
+  }
   find_urgency(self);
   first_order(self);
   remember(self, place_all(self, INT64_MAX));
