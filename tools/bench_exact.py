@@ -16,6 +16,7 @@ import argparse
 import csv
 import json
 import math
+import multiprocessing
 import resource
 import subprocess
 import threading
@@ -92,13 +93,13 @@ def run_minimalloc(
     capacity: int = CAPACITY,
     timeout_s: float = MINIMALLOC_TIMEOUT_S,
 ) -> float | None:
-    """Return minimalloc's CPU seconds, or None where it does not finish."""
+    """Return minimalloc's CPU seconds, or None where so many are not enough."""
     with scratch.open("w", encoding="utf-8") as file:
         write_csv(file, problem)
     command = [str(binary), f"--capacity={capacity}", f"--input={scratch}", f"--output={scratch}.out", "--validate"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        subprocess.run(command, check=True, capture_output=True, timeout=timeout_s)
+        subprocess.run(command, check=True, capture_output=True, preexec_fn=lambda: limit_cpu(timeout_s))
     except (subprocess.SubprocessError, OSError):
         return None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -157,6 +158,13 @@ def hard_instances(directory: Path) -> Iterator[tuple[str, int, Problem]]:
             yield path.name.split("_")[0], int(path.name.split(".")[-2]), read_csv(file, path=str(path))
 
 
+def limit_cpu(seconds: float) -> None:
+    """End this process when it has used so many CPU seconds from now on, whoever else uses the machine."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = math.ceil(used.ru_utime + used.ru_stime + seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+
+
 def run_cp_sat(problem: Problem, capacity: int, time_limit: float) -> tuple[int | None, float]:
     """Return the peak of CP-SAT's plan within the capacity (one worker), or None, and its CPU seconds."""
     from ortools.sat.python import cp_model
@@ -165,20 +173,26 @@ def run_cp_sat(problem: Problem, capacity: int, time_limit: float) -> tuple[int 
     offsets, lives, places = [], [], []
     for buffer in problem.buffers:
         offset = model.new_int_var(0, capacity - buffer.size, "")
-        length = buffer.upper - buffer.lower
         offsets.append(offset)
-        lives.append(model.new_fixed_size_interval_var(buffer.lower, length, ""))
+        lives.append(model.new_fixed_size_interval_var(buffer.lower, buffer.upper - buffer.lower, ""))
         places.append(model.new_fixed_size_interval_var(offset, buffer.size, ""))
     model.add_no_overlap_2d(lives, places)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.max_time_in_seconds = time_limit
-    start = time.process_time()
-    found = solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE)
-    cpu_s = time.process_time() - start
-    if not found:
-        return None, cpu_s
-    return plan_of(problem.buffers, [solver.value(offset) for offset in offsets]).peak, cpu_s
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+
+    def search() -> None:
+        limit_cpu(time_limit)
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        start = time.process_time()
+        found = solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+        peak = plan_of(problem.buffers, [solver.value(offset) for offset in offsets]).peak if found else None
+        sender.send((peak, time.process_time() - start))
+
+    child = multiprocessing.get_context("fork").Process(target=search)
+    child.start()
+    child.join()
+    answer: tuple[int | None, float] = receiver.recv() if receiver.poll() else (None, time_limit)
+    return answer
 
 
 def run_ours(problem: Problem, capacity: int, args: argparse.Namespace) -> tuple[int | None, float]:
