@@ -2,6 +2,7 @@
 
     python tools/compare_cmsis_nn.py                      20,000 layers a function
     python tools/compare_cmsis_nn.py --cases 1000 --seed 7
+    python tools/compare_cmsis_nn.py --checkout CLONE     every version that TFLM ever fetched, compiled from CLONE
 
 CMSIS-NN's functions come from the binding inside the executorch wheel, which imports without torch
 (``pip install --no-deps executorch``). It was built from ad95bdf (2026-04-08) or later, whose sizes are those of
@@ -15,14 +16,18 @@ import argparse
 import importlib.util
 import random
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
+from compiled_cmsis_nn import CompiledCmsisNn
+
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, DwConvParams, Isa, Tile, TransposeConvParams
+from tflm_sim.targets.changes import CMSIS_NN_PINS
 
 NEWEST, BEFORE = "4ab83cc", "v7.0.0"
 TYPES = {"A8W8": "s8", "A8W4": "s4", "A16W8": "s16"}
@@ -92,12 +97,14 @@ class Function:
         theirs: Of the binding, the instruction set as it names it, and a layer, bytes.
         change: The commit after ``BEFORE`` that changed it, "" for none.
         is_changed: Whether that commit can change the answer for a layer.
+        needs: What a version has to have of CMSIS-NN's for the comparison, by the layer.
     """
 
     ours: Callable[[BufferSizes, Layer], int]
     theirs: Callable[[Any, Any, Layer], int]
     change: str = ""
     is_changed: Callable[[Layer], bool] = lambda layer: False
+    needs: Callable[[Layer], str] = lambda layer: "arm_convolve_wrapper_s8_get_buffer_size"
 
 
 def _of(sizes: BufferSizes, name: str, type_name: str) -> Callable[..., int]:
@@ -113,6 +120,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         "c01c0a1 (2026-03-06): groups were overlooked; 4-bit weights on MVE asked for what int8 does",
         lambda it: it.filter.c != it.input.c or (it.type, it.isa) == ("A8W4", "mve"),
+        needs=lambda it: f"arm_convolve_wrapper_{TYPES[it.type]}_get_buffer_size",
     ),
     "depthwise_conv": Function(
         lambda sizes, it: _of(sizes, "depthwise_conv_wrapper", it.type)(
@@ -121,6 +129,7 @@ FUNCTIONS: dict[str, Function] = {
         lambda nn, isa, it: nn.depthwise_conv_wrapper_buffer_size(
             isa, getattr(nn.DataType, it.type), it.input, it.depthwise_filter, it.output, *it.window, it.multiplier
         ),
+        needs=lambda it: f"arm_depthwise_conv_wrapper_{TYPES[it.type]}_get_buffer_size",
     ),
     "transpose_conv": Function(
         lambda sizes, it: sizes.arm_transpose_conv_s8_get_buffer_size(
@@ -129,6 +138,7 @@ FUNCTIONS: dict[str, Function] = {
         lambda nn, isa, it: nn.transpose_conv_buffer_size(
             isa, nn.DataType.A8W8, it.input, it.filter, it.output, *it.window
         ),
+        needs=lambda it: "arm_transpose_conv_s8_get_buffer_size",
     ),
     "transpose_conv_reverse_conv": Function(
         lambda sizes, it: sizes.arm_transpose_conv_s8_get_reverse_conv_buffer_size(
@@ -137,6 +147,7 @@ FUNCTIONS: dict[str, Function] = {
         lambda nn, isa, it: nn.transpose_conv_reverse_conv_buffer_size(
             isa, nn.DataType.A8W8, it.input, it.filter, it.padding, it.stride
         ),
+        needs=lambda it: "arm_transpose_conv_s8_get_reverse_conv_buffer_size",
     ),
     "fully_connected": Function(
         lambda sizes, it: _of(sizes, "fully_connected", it.type8)(it.isa, it.filter),
@@ -149,6 +160,7 @@ FUNCTIONS: dict[str, Function] = {
     "svdf": Function(
         lambda sizes, it: sizes.arm_svdf_s8_get_buffer_size(it.isa, it.filter),
         lambda nn, isa, it: nn.svdf_buffer_size(isa, nn.DataType.A8W8, it.filter),
+        needs=lambda it: "arm_svdf_s8_get_buffer_size",
     ),
 }
 
@@ -186,12 +198,46 @@ def compare(binding: Any, name: str, *, cases: int, seed: int) -> Tally:
     return Tally(cases, tuple(differ), before, tuple(unexplained))
 
 
+def differing(compiled: CompiledCmsisNn, version: str, name: str, *, cases: int, seed: int) -> tuple[int, list[Layer]]:
+    """Return how many layers a version's own function answered, and those for which ours answers otherwise."""
+    function, rng = FUNCTIONS[name], random.Random(seed)
+    answered, differ = 0, []
+    for _ in range(cases):
+        layer = Layer(rng)
+        if not compiled.has(function.needs(layer)):
+            continue
+        answered += 1
+        theirs = function.theirs(compiled, compiled.Backend(layer.isa), layer)
+        if function.ours(BUFFER_SIZES[version], layer) != theirs:
+            differ.append(layer)
+    return answered, differ
+
+
+def compare_versions(checkout: str, *, cases: int, seed: int) -> int:
+    """Print a row for each version that TFLM ever fetched, compiled from a checkout; return the exit code."""
+    failed = False
+    print(f"{'version':<9} {'date':<11} {'layers':>8} {'differ':>7}")
+    with tempfile.TemporaryDirectory() as folder:
+        for version, pin in CMSIS_NN_PINS.items():
+            compiled = CompiledCmsisNn(checkout, version, Path(folder))
+            found = [differing(compiled, version, name, cases=cases, seed=seed) for name in FUNCTIONS]
+            differ = [layer for _, layers in found for layer in layers]
+            print(f"{version:<9} {pin.date:<11} {sum(count for count, _ in found):>8,} {len(differ):>7,}", flush=True)
+            for layer in differ[:3]:
+                print(f"    {vars(layer)}")
+            failed |= bool(differ)
+    return int(failed)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Print the table and return the exit code."""
     parser = argparse.ArgumentParser(description="Compare our CMSIS-NN buffer sizes with CMSIS-NN's own functions.")
     parser.add_argument("--cases", type=int, default=20_000, metavar="N", help="layers a function (%(default)s)")
     parser.add_argument("--seed", type=int, default=4, metavar="N", help="of the layers (%(default)s)")
+    parser.add_argument("--checkout", metavar="CLONE", help="of ARM-software/CMSIS-NN: all versions, compiled with gcc")
     args = parser.parse_args(arguments)
+    if args.checkout:
+        return compare_versions(args.checkout, cases=args.cases, seed=args.seed)
     binding = load_binding()
     if binding is None:
         print("CMSIS-NN's binding is not here: pip install --no-deps executorch", file=sys.stderr)

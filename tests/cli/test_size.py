@@ -118,6 +118,21 @@ def test_targets_say_what_they_are_verified_against(capsys: pytest.CaptureFixtur
     assert rows["x86_64-pip"]["verified_against"] == "x86_64_wheel"
 
 
+def test_a_target_is_listed_with_every_tflm_and_kernel_library_and_what_proves_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, _ = run(capsys, "targets", "cortex-m55", "--json")
+    rows = [(row["tflm"], row["kernels"], row["proof"]) for row in json.loads(out)]
+    assert code == 0
+    assert ("90b983c2b", "cmsis_nn@4ab83cc (mve)", "real TFLM, Cortex-M55 in qemu, CMSIS-NN kernels") in rows
+    assert ("2023-06-14 and later", "cmsis_nn@dc64e48 (mve)", "the library's own size functions") in rows
+    assert not [row for row in rows if "esp" in row[0] or "esp" in row[1]]
+    code, out, _ = run(capsys, "targets", "esp32-s3")
+    assert (code, "esp-tflite-micro@1.3.5" in out, "cmsis_nn" in out) == (0, True, False)
+    assert run(capsys, "targets", "x86_64-pip")[1].splitlines()[1].endswith("the pip wheel of TFLM")
+    assert run(capsys, "targets", "pdp11")[0] == 2
+
+
 def test_ops_lists_every_operator_of_the_resolver(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "ops", "--json")
     rows = {row["op"]: row for row in json.loads(out)}

@@ -16,6 +16,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
 from tflm_sim.targets.history import main_line
 from tflm_sim.targets.kernel_library import VERSIONS
+from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.runtime import Runtime
 
 
@@ -71,11 +72,10 @@ def commits_between(configuration: Configuration, first: int, last: int) -> Iter
             for position, summary in ((change.position, change.summary), (change.until, f"undone: {change.summary}")):
                 if first < position <= last:
                     found.setdefault(position, []).append(summary)
-    target = configuration.target
+    machine = replace(configuration.target, runtime=Runtime(compression=configuration.target.runtime.compression))
     for position, summaries in sorted(found.items()):
         commit = main_line()[position - 1]
-        runtime = Runtime(commit.short, compression=target.runtime.compression, upstream=position)
-        at = replace(configuration, target=replace(target, runtime=runtime))
+        at = replace(configuration, target=at_runtime(machine, commit.short))
         yield Build(commit.short, commit.day, tuple(dict.fromkeys(summaries)), at)
 
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
+from tflm_sim.errors import UsageError
 from tflm_sim.report.tables import table_lines
+from tflm_sim.targets.changes import CMSIS_NN_PINS
+from tflm_sim.targets.history import main_line
+from tflm_sim.targets.kernel_library import VERSIONS
+from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.presets import PRESETS, preset, proof_in_words
+from tflm_sim.targets.runtime import FIRST_BUILD
 from tflm_sim.targets.target import Target
 
 EXAMPLES = """
 tflm-sim targets
+tflm-sim targets cortex-m4
 tflm-sim targets --json
 """
 
@@ -29,15 +37,30 @@ class TargetRow:
     proof: str
 
 
+@dataclass(frozen=True, slots=True)
+class CombinationRow:
+    """A target with a version of TFLM and kernels, and what proves them together."""
+
+    target: str
+    tflm: str
+    kernels: str
+    proof: str
+
+
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(subparsers, "targets", "list the targets and what proves each", EXAMPLES)
+    parser.add_argument(
+        "target", nargs="?", metavar="NAME", help="with every TFLM and every kernel library it runs with"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    if args.target is not None:
+        return _combinations(args.target, as_json=args.json)
     rows = [target_row(preset(name)) for name in PRESETS]
     if args.json:
         say_json(rows)
@@ -46,6 +69,44 @@ def run(args: argparse.Namespace) -> int:
     body = [(row.name, row.abi, row.kernels, row.proof, row.description) for row in rows]
     say(*table_lines([header, *body], width=fitting()))
     return 0
+
+
+def _combinations(name: str, *, as_json: bool) -> int:
+    rows = list(combination_rows(preset(name).name))
+    if as_json:
+        say_json(rows)
+        return 0
+    header = ("TFLM", "kernels", "held against")
+    say(*table_lines([header, *((row.tflm, row.kernels, row.proof) for row in rows)], width=fitting()))
+    return 0
+
+
+def combination_rows(name: str) -> Iterator[CombinationRow]:
+    """Yield what a target runs with: the newest TFLM with each kernel library, then older ones with theirs."""
+    row = PRESETS[name]
+    versions = [
+        f"{library}@{version}" for library in row.libraries for version in VERSIONS[library.removesuffix("_ansi")]
+    ]
+    for kernels in ("reference", *versions) if row.own_kernels is None else (None,):
+        yield from _row(name, row.runtime.snapshot, kernels, None)
+    yield from _row(
+        name, f"{main_line()[FIRST_BUILD - 1].day} and later", "reference", main_line()[FIRST_BUILD - 1].short
+    )
+    if "cmsis_nn" in row.libraries:
+        for pin, change in reversed(CMSIS_NN_PINS.items()):
+            yield from _row(name, f"{change.date} and later", f"cmsis_nn@{pin}", change.commit)
+    for library in LIBRARIES:
+        if library.is_modelled and library.kernels in row.libraries:
+            yield from _row(name, library.label, library.kernels, library.label)
+
+
+def _row(name: str, tflm: str, kernels: str | None, runtime: str | None) -> Iterator[CombinationRow]:
+    """Yield the row of a combination, nothing where there is no such build."""
+    try:
+        chosen = preset(name, kernels=kernels, runtime=runtime)
+    except UsageError:
+        return
+    yield CombinationRow(name, tflm, str(chosen.kernel_library), proof_in_words(chosen.verified_against))
 
 
 def target_row(target: Target) -> TargetRow:

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from tflm_sim.firmware.traces import FIRST_POSITION, NEWEST_POSITION, Trace, bounds
 from tflm_sim.targets.abi import Abi
-from tflm_sim.targets.changes import CHANGES, ESP, NOT_MODELLED, UPSTREAM
+from tflm_sim.targets.changes import CHANGES, ESP, UPSTREAM
 from tflm_sim.targets.history import main_line
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, Runtime
@@ -135,7 +135,7 @@ _FORKS = (*(runtime for runtime in ESP_RUNTIMES if runtime.forks), Runtime(CHIRA
 
 def _stretches(start: int, end: int) -> list[tuple[int, int]]:
     """Return [first, end) of each stretch without a change between two positions."""
-    rows = [*(row for row in CHANGES.values() if row.tree == UPSTREAM), *NOT_MODELLED]
+    rows = [row for row in CHANGES.values() if row.tree == UPSTREAM]
     edges = {row.position for row in rows} | {row.until for row in rows}
     inside = sorted({start, end, *(edge for edge in edges if start < edge < end)})
     return list(pairwise(inside))

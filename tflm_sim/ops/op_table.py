@@ -50,7 +50,7 @@ class OpTable(Mapping[str, OpModel]):
             if family is None:
                 return self._base[op]
             module = import_module(f"{self.package}.{family}")
-            self._models |= {model.op: model for model in getattr(module, self._rows)}
+            self._models |= {model.op: model for model in getattr(module, self._rows) if model.op in self._family}
         return self._models[op]
 
     def __iter__(self) -> Iterator[str]:

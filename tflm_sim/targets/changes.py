@@ -119,18 +119,36 @@ _KERNELS: dict[str, Change] = {
     "depthwise_conv_without_bias": Change(
         1607, "b1d8a0802", "2024-12-16", "DEPTHWISE_CONV_2D frees its bias only when there is one"
     ),
-    "cmsis_keeps_sums": Change(1319, "3022d0960", "2023-09-19", "CMSIS-NN: kernel sums are computed in Prepare"),
-    "cmsis_int4": Change(1366, "5beca7c52", "2023-11-14", "CMSIS-NN's kernels for int4 weights"),
+    "cmsis_conv_int4": Change(940, "8e83744d8", "2022-11-22", "CMSIS-NN: CONV_2D unpacks int4 filters in scratch"),
     "cmsis_lstm": Change(1061, "c373ad48b", "2023-03-02", "CMSIS-NN: UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    "cmsis_keeps_sums": Change(1319, "3022d0960", "2023-09-19", "CMSIS-NN: kernel sums are computed in Prepare"),
     "cmsis_transpose_conv": Change(1361, "c845961df", "2023-11-07", "CMSIS-NN: TRANSPOSE_CONV"),
+    "cmsis_int4": Change(1366, "5beca7c52", "2023-11-14", "CMSIS-NN's kernels for int4 weights"),
+    "cmsis_conv_groups": Change(1427, "0ec823ed2", "2024-02-09", "CMSIS-NN: grouped CONV_2D, LSTM anew"),
+    "cmsis_fc_sums_of_data": Change(
+        1438, "f5e498b68", "2024-02-23", "CMSIS-NN: FULLY_CONNECTED keeps sums of a filter that has data"
+    ),
+    "cmsis_lstm_int16": Change(1468, "9741578df", "2024-04-23", "CMSIS-NN: UNIDIRECTIONAL_SEQUENCE_LSTM of int16"),
+    "cmsis_checks_types": Change(1504, "5c2ac76b8", "2024-07-22", "CMSIS-NN: kernels check types in Prepare"),
     "cmsis_batch_matmul": Change(1525, "89f99a9e7", "2024-09-09", "CMSIS-NN: BATCH_MATMUL"),
-    "cmsis_conv_groups": Change(1427, "0ec823ed2", "2024-02-09", "CMSIS-NN: grouped CONV_2D"),
+    "cmsis_transpose_conv_reversed": Change(
+        1557, "182c8c770", "2024-11-12", "CMSIS-NN: TRANSPOSE_CONV as a convolution with a reversed filter"
+    ),
     "cmsis_constant_sums": Change(1685, "11a8f50d9", "2025-10-17", "CMSIS-NN: kernel sums of constants alone"),
     "cmsis_depthwise_batches": Change(
         1887, "cc99d0597", "2026-05-27", "CMSIS-NN: DEPTHWISE_CONV_2D of several batches"
     ),
-    "cmsis_nn_e98ee09": Change(894, "5448dcf07", "2022-10-27", "CMSIS-NN e98ee09", until=1061),
-    "cmsis_nn_4ab83cc": Change(1899, "acc13e42e", "2026-06-24", "CMSIS-NN 4ab83cc, with the kernels that call it"),
+    "space_to_batch_shape": Change(
+        1375, "50433190c", "2023-11-28", "SPACE_TO_BATCH_ND computes its output's dims", until=1378
+    ),
+    "output_shapes": Change(
+        1398,
+        "bb54330fd",
+        "2024-01-02",
+        "CONV_2D, DEPTHWISE_CONV_2D, EXPAND_DIMS, RESHAPE, BATCH_TO_SPACE_ND, SPACE_TO_BATCH_ND compute outputs' dims",
+        until=1409,
+    ),
+    "reshape_of_any_rank": Change(1403, "515cfd27e", "2024-01-08", "RESHAPE's shape may have any rank", until=1409),
     "uint8_kernels": Change(4, "a37043ff7", "2021-04-09", "kernels of uint8", until=233),
     "kernels_8x16": Change(139, "c062c1b27", "2021-06-23", "CONCATENATION, TRANSPOSE_CONV ... of int16"),
     "quantize_int32": Change(350, "8b47571d2", "2021-11-09", "QUANTIZE of int32"),
@@ -207,25 +225,41 @@ _ARRIVALS: tuple[tuple[int, str, str, str], ...] = (
 )
 """Operators that MicroMutableOpResolver and a reference kernel came to know, and when."""
 
+CMSIS_NN_PINS: dict[str, Change] = {
+    pin: Change(position, commit, date, f"CMSIS-NN {pin}")
+    for position, commit, date, pin in (
+        (894, "5448dcf07", "2022-10-27", "e98ee09"),
+        (1061, "c373ad48b", "2023-03-02", "d071e9f"),
+        (1207, "6f2828619", "2023-06-14", "dc64e48"),
+        (1319, "3022d0960", "2023-09-19", "58f1770"),
+        (1361, "c845961df", "2023-11-07", "ca47625"),
+        (1366, "5beca7c52", "2023-11-14", "bfc54ed"),
+        (1427, "0ec823ed2", "2024-02-09", "2a999a2"),
+        (1438, "f5e498b68", "2024-02-23", "72e1ebf"),
+        (1453, "178cfebaa", "2024-03-18", "6cc31fb"),
+        (1468, "9741578df", "2024-04-23", "8492d82"),
+        (1473, "e5e230552", "2024-04-29", "15dbe7c"),
+        (1477, "6b766e357", "2024-05-07", "01dee38"),
+        (1525, "89f99a9e7", "2024-09-09", "95f293d"),
+        (1526, "6147f2044", "2024-09-17", "f2cb41c"),
+        (1557, "182c8c770", "2024-11-12", "22080c6"),
+        (1622, "392b78f2f", "2025-03-20", "e096196"),
+        (1882, "d0890bb45", "2026-05-21", "6d9d61d"),
+        (1899, "acc13e42e", "2026-06-24", "4ab83cc"),
+    )
+}
+"""The commit of CMSIS-NN that upstream's makefile fetches, oldest first; before, TFLM took it from CMSIS_5.
+
+Source: tensorflow/lite/micro/tools/make/ext_libs/cmsis_nn_download.sh.
+"""
+
 CHANGES: dict[str, Change] = {
     **_DEVICE,
     **_STRUCTS,
     **_KERNELS,
+    **{f"cmsis_nn_{pin}": change for pin, change in CMSIS_NN_PINS.items()},
     **{f"ops_{commit}": Change(position, commit, date, f"{ops} came") for position, commit, date, ops in _ARRIVALS},
 }
-
-NOT_MODELLED: tuple[Change, ...] = (
-    Change(1375, "50433190c", "2023-11-28", "SPACE_TO_BATCH_ND copies its output's dims", until=1378),
-    Change(
-        1398,
-        "bb54330fd",
-        "2024-01-02",
-        "CONV_2D, DEPTHWISE_CONV_2D, EXPAND_DIMS, RESHAPE, BATCH_TO_SPACE_ND and SPACE_TO_BATCH_ND copy their "
-        "outputs' dims",
-        until=1409,
-    ),
-)
-"""Changes that were undone within days, and in whose time no TFLM is simulated."""
 
 OPERATORS_SINCE: dict[str, str] = {op: f"ops_{commit}" for _, commit, _, ops in _ARRIVALS for op in ops.split()}
 """Operators that came later than the first rows, with the change that brought each."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tflm_sim.errors import UsageError
+from tflm_sim.targets.changes import CMSIS_NN_PINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class KernelLibrary:
 REFERENCE = KernelLibrary("reference")
 
 VERSIONS: dict[str, tuple[str, ...]] = {
-    "cmsis_nn": ("4ab83cc", "v7.0.0", "e98ee09"),
+    "cmsis_nn": ("4ab83cc", "6d9d61d", "e096196", "v7.0.0", *list(reversed(CMSIS_NN_PINS))[3:]),
     "esp_nn": ("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
 }
 """Modelled versions by library, the default first."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
-from tflm_sim.targets.changes import CHANGES
+from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS
 from tflm_sim.targets.history import is_commit, is_day
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.targets.libraries import find_library
@@ -83,7 +84,11 @@ _ESP_NN_PROOF: dict[str, dict[str, tuple[str, ...]]] = {
 """Which versions of ESP-NN, by variant, were compared in real esp-tflite-micro builds under the same layout rules."""
 
 _NO_BUILD: dict[tuple[str, str], tuple[str, str]] = {
-    ("cmsis_nn", "e98ee09"): ("cmsis_lstm", "TFLM from {date} on calls functions that it lacks"),
+    **{
+        ("cmsis_nn", old): (f"cmsis_nn_{new}", "TFLM from {date} on fetches a newer one")
+        for old, new in pairwise(CMSIS_NN_PINS)
+        if CMSIS_NN_PINS[new].position <= CHANGES["cmsis_transpose_conv_reversed"].position
+    },
     ("esp_nn", "1.1.0"): ("esp_nn_1_1_1", "esp-tflite-micro from 1.3.4 on asks for 1.1.1 or newer"),
 }
 """Versions that a runtime cannot be built with: the change since which, and why."""
@@ -220,22 +225,36 @@ def at_runtime(target: Target, text: str) -> Target:
     runtime = replace(found, compression=target.runtime.compression)
     if runtime.compression and not runtime.has("compression"):
         raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")
-    name = target.kernel_library.name
     library = target.kernel_library
-    if name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
-        if runtime.has("cmsis_nn_e98ee09") and library.version in ("e98ee09", VERSIONS["cmsis_nn"][0]):
-            library = replace(library, version="e98ee09")
-            return replace(target, runtime=runtime, kernel_library=library, verified_against="chirale-2.0.0")
-        since = CHANGES["cmsis_nn_4ab83cc"]
-        raise UsageError(
-            f"the CMSIS-NN kernels of {runtime.snapshot} are not modelled, only those since {since.commit} "
-            f"({since.date}) and those of CMSIS-NN e98ee09 (2022-10-27 to 2023-03-01); --kernels reference is"
-        )
+    if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
+        library = replace(library, version=_pinned_cmsis_nn(runtime))
     refuse_what_is_no_build(library, runtime)
-    if name == "esp_nn" and not runtime.forks:
+    if library.name == "esp_nn" and not runtime.forks:
         raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
-    proof = _RUNTIME_PROOF if target.kernel_library == REFERENCE else ""
-    return replace(target, runtime=runtime, verified_against=proof)
+    return replace(target, runtime=runtime, kernel_library=library, verified_against=_runtime_proof(library))
+
+
+def _pinned_cmsis_nn(runtime: Runtime) -> str:
+    """Return the commit of CMSIS-NN that a version of TFLM fetches.
+
+    Raises:
+        UsageError: It took CMSIS-NN from CMSIS_5, where it is not modelled.
+    """
+    found = [pin for pin in CMSIS_NN_PINS if runtime.has(f"cmsis_nn_{pin}")]
+    if not found:
+        first = next(iter(CMSIS_NN_PINS.values()))
+        raise UsageError(
+            f"the CMSIS-NN kernels of {runtime.snapshot} are not modelled, only those since {first.commit} "
+            f"({first.date}), before which they came with CMSIS_5; --kernels reference is"
+        )
+    return found[-1]
+
+
+def _runtime_proof(library: KernelLibrary) -> str:
+    """Return what proves a kernel library with another TFLM than the newest."""
+    if library == REFERENCE:
+        return _RUNTIME_PROOF
+    return _CMSIS_NN_PROOF.get(library.version, _OWN_FUNCTIONS) if library.name == "cmsis_nn" else ""
 
 
 def _own_build(target: Target, label: str, name: str) -> Target:
@@ -275,6 +294,9 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     return replace(machine, description=f"{machine.description} with {runtime.snapshot}")
 
 
+_CMSIS_NN_RUNS = {"d071e9f": "2023-04-10", "bfc54ed": "2024-01-05", "6cc31fb": "2024-04-01"}
+"""Versions of CMSIS-NN whose kernels ran in TFLM of a day, built for 32 bits (tests/golden/cmsis_nn_runs.json)."""
+_CMSIS_NN_PROOF = {"e98ee09": "chirale-2.0.0", **{pin: f"cmsis_nn-{day}" for pin, day in _CMSIS_NN_RUNS.items()}}
 _RUNTIME_PROOF = "x86_64 with reference kernels at 13 snapshots of 2021 to 2026 (tools/history_report.py)"
 
 
@@ -302,6 +324,7 @@ _RECORDINGS = {
     "cm4_cmsis_nn": "real TFLM, Cortex-M4 in qemu, CMSIS-NN kernels",
     "cm55_cmsis_nn": "real TFLM, Cortex-M55 in qemu, CMSIS-NN kernels",
     "chirale-2.0.0": "its TFLM and CMSIS-NN, built for 32 bits",
+    **{f"cmsis_nn-{day}": f"real TFLM of {day}, its CMSIS-NN, 32-bit build" for day in _CMSIS_NN_RUNS.values()},
     **{
         f"{build}-{version}-{variant}": f"real esp-tflite-micro {build[3:]}, 32-bit build, ESP-NN {version}"
         for build, variants in _ESP_NN_PROOF.items()

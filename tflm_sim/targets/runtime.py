@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.changes import CHANGES, ESP, NEWEST, NOT_MODELLED, UPSTREAM
-from tflm_sim.targets.history import Commit, find_commit, find_day, is_commit, is_day, main_line
+from tflm_sim.targets.changes import CHANGES, ESP, NEWEST, UPSTREAM
+from tflm_sim.targets.history import find_commit, find_day, is_commit, is_day
 
 REFERENCE_SNAPSHOT = "90b983c2b"
 WHEEL_SNAPSHOT = "8f6596d"
@@ -82,7 +82,7 @@ def find_runtime(text: str) -> Runtime:
         text: A commit of tensorflow/tflite-micro by seven or more digits, or a day: where main stood at its end, UTC.
 
     Raises:
-        UsageError: There is no such commit or day, it holds no library yet, or a change of then is not modelled.
+        UsageError: There is no such commit or day, or it holds no library yet.
     """
     if is_day(text):
         commit = find_day(text)
@@ -92,15 +92,4 @@ def find_runtime(text: str) -> Runtime:
         raise UsageError(f"'{text}' is neither a day (2023-06-15) nor a commit (7 or more digits of its hash)")
     if commit.position < FIRST_BUILD:
         raise UsageError(f"{commit.short} of {commit.day} holds no library yet; it begins with a37043ff7 of 2021-04-09")
-    _refuse_what_is_not_modelled(commit)
     return Runtime(commit.short, upstream=commit.position)
-
-
-def _refuse_what_is_not_modelled(commit: Commit) -> None:
-    for change in NOT_MODELLED:
-        if change.position <= commit.position < change.until:
-            end = main_line()[change.until - 1]
-            raise UsageError(
-                f"{commit.short} of {commit.day} is not modelled: {change.summary} since {change.commit} "
-                f"({change.date}), which {end.short} ({end.day}) undid; name a day before or after"
-            )

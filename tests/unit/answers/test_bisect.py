@@ -35,3 +35,12 @@ def test_the_first_state_is_where_it_begins_and_versions_come_in_their_order() -
     assert names == ["1.1.1", "1.1.2", "1.2.0", "1.2.1"]
     first, *_ = commits_between(configure("x86_64"), 1000, 1100)
     assert (first.name, first.summaries) == (first.configuration.target.runtime.snapshot, ())
+
+
+def test_cmsis_nn_is_the_one_of_each_commit() -> None:
+    states = list(commits_between(configure("cortex-m4"), 1200, 1210))
+    assert [(state.name, str(state.configuration.target.kernel_library)) for state in states] == [
+        ("96c4b8621", "cmsis_nn@d071e9f (dsp)"),
+        ("925909cf6", "cmsis_nn@d071e9f (dsp)"),
+        ("6f2828619", "cmsis_nn@dc64e48 (dsp)"),
+    ]

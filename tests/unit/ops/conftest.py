@@ -157,6 +157,7 @@ def _bench(
     target: str = "cortex-m4",
     kernels: str | None = "reference",
     runtime: str | None = None,
+    intermediates: Sequence[TensorSpec] | None = None,
     compressed: Sequence[int] = (),
     refuse: str = "",
 ) -> KernelBench:
@@ -167,8 +168,9 @@ def _bench(
 
     ins = None if inputs is None else [index(spec) for spec in inputs]
     outs = None if outputs is None else [index(spec) for spec in outputs]
+    between = None if intermediates is None else [index(spec) for spec in intermediates]
     if op in BUILTIN_OPERATORS:
-        builder.operator(op, ins, outs, options=options, options_type=options_type)
+        builder.operator(op, ins, outs, options=options, options_type=options_type, intermediates=between)
     else:
         builder.custom(op, ins, outs, options=custom_options)
     model = builder.model()
@@ -184,7 +186,7 @@ def _bench(
         resource_variables=resource_variables,
         compressed_tensors=frozenset(compressed),
     )
-    table = REFERENCE if kernels == "reference" else registrations(chosen)
+    table = REFERENCE if kernels == "reference" and runtime is None else registrations(chosen)
     return KernelBench(table[op], node, refuse)
 
 

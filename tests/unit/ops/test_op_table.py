@@ -32,6 +32,12 @@ def test_a_build_with_compression_replaces_the_rows_that_differ() -> None:
     assert changed == rows("COMPRESSION_MODELS") == {"ASSIGN_VARIABLE"}
 
 
+def test_a_kernel_that_came_later_is_not_found_beside_one_of_its_file_that_was_there() -> None:
+    table = registrations(preset("cortex-m4", runtime="2023-04-10"))
+    assert table["CONV_2D"] != REFERENCE["CONV_2D"]
+    assert table["TRANSPOSE_CONV"] == REFERENCE["TRANSPOSE_CONV"]  # until c845961df of 2023-11-07
+
+
 def test_an_operator_without_a_row_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         REFERENCE["TILE"]

@@ -1,6 +1,7 @@
 import pytest
 
 from tflm_sim.errors import UsageError
+from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset, proof_in_words
 
 
@@ -68,7 +69,7 @@ def test_the_library_that_a_target_brings_along_may_be_named() -> None:
 @pytest.mark.parametrize(
     ("name", "kernels", "message"),
     [
-        ("cortex-m4", "cmsis_nn@e98ee09", "does not go with 90b983c2b: TFLM from 2023-03-02 on calls functions"),
+        ("cortex-m4", "cmsis_nn@e98ee09", "does not go with 90b983c2b: TFLM from 2023-03-02 on fetches a newer"),
         ("esp32", "esp_nn@1.1.0", r"from 1\.3\.4 on asks for 1\.1\.1 or newer"),
         ("esp32-s3", "esp_nn_ansi@1.1.0", "esp_nn@1.1.0 does not go with"),
     ],
@@ -104,5 +105,36 @@ def test_an_old_library_goes_with_the_tflm_of_its_time() -> None:
     assert preset("esp32-s3-esphome", kernels="esp_nn@1.1.0").kernel_library.version == "1.1.0"
     then = at_runtime(preset("cortex-m4"), "2023-01-13")
     assert str(then.kernel_library) == "cmsis_nn@e98ee09 (dsp)"
-    with pytest.raises(UsageError, match="are not modelled"):
-        at_runtime(preset("cortex-m4"), "2023-06-15")
+    with pytest.raises(UsageError, match=r"since 5448dcf07 \(2022-10-27\), before which they came with CMSIS_5"):
+        at_runtime(preset("cortex-m4"), "2022-10-26")
+
+
+@pytest.mark.parametrize(
+    ("day", "version"),
+    [
+        ("2022-10-27", "e98ee09"),
+        ("2023-03-01", "e98ee09"),
+        ("2023-03-02", "d071e9f"),
+        ("2023-06-15", "dc64e48"),
+        ("2024-05-06", "15dbe7c"),
+        ("2024-09-09", "95f293d"),
+        ("2026-06-23", "6d9d61d"),
+        ("2026-06-24", "4ab83cc"),
+    ],
+)
+def test_the_cmsis_nn_of_a_day_is_the_one_that_upstream_fetched(day: str, version: str) -> None:
+    assert preset("cortex-m55", runtime=day).kernel_library == KernelLibrary("cmsis_nn", version, "mve")
+    with pytest.raises(UsageError, match=f"which links cmsis_nn@{version}" if version != "4ab83cc" else "does not go"):
+        preset("cortex-m55", kernels="cmsis_nn@72e1ebf", runtime=day)
+
+
+@pytest.mark.parametrize(
+    ("day", "proof"),
+    [
+        ("2023-05-01", "real TFLM of 2023-04-10, its CMSIS-NN, 32-bit build"),
+        ("2023-08-01", "the library's own size functions"),
+        ("2022-12-01", "its TFLM and CMSIS-NN, built for 32 bits"),
+    ],
+)
+def test_the_cmsis_nn_of_a_day_says_what_proves_it(day: str, proof: str) -> None:
+    assert proof_in_words(preset("cortex-m4", runtime=day).verified_against) == proof

@@ -2,10 +2,11 @@
 UNIDIRECTIONAL_SEQUENCE_LSTM.
 
 ADD has checks of its own. The LSTM keeps eight kernel sums in the tail for int8 and int16, and one scratch less; its
-weights and biases have to be constants. MUL, MAXIMUM, MINIMUM, PAD, PADV2 and TRANSPOSE have CMSIS-NN kernels too, with
-the reference Prepare: they have no row.
+weights and biases have to be constants. Until 0ec823ed2 (2024-02-09) int8 kept eight biases instead, and no scratch
+less. MUL, MAXIMUM, MINIMUM, PAD, PADV2 and TRANSPOSE have CMSIS-NN kernels too, with the reference Prepare: no row.
 
-Source: tensorflow/lite/micro/kernels/cmsis_nn/{add,pooling,softmax,svdf,unidirectional_sequence_lstm}.cc @ 90b983c.
+Source: tensorflow/lite/micro/kernels/cmsis_nn/{add,pooling,softmax,svdf,unidirectional_sequence_lstm}.cc @ 90b983c,
+c373ad48b.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tflm_sim.ops.reference.arithmetic import matching_dim
 from tflm_sim.ops.reference.binary_arithmetic import OPERANDS, check_sum
 from tflm_sim.ops.reference.lstm import Inputs, LstmLibrary, LstmSizes, lstm_prepare, lstm_tensor
 from tflm_sim.ops.reference.pooling import pooling_prepare
+from tflm_sim.ops.reference.quantization import checked_log2
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
 from tflm_sim.ops.reference.svdf import svdf_prepare
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
@@ -75,7 +77,11 @@ def _check_same_rows(source: KernelTensor, output: KernelTensor) -> None:
 
 
 def _prepare_svdf(node: Node) -> Steps[None]:
-    yield from svdf_prepare(Kernel(node, "cmsis_nn/svdf.cc"), _svdf_kernel_sums)
+    k = Kernel(node, "cmsis_nn/svdf.cc")
+    if k.has("cmsis_keeps_sums"):
+        yield from svdf_prepare(k, _svdf_kernel_sums)
+    else:
+        yield from svdf_prepare(Kernel(node, "svdf_common.cc"))
 
 
 def _svdf_kernel_sums(k: Kernel, weights_feature: KernelTensor) -> Steps[None]:
@@ -84,34 +90,68 @@ def _svdf_kernel_sums(k: Kernel, weights_feature: KernelTensor) -> Steps[None]:
     size = buffer_sizes(k.node).arm_svdf_s8_get_buffer_size(isa(k.node), Dims(filters, input_size, 1, 1))
     if size > 0:
         k.ensure(weights_feature.is_constant, "IsConstantTensor(weights_feature)")
+        k.check(weights_feature.is_constant, "GetTensorData<int8_t>(weights_feature) != nullptr")
         yield Persistent(size, "kernel_sums")
 
 
-_LSTM_INPUT, _CELL_STATE = 0, 19
+_LSTM_INPUT, _HIDDEN_STATE, _CELL_STATE = 0, 18, 19
 _WEIGHTS, _BIASES = range(1, 9), range(12, 16)
 _BIAS_SIZES: dict[int, int] = {TensorType.INT8: 4, TensorType.INT16: 8}
+_GATES = ((2, 6, 13), (3, 7, 14), (4, 8, 15), (1, 5, 12))
+"""Input weights, recurrent weights and bias of the forget, cell, output and input gate."""
 _SUMS = tuple(f"{gate}_{of}_kernel_sum" for of in ("data", "hidden") for gate in ("input", "forget", "cell", "output"))
 
 
-def _check_constants(k: Kernel, inputs: Inputs) -> None:
-    """Refuse weights and biases that are computed."""
+def _lstm_first(k: Kernel, inputs: Inputs) -> Steps[None]:
+    """Refuse weights and biases that are computed; once: keep the effective biases."""
+    if not k.has("cmsis_conv_groups"):
+        if lstm_tensor(inputs, _LSTM_INPUT).type == TensorType.INT8:
+            yield from _effective_biases(k, inputs)
+        return
     for number, positions in enumerate((_WEIGHTS, _BIASES), start=1):
         for position in positions:
             constant = lstm_tensor(inputs, position).is_constant
             k.ensure(constant, "IsConstantTensor(lstm_tensors.GetInternalTensor(i))", number)
 
 
+def _effective_biases(k: Kernel, inputs: Inputs) -> Steps[None]:
+    """``CalculateOpData``: a bias of int32 for each of eight weights, then the scales, until 0ec823ed2."""
+    source, hidden = lstm_tensor(inputs, _LSTM_INPUT), lstm_tensor(inputs, _HIDDEN_STATE)
+    for input_weights, recurrent_weights, bias in _GATES:
+        for position, state, added in ((input_weights, source, bias), (recurrent_weights, hidden, None)):
+            weights = lstm_tensor(inputs, position)
+            k.ensure_eq(len(weights.shape), 2, "weight_shape.DimensionsCount()", "2")
+            yield Persistent(size_of(k.node, weights.shape[0], 4), "effective_bias")
+            k.check(added is None or lstm_tensor(inputs, added).is_constant, "bias != nullptr")
+            k.check(state.zero_point == 0 or weights.is_constant, "weight != nullptr")
+    yield from _check_scales(k, lstm_tensor(inputs, _CELL_STATE))
+
+
+def _check_scales(k: Kernel, cell_state: KernelTensor) -> Steps[None]:
+    """Hold the quantization of the fifth intermediate, and that the cell state's scale is a power of two."""
+    hidden = yield from k.take(k.node.operator.intermediates, 4)
+    projected = k.require(hidden, "hidden")
+    k.ensure(projected.affine is not None, "hidden->quantization.type != kTfLiteNoQuantization")
+    yield from k.free(projected)
+    exponent = checked_log2(cell_state.scale)
+    k.ensure(exponent is not None, "CheckedLog2(cell_state->params.scale, &cell_scale)")
+    k.ensure(exponent is not None and exponent <= -9, "cell_scale <= -9")
+
+
 def _lstm_kernel_sums(node: Node, inputs: Inputs, sizes: LstmSizes) -> Steps[int]:
     """Keep a sum per gate for the input and for the hidden state; return how many scratch buffers follow."""
-    element = _BIAS_SIZES.get(lstm_tensor(inputs, _LSTM_INPUT).type)
+    runtime, type_ = node.target.runtime, lstm_tensor(inputs, _LSTM_INPUT).type
+    element = _BIAS_SIZES.get(type_)
     if element is None or lstm_tensor(inputs, _CELL_STATE).type != TensorType.INT16:
+        return 4
+    if not runtime.has("cmsis_lstm_int16" if type_ == TensorType.INT16 else "cmsis_conv_groups"):
         return 4
     for label in _SUMS:
         yield Persistent(size_of(node, sizes.state, element), label)
     return 3
 
 
-_LIBRARY = LstmLibrary("cmsis_nn/unidirectional_sequence_lstm.cc", _check_constants, _lstm_kernel_sums)
+_LIBRARY = LstmLibrary("cmsis_nn/unidirectional_sequence_lstm.cc", _lstm_first, _lstm_kernel_sums)
 
 
 def _prepare_lstm(node: Node) -> Steps[None]:

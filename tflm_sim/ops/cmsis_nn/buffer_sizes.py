@@ -1,11 +1,8 @@
 """One table entry per CMSIS-NN version: its buffer-size functions, under their C names.
 
 The newest version's functions are spelled out; an older one replaces those that a later commit changed, and the row
-says which commit. A later release is a new row.
-
-    4ab83cc  the reference snapshot's pin
-    v7.0.0   what TFLM linked from November 2024 (pin 22080c6, then e096196) to May 2026
-    e98ee09  October 2022, in Arduino libraries; for builds of that time only, whose kernels call fewer functions
+says which commit. A later release is a new row. ``tools/compare_cmsis_nn.py CHECKOUT`` holds each against the functions
+themselves, compiled.
 """
 
 from __future__ import annotations
@@ -59,20 +56,60 @@ _4AB83CC = BufferSizes(
     arm_svdf_s8_get_buffer_size=dense_sizes.arm_svdf_s8_get_buffer_size,
 )
 
+_S8_2024_03 = convolve_sizes.WrapperS8Before2ef559d(columns_overlap=True, columns_of_words=True, steps_of_words=True)
+
+# c01c0a1 (2026-03-06): from then on a grouped convolution is never taken for a pointwise or one-row one.
+_22080C6 = replace(
+    _4AB83CC,
+    arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.wrapper_s8_before_c01c0a1,
+    arm_convolve_wrapper_s4_get_buffer_size=convolve_sizes.wrapper_s4_before_c01c0a1,
+)
+_01DEE38 = replace(
+    _22080C6,
+    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.wrapper_s8_before_e8db23a,
+    arm_transpose_conv_s8_get_buffer_size=depthwise_sizes.transpose_conv_s8_before_628c103,
+)
+_15DBE7C = replace(_01DEE38, arm_depthwise_conv_wrapper_s4_get_buffer_size=depthwise_sizes.wrapper_s4_before_429fb5c)
+_8492D82 = replace(_15DBE7C, arm_convolve_wrapper_s4_get_buffer_size=convolve_sizes.wrapper_s4_before_ac4a57a)
+_6CC31FB = replace(
+    _8492D82,
+    arm_convolve_wrapper_s8_get_buffer_size=_S8_2024_03,
+    arm_convolve_wrapper_s16_get_buffer_size=convolve_sizes.wrapper_s16_before_1af62f8,
+)
+_58F1770 = replace(_6CC31FB, arm_convolve_wrapper_s8_get_buffer_size=replace(_S8_2024_03, columns_overlap=False))
+_DC64E48 = replace(
+    _58F1770,
+    arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.WrapperS8Before2ef559d(steps_of_words=True),
+    arm_fully_connected_s8_get_buffer_size=dense_sizes.no_kernel_sums,
+    arm_svdf_s8_get_buffer_size=dense_sizes.no_kernel_sums,
+)
+_D071E9F = replace(_DC64E48, arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.WrapperS8Before2ef559d())
+_E98EE09 = replace(
+    _D071E9F,
+    arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.WrapperS8Before2ef559d(any_step=False),
+    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.wrapper_s8_before_2e4abf5,
+    arm_depthwise_conv_wrapper_s16_get_buffer_size=depthwise_sizes.wrapper_s16_e98ee09,
+)
+
 BUFFER_SIZES: dict[str, BufferSizes] = {
     "4ab83cc": _4AB83CC,
-    # c01c0a1 (2026-03-06): from then on a grouped convolution is never taken for a pointwise or one-row one.
-    "v7.0.0": replace(
-        _4AB83CC,
-        arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.wrapper_s8_before_c01c0a1,
-        arm_convolve_wrapper_s4_get_buffer_size=convolve_sizes.wrapper_s4_before_c01c0a1,
-    ),
-    "e98ee09": replace(
-        _4AB83CC,
-        arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.wrapper_s8_e98ee09,
-        arm_convolve_wrapper_s16_get_buffer_size=convolve_sizes.wrapper_s16_e98ee09,
-        arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.wrapper_s8_e98ee09,
-        arm_fully_connected_s8_get_buffer_size=dense_sizes.no_kernel_sums,
-        arm_svdf_s8_get_buffer_size=dense_sizes.no_kernel_sums,
-    ),
+    "6d9d61d": _4AB83CC,
+    "v7.0.0": _22080C6,
+    "e096196": _22080C6,
+    "22080c6": _22080C6,
+    "f2cb41c": _01DEE38,
+    "95f293d": _01DEE38,
+    "01dee38": _01DEE38,
+    "15dbe7c": _15DBE7C,
+    "8492d82": _8492D82,
+    "6cc31fb": _6CC31FB,
+    "72e1ebf": _58F1770,
+    "2a999a2": _58F1770,
+    "bfc54ed": _58F1770,
+    "ca47625": _58F1770,
+    "58f1770": _58F1770,
+    "dc64e48": _DC64E48,
+    "d071e9f": _D071E9F,
+    "e98ee09": _E98EE09,
 }
+"""By commit (``targets.changes.CMSIS_NN_PINS`` says who links it) or release; v7.0.0 is 22080c6."""

@@ -14,10 +14,12 @@ Source: tensorflow/lite/micro/kernels/cmsis_nn/{conv,depthwise_conv,transpose_co
 
 from __future__ import annotations
 
+from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims, DwConvParams, Tile, TransposeConvParams
 from tflm_sim.ops.cmsis_nn.geometry import (
     buffer_sizes,
+    check_pair,
     check_rank_4,
     check_supported_input,
     conv_params,
@@ -26,10 +28,10 @@ from tflm_sim.ops.cmsis_nn.geometry import (
 )
 from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, result, source, unchecked
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.reference import output_shapes
 from tflm_sim.ops.reference.arithmetic import flat_size, matching_dim
 from tflm_sim.ops.reference.conv import (
     CONV,
-    CONV_PAIRS,
     DEPTHWISE_CONV,
     FILTER,
     convolution_data,
@@ -37,12 +39,13 @@ from tflm_sim.ops.reference.conv import (
     parse_transpose_conv,
     per_channel_arrays,
     read_height_and_width,
+    reshaped_output,
     transpose_conv_data,
     unpacked_filter,
 )
 from tflm_sim.ops.reference.window import strides
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
-from tflm_sim.ops.roles import op_data, size_of
+from tflm_sim.ops.roles import fail, op_data, size_of
 
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
 _QUANTIZED = (_INT8, _INT16)
@@ -54,19 +57,22 @@ def _conv(
 ) -> Steps[None]:
     k.same_c_type(source, output)
     check_supported_input(k, source)
-    k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
+    check_pair(k, source, kernel)
     if k.has("cmsis_conv_groups"):
         _check_conv_dims(k, source, kernel, output)
+    elif k.has("output_shapes"):
+        output_shapes.check_conv(k, source, kernel, output)
     else:
         matching_dim((source.shape, 0), (output.shape, 0))
         check_rank_4(k, input=source, filter=kernel, output=output)
-    if not k.has("cmsis_int4"):
+    if k.has("cmsis_conv_int4") and not k.has("cmsis_int4"):
         yield from unpacked_filter(k.node, kernel)
-    image, window, result = Dims(*source.shape), Dims(1, *kernel.shape[1:]), Dims(*output.shape)
     arrays = False
     if source.type in _QUANTIZED:
         arrays = yield from per_channel_arrays(k.node, kernel.shape[0])
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
+    yield from reshaped_output(k, CONV, source, kernel, output)
+    image, window, result = Dims(*source.shape), Dims(1, *kernel.shape[1:]), Dims(*output.shape)
     params = conv_params(k.node, CONV.table, image, window)
     sizes, build = buffer_sizes(k.node), isa(k.node)
     if source.type == _INT8:
@@ -93,7 +99,9 @@ def _check_conv_dims(k: Kernel, source: KernelTensor, kernel: KernelTensor, outp
 def _depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> Steps[None]:
     k.same_c_type(source, output)
     check_supported_input(k, source)
-    k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
+    check_pair(k, source, kernel)
+    if k.has("output_shapes"):
+        output_shapes.check_depthwise_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
     arrays = False
     if source.type in _QUANTIZED:
@@ -106,6 +114,7 @@ def _depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, outpu
     if not k.has("cmsis_int4"):
         yield from unpacked_filter(k.node, kernel)
     yield from convolution_data(k.node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
+    yield from reshaped_output(k, DEPTHWISE_CONV, source, kernel, output)
     if source.type == _INT8:
         yield from optional_scratch(_depthwise_size(k, source, kernel, output), "depthwise_conv_wrapper")
 
@@ -121,18 +130,18 @@ def _depthwise_size(k: Kernel, source: KernelTensor, kernel: KernelTensor, outpu
     result = Dims(batches, output.shape[1], output.shape[2], depth)
     params = DwConvParams(0, *conv_params(k.node, DEPTHWISE_CONV.table, image, window))
     sizes = buffer_sizes(k.node)
-    size_of_kernel = (
-        sizes.arm_depthwise_conv_wrapper_s4_get_buffer_size
-        if kernel.type == _INT4 and k.has("cmsis_int4")
-        else sizes.arm_depthwise_conv_wrapper_s8_get_buffer_size
-    )
-    return size_of_kernel(isa(k.node), params, image, window, result)
+    if kernel.type == _INT4 and k.has("cmsis_int4"):
+        return sizes.arm_depthwise_conv_wrapper_s4_get_buffer_size(isa(k.node), params, image, window, result)
+    if kernel.type != _INT8 and k.has("cmsis_int4"):
+        raise fail(f"Filter type {type_name(kernel.type)} ({type_number(kernel.type)}) not supported.")
+    return sizes.arm_depthwise_conv_wrapper_s8_get_buffer_size(isa(k.node), params, image, window, result)
 
 
 def _transpose_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
     k.same_c_type(source, output)
     check_supported_input(k, source)
-    k.ensure_msg((source.type, kernel.type) in _TRANSPOSE_PAIRS, HYBRID)
+    is_old_pair = not k.has("cmsis_checks_types") and source.type == kernel.type
+    k.ensure_msg(is_old_pair or (source.type, kernel.type) in _TRANSPOSE_PAIRS, HYBRID)
     read_height_and_width(k, output, kernel)
     arrays = yield from per_channel_arrays(k.node, k.dim(kernel, 0))
     if source.type == _INT8:
@@ -149,7 +158,7 @@ def _transpose_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
 
 
 def _transpose_scratch(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> Steps[None]:
-    """Request the two buffers of the int8 kernel, also when they have 0 bytes."""
+    """Request the two buffers of the int8 kernel, also when they have 0 bytes; once the second held the sums."""
     check_rank_4(k, input=source, filter=kernel, output=output)
     batches = matching_dim((source.shape, 0), (output.shape, 0))
     output_depth = matching_dim((kernel.shape, 0), (output.shape, 3))
@@ -162,6 +171,9 @@ def _transpose_scratch(k: Kernel, source: KernelTensor, kernel: KernelTensor, ou
     yield Scratch(
         sizes.arm_transpose_conv_s8_get_buffer_size(isa(k.node), params, image, window, result), "transpose_conv_s8"
     )
+    if not k.has("cmsis_transpose_conv_reversed"):
+        yield Scratch(size_of(k.node, result.h * result.w * result.c, 4), "accumulator")
+        return
     reverse = sizes.arm_transpose_conv_s8_get_reverse_conv_buffer_size(params, image, window)
     yield Scratch(reverse, "transpose_conv_s8_reverse_conv")
 

@@ -9,6 +9,8 @@ Source: Source/ConvolutionFunctions/arm_convolve_get_buffer_sizes_{s4,s8,s16}.c 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa
 from tflm_sim.units import align_up
 
@@ -117,24 +119,61 @@ def wrapper_s4_before_c01c0a1(
     return arm_convolve_wrapper_s4_get_buffer_size(isa, conv_params, input_dims, no_groups, output_dims)
 
 
-def wrapper_s8_e98ee09(
+def wrapper_s4_before_ac4a57a(
     isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
 ) -> int:
-    """Return what the int8 wrapper asked for in October 2022: columns of whole vectors only on MVE."""
-    column = input_dims.c * filter_dims.w * filter_dims.h
-    ungrouped = filter_dims._replace(c=input_dims.c)
-    if conv_params.stride == (1, 1) and arm_nn_is_convolve_1x1(conv_params, input_dims, ungrouped):
-        return 0
-    if isa != "mve":
-        return 2 * column * 2
-    one_row = input_dims.h == 1 and filter_dims.h == 1 and conv_params.dilation.w == 1
-    return 0 if one_row and output_dims.w % 4 == 0 else 4 * align_up(column, 8)
+    """Return what the wrapper for 4-bit weights asked for until April 2024, when MVE got a kernel of its own."""
+    return wrapper_s4_before_c01c0a1("scalar", conv_params, input_dims, filter_dims, output_dims)
 
 
-def wrapper_s16_e98ee09(
+@dataclass(frozen=True, slots=True)
+class WrapperS8Before2ef559d:
+    """The int8 wrapper until March 2024: columns of whole int16 vectors on MVE, and no copy of a row's padded ends.
+
+    Attributes:
+        columns_overlap: On MVE, a row of which one output reads both padded ends is copied into columns (20c9214).
+        columns_of_words: Elsewhere columns are rounded up to four elements (f0bf5ff).
+        steps_of_words: The kernel for one row takes steps over whole words (365f4b5); before: rows of outputs in fours.
+        any_step: A pointwise convolution may have steps.
+    """
+
+    columns_overlap: bool = False
+    columns_of_words: bool = False
+    steps_of_words: bool = False
+    any_step: bool = True
+
+    def __call__(
+        self, isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+    ) -> int:
+        """Return the bytes."""
+        filter_dims = filter_dims._replace(c=input_dims.c)
+        if self._is_pointwise(conv_params, input_dims, filter_dims):
+            return 0
+        column = input_dims.c * filter_dims.w * filter_dims.h
+        if isa != "mve":
+            return 2 * align_up(column, 4 if self.columns_of_words else 1) * 2
+        if self._is_row(conv_params, input_dims, filter_dims, output_dims) and not (
+            self.columns_overlap and not _ends_are_apart(conv_params, input_dims, filter_dims, output_dims)
+        ):
+            return 0
+        return 4 * align_up(column, 8)
+
+    def _is_pointwise(self, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims) -> bool:
+        return arm_nn_is_convolve_1x1(conv_params, input_dims, filter_dims) and (
+            self.any_step or conv_params.stride == (1, 1)
+        )
+
+    def _is_row(self, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims) -> bool:
+        if self.steps_of_words:
+            return arm_nn_is_convolve_1_x_n(conv_params, input_dims, filter_dims)
+        one_row = input_dims.h == 1 and filter_dims.h == 1 and conv_params.dilation.w == 1
+        return one_row and output_dims.w % 4 == 0
+
+
+def wrapper_s16_before_1af62f8(
     isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
 ) -> int:
-    """Return what the int16 wrapper asked for in October 2022: only the DSP kernel for up to 511 products."""
+    """Return what the int16 wrapper asked for until April 2024: only the DSP kernel for up to 511 products."""
     column = input_dims.c * filter_dims.w * filter_dims.h
     return 2 * column * 2 if isa == "dsp" and column < 512 and conv_params.dilation == (1, 1) else 0
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims
-from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, check_supported_input, isa, optional_scratch
-from tflm_sim.ops.kernel import HYBRID, OP_DATA, OUTPUT, Kernel, Prepare, source
+from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, check_pair, check_supported_input, isa, optional_scratch
+from tflm_sim.ops.kernel import OP_DATA, OUTPUT, Kernel, Prepare, source
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.options import int_option
-from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_flat_size, runtime_shape
+from tflm_sim.ops.reference.arithmetic import flat_size, runtime_dim, runtime_flat_size, runtime_shape
 from tflm_sim.ops.reference.batch_matmul import check_ranks, product_shape, reshape_output, transposed_copy
-from tflm_sim.ops.reference.conv import CONV_PAIRS, unpacked_filter
+from tflm_sim.ops.reference.conv import unpacked_filter
 from tflm_sim.ops.reference.fully_connected import LAYER, layer_data, parse
 from tflm_sim.ops.reference.quantization import check_product_scale
-from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
+from tflm_sim.ops.requests import FreeTempBuffer, KernelTensor, Persistent, Scratch, Steps, TempBuffer
 from tflm_sim.ops.roles import op_data, size_of
 
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
@@ -30,7 +30,7 @@ def _fully_connected(
 ) -> Steps[None]:
     k.same_c_type(source, output)
     check_supported_input(k, source)
-    k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
+    check_pair(k, source, kernel)
     if k.has("fc_per_channel"):
         _check_output_rank(k, output)
     accumulation_depth = runtime_dim(runtime_shape(kernel), len(kernel.shape) - 1)
@@ -41,17 +41,15 @@ def _fully_connected(
         "!data->reference_op_data.is_per_channel || (data->reference_op_data.is_per_channel && "
         "input->type == kTfLiteInt8 && filter->type != kTfLiteInt4)",
     )
-    if source.type != _INT8 and not k.has("cmsis_int4"):
-        yield from unpacked_filter(k.node, kernel)
     window = Dims(accumulation_depth, 1, 1, output.shape[-1])
     if source.type == _INT16:
         k.zero_points(input=source, output=output)
         size = buffer_sizes(k.node).arm_fully_connected_s16_get_buffer_size(isa(k.node), window)
         yield from optional_scratch(size, "fully_connected_s16")
     elif source.type == _INT8 and (kernel.type != _INT4 or not k.has("cmsis_int4")):
-        constant = kernel.is_constant and (bias is None or bias.is_constant)
-        keeps_sums = k.has("cmsis_keeps_sums") and (constant or not k.has("cmsis_constant_sums"))
-        yield from _int8_buffers(k, kernel, output, window, per_channel=per_channel, keeps_sums=keeps_sums)
+        yield from _int8_buffers(k, kernel, bias, output, window, per_channel=per_channel)
+    if not k.has("cmsis_int4"):
+        yield from unpacked_filter(k.node, kernel)
 
 
 def _check_output_rank(k: Kernel, output: KernelTensor) -> None:
@@ -59,7 +57,7 @@ def _check_output_rank(k: Kernel, output: KernelTensor) -> None:
 
 
 def _int8_buffers(
-    k: Kernel, kernel: KernelTensor, output: KernelTensor, window: Dims, *, per_channel: bool, keeps_sums: bool
+    k: Kernel, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor, window: Dims, *, per_channel: bool
 ) -> Steps[None]:
     """Request the buffers of an int8 layer: as a pointwise convolution where it can run as one."""
     node, sizes = k.node, buffer_sizes(k.node)
@@ -71,16 +69,32 @@ def _int8_buffers(
         elif not per_channel:
             yield Scratch(size_of(node, window.c, 4 * 2), "conv_1x1 quantization")
         image = Dims(runtime_flat_size(output.shape[:-1]), 1, 1, window.n)
-        size, label = sizes.arm_convolve_1x1_s8_fast_get_buffer_size(isa(node), image), "convolve_1x1_s8"
-        keeps_sums = False
+        yield from optional_scratch(sizes.arm_convolve_1x1_s8_fast_get_buffer_size(isa(node), image), "convolve_1x1_s8")
+        return
+    size = sizes.arm_fully_connected_s8_get_buffer_size(isa(node), window)
+    if size > 0 and _keeps_sums(k, kernel, bias):
+        yield from _kernel_sums(k, kernel, size)
     else:
-        size, label = sizes.arm_fully_connected_s8_get_buffer_size(isa(node), window), "fully_connected_s8"
-    if not k.has("cmsis_int4"):
-        yield from unpacked_filter(node, kernel)
-    if size > 0 and keeps_sums:
-        yield Persistent(size, "kernel_sums")
-    else:
-        yield from optional_scratch(size, label)
+        yield from optional_scratch(size, "fully_connected_s8")
+
+
+def _keeps_sums(k: Kernel, kernel: KernelTensor, bias: KernelTensor | None) -> bool:
+    """Return whether the sums of the weights are computed in Prepare, into the tail."""
+    if k.has("cmsis_constant_sums"):
+        return kernel.is_constant and (bias is None or bias.is_constant)
+    if k.has("cmsis_fc_sums_of_data"):
+        return kernel.is_constant
+    return k.has("cmsis_keeps_sums")
+
+
+def _kernel_sums(k: Kernel, kernel: KernelTensor, size: int) -> Steps[None]:
+    """Keep the sums of the weights; those of int4 were unpacked into a temp buffer for it."""
+    yield Persistent(size, "kernel_sums")
+    k.check(kernel.is_constant, "filter_data != nullptr")
+    if kernel.type == _INT4 and not k.has("cmsis_int4"):
+        unpacked = yield TempBuffer(flat_size(kernel), 16, "unpacked_filter")
+        k.check(unpacked is not None, "unpacked_filter_buf != nullptr")
+        yield FreeTempBuffer(unpacked)
 
 
 def _batch_matmul(k: Kernel, lhs: KernelTensor, rhs: KernelTensor, output: KernelTensor) -> Steps[None]:

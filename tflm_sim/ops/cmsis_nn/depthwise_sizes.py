@@ -88,13 +88,46 @@ def arm_transpose_conv_s8_get_reverse_conv_buffer_size(
     return input_dims.c * filter_dims.w * filter_dims.h * filter_dims.n
 
 
-def wrapper_s8_e98ee09(
+def wrapper_s8_before_e8db23a(
     isa: Isa, dw_conv_params: DwConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
 ) -> int:
-    """Return what the int8 wrapper asked for in October 2022, for a 3x3 window too (until 2e4abf5)."""
+    """Return what the int8 wrapper asked for until November 2024: one input channel was no convolution on MVE."""
+    if isa != "mve":
+        return arm_depthwise_conv_wrapper_s8_get_buffer_size(isa, dw_conv_params, input_dims, filter_dims, output_dims)
+    return wrapper_s8_before_2e4abf5(isa, dw_conv_params, input_dims, filter_dims, output_dims)
+
+
+def wrapper_s8_before_2e4abf5(
+    isa: Isa, dw_conv_params: DwConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return what the int8 wrapper asked for until December 2022: also for a 3x3 window."""
     if not _has_one_output_per_input(dw_conv_params, input_dims, output_dims):
         return 0
     return arm_depthwise_conv_s8_opt_get_buffer_size(isa, input_dims, filter_dims)
+
+
+def wrapper_s4_before_429fb5c(
+    isa: Isa, dw_conv_params: DwConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return what the wrapper for 4-bit weights asked for until April 2024: what DSP cores do."""
+    return arm_depthwise_conv_wrapper_s4_get_buffer_size("dsp", dw_conv_params, input_dims, filter_dims, output_dims)
+
+
+def wrapper_s16_e98ee09(
+    isa: Isa, dw_conv_params: DwConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return what the int16 wrapper asked for in October 2022: the fast kernel took up to 511 products."""
+    fast = dw_conv_params.ch_mult == 1 and dw_conv_params.dilation == (1, 1)
+    if not fast or filter_dims.w * filter_dims.h * input_dims.c >= 512:
+        return 0
+    return arm_depthwise_conv_fast_s16_get_buffer_size(isa, input_dims, filter_dims)
+
+
+def transpose_conv_s8_before_628c103(
+    isa: Isa, transpose_conv_params: TransposeConvParams, input_dims: Dims, filter_dims: Dims, out_dims: Dims
+) -> int:
+    """Return the bytes of all int32 products, until November 2024; the sums of the outputs were a buffer of TFLM's."""
+    return filter_dims.w * filter_dims.h * input_dims.w * input_dims.h * out_dims.c * 4
 
 
 def _has_one_output_per_input(dw_conv_params: DwConvParams, input_dims: Dims, output_dims: Dims) -> bool:

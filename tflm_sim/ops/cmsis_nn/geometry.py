@@ -7,8 +7,9 @@ from typing import cast
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa, Tile
-from tflm_sim.ops.kernel import Kernel
+from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.reference.conv import CONV_PAIRS
 from tflm_sim.ops.reference.window import Extent, dilations, padding_before, strides
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 
@@ -48,6 +49,12 @@ _SUPPORTED = (TensorType.FLOAT32, TensorType.INT16, TensorType.INT8)
 def check_supported_input(k: Kernel, tensor: KernelTensor) -> None:
     """Refuse what is neither float32 nor int16 nor int8."""
     k.ensure_msg(tensor.type in _SUPPORTED, "Input data type not supported")
+
+
+def check_pair(k: Kernel, source: KernelTensor, kernel: KernelTensor) -> None:
+    """Refuse a filter whose type does not go with the input's; until 5c2ac76b8 equal types passed, whichever."""
+    is_old_pair = not k.has("cmsis_checks_types") and source.type == kernel.type
+    k.ensure_msg(is_old_pair or (source.type, kernel.type) in CONV_PAIRS, HYBRID)
 
 
 def check_rank_4(k: Kernel, **tensors: KernelTensor) -> None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, trusted, unchecked
-from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.reference.arithmetic import MAX_RUNTIME_RANK
+from tflm_sim.ops.reference.output_shapes import prepare_with_blocks
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import fail, op_data, writable_dims
 from tflm_sim.units import int32
@@ -114,6 +115,17 @@ def _depth_to_space(k: Kernel, source: KernelTensor, output: KernelTensor) -> St
 
 
 _MAYBE = unchecked(INPUT), unchecked(OUTPUT)
+_SPACE_TO_BATCH = Prepare("space_to_batch_nd.cc", counts(3), takes=_MAYBE, body=_batch)
+_BATCH_TO_SPACE = Prepare("batch_to_space_nd.cc", counts(3), takes=_MAYBE, body=_batch)
+
+
+def _space_to_batch(node: Node) -> Steps[None]:
+    computes = node.target.runtime.has("space_to_batch_shape") or node.target.runtime.has("output_shapes")
+    yield from prepare_with_blocks(node) if computes else _SPACE_TO_BATCH(node)
+
+
+def _batch_to_space(node: Node) -> Steps[None]:
+    yield from prepare_with_blocks(node) if node.target.runtime.has("output_shapes") else _BATCH_TO_SPACE(node)
 
 
 MODELS: tuple[OpModel, ...] = (
@@ -123,12 +135,8 @@ MODELS: tuple[OpModel, ...] = (
         prepare=Prepare("cumsum.cc", counts(2), takes=trusted(INPUT, _AXIS, OUTPUT), body=_cumsum),
     ),
     OpModel("REVERSE_V2", prepare=Prepare("reverse.cc", counts(2), takes=(INPUT, _AXIS, OUTPUT), body=_reverse)),
-    OpModel(
-        "SPACE_TO_BATCH_ND",
-        init=op_data("SpaceToBatchParams"),
-        prepare=Prepare("space_to_batch_nd.cc", counts(3), takes=_MAYBE, body=_batch),
-    ),
-    OpModel("BATCH_TO_SPACE_ND", prepare=Prepare("batch_to_space_nd.cc", counts(3), takes=_MAYBE, body=_batch)),
+    OpModel("SPACE_TO_BATCH_ND", init=op_data("SpaceToBatchParams"), prepare=_space_to_batch),
+    OpModel("BATCH_TO_SPACE_ND", prepare=_batch_to_space),
     OpModel(
         "SPACE_TO_DEPTH",
         "TfLiteSpaceToDepthParams",

@@ -22,6 +22,7 @@ from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, source, unchecked
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation
+from tflm_sim.ops.reference import output_shapes
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.reference.quantization import check_convolution_quantization
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
@@ -68,16 +69,21 @@ DEPTHWISE_CONV = Convolution(
 def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
     k.same_c_type(source, output)
     k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
+    if k.has("output_shapes"):
+        output_shapes.check_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
     arrays = yield from per_channel_arrays(k.node, k.dim(kernel, 0))
     if source.type in (_INT8, _INT16):
         check_scales(k, kernel, CONV.axis, CONV.axis_name)
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
+    yield from reshaped_output(k, CONV, source, kernel, output)
     yield from unpacked_filter(k.node, kernel)
     yield from decompressed_filter_and_bias(k.node, kernel)
 
 
 def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
+    if k.has("output_shapes"):
+        output_shapes.check_depthwise_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
     arrays = yield from per_channel_arrays(k.node, k.dim(kernel, 3))
     if source.type == _INT8:
@@ -86,6 +92,7 @@ def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
     k.ensure_msg(source.type == kernel.type or (source.type, kernel.type) in pairs, HYBRID)
     yield from unpacked_filter(k.node, kernel)
     yield from convolution_data(k.node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
+    yield from reshaped_output(k, DEPTHWISE_CONV, source, kernel, output)
     yield from decompressed_filter_and_bias(k.node, kernel)
 
 
@@ -150,6 +157,14 @@ def convolution_data(node: Node, kind: Convolution, type_: int, *, arrays_alloca
     if has_bias or not k.has("depthwise_conv_without_bias"):
         yield from k.free(k.require(bias, "bias"))
     yield from k.free(output)
+
+
+def reshaped_output(
+    k: Kernel, kind: Convolution, source: KernelTensor, kernel: KernelTensor, output: KernelTensor
+) -> Steps[None]:
+    """Compute the output's dims, where the runtime's kernels do."""
+    if k.has("output_shapes"):
+        yield from output_shapes.convolved_dims(k, kind.table, source, kernel, output, channels=kind.axis)
 
 
 def _check_int16_types(k: Kernel, kernel: KernelTensor, output: KernelTensor, bias: KernelTensor | None) -> None:

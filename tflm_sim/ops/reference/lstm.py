@@ -53,12 +53,12 @@ class LstmLibrary(NamedTuple):
 
     Attributes:
         file: Its source.
-        check: Checks of its own, after ``ValidateTensorStatus``.
+        first: What it checks and asks for of its own, after ``ValidateTensorStatus``.
         kernel_sums: What it keeps in the tail; returns how many scratch buffers follow.
     """
 
     file: str
-    check: Callable[[Kernel, Inputs], None]
+    first: Callable[[Kernel, Inputs], Steps[None]]
     kernel_sums: Callable[[Node, Inputs, LstmSizes], Steps[int]]
 
 
@@ -67,7 +67,11 @@ def _four_buffers(node: Node, inputs: Inputs, sizes: LstmSizes) -> Steps[int]:
     return 4
 
 
-_REFERENCE = LstmLibrary("unidirectional_sequence_lstm.cc", lambda k, inputs: None, _four_buffers)
+def _nothing(k: Kernel, inputs: Inputs) -> Steps[None]:
+    yield from ()
+
+
+_REFERENCE = LstmLibrary("unidirectional_sequence_lstm.cc", _nothing, _four_buffers)
 
 
 def _init(node: Node) -> Steps[object]:
@@ -105,7 +109,7 @@ def lstm_prepare(node: Node, library: LstmLibrary) -> Steps[None]:
 def _with_tensors(k: Kernel, library: LstmLibrary, inputs: Inputs, output: KernelTensor | None) -> Steps[None]:
     node = k.node
     sequence = _check_tensors(Kernel(node, _EVAL, "ValidateTensorStatus"), inputs, output)
-    library.check(k, inputs)
+    yield from library.first(k, inputs)
     common = Kernel(node, _COMMON)
     sizes = _sizes(common, inputs)
     _check_sizes(common, inputs, sequence, sizes)

@@ -15,6 +15,7 @@ from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, result, 
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import bounded_dims, convertible_types, dims_option
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_shape
+from tflm_sim.ops.reference.output_shapes import expanded_dims, requested_shape
 from tflm_sim.ops.requests import KernelTensor, Log, SetShape, Steps
 from tflm_sim.ops.roles import fail, writable_dims
 from tflm_sim.units import int32
@@ -38,14 +39,20 @@ def _element_counts(k: Kernel, shape: tuple[int, ...]) -> tuple[int, int]:
 def _reshape_output(k: Kernel) -> Steps[None]:
     """``ReshapeOutput``."""
     source = yield from k.input(0)
+    computes = k.has("output_shapes")
+    new_shape = (yield from k.optional_input(1)) if computes else None
     output = yield from k.output(0)
-    shape = output.shape
+    shape = requested_shape(k, new_shape, output) if computes else output.shape
     if len(k.node.inputs) == 1 and shape == (0,):
         shape = ()
-        yield SetShape(output.eval, shape)
+        if not computes:
+            yield SetShape(output.eval, shape)
     input_count = int32(source.flat_size)
     output_count, stretch_dim = _element_counts(k, shape)
+    if computes and shape == ():
+        yield from writable_dims(output, shape)
     if stretch_dim >= 0:
+        shape = output.shape
         size = int32(k.divide(input_count, output_count))
         stretched = (*shape[:stretch_dim], size, *shape[stretch_dim + 1 :])
         if k.has("reshape_dims"):
@@ -55,7 +62,7 @@ def _reshape_output(k: Kernel) -> Steps[None]:
         output_count = int32(output_count * size)
     k.same_type(source, output)
     k.ensure_eq(input_count, output_count, "num_input_elements", "num_output_elements")
-    yield from k.free(source, output)
+    yield from k.free(source, new_shape, output)
 
 
 def _reshape_status(k: Kernel) -> Steps[int]:
@@ -111,13 +118,16 @@ def _axis_value(k: Kernel, axis: KernelTensor) -> int:
     return k.constants(axis, 1, "axis")[0]
 
 
-def _expand_dims(k: Kernel, source: KernelTensor, axis: KernelTensor, output: KernelTensor) -> None:
+def _expand_dims(k: Kernel, source: KernelTensor, axis: KernelTensor, output: KernelTensor) -> Steps[None]:
     """``VerifyTensorDim``: the output has the input's dims with a 1 put in before dimension ``axis``."""
     k.ensure_msg(axis.is_constant, "Non-constant >axis< tensor is not supported")
     value = _axis_value(k, axis)
     input_shape = runtime_shape(source)
     if value < 0:
         value += len(input_shape) + 1
+    if k.has("output_shapes"):
+        yield from expanded_dims(k, source, value, output)
+        return
     k.ensure(value <= len(input_shape), "axis_value <= input_shape.DimensionsCount()")
     output_shape = runtime_shape(output)
     ranks = "output_shape.DimensionsCount() == input_shape.DimensionsCount() + 1"

@@ -9,10 +9,14 @@ struct cmsis_nn_lstm_gate {  // :226
   int32_t input_multiplier, input_shift; void *input_weights, *input_effective_bias;
   int32_t hidden_multiplier, hidden_shift; void *hidden_weights, *hidden_effective_bias, *bias; enum activation_type;
 };
-struct cmsis_nn_lstm_params {  // :243
+struct [[cmsis_conv_groups]] cmsis_nn_lstm_params {  // :243
   int32_t time_major, batch_size, time_steps, input_size, hidden_size, input_offset, forget_to_cell_multiplier,
   forget_to_cell_shift, input_to_cell_multiplier, input_to_cell_shift, cell_clip, cell_scale_power,
   output_multiplier, output_shift, output_offset; cmsis_nn_lstm_gate forget_gate, input_gate, cell_gate, output_gate;
+};
+struct [[!cmsis_conv_groups]] cmsis_nn_lstm_params {  // :203 @ d071e9f
+  int32_t time_major, scaling[34], cell_state_shift, hidden_offset, output_state_offset; int16_t cell_clip;
+  int8_t projection_clip; int32_t guard[4]; void *layer_norm[4], *biases[13]; int32_t activation[2];
 };
 
 // tensorflow/lite/micro/kernels/cmsis_nn/add.cc
@@ -35,13 +39,10 @@ struct cmsis_nn/conv.OpData { OpDataConv reference_op_data; int buffer_idx; };  
 struct cmsis_nn/depthwise_conv.OpData { OpDataConv reference_op_data; int buffer_idx; };  // :35
 
 // tensorflow/lite/micro/kernels/cmsis_nn/fully_connected.cc
-struct [[!chirale-2.0.0]] cmsis_nn/fully_connected.OpData {  // :35
-  OpDataFullyConnected reference_op_data; int buffer_conv_1x1_idx, buffer_idx; void *kernel_sums;
-  int32_t batches, accum_depth, output_depth;
-};
-struct [[chirale-2.0.0]] cmsis_nn/fully_connected.OpData {  // before 47b545074
-  OpDataFullyConnected reference_op_data; void *per_channel_output_multiplier, *per_channel_output_shift;
-  int buffer_idx; int32_t batches, accum_depth, output_depth;
+struct cmsis_nn/fully_connected.OpData {  // :35
+  OpDataFullyConnected reference_op_data; [[fc_per_channel]] int buffer_conv_1x1_idx;
+  [[!fc_per_channel]] void *per_channel_output_multiplier, *per_channel_output_shift;
+  int buffer_idx; [[cmsis_keeps_sums]] void *kernel_sums; int32_t batches, accum_depth, output_depth;
 };
 
 // tensorflow/lite/micro/kernels/cmsis_nn/pooling.cc
@@ -54,7 +55,7 @@ struct cmsis_nn/softmax.CMSISNNSoftmaxParams { SoftmaxParams softmax_params; int
 struct cmsis_nn/svdf.CmsisNnOpDataSvdf {  // :34
   int32_t effective_scale_1_a, effective_scale_2_a;
   int effective_scale_1_b, effective_scale_2_b, scratch_tensor_index, scratch_output_tensor_index,
-  input_zero_point, output_zero_point, activation_state_zero_point; void *kernel_sums;
+  input_zero_point, output_zero_point, activation_state_zero_point; [[cmsis_keeps_sums]] void *kernel_sums;
 };
 
 // tensorflow/lite/micro/kernels/cmsis_nn/transpose_conv.cc

@@ -172,3 +172,55 @@ def test_the_odd_column_of_padding_is_the_right_one():
     # the left, so that the ends overlap: im2col of 4 * 4 = 16, four columns.
     row = ConvParams(ONE, Tile(0, 1), ONE), dims(1, 2, 4), dims(1, 4, 4), dims(1, 2, 5)
     assert NEW.arm_convolve_wrapper_s8_get_buffer_size("mve", *row) == 4 * 16
+
+
+ROW = ConvParams(ONE, Tile(0, 1), ONE), dims(1, 8, 4), dims(1, 3, 4), dims(1, 8, 5)
+NARROW = ConvParams(ONE, Tile(0, 1), ONE), dims(1, 1, 4), dims(1, 3, 4), dims(1, 1, 5)
+ODD = ConvParams(ONE, NONE, ONE), dims(8, 8, 3), dims(3, 3, 3), dims(6, 6, 5)
+
+
+@pytest.mark.parametrize(
+    ("version", "row", "narrow", "odd", "odd_on_dsp"),
+    [
+        # 4 columns of 3 * 4 = 12 and of 3 * 3 * 3 = 27, rounded up to whole vectors: 4 * 16 and 4 * 32.
+        ("e98ee09", 0, 64, 128, 2 * 27 * 2),  # a row of 8 outputs is computed in fours, a row of one is not
+        ("dc64e48", 0, 0, 128, 2 * 27 * 2),  # the step of 4 channels is a whole word
+        ("58f1770", 0, 0, 128, 2 * 28 * 2),
+        ("6cc31fb", 0, 64, 128, 2 * 28 * 2),  # the one output reads both padded ends
+        ("8492d82", 3 * 4 + 4, 64, 128, 2 * 28 * 2),  # an end and its padding are copied
+    ],
+)
+def test_convolutions_by_version(version, row, narrow, odd, odd_on_dsp):
+    size_of = BUFFER_SIZES[version].arm_convolve_wrapper_s8_get_buffer_size
+    assert [size_of("mve", *layer) for layer in (ROW, NARROW, ODD)] == [row, narrow, odd]
+    assert size_of("dsp", *ODD) == odd_on_dsp
+
+
+def test_a_pointwise_convolution_with_steps_was_none_in_2022():
+    steps = ConvParams(Tile(2, 2), NONE, ONE), dims(8, 8, 3), dims(1, 1, 3), dims(4, 4, 5)
+    assert OLD.arm_convolve_wrapper_s8_get_buffer_size("dsp", *steps) == 2 * 3 * 2
+    assert BUFFER_SIZES["d071e9f"].arm_convolve_wrapper_s8_get_buffer_size("dsp", *steps) == 0
+
+
+def test_four_bit_weights_came_to_mve_in_april_2024():
+    at = BUFFER_SIZES
+    assert at["8492d82"].arm_convolve_wrapper_s4_get_buffer_size("mve", *ODD) == 2 * 27 * 2
+    assert at["15dbe7c"].arm_convolve_wrapper_s4_get_buffer_size("mve", *ODD) == 4 * 32
+    layer = DwConvParams(1, ONE, ONE, ONE), dims(8, 8, 64), dims(3, 3, 64), dims(8, 8, 64)
+    assert at["15dbe7c"].arm_depthwise_conv_wrapper_s4_get_buffer_size("mve", *layer) == 64 * 9 * 2
+    assert at["01dee38"].arm_depthwise_conv_wrapper_s4_get_buffer_size("mve", *layer) == 4 * 124 * 9
+
+
+def test_what_november_2024_brought():
+    at = BUFFER_SIZES
+    assert depthwise("mve", at["f2cb41c"], 1, (3, 3), outputs=8) == 0
+    assert depthwise("mve", at["22080c6"], 1, (3, 3), outputs=8) == 4 * 16 + 72
+    layer = TransposeConvParams(Tile(2, 2)), dims(4, 5, 17), dims(3, 2, 17, n=7)
+    # Every product of a window of 3 * 2 with 4 * 5 inputs, for 7 channels.
+    assert at["f2cb41c"].arm_transpose_conv_s8_get_buffer_size("dsp", *layer, dims(8, 10, 7)) == 6 * 20 * 7 * 4
+
+
+def test_int16_convolutions_were_fast_for_few_products_only():
+    window = UNPADDED, dims(8, 8, 32), dims(4, 4, 32), dims(5, 5, 5)  # 512 products
+    assert BUFFER_SIZES["6cc31fb"].arm_convolve_wrapper_s16_get_buffer_size("dsp", *window) == 0
+    assert BUFFER_SIZES["8492d82"].arm_convolve_wrapper_s16_get_buffer_size("dsp", *window) == 2 * 512 * 2
