@@ -24,7 +24,7 @@ from tflm_sim.ops.reference.quantization import checked_log2
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
 from tflm_sim.ops.reference.svdf import svdf_prepare
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import op_data, size_of
+from tflm_sim.ops.roles import op_data, size_of, temp_at
 
 _INT8, _INT16 = TensorType.INT8, TensorType.INT16
 _SUPPORTED = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, TensorType.INT8)
@@ -129,7 +129,7 @@ def _effective_biases(k: Kernel, inputs: Inputs) -> Steps[None]:
 
 def _check_scales(k: Kernel, cell_state: KernelTensor) -> Steps[None]:
     """Hold the quantization of the fifth intermediate, and that the cell state's scale is a power of two."""
-    hidden = yield from k.take(k.node.operator.intermediates, 4)
+    hidden = yield from temp_at(k.node.operator.intermediates, 4)
     projected = k.require(hidden, "hidden")
     k.ensure(projected.affine is not None, "hidden->quantization.type != kTfLiteNoQuantization")
     yield from k.free(projected)
