@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
 from tflm_sim.documents import INLINE, INTERNED, Count, IndexOrNone, OneOf, columns
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.document import ModelFacts, SizeDocument
 from tflm_sim.report.size import SizeAnswer, Status
@@ -182,7 +183,7 @@ class Picture:
     @property
     def head_bytes(self) -> int:
         """The end of the plan, each resident rounded up to the planner's 16."""
-        return max((row.offset + align_up(row.size, 16) for row in self.residents), default=0)
+        return max((row.offset + align_up(row.size, BUFFER_ALIGNMENT) for row in self.residents), default=0)
 
     @property
     def tail_start(self) -> int:

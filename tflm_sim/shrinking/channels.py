@@ -15,6 +15,7 @@ import numpy as np
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, Quantization
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.graph import (
     POOLS,
     UNARY,
@@ -172,7 +173,7 @@ def _estimates(draft: Draft, facts: Profile, split: Split, links: tuple[Link, ..
         for index, link in enumerate(links):
             size = tensor_bytes(draft, (link.operator.outputs or ())[0]) * (end - start) // channels
             key -= 1
-            steps.append(Step((carried,), key, align_up(size, 16), facts.scratch[split.first + index]))
+            steps.append(Step((carried,), key, align_up(size, BUFFER_ALIGNMENT), facts.scratch[split.first + index]))
             carried = key
         pieces.append(carried)
     copies = len(split.parts) - 1

@@ -17,6 +17,7 @@ from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.graph.multiplications import multiplications as graph_multiplications
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, Quantization, Tensor, TensorType
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.units import align_up
 
 Array = NDArray[Any]
@@ -139,7 +140,7 @@ def tensor_bytes(draft: Draft, tensor: int) -> int:
 
 def planned_bytes(draft: Draft, tensor: int) -> int:
     """Return a tensor's bytes as the planner places them, in multiples of 16."""
-    return align_up(tensor_bytes(draft, tensor), 16)
+    return align_up(tensor_bytes(draft, tensor), BUFFER_ALIGNMENT)
 
 
 def array(draft: Draft, tensor: int) -> Array | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.model.draft import Draft
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.graph import planned_bytes
 from tflm_sim.units import align_up
 
@@ -74,7 +75,7 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
     for index in allocation.offsets:
         info = allocation.infos[index]
         if info.scratch >= 0 and info.subgraph == 0:
-            scratch[info.node] += align_up(info.size, 16)
+            scratch[info.node] += align_up(info.size, BUFFER_ALIGNMENT)
     for (subgraph, node, _), holding in ledger.ops.items():
         if subgraph == 0 and 0 <= node < count:
             tail[node] += holding.used

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.graph import multiplications, shape, tensor_bytes
 from tflm_sim.shrinking.profile import Profile, Step, peak_of
 from tflm_sim.shrinking.split import (
@@ -227,7 +228,7 @@ def _peak(
         def cut(tensor: int, start: int, end: int, names: dict[int, int] = names) -> int:
             nonlocal key
             key -= 1
-            steps.append(Step((names[tensor],), key, align_up((end - start) * row[tensor], 16)))
+            steps.append(Step((names[tensor],), key, align_up((end - start) * row[tensor], BUFFER_ALIGNMENT)))
             return key
 
         start, end, _, _ = stripe[segment.source]
@@ -242,7 +243,7 @@ def _peak(
             )
             key -= 1
             names[output] = key
-            size = align_up((stripe[output][1] - stripe[output][0]) * row[output], 16)
+            size = align_up((stripe[output][1] - stripe[output][0]) * row[output], BUFFER_ALIGNMENT)
             steps.append(Step(reads, key, size, facts.scratch[segment.first + index]))
         if stripe[segment.result][:2] != part:
             names[segment.result] = cut(segment.result, *part)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.units import align_up
 
 MOST_STEPS = 400_000
@@ -40,7 +40,7 @@ class Member:
 
     @property
     def size(self) -> int:
-        return align_up(self.alive.size, 16)
+        return align_up(self.alive.size, BUFFER_ALIGNMENT)
 
 
 Group = tuple[Member, ...]
@@ -133,7 +133,7 @@ class _Stairs:
             offset = 0
             for start, end in gaps:
                 if start < offset < end:
-                    offset = align_up(end, 16)
+                    offset = align_up(end, BUFFER_ALIGNMENT)
                 elif start >= offset:
                     break
             offsets[i] = offset
