@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lite_rare_models  # noqa: F401 - it adds its recipes
 import pytest
 from lite_models import random_model
 

@@ -212,6 +212,9 @@ class Subgraph(Graph):
             if node.registration.is_unresolved:
                 raise refused(unresolved_op_message(node.registration))
             return node.registration.prepare is not None and bool(node.registration.prepare(self, node))
+        except RecursionError as fault:
+            message = "the process is aborted: a subgraph prepares itself without end"
+            raise PrepareError(message, device_message="", status="abort") from fault
         except SimulatedFailure as failure:
             if failure.status == "abort":
                 raise

@@ -82,6 +82,10 @@ class Call:
         value = self.node.options.get(name, default)
         return default if value is None else value
 
+    def vector(self, name: str) -> tuple[int, ...]:
+        """Return a builtin option that is a row of numbers; () when the model has none."""
+        return tuple(self.option(name, ()))
+
     # What the node is connected to.
 
     def input(self, place: int) -> Tensor:
@@ -179,6 +183,11 @@ class Call:
         """Refuse the node unless a tensor has quantization parameters, where the kernel compares the kind of them."""
         is_affine = tensor.quantization is not None
         self.ensure_equal(f"{name}->quantization.type", is_affine, 1, "kTfLiteAffineQuantization", at=at)
+
+    def ensure_symmetric(self, value: Tensor, output: Tensor, *, at: int = 0) -> None:
+        """Refuse the node unless the zero points of its input and output are 0."""
+        for tensor, name in ((value, "input"), (output, "output")):
+            self.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=at)
 
     def ensure_message(self, condition: bool, message: str, file: str = "") -> None:
         """Refuse the node with a message of its own (TF_LITE_ENSURE_MSG)."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tflm_sim.errors import SimulatedFailure
-from tflm_sim.lite.graph_info import OPTIONAL_TENSOR, AllocationType, Runtime, Tensor
+from tflm_sim.lite.graph_info import NO_TYPE, OPTIONAL_TENSOR, AllocationType, Runtime, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call
 
@@ -72,7 +72,8 @@ def if_else(call: Call) -> None:
     _branches(call, branches)
 
 
-def _branches(call: Call, branches: list[Runtime]) -> None:
+def _branches(call: Call, branches: list[Runtime], *, lends_types: bool = False) -> None:
+    """Prepare branches; with ``lends_types`` their outputs get the types of the node's."""
     inputs = call.node.inputs[1:]
     for child in branches:
         call.ensure_equal("num_inputs", len(inputs), len(child.inputs), "subgraph->inputs().size()")
@@ -83,6 +84,9 @@ def _branches(call: Call, branches: list[Runtime]) -> None:
         _copy_inputs(call, inputs, child)
     for child in branches:
         _lend_inputs(child)
+        if lends_types:
+            for place, tensor in enumerate(_outputs(child)):
+                tensor.type = call.output(place).type
         child.allocate_tensors()
     are_dynamic = _remembered(call, any(child.has_dynamic_tensors for child in branches))
     if not are_dynamic:
@@ -101,10 +105,11 @@ def _remembered(call: Call, is_true: bool) -> bool:
 
 def case(call: Call) -> None:
     """STABLEHLO_CASE: every subgraph but the first is taken for a branch."""
+    call.ensure(len(call.vector("branch_subgraph_indices")) > 0, "params->num_branches > 0")
     index = call.input(0)
     call.ensure_type_numbers("index->type", index.type, t.INT32)
     call.ensure_equal("NumElements(index)", index.elements, 1)
-    _branches(call, list(call.subgraph.siblings[1:]))
+    _branches(call, list(call.subgraph.siblings[1:]), lends_types=True)
 
 
 def while_loop(call: Call) -> None:
@@ -224,6 +229,11 @@ def _check_handle(call: Call, handle: Tensor) -> None:
 def hashtable(call: Call) -> None:
     """HASHTABLE: its handle is a dynamic tensor of four bytes."""
     call.counts(0)
+    pair = call.option("key_dtype", NO_TYPE), call.option("value_dtype", NO_TYPE)
+    kinds = {t.INT64: "kTfLiteInt64", t.STRING: "kTfLiteString"}
+    orders = ((t.INT64, t.STRING), (t.STRING, t.INT64))
+    texts = [f"(params->key_dtype == {kinds[a]} && params->value_dtype == {kinds[b]})" for a, b in orders]
+    call.ensure(pair in orders, " || ".join(texts))
     handle = call.output()
     call.ensure_type_numbers("resource_handle_tensor->type", handle.type, t.RESOURCE)
     handle.data, handle.size, handle.shape = bytearray(_HANDLE_BYTES), _HANDLE_BYTES, (1,)

@@ -2,13 +2,12 @@
 
 A float input with 8-bit or 4-bit weights is *hybrid*: the kernel quantizes its input while it runs.
 
-Source: tflite/kernels/{conv,depthwise_conv,transpose_conv,conv3d,conv3d_transpose,pooling}.cc, padding.h
+Source: tflite/kernels/{conv,depthwise_conv,transpose_conv,pooling}.cc, padding.h
 @ google-ai-edge/LiteRT f67457790
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import prod
 
 from tflm_sim.lite.graph_info import AllocationType, Tensor
@@ -16,7 +15,7 @@ from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
 from tflm_sim.lite.kernels.dense import check_bias_type, check_multiplier
 
-_SAME, _VALID, _NO_PADDING = 0, 1, -1
+_SAME, _VALID, NO_PADDING = 0, 1, -1
 _LARGEST_STEP = 2**15 - 1
 _CONVOLVED = (t.FLOAT32, t.UINT8, t.INT8, t.INT16)
 
@@ -35,7 +34,7 @@ def _spatial(call: Call, value: Tensor, window: Shape) -> tuple[int, int]:
     """Return height and width of the output; refuse the node, without a word, where there is none."""
     sizes = [
         output_size(
-            call.option("padding", _NO_PADDING),
+            call.option("padding", NO_PADDING),
             value.shape[axis],
             window[axis - 1],
             call.option(f"stride_{name}"),
@@ -43,11 +42,11 @@ def _spatial(call: Call, value: Tensor, window: Shape) -> tuple[int, int]:
         )
         for axis, name in ((1, "h"), (2, "w"))
     ]
-    height, width = (_ensured(call, size) for size in sizes)
+    height, width = (ensured(call, size) for size in sizes)
     return height, width
 
 
-def _ensured(call: Call, size: int | None) -> int:
+def ensured(call: Call, size: int | None) -> int:
     """Return a size, or refuse the node without a word."""
     if size is None:
         raise call.failure("")
@@ -99,8 +98,7 @@ def convolution(call: Call) -> None:
     bias = call.input(2)
     _check_bias(call, bias, value, weights, weights.shape[0])
     if value.type == t.INT16:
-        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
-        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+        call.ensure_symmetric(value, output)
         check_bias_type(call, bias)
     _place_convolution(call, value, weights, output, groups)
 
@@ -168,28 +166,27 @@ def _place_convolution(call: Call, value: Tensor, weights: Tensor, output: Tenso
     needs_im2col = (is_dilated or is_windowed) and (call.is_optimized or is_hybrid) and not needs_hwcn
     channels, height, width = (weights.shape[0], *_spatial(call, value, weights.shape[1:3]))
     batches, pixels = value.shape[0], prod(value.shape[:3])
+    keys = ["im2col"] * needs_im2col + ["hwcn_weights"] * needs_hwcn
+    keys += ["input_quantized", "scaling_factors", "accum_scratch"] * is_hybrid
+    keys += ["input_offset", "row_sums"] * is_per_channel
+    taken = {key: call.reserve(1, key) for key in keys}
+    call.take(*taken.values())
     if value.type != t.FLOAT32:
         _check_parameters(call, value, weights, call.optional_input(2), output, channels)
     call.resize(output, (batches, height, width, channels))
-    taken, depth = [], prod(weights.shape[1:])
+    depth = prod(weights.shape[1:])
     if needs_im2col:
-        taken.append(call.reserve(1, "im2col"))
         quantized = t.INT8 if weights.type == t.INT4 else weights.type
-        im2col_type = quantized if is_hybrid else value.type
-        call.temporary(taken[-1], im2col_type, (batches, height, width, depth))
+        call.temporary(taken["im2col"], quantized if is_hybrid else value.type, (batches, height, width, depth))
     if needs_hwcn:
-        taken.append(call.reserve(1, "hwcn_weights"))
-        call.temporary(taken[-1], value.type, (depth, channels), AllocationType.ARENA_RW_PERSISTENT)
+        call.temporary(taken["hwcn_weights"], value.type, (depth, channels), AllocationType.ARENA_RW_PERSISTENT)
     if is_hybrid:
-        taken += [call.reserve(1, key) for key in ("input_quantized", "scaling_factors", "accum_scratch")]
-        call.temporary(taken[-3], t.INT8, value.shape)
-        call.temporary(taken[-2], t.FLOAT32, (pixels * groups,))
-        call.temporary(taken[-1], t.INT32, (channels, batches * height * width))
+        call.temporary(taken["input_quantized"], t.INT8, value.shape)
+        call.temporary(taken["scaling_factors"], t.FLOAT32, (pixels * groups,))
+        call.temporary(taken["accum_scratch"], t.INT32, (channels, batches * height * width))
     if is_per_channel:
-        taken += [call.reserve(1, "input_offset"), call.reserve(1, "row_sums")]
-        call.temporary(taken[-2], t.INT32, (pixels * groups,))
-        call.temporary(taken[-1], t.INT32, (channels,), AllocationType.ARENA_RW_PERSISTENT)
-    call.take(*taken)
+        call.temporary(taken["input_offset"], t.INT32, (pixels * groups,))
+        call.temporary(taken["row_sums"], t.INT32, (channels,), AllocationType.ARENA_RW_PERSISTENT)
 
 
 def depthwise_convolution(call: Call) -> None:
@@ -215,8 +212,7 @@ def depthwise_convolution(call: Call) -> None:
         text = "filter->type == data_type || data_type == kTfLiteInt16 || filter->type == kTfLiteInt4"
         call.ensure(weights.type in (value.type, t.INT4) or value.type == t.INT16, text)
     if value.type == t.INT16:
-        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
-        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+        call.ensure_symmetric(value, output)
     call.ensure_equal("SizeOfDimension(filter, 0)", weights.shape[0], 1)
     channels = weights.shape[3]
     call.ensure_equal("output_channels % input_channels", channels % value.shape[3], 0)
@@ -271,8 +267,7 @@ def transpose_convolution(call: Call) -> None:
     _check_transposed_bias(call, call.optional_input(3), value, weights)
     if value.type == t.INT16:
         call.ensure_type_numbers("weights->type", weights.type, t.INT8, at=1)
-        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
-        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+        call.ensure_symmetric(value, output)
         check_bias_type(call, call.optional_input(3))
     call.ensure_types("output->type", output.type, value.type, "input->type")
     right = "SizeOfDimension(weights, 3)"
@@ -317,9 +312,9 @@ def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, val
     if call.is_optimized:
         size = (prod(value.shape[1:3]), prod(weights.shape[:3]))
         kind = t.FLOAT32 if value.type == t.FLOAT32 else t.INT32
-        _dynamic_temporary(call, tensors["col2im"], kind, size if is_known else None)
+        dynamic_temporary(call, tensors["col2im"], kind, size if is_known else None)
         order = (weights.shape[1], weights.shape[2], weights.shape[0], weights.shape[3])
-        _dynamic_temporary(call, tensors["transposed_weights"], weights.type, order if weights.is_constant else None)
+        dynamic_temporary(call, tensors["transposed_weights"], weights.type, order if weights.is_constant else None)
     if is_integer:
         call.ensure_affine("weights", weights)
         text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == channels_out)"
@@ -328,7 +323,7 @@ def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, val
         usual = t.INT64 if value.type == t.INT16 else t.INT32
         kind = stored if value.type == t.INT16 and stored != t.FLOAT32 else usual
         tensors["scratch"].type = kind
-        _dynamic_temporary(call, tensors["scratch"], kind, wanted if is_known else None)
+        dynamic_temporary(call, tensors["scratch"], kind, wanted if is_known else None)
     if is_hybrid:
         pixels = (value.elements // weights.shape[3],)
         call.temporary(taken["input_quantized"], t.INT8, value.shape)
@@ -344,12 +339,13 @@ def _check_geometry(call: Call, value: Tensor, weights: Tensor, wanted: Shape) -
     for axis in (1, 2):
         call.ensure(wanted[axis] > 0, f"SizeOfDimension(output, {axis}) > 0")
     for name, axis, stride in axes:
-        padding = call.option("padding", _NO_PADDING)
-        size = _ensured(call, output_size(padding, wanted[axis], weights.shape[axis], call.option(stride)))
+        padding = call.option("padding", NO_PADDING)
+        size = ensured(call, output_size(padding, wanted[axis], weights.shape[axis], call.option(stride)))
         call.ensure_equal(f"computed_input_{name}", size, value.shape[axis], f"SizeOfDimension(input, {axis})")
 
 
-def _dynamic_temporary(call: Call, tensor: Tensor, kind: int, shape: Shape | None) -> None:
+def dynamic_temporary(call: Call, tensor: Tensor, kind: int, shape: Shape | None) -> None:
+    """Make a temporary dynamic, of a type and a shape where that is known."""
     if shape is None:
         call.dynamic(tensor)
         return
@@ -368,99 +364,6 @@ def pool(call: Call) -> None:
     _ensure_positive(call, ("params->stride_height", strides[0]), ("params->stride_width", strides[1]))
     windows = call.option("filter_height"), call.option("filter_width")
     rows = zip(value.shape[1:3], windows, strides, strict=True)
-    height, width = (output_size(call.option("padding", _NO_PADDING), *row) for row in rows)
+    height, width = (output_size(call.option("padding", NO_PADDING), *row) for row in rows)
     # Without a width nobody asks for the height; both begin as 0.
     call.resize(output, (value.shape[0], (height or 0) if width is not None else 0, width or 0, value.shape[3]))
-
-
-_AXES = ("d", "h", "w")
-
-
-def convolution_3d(call: Call) -> None:
-    """CONV_3D."""
-    text = "node->inputs->size == 2 || node->inputs->size == 3"
-    call.ensure(call.input_count in (2, 3), text)
-    call.ensure_equal("node->outputs->size", call.output_count, 1)
-    output, value, weights = call.output(), call.input(0), call.input(1)
-    call.ensure_equal("input->dims->size", value.rank, 5)
-    call.ensure_equal("filter->dims->size", weights.rank, 5)
-    call.ensure_equal("input->dims->data[4]", value.shape[4], weights.shape[3], "filter->dims->data[3]")
-    _ensure_sizes(call, ("input", value, range(1, 5)), ("filter", weights, (0, 1, 2, 4)))
-    call.ensure_types("input_type", value.type, t.FLOAT32)
-    call.ensure_types("filter->type", weights.type, t.FLOAT32)
-    call.ensure_types("output->type", output.type, value.type, "input_type")
-    _check_bias_3d(call, call.optional_input(2), "input_type", ("SizeOfDimension(filter, 4)", weights.shape[4]))
-    _ensure_steps_3d(call)
-    strides = [call.option(f"stride_{axis}") for axis in _AXES]
-    dilations = [call.option(f"dilation_{axis}_factor") for axis in _AXES]
-    rows = zip(value.shape[1:4], weights.shape[:3], strides, dilations, strict=True)
-    sizes = [_ensured(call, output_size(call.option("padding", _NO_PADDING), *row)) for row in rows]
-    call.resize(output, (value.shape[0], *sizes, weights.shape[4]))
-    is_windowed = weights.shape[:3] != (1, 1, 1) or strides != [1, 1, 1] or dilations != [1, 1, 1]
-    if not (call.is_optimized and is_windowed):
-        call.take()
-        return
-    call.take(call.reserve(1, "im2col"))
-    call.temporary(call.node.temporaries[0], value.type, (value.shape[0], *sizes, prod(weights.shape[:4])))
-
-
-def _ensure_sizes(call: Call, *rows: tuple[str, Tensor, Iterable[int]]) -> None:
-    for name, tensor, axes in rows:
-        for axis in axes:
-            call.ensure(tensor.shape[axis] > 0, f"{name}->dims->data[{axis}] > 0")
-
-
-def _check_bias_3d(call: Call, bias: Tensor | None, kind: str, size: tuple[str, int]) -> None:
-    if bias is not None:
-        call.ensure_types("bias->type", bias.type, t.FLOAT32, kind)
-        call.ensure_equal("NumElements(bias)", bias.elements, size[1], size[0])
-
-
-def _ensure_steps_3d(call: Call) -> None:
-    names = (("depth", "d"), ("height", "h"), ("width", "w"))
-    for name, axis in names:
-        call.ensure(call.option(f"stride_{axis}") > 0, f"params->stride_{name} > 0")
-    for name, axis in names:
-        call.ensure(call.option(f"dilation_{axis}_factor") > 0, f"params->dilation_{name}_factor > 0")
-
-
-def transpose_convolution_3d(call: Call) -> None:
-    """CONV_3D_TRANSPOSE."""
-    text = "node->inputs->size == 3 || node->inputs->size == 4"
-    call.ensure(call.input_count in (3, 4), text)
-    call.ensure_equal("node->outputs->size", call.output_count, 1)
-    output, shape, weights, value = call.output(), call.input(0), call.input(1), call.input(2)
-    call.ensure_equal("output_shape->dims->size", shape.rank, 1)
-    call.ensure_equal("NumElements(output_shape)", shape.elements, 5)
-    call.ensure_equal("input->dims->size", value.rank, 5)
-    call.ensure_equal("filter->dims->size", weights.rank, 5)
-    right = "SizeOfDimension(filter, 4)"
-    call.ensure_equal("SizeOfDimension(input, 4)", value.shape[4], weights.shape[4], right)
-    _ensure_sizes(call, ("input", value, range(1, 5)), ("filter", weights, range(4)))
-    _ensure_steps_3d(call)
-    call.ensure_types("input->type", value.type, t.FLOAT32)
-    call.ensure_types("filter->type", weights.type, t.FLOAT32)
-    call.ensure_types("output->type", output.type, value.type, "input->type")
-    call.ensure_types("output_shape->type", shape.type, t.INT32)
-    _check_bias_3d(call, call.optional_input(3), "input->type", ("SizeOfDimension(filter, 3)", weights.shape[3]))
-    is_dilated = any(call.option(f"dilation_{axis}_factor") > 1 for axis in _AXES)
-    taken = [call.reserve(1, "col2im")] if call.is_optimized and not is_dilated else []
-    call.take(*taken)
-    columns = [call.subgraph.tensors[index] for index in taken]
-    if not shape.is_known:
-        call.dynamic(output, *columns)
-        return
-    wanted = values_of(shape)
-    text = "Conv3DTranspose output shape has a negative dimension."
-    call.ensure_message(all(size >= 0 for size in wanted), text)
-    call.ensure_equal("shape_data[0]", wanted[0], value.shape[0], "SizeOfDimension(input, 0)")
-    call.ensure_equal("shape_data[4]", wanted[4], weights.shape[3], "filter_output_channels")
-    for place, (name, axis) in enumerate((("depth", "d"), ("height", "h"), ("width", "w"))):
-        steps = call.option(f"stride_{axis}"), call.option(f"dilation_{axis}_factor")
-        padding = call.option("padding", _NO_PADDING)
-        size = _ensured(call, output_size(padding, wanted[place + 1], weights.shape[place], *steps))
-        right = f"SizeOfDimension(input, {place + 1})"
-        call.ensure_equal(f"unused_out_{name}", size, value.shape[place + 1], right)
-    call.resize(output, wanted)
-    for tensor in columns:
-        _dynamic_temporary(call, tensor, t.FLOAT32, (prod(value.shape[1:4]), prod(weights.shape[:4])))

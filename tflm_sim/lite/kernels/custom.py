@@ -6,6 +6,7 @@ non_max_suppression}.cc @ google-ai-edge/LiteRT f67457790
 
 from __future__ import annotations
 
+from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import AllocationType
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, values_of
@@ -33,7 +34,10 @@ def detection_postprocess(call: Call) -> None:
     for place, shape in enumerate(((1, count, _COORDINATES), (1, count), (1, count), (1,))):
         output = call.output(place)
         output.type = t.FLOAT32
-        call.resize(output, shape)
+        try:
+            call.resize(output, shape)
+        except PrepareError as failure:  # the kernel does not look whether it was done
+            call.subgraph.reports.append(failure.device_message)
     call.take(first, first + 1)
     call.temporary(first, t.FLOAT32, (boxes.shape[1], _COORDINATES))
     call.temporary(first + 1, t.FLOAT32, classes.shape[1:3])
@@ -46,6 +50,8 @@ def mfcc(call: Call) -> None:
     call.ensure_equal("NumDimensions(input_wav)", wave.rank, 3)
     call.ensure_equal("NumElements(input_rate)", rate.elements, 1)
     call.ensure_types("output->type", output.type, t.FLOAT32)
+    call.ensure_types("input_wav->type", wave.type, output.type, "output->type")
+    call.ensure_types("input_rate->type", rate.type, t.INT32)
     call.resize(output, (*wave.shape[:2], _custom_option(call, "dct_coefficient_count")))
 
 
@@ -54,6 +60,8 @@ def audio_spectrogram(call: Call) -> None:
     call.counts(1)
     value, output = call.input(0), call.output()
     call.ensure_equal("NumDimensions(input)", value.rank, 2)
+    call.ensure_types("output->type", output.type, t.FLOAT32)
+    call.ensure_types("input->type", value.type, output.type, "output->type")
     window, stride = _custom_option(call, "window_size"), _custom_option(call, "stride")
     is_usable = window >= 2 and stride >= 1
     call.ensure(is_usable, "params->spectrogram->Initialize(params->window_size, params->stride)")
@@ -64,12 +72,14 @@ def audio_spectrogram(call: Call) -> None:
 
 def numeric_verify(call: Call) -> None:
     """NumericVerify: a dynamic copy and a persistent output."""
-    first = call.reserve(1)
     call.counts(2)
-    value, reference, output = call.input(0), call.input(1), call.output()
+    value, reference = call.input(0), call.input(1)
+    call.ensure_type_in("op_context.input->type", value.type, t.UINT8, t.INT8, t.INT16, t.FLOAT16)
     call.ensure(reference.type == t.FLOAT32, "op_context.ref->type == kTfLiteFloat32")
+    first = call.reserve(1)
     call.take(first)
     call.temporary(first, reference.type, value.shape, AllocationType.DYNAMIC)
+    output = call.output()
     output.type = t.FLOAT32
     output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
     call.resize(output, value.shape)

@@ -47,8 +47,7 @@ def fully_connected(call: Call) -> None:
         if len(weights.scales) <= 1:
             check_multiplier(call, value, weights, bias, output)
     if value.type == output.type == t.INT16:
-        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
-        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+        call.ensure_symmetric(value, output)
         check_bias_type(call, bias)
     if is_hybrid and _place_hybrid(call, first, value, weights, batch):
         return
@@ -256,11 +255,16 @@ def embedding_lookup(call: Call) -> None:
 def embedding_lookup_sparse(call: Call) -> None:
     """EMBEDDING_LOOKUP_SPARSE: only the running model knows how many rows."""
     call.counts(5)
-    ids, indices, shape, weights, value = (call.input(place) for place in range(5))
-    call.ensure_equal("NumDimensions(ids)", ids.rank, 1)
-    call.ensure_equal("NumDimensions(indices)", indices.rank, 2)
-    call.ensure_equal("NumDimensions(shape)", shape.rank, 1)
-    call.ensure_equal("NumDimensions(weights)", weights.rank, 1)
+    rows = (("ids", 1, t.INT32), ("indices", 2, t.INT32), ("shape", 1, t.INT32), ("weights", 1, t.FLOAT32))
+    for place, (name, rank, kind) in enumerate(rows):
+        tensor = call.input(place)
+        call.ensure_equal(f"NumDimensions({name})", tensor.rank, rank)
+        call.ensure_type_numbers(f"{name}->type", tensor.type, kind)
+    indices = call.input(1)
+    for place, name in ((0, "ids"), (3, "weights")):
+        right = f"SizeOfDimension({name}, 0)"
+        call.ensure_equal("SizeOfDimension(indices, 0)", indices.shape[0], call.input(place).shape[0], right)
+    value = call.input(4)
     call.ensure(value.rank >= 2, "NumDimensions(value) >= 2")
     output = call.output()
     call.ensure_types("output->type", output.type, t.FLOAT32)
@@ -272,7 +276,6 @@ def hashtable_lookup(call: Call) -> None:
     """HASHTABLE_LOOKUP."""
     call.counts(3, 2)
     lookup, key, value = call.input(0), call.input(1), call.input(2)
-    output, hits = call.output(0), call.output(1)
     call.ensure_equal("NumDimensions(lookup)", lookup.rank, 1)
     call.ensure_type_numbers("lookup->type", lookup.type, t.INT32)
     call.ensure_equal("NumDimensions(key)", key.rank, 1)
@@ -282,7 +285,9 @@ def hashtable_lookup(call: Call) -> None:
     call.ensure_equal("SizeOfDimension(key, 0)", key.shape[0], value.shape[0], right)
     if value.type == t.STRING:
         call.ensure_equal("NumDimensions(value)", value.rank, 1)
+    hits = call.output(1)
     call.ensure_type_numbers("hits->type", hits.type, t.UINT8)
+    output = call.output(0)
     call.ensure_type_numbers("value->type", value.type, output.type, "output->type")
     if output.type != t.STRING:
         call.resize(output, (lookup.shape[0], *value.shape[1:]))
@@ -293,9 +298,18 @@ def lsh_projection(call: Call) -> None:
     """LSH_PROJECTION."""
     call.ensure(call.input_count in (2, 3), "NumInputs(node) == 2 || NumInputs(node) == 3")
     call.ensure_equal("NumOutputs(node)", call.output_count, 1)
-    hashes, output = call.input(0), call.output()
+    hashes = call.input(0)
     call.ensure_equal("NumDimensions(hash)", hashes.rank, 2)
     call.ensure(hashes.shape[1] <= 32, "SizeOfDimension(hash, 1) <= 32")
+    value = call.input(1)
+    call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
+    call.ensure(value.shape[0] >= 1, "SizeOfDimension(input, 0) >= 1")
+    if call.input_count == 3:
+        weight = call.input(2)
+        call.ensure_equal("NumDimensions(weight)", weight.rank, 1)
+        right = "SizeOfDimension(input, 0)"
+        call.ensure_equal("SizeOfDimension(weight, 0)", weight.shape[0], value.shape[0], right)
+    output = call.output()
     kind = call.option("type")
     if kind not in (1, 2):
         raise call.failure("")

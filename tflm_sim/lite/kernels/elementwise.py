@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.graph_info import Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, checked_log2, values_of
-from tflm_sim.model.types import TensorType
 
 _BYTES = (t.UINT8, t.INT8)
 _NAMES = ("input1", "input2")
@@ -34,8 +33,9 @@ def takes_type(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def elu(call: Call) -> None:
-    """ELU and GELU fill a table first, which the plan does not see."""
+def gelu(call: Call) -> None:
+    """GELU looks at its tensors before it counts them."""
+    call.input(0), call.output()
     same_shape(call)
 
 
@@ -45,7 +45,7 @@ def relu(call: Call) -> None:
     value, output = call.input(0), call.output()
     call.ensure_types("input->type", value.type, output.type, "output->type", at=1)
     if value.type == t.INT16:
-        _symmetric(call, value, output)
+        call.ensure_symmetric(value, output)
     call.resize(output, value.shape)
 
 
@@ -55,7 +55,7 @@ def leaky_relu(call: Call) -> None:
     value, output = call.input(0), call.output()
     call.ensure_types("input->type", value.type, output.type, "output->type", at=2)
     if value.type == t.INT16:
-        _symmetric(call, value, output, at=1)
+        call.ensure_symmetric(value, output, at=1)
     call.resize(output, value.shape)
 
 
@@ -65,7 +65,7 @@ def tanh(call: Call) -> None:
     value, output = call.input(0), call.output()
     call.ensure_types("input->type", value.type, output.type, "output->type", at=3)
     if value.type == t.INT16:
-        _symmetric(call, value, output, at=2)
+        call.ensure_symmetric(value, output, at=2)
         log2 = checked_log2(output.scale)
         call.ensure(log2 is not None, "CheckedLog2(output->params.scale, &output_scale_log2_rounded)")
         call.ensure_equal("output_scale_log2_rounded", log2 or 0, -15, "-kOutputFractionalBits")
@@ -83,7 +83,7 @@ def logistic(call: Call) -> None:
     elif value.type == t.INT16:
         call.ensure(output.scale == 1 / 32768, "output->params.scale == 1. / 32768")
         call.ensure(output.zero_point == 0, "output->params.zero_point == 0")
-        _symmetric(call, value, output, at=3)
+        call.ensure_symmetric(value, output, at=3)
     call.resize(output, value.shape)
 
 
@@ -118,11 +118,6 @@ def prelu(call: Call) -> None:
     output.type = value.type
     call.resize(output, call.broadcast(value, alpha))
     call.ensure(value.shape == output.shape, "HaveSameShapes(input, output)")
-
-
-def _symmetric(call: Call, *tensors: Tensor, at: int = 0) -> None:
-    for tensor, name in zip(tensors, ("input", "output"), strict=True):
-        call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=at)
 
 
 def _binary_shape(call: Call) -> tuple[int, ...]:
@@ -306,76 +301,6 @@ def cumsum(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def cast(call: Call) -> None:
-    """CAST: where it may, it keeps the converted constant for ever."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
-    call.resize(output, value.shape)
-
-
-_DEQUANTIZED = (t.INT2, t.INT4, t.UINT4, t.UINT8, t.INT8, t.INT16, t.FLOAT16)
-
-
-def dequantize(call: Call) -> None:
-    """DEQUANTIZE: a constant is converted once, into the persistent arena."""
-    call.counts(1)
-    value = call.operand(0, "op_context.input")
-    output = call.output()
-    call.ensure(value.type in _DEQUANTIZED, "is_supported_type")
-    if value.type == t.INT16:
-        call.ensure_equal("op_context.input->params.zero_point", value.zero_point, 0)
-    output.type = t.FLOAT32
-    if value.is_constant:
-        output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
-    call.resize(output, value.shape)
-
-
-def densify(call: Call) -> None:
-    """DENSIFY: a sparse constant becomes a dense one in the persistent arena."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
-    call.ensure(value.type != t.STRING, "op_context.input->type != kTfLiteString")
-    call.ensure(value.is_constant, "IsConstantTensor(op_context.input)")
-    call.ensure(value.is_sparse, "op_context.input->sparsity != nullptr")
-    output.type = value.type
-    output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
-    call.resize(output, value.shape)
-
-
-# What becomes of a type that is no 8-bit one.
-_QUANTIZED: dict[int, tuple[TensorType, ...]] = {
-    t.FLOAT32: (t.UINT8, t.INT8, t.INT16, t.INT4, t.UINT4),
-    t.INT16: (t.INT8, t.INT16, t.INT32),
-    t.INT32: (t.INT8, t.INT16),
-}
-
-
-def quantize(call: Call) -> None:
-    """QUANTIZE."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
-    call.ensure_affine("output", output)
-    if value.type not in _QUANTIZED:
-        call.ensure_type_in("input->type", value.type, t.INT8, t.UINT8)
-    call.ensure_type_in("output->type", output.type, *_QUANTIZED.get(value.type, (t.UINT8, t.INT8, t.INT16)))
-    if value.type == output.type == t.INT16:
-        _symmetric(call, value, output)
-    call.resize(output, value.shape)
-
-
-def fake_quant(call: Call) -> None:
-    """FAKE_QUANT."""
-    call.counts(1)
-    if call.option("narrow_range"):
-        raise call.failure(
-            "narrow_range FakeQuant is not currently supported at runtime. narrow_range is only meant to be applied "
-            "to weights, not activations"
-        )
-    value, output = call.input(0), call.output()
-    output.type = value.type
-    call.resize(output, value.shape)
-
-
 def l2_normalization(call: Call) -> None:
     """L2_NORMALIZATION."""
     call.counts(1)
@@ -405,6 +330,7 @@ def atan2(call: Call) -> None:
     call.ensure_equal("tflite::NumDimensions(a)", y.rank, x.rank, "tflite::NumDimensions(b)")
     call.ensure_types("input_y->type", y.type, x.type, "input_x->type")
     call.ensure_types("input_y->type", y.type, output.type, "output->type")
+    call.ensure_type_in("input_y->type", y.type, t.FLOAT32, t.FLOAT64, t.BFLOAT16, t.FLOAT16)
     call.resize(output, y.shape)
 
 
@@ -422,15 +348,16 @@ def exponential(call: Call) -> None:
     value, output = call.input(0), call.output()
     output.type = value.type
     if value.type == t.INT16:
-        _symmetric(call, value, output)
+        call.ensure_symmetric(value, output)
     call.resize(output, value.shape)
 
 
 def complex_part(call: Call) -> None:
     """REAL, IMAG and COMPLEX_ABS."""
     call.counts(1)
-    value, output = call.input(0), call.output()
+    value = call.input(0)
     call.ensure_type_in("input->type", value.type, t.COMPLEX64, t.COMPLEX128)
+    output = call.output()
     call.ensure_types("output->type", output.type, t.FLOAT32 if value.type == t.COMPLEX64 else t.FLOAT64)
     call.resize(output, value.shape)
 

@@ -197,10 +197,11 @@ def check_weights(
 
 def tell_quantization(call: Call, cell_state: Tensor, *, has_layer_norm: bool) -> None:
     """Report what an 8-bit kernel finds wrong with its parameters; it goes on all the same."""
-    if len(call.node.intermediates) != _INTERMEDIATES:
-        return
     try:
-        _check_quantization(call, cell_state, has_layer_norm=has_layer_norm)
+        if len(call.node.intermediates) == _INTERMEDIATES:
+            _check_quantization(call, cell_state, has_layer_norm=has_layer_norm)
+        else:
+            call.ensure_scales("cell_state_params->scale->data[0]", cell_state.scale, 1 / 32768, "1.0 / 32768")
     except PrepareError as failure:
         call.subgraph.reports.append(failure.device_message)
 

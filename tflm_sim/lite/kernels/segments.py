@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tflm_sim.lite.graph_info import NO_TYPE
+from tflm_sim.lite.graph_info import NO_TYPE, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
 
@@ -64,6 +64,8 @@ def unsorted_segment(call: Call) -> None:
     left, right = "SizeOfDimension(&segment_ids, i)", "SizeOfDimension(&data, i)"
     for one, other in zip(segments.shape, data.shape, strict=False):
         call.ensure_equal(left, one, other, right)
+    conditions = ("num_segments.dims->size == 1 && num_segments.dims->data[0] == 1", "num_segments.dims->size == 0")
+    call.ensure(count.shape in ((), (1,)), f"({conditions[0]}) || {conditions[1]}")
     number = values_of(count)[0]
     call.ensure(number >= 0, "num_segments_ >= 0")
     call.ensure(max(values_of(segments), default=-1) < number, "max_index < num_segments_")
@@ -116,73 +118,188 @@ def dynamic_update_slice(call: Call) -> None:
 
 def dilate(call: Call) -> None:
     """DILATE."""
-    value, dilations, output = call.input(0), call.input(1), call.output()
+    call.ensure_equal("NumInputs(node)", call.input_count, 3, "DilationContext::kNumInputTensors")
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1, "DilationContext::kNumOutputTensors")
+    value, dilations, padding, output = call.input(0), call.input(1), call.input(2), call.output()
     call.ensure(value.rank > 0, "ctx.input_tensor->dims->size > 0")
+    left = "ctx.input_tensor->type"
+    call.ensure_type_numbers(left, value.type, output.type, "ctx.output_tensor->type")
+    call.ensure_type_numbers(left, value.type, padding.type, "ctx.padding_value_tensor->type")
     if not dilations.is_constant:
         call.dynamic(output)
         return
-    factors = values_of(dilations)
-    call.resize(output, [(size - 1) * factor + 1 for size, factor in zip(value.shape, factors, strict=True)])
+    factors = values_of(dilations, t.INT32)
+    call.resize(output, [(size - 1) * factors[place] + 1 for place, size in enumerate(value.shape)])
 
 
 def stablehlo_gather(call: Call) -> None:
     """STABLEHLO_GATHER: the output's rank is the file's."""
-    call.counts(2)
-    value, starts, output = call.input(0), call.input(1), call.output()
-    if starts.type not in _INDICES:
-        raise call.failure(f"(Index Type: {t.type_name(starts.type)}) currently not supported.\n")
-    sizes = call.option("slice_sizes", ())
+    call.counts(2, at=-1)
+    value, starts = call.input(0), call.input(1)
+    _check_index_type(call, starts)
+    output = call.output()
+    sizes, collapsed, offsets = (call.vector(name) for name in ("slice_sizes", "collapsed_slice_dims", "offset_dims"))
     call.ensure_equal("data->num_slice_sizes", len(sizes), value.rank, "operand->dims->size")
-    collapsed, offsets = call.option("collapsed_slice_dims", ()), call.option("offset_dims", ())
-    slices = iter([size for place, size in enumerate(sizes) if place not in collapsed])
+    call.ensure(len(collapsed) <= len(sizes), "data->num_collapsed_slice_dims <= data->num_slice_sizes")
+    call.ensure(len(offsets) <= output.rank, "data->num_offset_dims <= output->dims->size")
     vector = call.option("index_vector_dim")
-    batches = iter([size for place, size in enumerate(starts.shape) if place != vector])
-    call.resize(output, [next(slices) if place in offsets else next(batches) for place in range(output.rank)])
+    call.ensure(vector <= starts.rank, "data->index_vector_dim <= start_indices->dims->size")
+    slices = [size for place, size in enumerate(sizes) if place not in collapsed]
+    batches = [size for place, size in enumerate(starts.shape) if place != vector]
+    shape = [(slices if place in offsets else batches).pop(0) for place in range(output.rank)]
+    call.resize(output, shape)
+
+
+def _check_index_type(call: Call, indices: Tensor) -> None:
+    if indices.type not in _INDICES:
+        raise call.failure(f"(Index Type: {t.type_name(indices.type)}) currently not supported.\n")
+
+
+_SCATTERED = ("STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM")
 
 
 def stablehlo_scatter(call: Call) -> None:
     """STABLEHLO_SCATTER."""
     call.counts(3)
-    value, indices, output = call.input(0), call.input(1), call.output()
-    if indices.type not in _INDICES:
-        raise call.failure(f"(Index Type: {t.type_name(indices.type)}) currently not supported.\n")
+    value, indices, updates = call.input(0), call.input(1), call.input(2)
+    _check_index_type(call, indices)
+    output = call.output()
     call.resize(output, value.shape)
+    for name, tensor, what in (
+        ("update_window_dims", updates, "updates"),
+        ("inserted_window_dims", output, "output"),
+        ("scatter_dims_to_operand_dims", value, "input"),
+    ):
+        call.ensure(len(call.vector(name)) <= tensor.rank, f"data->num_{name} <= {what}->dims->size")
+    text = "data->index_vector_dim <= scatter_indices->dims->size"
+    call.ensure(call.option("index_vector_dim") <= indices.rank, text)
+    index = call.option("update_computation_subgraph_index")
+    if not 0 <= index < len(call.subgraph.siblings):
+        raise call.failure("Computation subgraph not found for stablehlo.scatter.")
+    nodes = call.subgraph.siblings[index].execution_nodes
+    if len(nodes) > 1:
+        only = "Only one kernel allowed within the stablehlo region."
+        raise call.failure(f"{only} ({len(nodes)}) kernels found.\n")
+    if nodes and nodes[0].registration.op not in _SCATTERED:
+        names = "update, Add, Multiply, Maximum and Minimum"
+        raise call.failure(f"Only {names} operations are currently supported for stablehlo.scatter.")
 
 
 def stablehlo_pad(call: Call) -> None:
-    """STABLEHLO_PAD."""
-    value, output = call.input(0), call.output()
-    call.ensure(value.type == output.type, "input_tensor->type == output_tensor->type")
+    """STABLEHLO_PAD: where one dimension disappears, all do."""
+    value, padding = call.input(0), call.input(1)
+    call.ensure(value.type == padding.type, "input_tensor->type == padding_value_tensor->type")
+    call.ensure_equal("padding_value_count", padding.elements, 1)
+    limits = "between 1 and the maximum supported rank."
+    call.ensure_message(1 <= value.rank <= _LARGEST_RANK, f"StableHLO Pad input rank must be {limits}")
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
-    rows = zip(value.shape, *(call.option(name, ()) for name in names), strict=True)
-    call.resize(output, [max(low + high + size + max(size - 1, 0) * gap, 0) for size, low, high, gap in rows])
+    rows = zip(value.shape, *((*call.vector(name), *(0,) * _LARGEST_RANK) for name in names), strict=False)
+    shape = [size + max(size - 1, 0) * gap + low + high for size, low, high, gap in rows]
+    output = call.output()
+    call.ensure(value.type == output.type, "input_tensor->type == output_tensor->type")
+    call.resize(output, shape if min(shape) > 0 else (0,) * len(shape))
+
+
+_LARGEST_RANK = 8
+_WINDOWS = ("window_dimensions", "window_strides", "window_dilations")
+
+
+def _check_windows(call: Call, inputs: int, at: int) -> tuple[Tensor, Tensor]:
+    """Return input and output of a reduction over windows, which it checks; ``at`` is 0 for StableHLO's."""
+    call.ensure_equal("NumInputs(node)", call.input_count, inputs, "kNumInputTensors", at=at)
+    call.ensure_equal("NumOutputs(node)", call.output_count, 1, "kNumOutputTensors", at=at)
+    value, start, output = call.input(0), call.input(1), call.output()
+    windows = [(name, call.input(place)) for place, name in enumerate(_WINDOWS, 2)] if at else []
+    for name, tensor in windows:
+        call.ensure(tensor.is_constant, f"IsConstantTensor({name}_tensor)")
+    left = "input_tensor->type"
+    call.ensure_type_numbers(left, value.type, output.type, "output_tensor->type", at=at)
+    call.ensure_type_numbers(left, value.type, start.type, "init_value_tensor->type", at=at)
+    for name, tensor in windows:
+        call.ensure_type_numbers(f"{name}_tensor->type", tensor.type, t.INT64)
+    call.ensure(value.rank > 0, "input_tensor->dims->size > 0", at=at)
+    call.ensure(value.rank <= _LARGEST_WINDOWED, "input_tensor->dims->size <= kMaxReduceWindowRank", at=at)
+    return value, output
+
+
+_LARGEST_WINDOWED = 6
 
 
 def reduce_window(call: Call) -> None:
     """REDUCE_WINDOW."""
-    call.ensure_equal("NumInputs(node)", call.input_count, 5, "kNumInputTensors")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1, "kNumOutputTensors")
-    value, output = call.input(0), call.output()
+    value, output = _check_windows(call, 5, 1)
     rows = [values_of(call.input(place)) for place in (2, 3, 4)]
     call.resize(output, _windows(value.shape, *rows))
 
 
 def stablehlo_reduce_window(call: Call) -> None:
     """STABLEHLO_REDUCE_WINDOW dilates and pads first, each into a temporary."""
-    value, output, rank = call.input(0), call.output(), call.input(0).rank
+    value, output = _check_windows(call, 2, 0)
+    rank = value.rank
+    ones, zeros = (1,) * rank, (0,) * (2 * rank)
+    dilations, pads = call.vector("base_dilations") or ones, call.vector("padding") or zeros
+    windows, strides, gaps = (call.vector(name) or ones for name in _WINDOWS)
+    for name, row in zip(("base_dilations", *_WINDOWS), (dilations, windows, strides, gaps), strict=True):
+        call.ensure(len(row) >= rank and min(row[:rank]) > 0, f"AllGtThanZero({name})")
     first = call.reserve(2)
     call.take(first, first + 1)
-    ones, zeros = (1,) * rank, (0,) * (2 * rank)
-    dilations = call.option("base_dilations", ()) or ones
-    dilated = [(size - 1) * factor + 1 for size, factor in zip(value.shape, dilations, strict=True)]
-    pads = call.option("padding", ()) or zeros
+    dilated = [(size - 1) * dilations[place] + 1 for place, size in enumerate(value.shape)]
     padded = [size + pads[2 * place] + pads[2 * place + 1] for place, size in enumerate(dilated)]
     call.temporary(first, value.type, dilated)
     call.temporary(first + 1, value.type, padded)
-    windows, strides = call.option("window_dimensions", ()), call.option("window_strides", ()) or ones
-    call.resize(output, _windows(tuple(padded), windows, strides, call.option("window_dilations", ()) or ones))
+    call.resize(output, _windows(tuple(padded), windows, strides, gaps))
 
 
 def _windows(shape: Shape, sizes: Shape, strides: Shape, dilations: Shape) -> list[int]:
-    rows = zip(shape, sizes, strides, dilations, strict=True)
-    return [max((size - ((window - 1) * gap + 1)) // stride + 1, 0) for size, window, stride, gap in rows]
+    result = []
+    for place, size in enumerate(shape):
+        span = (sizes[place] - 1) * dilations[place] + 1
+        result.append((size - span) // strides[place] + 1 if span <= size else 0)
+    return result
+
+
+def gather_nd(call: Call) -> None:
+    """GATHER_ND."""
+    call.counts(2)
+    value, indices, output = call.input(0), call.input(1), call.output()
+    if indices.type not in (*_INDICES, t.INT16):
+        raise call.failure(f"Indices of type '{t.type_name(indices.type)}' are not supported by gather_nd.")
+    if value.rank < 1:
+        raise call.failure("Params must be at least a vector.")
+    if indices.rank < 1:
+        raise call.failure("Indices must be at least a vector.")
+    depth = indices.shape[-1]
+    if not 0 <= depth <= value.rank:
+        raise call.failure("Index innermost dimension length must be in [0, params rank].")
+    output.type = value.type
+    call.resize(output, (*indices.shape[:-1], *value.shape[depth:]))
+
+
+def scatter_nd(call: Call) -> None:
+    """SCATTER_ND."""
+    call.counts(3)
+    indices, updates, shape = call.input(0), call.input(1), call.input(2)
+    if updates.type not in (t.FLOAT32, t.UINT8, t.BOOL, t.INT8, t.INT64, t.INT32):
+        raise call.failure(f"Updates of type '{t.type_name(updates.type)}' are not supported by scatter_nd.")
+    if indices.type != shape.type:
+        raise call.failure("Indices and shape must have the same type.")
+    output = call.output()
+    output.type = updates.type
+    if not shape.is_known:
+        call.dynamic(output)
+        return
+    if indices.type != t.INT32:
+        raise call.failure(f"Indices of type '{t.type_name(indices.type)}' are not supported by scatter_nd.")
+    text = (
+        "(indices.DimensionsCount() >= 1) && (updates.DimensionsCount() >= 1) && (shape_shape.DimensionsCount() == 1)"
+    )
+    call.ensure(indices.rank >= 1 and updates.rank >= 1 and shape.rank == 1, text)
+    sizes, outer = values_of(shape), indices.rank - 1
+    for one, other in zip(indices.shape[:outer], updates.shape, strict=False):
+        call.ensure_equal("indices.Dims(i)", one, other, "updates.Dims(i)")
+    depth = indices.shape[outer]
+    left, right = "updates.DimensionsCount() - outer_dims", "shape_shape.Dims(0) - ix"
+    call.ensure_equal(left, updates.rank - outer, len(sizes) - depth, right)
+    for one, other in zip(updates.shape[outer:], sizes[depth:], strict=False):
+        call.ensure_equal("updates.Dims(i + outer_dims)", one, other, "shape_data[ix + i]")
+    call.resize(output, sizes)

@@ -157,53 +157,6 @@ def _gathered(value: Tensor, positions: Tensor, axis: int, batch: int) -> list[f
     return result
 
 
-def gather_nd(call: Call) -> None:
-    """GATHER_ND."""
-    call.counts(2)
-    value, indices, output = call.input(0), call.input(1), call.output()
-    if indices.type not in (*_INDICES, t.INT16):
-        raise call.failure(f"Indices of type '{t.type_name(indices.type)}' are not supported by gather_nd.")
-    if value.rank < 1:
-        raise call.failure("Params must be at least a vector.")
-    if indices.rank < 1:
-        raise call.failure("Indices must be at least a vector.")
-    depth = indices.shape[-1]
-    if not 0 <= depth <= value.rank:
-        raise call.failure("Index innermost dimension length must be in [0, params rank].")
-    output.type = value.type
-    call.resize(output, (*indices.shape[:-1], *value.shape[depth:]))
-
-
-def scatter_nd(call: Call) -> None:
-    """SCATTER_ND."""
-    call.counts(3)
-    indices, updates, shape = call.input(0), call.input(1), call.input(2)
-    if updates.type not in (t.FLOAT32, t.UINT8, t.BOOL, t.INT8, t.INT64, t.INT32):
-        raise call.failure(f"Updates of type '{t.type_name(updates.type)}' are not supported by scatter_nd.")
-    if indices.type != shape.type:
-        raise call.failure("Indices and shape must have the same type.")
-    output = call.output()
-    output.type = updates.type
-    if not shape.is_known:
-        call.dynamic(output)
-        return
-    if indices.type != t.INT32:
-        raise call.failure(f"Indices of type '{t.type_name(indices.type)}' are not supported by scatter_nd.")
-    text = (
-        "(indices.DimensionsCount() >= 1) && (updates.DimensionsCount() >= 1) && (shape_shape.DimensionsCount() == 1)"
-    )
-    call.ensure(indices.rank >= 1 and updates.rank >= 1 and shape.rank == 1, text)
-    sizes, outer = values_of(shape), indices.rank - 1
-    for one, other in zip(indices.shape[:outer], updates.shape, strict=False):
-        call.ensure_equal("indices.Dims(i)", one, other, "updates.Dims(i)")
-    depth = indices.shape[outer]
-    left, right = "updates.DimensionsCount() - outer_dims", "shape_shape.Dims(0) - ix"
-    call.ensure_equal(left, updates.rank - outer, len(sizes) - depth, right)
-    for one, other in zip(updates.shape[outer:], sizes[depth:], strict=False):
-        call.ensure_equal("updates.Dims(i + outer_dims)", one, other, "shape_data[ix + i]")
-    call.resize(output, sizes)
-
-
 def concatenation(call: Call) -> None:
     """CONCATENATION: of constants, a constant."""
     first = call.input(0)

@@ -330,5 +330,6 @@ def rng_bit_generator(call: Call) -> None:
     call.ensure_equal("NumDimensions(initial_state)", state.rank, 1)
     call.ensure_type_numbers("output_key->type", key.type, t.UINT64)
     call.ensure(key.shape == state.shape, "HaveSameShapes(output_key, initial_state)")
+    call.ensure_type_in("output->type", output.type, t.INT32, t.INT64, t.UINT32, t.UINT64)
     call.resize(key, key.shape)
     call.resize(output, output.shape)

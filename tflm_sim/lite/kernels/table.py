@@ -9,10 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import Node, Runtime
 from tflm_sim.lite.kernels import (
     control_flow,
+    conversion,
     convolution,
+    convolution_3d,
     custom,
     dense,
     elementwise,
@@ -47,6 +50,9 @@ class Row:
             call = Call(subgraph, node, self.source, kernels)
             try:
                 return self.prepare(call)
+            except ZeroDivisionError as fault:
+                message = "the process is aborted: the kernel divides by zero"
+                raise PrepareError(message, device_message="", status="abort") from fault
             except IndexError as fault:
                 raise call.failure("(the kernel reads a dimension or a value that its tensor does not have)") from fault
 
@@ -64,7 +70,8 @@ def _rows(prepare: Prepare, source: str, ops: str) -> dict[str, Row]:
 
 BUILTINS: dict[str, Row] = {
     **_rows(elementwise.relu, "activations.cc", "RELU RELU_N1_TO_1 RELU_0_TO_1 RELU6"),
-    **_rows(elementwise.same_shape, "activations.cc", "HARD_SWISH ELU GELU"),
+    **_rows(elementwise.same_shape, "activations.cc", "HARD_SWISH ELU"),
+    **_rows(elementwise.gelu, "activations.cc", "GELU"),
     **_rows(elementwise.leaky_relu, "activations.cc", "LEAKY_RELU"),
     **_rows(elementwise.tanh, "activations.cc", "TANH"),
     **_rows(elementwise.logistic, "activations.cc", "LOGISTIC"),
@@ -94,11 +101,11 @@ BUILTINS: dict[str, Row] = {
     **_rows(elementwise.sign, "sign.cc", "SIGN"),
     **_rows(elementwise.atan2, "atan2.cc", "ATAN2"),
     **_rows(elementwise.cumsum, "cumsum.cc", "CUMSUM"),
-    **_rows(elementwise.cast, "cast.cc", "CAST"),
-    **_rows(elementwise.dequantize, "dequantize.cc", "DEQUANTIZE"),
-    **_rows(elementwise.densify, "densify.cc", "DENSIFY"),
-    **_rows(elementwise.quantize, "quantize.cc", "QUANTIZE"),
-    **_rows(elementwise.fake_quant, "fake_quant.cc", "FAKE_QUANT"),
+    **_rows(conversion.cast, "cast.cc", "CAST"),
+    **_rows(conversion.dequantize, "dequantize.cc", "DEQUANTIZE"),
+    **_rows(conversion.densify, "densify.cc", "DENSIFY"),
+    **_rows(conversion.quantize, "quantize.cc", "QUANTIZE"),
+    **_rows(conversion.fake_quant, "fake_quant.cc", "FAKE_QUANT"),
     **_rows(elementwise.l2_normalization, "l2norm.cc", "L2_NORMALIZATION"),
     **_rows(elementwise.local_response_normalization, "local_response_norm.cc", "LOCAL_RESPONSE_NORMALIZATION"),
     **_rows(elementwise.complex_part, "complex_support.cc", "REAL IMAG COMPLEX_ABS"),
@@ -138,8 +145,8 @@ BUILTINS: dict[str, Row] = {
     **_rows(selection.slice_of, "slice.cc", "SLICE"),
     **_rows(selection.strided_slice, "strided_slice.cc", "STRIDED_SLICE"),
     **_rows(selection.gather, "gather.cc", "GATHER"),
-    **_rows(selection.gather_nd, "gather_nd.cc", "GATHER_ND"),
-    **_rows(selection.scatter_nd, "scatter_nd.cc", "SCATTER_ND"),
+    **_rows(segments.gather_nd, "gather_nd.cc", "GATHER_ND"),
+    **_rows(segments.scatter_nd, "scatter_nd.cc", "SCATTER_ND"),
     **_rows(selection.concatenation, "concatenation.cc", "CONCATENATION"),
     **_rows(selection.pack, "pack.cc", "PACK"),
     **_rows(selection.unpack, "unpack.cc", "UNPACK"),
@@ -169,8 +176,8 @@ BUILTINS: dict[str, Row] = {
     **_rows(convolution.depthwise_convolution, "depthwise_conv.cc", "DEPTHWISE_CONV_2D"),
     **_rows(convolution.transpose_convolution, "transpose_conv.cc", "TRANSPOSE_CONV"),
     **_rows(convolution.pool, "pooling.cc", "AVERAGE_POOL_2D MAX_POOL_2D L2_POOL_2D"),
-    **_rows(convolution.convolution_3d, "conv3d.cc", "CONV_3D"),
-    **_rows(convolution.transpose_convolution_3d, "conv3d_transpose.cc", "CONV_3D_TRANSPOSE"),
+    **_rows(convolution_3d.convolution_3d, "conv3d.cc", "CONV_3D"),
+    **_rows(convolution_3d.transpose_convolution_3d, "conv3d_transpose.cc", "CONV_3D_TRANSPOSE"),
     **_rows(dense.fully_connected, "fully_connected.cc", "FULLY_CONNECTED"),
     **_rows(dense.batch_matmul, "batch_matmul.cc", "BATCH_MATMUL"),
     "SVDF": Row(dense.svdf, "svdf.cc", 6),

@@ -1,0 +1,81 @@
+"""Kernels that turn values of one type into another: CAST, QUANTIZE, DEQUANTIZE, DENSIFY, FAKE_QUANT.
+
+Source: tflite/kernels/{cast,quantize,dequantize,densify,fake_quant}.cc @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from tflm_sim.lite.graph_info import AllocationType
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call
+from tflm_sim.model.types import TensorType
+
+
+def cast(call: Call) -> None:
+    """CAST: where it may, it keeps the converted constant for ever."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.resize(output, value.shape)
+
+
+_DEQUANTIZED = (t.INT2, t.INT4, t.UINT4, t.UINT8, t.INT8, t.INT16, t.FLOAT16)
+
+
+def dequantize(call: Call) -> None:
+    """DEQUANTIZE: a constant is converted once, into the persistent arena."""
+    call.counts(1)
+    value = call.operand(0, "op_context.input")
+    output = call.output()
+    call.ensure(value.type in _DEQUANTIZED, "is_supported_type")
+    if value.type == t.INT16:
+        call.ensure_equal("op_context.input->params.zero_point", value.zero_point, 0)
+    output.type = t.FLOAT32
+    if value.is_constant:
+        output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
+    call.resize(output, value.shape)
+
+
+def densify(call: Call) -> None:
+    """DENSIFY: a sparse constant becomes a dense one in the persistent arena."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure(value.type != t.STRING, "op_context.input->type != kTfLiteString")
+    call.ensure(value.is_constant, "IsConstantTensor(op_context.input)")
+    call.ensure(value.is_sparse, "op_context.input->sparsity != nullptr")
+    output.type = value.type
+    output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
+    call.resize(output, value.shape)
+
+
+# What becomes of a type that is no 8-bit one.
+_QUANTIZED: dict[int, tuple[TensorType, ...]] = {
+    t.FLOAT32: (t.UINT8, t.INT8, t.INT16, t.INT4, t.UINT4),
+    t.INT16: (t.INT8, t.INT16, t.INT32),
+    t.INT32: (t.INT8, t.INT16),
+}
+
+
+def quantize(call: Call) -> None:
+    """QUANTIZE."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure_affine("output", output)
+    if value.type not in _QUANTIZED:
+        call.ensure_type_in("input->type", value.type, t.INT8, t.UINT8)
+    call.ensure_type_in("output->type", output.type, *_QUANTIZED.get(value.type, (t.UINT8, t.INT8, t.INT16)))
+    if value.type == output.type == t.INT16:
+        call.ensure_symmetric(value, output)
+    call.resize(output, value.shape)
+
+
+def fake_quant(call: Call) -> None:
+    """FAKE_QUANT."""
+    call.counts(1)
+    if call.option("narrow_range"):
+        raise call.failure(
+            "narrow_range FakeQuant is not currently supported at runtime. narrow_range is only meant to be applied "
+            "to weights, not activations"
+        )
+    value, output = call.input(0), call.output()
+    output.type = value.type
+    call.resize(output, value.shape)

@@ -1,0 +1,106 @@
+"""Convolutions of volumes, and their im2col and col2im buffers.
+
+Source: tflite/kernels/{conv3d,conv3d_transpose}.cc @ google-ai-edge/LiteRT f67457790
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.lite.kernels import types as t
+from tflm_sim.lite.kernels.call import Call, values_of
+from tflm_sim.lite.kernels.convolution import NO_PADDING, dynamic_temporary, ensured, output_size
+
+_AXES = ("d", "h", "w")
+
+
+def convolution_3d(call: Call) -> None:
+    """CONV_3D."""
+    text = "node->inputs->size == 2 || node->inputs->size == 3"
+    call.ensure(call.input_count in (2, 3), text)
+    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    output, value, weights = call.output(), call.input(0), call.input(1)
+    call.ensure_equal("input->dims->size", value.rank, 5)
+    call.ensure_equal("filter->dims->size", weights.rank, 5)
+    call.ensure_equal("input->dims->data[4]", value.shape[4], weights.shape[3], "filter->dims->data[3]")
+    _ensure_sizes(call, ("input", value, range(1, 5)), ("filter", weights, (0, 1, 2, 4)))
+    call.ensure_types("input_type", value.type, t.FLOAT32)
+    call.ensure_types("filter->type", weights.type, t.FLOAT32)
+    call.ensure_types("output->type", output.type, value.type, "input_type")
+    _check_bias_3d(call, call.optional_input(2), "input_type", ("SizeOfDimension(filter, 4)", weights.shape[4]))
+    _ensure_steps_3d(call)
+    strides = [call.option(f"stride_{axis}") for axis in _AXES]
+    dilations = [call.option(f"dilation_{axis}_factor") for axis in _AXES]
+    rows = zip(value.shape[1:4], weights.shape[:3], strides, dilations, strict=True)
+    sizes = [ensured(call, output_size(call.option("padding", NO_PADDING), *row)) for row in rows]
+    call.resize(output, (value.shape[0], *sizes, weights.shape[4]))
+    is_windowed = weights.shape[:3] != (1, 1, 1) or strides != [1, 1, 1] or dilations != [1, 1, 1]
+    if not (call.is_optimized and is_windowed):
+        call.take()
+        return
+    call.take(call.reserve(1, "im2col"))
+    call.temporary(call.node.temporaries[0], value.type, (value.shape[0], *sizes, prod(weights.shape[:4])))
+
+
+def _ensure_sizes(call: Call, *rows: tuple[str, Tensor, Iterable[int]]) -> None:
+    for name, tensor, axes in rows:
+        for axis in axes:
+            call.ensure(tensor.shape[axis] > 0, f"{name}->dims->data[{axis}] > 0")
+
+
+def _check_bias_3d(call: Call, bias: Tensor | None, kind: str, size: tuple[str, int]) -> None:
+    if bias is not None:
+        call.ensure_types("bias->type", bias.type, t.FLOAT32, kind)
+        call.ensure_equal("NumElements(bias)", bias.elements, size[1], size[0])
+
+
+def _ensure_steps_3d(call: Call) -> None:
+    names = (("depth", "d"), ("height", "h"), ("width", "w"))
+    for name, axis in names:
+        call.ensure(call.option(f"stride_{axis}") > 0, f"params->stride_{name} > 0")
+    for name, axis in names:
+        call.ensure(call.option(f"dilation_{axis}_factor") > 0, f"params->dilation_{name}_factor > 0")
+
+
+def transpose_convolution_3d(call: Call) -> None:
+    """CONV_3D_TRANSPOSE."""
+    text = "node->inputs->size == 3 || node->inputs->size == 4"
+    call.ensure(call.input_count in (3, 4), text)
+    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    output, shape, weights, value = call.output(), call.input(0), call.input(1), call.input(2)
+    call.ensure_equal("output_shape->dims->size", shape.rank, 1)
+    call.ensure_equal("NumElements(output_shape)", shape.elements, 5)
+    call.ensure_equal("input->dims->size", value.rank, 5)
+    call.ensure_equal("filter->dims->size", weights.rank, 5)
+    right = "SizeOfDimension(filter, 4)"
+    call.ensure_equal("SizeOfDimension(input, 4)", value.shape[4], weights.shape[4], right)
+    _ensure_sizes(call, ("input", value, range(1, 5)), ("filter", weights, range(4)))
+    _ensure_steps_3d(call)
+    call.ensure_types("input->type", value.type, t.FLOAT32)
+    call.ensure_types("filter->type", weights.type, t.FLOAT32)
+    call.ensure_types("output->type", output.type, value.type, "input->type")
+    call.ensure_types("output_shape->type", shape.type, t.INT32)
+    _check_bias_3d(call, call.optional_input(3), "input->type", ("SizeOfDimension(filter, 3)", weights.shape[3]))
+    is_dilated = any(call.option(f"dilation_{axis}_factor") > 1 for axis in _AXES)
+    taken = [call.reserve(1, "col2im")] if call.is_optimized and not is_dilated else []
+    call.take(*taken)
+    columns = [call.subgraph.tensors[index] for index in taken]
+    if not shape.is_known:
+        call.dynamic(output, *columns)
+        return
+    wanted = values_of(shape)
+    text = "Conv3DTranspose output shape has a negative dimension."
+    call.ensure_message(all(size >= 0 for size in wanted), text)
+    call.ensure_equal("shape_data[0]", wanted[0], value.shape[0], "SizeOfDimension(input, 0)")
+    call.ensure_equal("shape_data[4]", wanted[4], weights.shape[3], "filter_output_channels")
+    for place, (name, axis) in enumerate((("depth", "d"), ("height", "h"), ("width", "w"))):
+        steps = call.option(f"stride_{axis}"), call.option(f"dilation_{axis}_factor")
+        padding = call.option("padding", NO_PADDING)
+        size = ensured(call, output_size(padding, wanted[place + 1], weights.shape[place], *steps))
+        right = f"SizeOfDimension(input, {place + 1})"
+        call.ensure_equal(f"unused_out_{name}", size, value.shape[place + 1], right)
+    call.resize(output, wanted)
+    for tensor in columns:
+        dynamic_temporary(call, tensor, t.FLOAT32, (prod(value.shape[1:4]), prod(weights.shape[:4])))
