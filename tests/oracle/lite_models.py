@@ -1001,7 +1001,7 @@ def composite(case):
         [case.output()],
         name="mine",
         decomposition_subgraph_index=body.index,
-        composite_attributes=(1,),
+        composite_attributes=memoryview(b"\1"),
     )
 
 
