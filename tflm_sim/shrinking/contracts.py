@@ -4,7 +4,7 @@ A plan may let an output share bytes with an input only where a row here says so
 
 * a *copy* writes each output byte once, with its final value. Where that byte is there already, nothing changes;
 * *in place*: output element i is written after input element i was read for the last time, and depends on no other
-  element of that input. The output then starts where the input starts;
+  element of that input. The output then starts where the input starts, with elements of the same size or smaller ones;
 * *diagonal*: pixel by pixel in ascending order; all reads for output element i come before it is written. The output
   then lies below the input, as far as ``plan_check`` proves that no byte is written that is still to be read;
 * *choice*: along an axis where the window has one tap, a dilation of 2 is the same window, and makes the library choose
@@ -149,6 +149,13 @@ CONTRACTS = (
         ("cmsis_nn",),
         "arm_elementwise_add_s8.c, arm_elementwise_mul_s8.c: up to 4 (16 with MVE) elements are read, then written",
         types=(TensorType.INT8,),
+    ),
+    Contract(
+        ("ADD", "MUL", "MAXIMUM", "MINIMUM", "SOFTMAX"),
+        IN_PLACE,
+        ("cmsis_nn",),
+        "kernels/cmsis_nn/add.cc, mul.cc, maximum_minimum.cc, softmax.cc: floating point goes to the reference kernels",
+        types=(TensorType.FLOAT32,),
     ),
     Contract(("SUB", "SQUARED_DIFFERENCE", "DIV", "PRELU"), IN_PLACE, ("cmsis_nn", "esp_nn"), "as reference"),
     Contract(

@@ -333,7 +333,12 @@ def _replaced(draft: Draft, operator: Operator, name: str) -> list[int]:
     if name not in UNARY | BINARY | {"SOFTMAX"}:
         return []
     places = inputs[:1] if name not in BINARY or name == "PRELU" else inputs[:2]
-    fits = [t for t in places if elements(draft, t) == count and element_size(draft, t) == size]
+    fits = [
+        tensor
+        for tensor in places
+        if elements(draft, tensor) == count
+        and (element_size(draft, tensor) == size or (name == "QUANTIZE" and element_size(draft, tensor) > size))
+    ]
     return fits if len(set(places)) == len(places) else []
 
 

@@ -130,8 +130,8 @@ class _Arena:
             if np.array_equal(after, self.bytes[start:end]):
                 return
         elif promised(use, IN_PLACE, [self.library]):
-            inputs = operator.inputs or ()
-            if (a.start, a.size, a.element) == (b.start, b.size, b.element) and inputs.count(source) == 1:
+            is_aligned = (a.start, a.size // a.element) == (b.start, b.size // b.element)
+            if is_aligned and b.element <= a.element and (operator.inputs or ()).count(source) == 1:
                 return
         elif (
             promised(use, DIAGONAL, [self.library])

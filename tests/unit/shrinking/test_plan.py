@@ -15,7 +15,7 @@ from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
-from tflm_sim.model.types import Model
+from tflm_sim.model.types import Model, TensorType
 from tflm_sim.planners import native
 from tflm_sim.shrinking.contracts import CONTRACTS, DIAGONAL, IN_PLACE, Use, promised
 from tflm_sim.shrinking.diagonal import needed_distance, reads_are_safe
@@ -30,6 +30,7 @@ assert _SPEC.loader is not None
 models = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(models)
 
+INT8 = TensorType.INT8
 REFERENCE = configure("cortex-m4", kernels="reference")
 needs_c = pytest.mark.skipif(not native.available(), reason="the exact planner is C")
 
@@ -136,6 +137,17 @@ def test_steps_are_as_wide_as_elements() -> None:
     (gain,) = shrink(model, REFERENCE, kernel_order=True).gains
     assert gain.before.head == 2 * 2048
     assert gain.after.head == 2048 + 2 * 32
+
+
+def test_smaller_elements_may_be_written_where_larger_ones_were_read_but_not_the_other_way_round() -> None:
+    b = models.ModelBuilder()
+    x, y, z = (b.tensor((1, 64), kind, scale=0.5) for kind in (TensorType.FLOAT32, INT8, TensorType.FLOAT32))
+    b.operator("QUANTIZE", [x], [y])
+    b.operator("DEQUANTIZE", [y], [z])
+    model = parse(b.build(inputs=[x], outputs=[z]))
+    assert is_kept(model, {x: 0, y: 0, z: 256})
+    assert not is_kept(model, {x: 0, y: 16, z: 256})
+    assert not is_kept(model, {x: 256, y: 0, z: 0})
 
 
 def test_two_files_alone_are_enough_to_refuse_an_unlawful_plan() -> None:
