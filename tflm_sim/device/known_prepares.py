@@ -41,9 +41,9 @@ from tflm_sim.ops.requests import (
 )
 from tflm_sim.targets.target import Target
 
-MOST_KEYS = 4096
+MOST_KEYS = 1024
 """Keys that are remembered for a target; then it begins anew."""
-MOST_OF_A_KEY = 16
+MOST_OF_A_KEY = 8
 """Prepares of one key, which differ in what else was looked at; the oldest go."""
 LONGEST_LOOK = 256
 """Bytes of a constant that are kept for comparison."""
@@ -121,7 +121,7 @@ class KnownPrepares:
         return True
 
 
-@lru_cache(256)
+@lru_cache(32)
 def known_prepares(target: Target) -> KnownPrepares:
     """Return what this process knows for a target."""
     return KnownPrepares(target)

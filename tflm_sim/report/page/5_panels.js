@@ -175,8 +175,9 @@ function boardLines() {
 
 function boardsPanel() {
   const [head, ...rows] = boardLines();
-  const cells = (kind, row) => make("tr", {}, ...row.map((text, column) => make(kind, { class: column > 1 && column < 5 ? "n" : null }, text)));
-  return [make("h3", {}, `${count.format(rows.length)} boards`), make("table", { id: "board-table" }, make("thead", {}, cells("th", head)), make("tbody", {}, ...rows.map((row) => cells("td", row))))];
+  const line = (kind, [board, target, arena, share, ram, fits]) => make("tr", { title: `${target}, RAM: ${ram}` },
+    make(kind, { class: "whole" }, board), make(kind, { class: "n" }, arena), make(kind, { class: "n" }, share), make(kind, {}, fits));
+  return [make("h3", {}, `${count.format(rows.length)} boards`), make("table", { id: "board-table" }, make("thead", {}, line("th", head)), make("tbody", {}, ...rows.map((row) => line("td", row))))];
 }
 
 // -- tables ---------------------------------------------------------------------------------------------------------
