@@ -74,7 +74,7 @@ _HOMES = {
     "replay_script": "tflm_sim.checks.device_replay",
     "run_script": "tflm_sim.board.replay",
     "sample_path": "tflm_sim.samples",
-    "sanitize": "tflm_sim.checks.sanitize",
+    "sanitize": "tflm_sim.checks.sanitizer",
     "shrink": "tflm_sim.shrinking.shrink",
     "shrunk_lines": "tflm_sim.report.shrunk",
     "simulate": "tflm_sim.answers.simulation",

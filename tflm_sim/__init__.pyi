@@ -21,8 +21,8 @@ from tflm_sim.checks.kernel_probe import Allocation as Allocation
 from tflm_sim.checks.kernel_probe import KernelProbe as KernelProbe
 from tflm_sim.checks.kernel_probe import TensorSpec as TensorSpec
 from tflm_sim.checks.lifetimes import lifetimes as lifetimes
-from tflm_sim.checks.sanitize import sanitize as sanitize
 from tflm_sim.checks.sanitizer import Sanitizer as Sanitizer
+from tflm_sim.checks.sanitizer import sanitize as sanitize
 from tflm_sim.device.configuration import Configuration as Configuration
 from tflm_sim.errors import ModelError as ModelError
 from tflm_sim.errors import SimulatedFailure as SimulatedFailure

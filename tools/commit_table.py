@@ -12,7 +12,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 TABLE = Path(__file__).parents[1] / "tflm_sim" / "targets" / "upstream_commits.txt.gz"
@@ -39,16 +39,16 @@ def rows(repository: str) -> list[str]:
     return [line for _, _, line in sorted(lines)]
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write the table and return the exit code."""
+def write_table(arguments: Sequence[str], what: str, rows: Callable[[str], list[str]], table: Path) -> int:
+    """Write the rows of the repository that is named, and return the exit code."""
     if len(arguments) != 1:
         print("name one thing: the git directory of tensorflow/tflite-micro", file=sys.stderr)
         return 2
     lines = rows(arguments[0])
-    TABLE.write_bytes(gzip.compress("\n".join(lines).encode() + b"\n", mtime=0))
-    print(f"{len(lines)} commits -> {TABLE} ({TABLE.stat().st_size:,} bytes)")
+    table.write_bytes(gzip.compress("\n".join(lines).encode() + b"\n", mtime=0))
+    print(f"{len(lines)} {what} -> {table} ({table.stat().st_size:,} bytes)")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_table(sys.argv[1:], "commits", rows, TABLE))

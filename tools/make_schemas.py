@@ -28,8 +28,8 @@ from tflm_sim.report.difference import Difference
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
 from tflm_sim.report.firmware import FirmwareDocument
 from tflm_sim.report.lifetimes import LifetimesDocument
-from tflm_sim.report.lite_delegates import GpuDocument
 from tflm_sim.report.lite_difference import LiteDifference
+from tflm_sim.report.lite_text import GpuDocument
 from tflm_sim.report.picture_document import PictureDocument
 from tflm_sim.report.plan import PlanDocument
 from tflm_sim.report.shrunk import ShrunkDocument

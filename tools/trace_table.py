@@ -10,12 +10,13 @@ counts them); texts that came and went more than once are left out.
 
 from __future__ import annotations
 
-import gzip
 import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+
+from commit_table import write_table
 
 from tflm_sim.firmware.traces import NEWEST_POSITION, TABLE, trace_key
 
@@ -98,16 +99,5 @@ def rows(repository: str) -> list[str]:
     return sorted(lines)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write the table and return the exit code."""
-    if len(arguments) != 1:
-        print("name one thing: the git directory of tensorflow/tflite-micro", file=sys.stderr)
-        return 2
-    lines = rows(arguments[0])
-    TABLE.write_bytes(gzip.compress("\n".join(lines).encode() + b"\n", mtime=0))
-    print(f"{len(lines)} traces -> {TABLE} ({TABLE.stat().st_size:,} bytes)")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_table(sys.argv[1:], "traces", rows, TABLE))

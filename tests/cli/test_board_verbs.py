@@ -17,9 +17,9 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.board.replay import ReplayOutcome, ReplayScript
 from tflm_sim.cli import main
-from tflm_sim.cli.custom_ops import load_custom_ops
-from tflm_sim.cli.options import load_model
+from tflm_sim.cli.options import load_custom_ops
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.model.load import load
 from tflm_sim.recorded import CATEGORIES
 from tflm_sim.targets.presets import preset
 
@@ -34,7 +34,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
 
 def simulated(*, arena_size: int = 1 << 20, interpreter: str = "plain") -> Simulation:
     config = Configuration(preset("cortex-m4"), interpreter)
-    return simulate(load_model("sample:sine"), config, arena_size=arena_size)
+    return simulate(load("sample:sine"), config, arena_size=arena_size)
 
 
 def recording_log(simulation: Simulation) -> str:
@@ -80,7 +80,7 @@ def test_with_the_model_the_log_of_a_small_arena_gives_the_place_and_the_smalles
     exact = failure["exact"]
     assert exact["contradiction"] == ""
     assert simulate_log(exact["arena_size"]) == simulation.log
-    assert exact["smallest"]["size"] == smallest_arena(load_model("sample:sine"), preset("cortex-m4")).size
+    assert exact["smallest"]["size"] == smallest_arena(load("sample:sine"), preset("cortex-m4")).size
 
 
 def simulate_log(arena_size: int) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ def test_the_board_replays_the_configuration_that_the_command_line_names(
     monkeypatch.setattr("tflm_sim.cli.replay_on.run_script", collect)
     run(capsys, "replay-on", "loop://", "sample:sine", "--custom-ops", str(own))
     run(capsys, "replay-on", "loop://", "sample:streaming", "--variable-arena", "1024")
-    sine, streaming = (load_model(f"sample:{name}") for name in ("sine", "streaming"))
+    sine, streaming = (load(f"sample:{name}") for name in ("sine", "streaming"))
     kernels = load_custom_ops(str(own))
     assert scripts[0].arena_size == smallest_arena(sine, "cortex-m4", custom_ops=kernels).multiple_of_16
     assert scripts[0].arena_size > 3 * 800  # three layers
@@ -277,7 +277,7 @@ def test_a_log_that_powershell_wrote_is_read(capsys: pytest.CaptureFixture[str],
 
 
 def test_why_figures_differ_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    used = simulate(load_model("sample:keyword_spotter"), "esp32-s3").arena_used_bytes
+    used = simulate(load("sample:keyword_spotter"), "esp32-s3").arena_used_bytes
     (tmp_path / "run.log").write_text(f"arena_used_bytes() = {used}\n")
     code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:keyword_spotter")
     assert code == 1

@@ -9,6 +9,11 @@ temps) are both findings, with the operator or phase at fault. Offsets count fro
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Unpack
+
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.arena.events import (
     AllocInfo,
     Event,
@@ -28,11 +33,47 @@ from tflm_sim.arena.events import (
 )
 from tflm_sim.arena.stages import BEGINNINGS, KERNEL_STEPS, Stage
 from tflm_sim.arena.state import ArenaState
-from tflm_sim.checks.npu import NpuTensors
 from tflm_sim.checks.shadow import Owner, ShadowMemory
-from tflm_sim.invocation.findings import BufferId, Finding, FindingCode
+from tflm_sim.device.configuration import Settings, Where, configure
+from tflm_sim.invocation.findings import BufferId, Finding, FindingCode, TensorKey
+from tflm_sim.invocation.invoke import invoke
+from tflm_sim.invocation.invoke_kernels import ETHOS_U_MEMORY
+from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer, Plan
 from tflm_sim.planners.validate import Fault, validate
+
+
+@dataclass(frozen=True, slots=True)
+class NpuTensors:
+    """The tensors of a model's ethos-u operators.
+
+    Attributes:
+        memory: Those that the NPU uses as memory; nothing writes them before.
+        operators: All tensors of each operator.
+    """
+
+    memory: frozenset[TensorKey] = frozenset()
+    operators: tuple[frozenset[TensorKey], ...] = ()
+
+    def may_share(self, first: TensorKey, second: TensorKey) -> bool:
+        """Return whether two tensors may have bytes in common while both are alive."""
+        if not self.memory.isdisjoint((first, second)):
+            return True
+        return any(first in tensors and second in tensors for tensors in self.operators)
+
+
+def npu_tensors(model: Model) -> NpuTensors:
+    """Return the tensors of the model's ethos-u operators."""
+    custom = {index for index, code in enumerate(model.operator_codes) if code.custom_code == "ethos-u"}
+    memory: set[TensorKey] = set()
+    operators: list[frozenset[TensorKey]] = []
+    for number, subgraph in enumerate(model.subgraphs):
+        for operator in subgraph.operators:
+            if operator.opcode_index in custom:
+                inputs, outputs = operator.inputs or (), operator.outputs or ()
+                memory |= {(number, inputs[position]) for position in ETHOS_U_MEMORY if position < len(inputs)}
+                operators.append(frozenset((number, tensor) for tensor in (*inputs, *outputs)))
+    return NpuTensors(frozenset(memory), tuple(operators))
 
 
 class Sanitizer(ArenaState):
@@ -41,7 +82,7 @@ class Sanitizer(ArenaState):
     Args:
         address: Where the arena's aligned start lies in memory, modulo 16.
         is_split: Whether persistent memory is an arena of its own.
-        npu: The tensors that share their bytes on purpose (:func:`~tflm_sim.checks.npu.npu_tensors`).
+        npu: The tensors that share their bytes on purpose (:func:`~tflm_sim.checks.sanitizer.npu_tensors`).
 
     Attributes:
         findings: What is wrong, in the order of discovery.
@@ -254,3 +295,29 @@ def _overlap_code(owner: Owner, former: Owner) -> FindingCode:
     if "tail" in (owner.section, former.section):
         return FindingCode.PERSISTENT_OVERLAPPED
     return FindingCode.LIVE_BUFFERS_OVERLAP
+
+
+def sanitize(
+    model: Model, target: Where, *, invocations: int = 10, **settings: Unpack[Settings]
+) -> tuple[Finding, ...]:
+    """Return everything that is wrong with a model's memory; () for a sound one.
+
+    Args:
+        model: The model.
+        target: What it runs on, with one arena: a name, a target, or a configuration.
+        invocations: How often to invoke it.
+        settings: See :class:`~tflm_sim.device.configuration.Settings`.
+
+    Raises:
+        SimulatedFailure: AllocateTensors() fails in an arena of any size.
+        UsageError, UnsupportedOpError: As ``simulate``.
+    """
+    configuration = configure(target, **settings)
+    size = smallest_arena(model, configuration).multiple_of_16
+    # The recording interpreter does not align its arena, so that the sanitizer must know where it starts.
+    address = configuration.target.arena_address if configuration.interpreter == "recording" else 0
+    sanitizer = Sanitizer(address=address, npu=npu_tensors(model))
+    simulation = simulate(model, configuration, arena_size=size, observers=(sanitizer,))
+    invocation = invoke(simulation, invocations)
+    # The sanitizer watches the invocations too, each of which finds the same.
+    return tuple(dict.fromkeys((*sanitizer.findings, *invocation.findings)))

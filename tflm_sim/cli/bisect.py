@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.documents import Count, named
 from tflm_sim.errors import UsageError
+from tflm_sim.model.load import load
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.changes import UPSTREAM
 from tflm_sim.targets.history import is_commit, is_day
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     if args.runtime or args.library or args.firmware:
         raise UsageError("bisect goes through runtimes itself; leave --runtime, --library and --firmware out")
     states = _kernel_states(args) if args.between.partition("@")[0] in VERSIONS else _commit_states(args)
-    steps = list(bisect(load_model(args.model), states))
+    steps = list(bisect(load(args.model), states))
     if args.json:
         say_json(BisectDocument(args.between, args.until, tuple(map(_row, steps))))
     else:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tflm_sim.answers.simulation import Simulation
-from tflm_sim.checks.baseline import baseline_key, read_baseline, update_baseline
-from tflm_sim.checks.verdict import Verdict
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, simulated
+from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update_baseline
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import append
+from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.verdict import verdict_document, verdict_lines, verdict_markdown
 from tflm_sim.targets.boards import Board, board
@@ -117,7 +117,7 @@ def _judged(
     """Judge a model; of several, one that cannot be used is a verdict too."""
     key = baseline_key(name, config)
     try:
-        return _judge(name, load_model(name), args, config, chosen, known.get(key))
+        return _judge(name, load(name), args, config, chosen, known.get(key))
     except ModelError as error:
         if len(args.models) == 1:
             raise

@@ -24,10 +24,10 @@ from tflm_sim.board.monitor import MonitorEvent, Noise, Repeated
 from tflm_sim.board.prefixes import log_text
 from tflm_sim.checks.alternatives import explaining
 from tflm_sim.checks.device_report import DeviceReport, ModelIdentity, ReportComparison, compare_report, identify
-from tflm_sim.cli.options import load_model
 from tflm_sim.cli.terminal import Spinner, say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import INLINE, OPTIONAL, as_json
+from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
 from tflm_sim.units import format_size
@@ -52,7 +52,7 @@ def expect_model(name: str, configuration: Configuration) -> Expected:
         UsageError: No such sample.
         ModelError: The file cannot be read as a model.
     """
-    model = load_model(name)
+    model = load(name)
     prefix, _, sample = name.partition(":")
     data = (sample_path(sample) if prefix == "sample" else Path(name)).read_bytes()
     return Expected(name, model, configuration, identify(data))

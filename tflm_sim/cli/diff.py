@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, pair, simulated
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, pair, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
 from tflm_sim.lite.answer import LiteDocument, Settings, allocated, machine_document
+from tflm_sim.model.load import load
 from tflm_sim.report.difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import SizeDocument, size_document
@@ -83,13 +84,13 @@ def _lite(args: argparse.Namespace, allowed: int | None) -> int:
 def _lite_document(source: str) -> LiteDocument:
     if source.endswith(".json"):
         return read_lite_document(source)
-    return machine_document(source, allocated(load_model(source, strict=False), Settings()))
+    return machine_document(source, allocated(load(source, strict=False), Settings()))
 
 
 def _document(source: str, args: argparse.Namespace) -> SizeDocument:
     if source.endswith(".json"):
         return read_size_document(source)
-    return size_document(simulated(load_model(source), configuration(args, is_split=args.split_arenas)))
+    return size_document(simulated(load(source), configuration(args, is_split=args.split_arenas)))
 
 
 def _judge(document: Difference, allowed: int, *, is_quiet: bool) -> int:

@@ -14,11 +14,12 @@ from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.board.encodings import as_utf8
 from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure
 from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.documents import INLINE, Count
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read
+from tflm_sim.model.load import load
 from tflm_sim.units import format_size, parse_size
 
 EXAMPLES = """
@@ -96,7 +97,7 @@ def _read(log: str) -> bytes:
 def _exact(args: argparse.Namespace, found: list[Diagnosis]) -> list[ExactExplanation | None]:
     if args.model is None:
         return [None] * len(found)
-    model, config = load_model(args.model), configuration(args)
+    model, config = load(args.model), configuration(args)
     return [explain_failure(diagnosis, model, config) for diagnosis in found]
 
 

@@ -6,13 +6,14 @@ import argparse
 from dataclasses import replace
 
 from tflm_sim.checks.firmware import ArenaRoom, FirmwareVerdict, judge, missing_operators, region_of
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.embedded_models import EmbeddedModel
 from tflm_sim.firmware.firmware import Firmware, read_firmware
 from tflm_sim.firmware.symbol_names import ArenaSymbol
 from tflm_sim.firmware.target import FirmwareTarget, firmware_target
+from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.firmware import firmware_document, firmware_lines
 from tflm_sim.units import parse_size
@@ -121,7 +122,7 @@ def _subjects(firmware: Firmware, wanted: str | None) -> list[tuple[str, int, st
         return [_subject(model) for model in firmware.models]
     if wanted in inside:
         return [_subject(inside[wanted])]
-    model = load_model(wanted)
+    model = load(wanted)
     return [(wanted, len(model.source), "from its file", model)]
 
 

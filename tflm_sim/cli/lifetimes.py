@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.checks.lifetimes import Lifetimes, Preservation, cost_of_preserving
-from tflm_sim.checks.sanitize import sanitize
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model, simulated
+from tflm_sim.checks.sanitizer import sanitize
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
+from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.lifetimes import (
     buffer_name,
@@ -51,7 +52,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 when something is wrong with the plan."""
-    config, model = configuration(args), load_model(args.model)
+    config, model = configuration(args), load(args.model)
     if args.invoke is not None:
         return _invoke(args, model, config)
     lives = Lifetimes(simulated(model, config))

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_model
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb
 from tflm_sim.cli.terminal import COLOR_CHOICES, columns, say, say_json, wants_color
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
@@ -23,6 +23,7 @@ from tflm_sim.lite.answer import (
 )
 from tflm_sim.lite.flex import flex_ops
 from tflm_sim.lite.gpu import Storage, taken
+from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.units import format_size
 
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("one model at a time; use --jsonl for several")
     code = 0
     for position, name in enumerate(args.models):
-        model = load_model(name, strict=False)
+        model = load(name, strict=False)
         answer = _answer(model, settings, args)
         if position:
             say("")
@@ -98,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
     """Say what a delegate would take; 1 is for Flex operators that are on no list or contradict themselves."""
-    from tflm_sim.report.lite_delegates import flex_lines, gpu_document, gpu_lines
+    from tflm_sim.report.lite_text import flex_lines, gpu_document, gpu_lines
 
     if args.delegate == "flex":
         ops = flex_ops(model)
@@ -216,7 +217,7 @@ def _jsonl(args: argparse.Namespace, settings: Settings) -> int:
     code = 0
     for name in args.models:
         try:
-            answer = _answer(load_model(name, strict=False), settings, args)
+            answer = _answer(load(name, strict=False), settings, args)
             document = machine_document(name, answer)
             code = code if answer.status == "ok" else SimulatedFailure.exit_code
         except TflmSimError as error:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os.path
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.custom_ops import load_custom_ops
 from tflm_sim.cli.terminal import ProgressLine, say
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
-from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
@@ -225,9 +225,24 @@ def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespa
     return before, after
 
 
-def load_model(name: str, *, strict: bool = True) -> Model:
-    """Load what a verb's MODEL names; see :func:`~tflm_sim.model.load.load`."""
-    return load(name, strict=strict)
+def load_custom_ops(path: str) -> tuple[OpModel, ...]:
+    """Run a Python file and return every OpModel that is a global there, in order.
+
+    Raises:
+        UsageError: There is no such file, it fails, or it defines none.
+    """
+    import runpy
+
+    if not os.path.isfile(path):
+        raise UsageError(f"{path}: no such file of custom operators")
+    try:
+        names = runpy.run_path(path)
+    except Exception as error:
+        raise UsageError(f"{path} fails: {type(error).__name__}: {error}") from error
+    found = tuple(value for value in names.values() if isinstance(value, OpModel))
+    if not found:
+        raise UsageError(f"{path} defines no OpModel")
+    return found
 
 
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:

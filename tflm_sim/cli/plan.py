@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import replacing, replacing_bytes
 from tflm_sim.lite import planning
+from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
 from tflm_sim.planners.compare import Comparison, Outcome, compare
@@ -163,7 +164,7 @@ def _question(args: argparse.Namespace) -> _Question:
         if args.write is not None:
             raise UsageError("--write needs a model; this is a problem from a file")
         return _Question(_read_problem(args))
-    original = load_model(args.source)
+    original = load(args.source)
     if args.write is not None and has_offline_plan(original) and not args.replace_plan:
         raise UsageError(f"{args.source} has an offline plan already; --replace-plan replaces it")
     model = without_offline_plan(original) if args.replace_plan else original

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TextIO
 
 from tflm_sim.answers.offline_plan import with_offline_plan
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, load_model
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
 from tflm_sim.device.configuration import PLANNER_NAMES, Configuration
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.escape import json_text
 from tflm_sim.files import JSON_MOST, read, replacing
+from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.registry import PLANNERS
 from tflm_sim.report.document import SizeDocument
@@ -104,7 +105,7 @@ def _saved(args: argparse.Namespace) -> Sequence[Picture]:
 
 
 def _pictures(args: argparse.Namespace) -> list[Picture]:
-    config, model = configuration(args, is_split=args.split_arenas), load_model(args.model)
+    config, model = configuration(args, is_split=args.split_arenas), load(args.model)
     size = None if args.arena_size is None else parse_size(args.arena_size)
     if size is not None and args.split_arenas:
         raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
@@ -129,7 +130,7 @@ def _comparisons(
         other = argparse.Namespace(**{**vars(args), "target": name, "kernels": None, "interpreter": None})
         yield model, configuration(other, is_split=args.split_arenas), ""
     for name in args.compare_model:
-        yield load_model(name), config, f"{Path(name).name} on {config.target.name}"
+        yield load(name), config, f"{Path(name).name} on {config.target.name}"
     for name in args.compare_planner:
         if name in PLANNER_NAMES:
             yield model, replace(config, planner=name), ""
@@ -144,7 +145,7 @@ def _boards(model: str, names: str) -> list[tuple[str, ...]]:
     from tflm_sim.sweeps.rows import rows_of
     from tflm_sim.sweeps.sweep import cases
 
-    return board_table(rows_of(model, load_model(model), cases((), names.split(",")), Limits(0)))
+    return board_table(rows_of(model, load(model), cases((), names.split(",")), Limits(0)))
 
 
 def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture]) -> None:

@@ -10,12 +10,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tflm_sim.cli.custom_ops import load_custom_ops
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_model
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_custom_ops
 from tflm_sim.cli.terminal import ProgressLine, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.files import replacing_bytes
+from tflm_sim.model.load import load
 from tflm_sim.report.shrunk import shrunk_document, shrunk_lines
 from tflm_sim.units import parse_size
 
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("shrink needs numpy: pip install 'tflm_sim[prove]'")
     from tflm_sim.shrinking.shrink import MAX_MACS, shrink
 
-    model = load_model(args.model)
+    model = load(args.model)
     _refuse_same_file(args)
     if args.prove is not None and args.prove < 0:
         raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")

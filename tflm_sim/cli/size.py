@@ -5,19 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tflm_sim.cli.options import (
-    MODELS_HELP,
-    Subparsers,
-    add_configuration,
-    add_verb,
-    configuration,
-    load_model,
-    simulated,
-)
+from tflm_sim.cli.options import MODELS_HELP, Subparsers, add_configuration, add_verb, configuration, simulated
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, columns, say, say_json, wants_color
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.inputs import expand
+from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.size import arena_answer
 from tflm_sim.report.text import failure_lines, size_lines
@@ -81,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     for position, name in enumerate(names):
         if position:
             say("")
-        model = load_model(name)
+        model = load(name)
         if args.arena_size is not None:
             code = max(code, _fixed_size(model, config, parse_size(args.arena_size), as_json=args.json))
             continue
@@ -127,7 +120,7 @@ def _jsonl(names: list[str], config: Configuration) -> int:
         document: SizeDocument | ErrorDocument
         model: Model | None = None
         try:
-            model = load_model(name)
+            model = load(name)
             document = size_document(simulated(model, config))
         except TflmSimError as error:
             document = error_document(name, model, config, error)

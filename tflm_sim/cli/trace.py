@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import (
-    Subparsers,
-    add_configuration,
-    add_verb,
-    configuration,
-    load_model,
-    simulated,
-)
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, simulated
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.model.load import load
 from tflm_sim.report.trace import trace_line, trace_row
 from tflm_sim.units import parse_size
 
@@ -37,7 +31,7 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails."""
     config = configuration(args)
-    model = load_model(args.model)
+    model = load(args.model)
     simulation = simulated(model, config, None if args.arena_size is None else parse_size(args.arena_size))
     if args.arena_size is None and simulation.smallest is not None:
         simulation = simulated(model, config, simulation.smallest.multiple_of_16)

@@ -110,7 +110,7 @@ def _without_traceback(where: str) -> Iterator[None]:
 
 
 def _compare(item: pytest.Item, checker: ArenaChecker) -> None:
-    from tflm_sim.checks.baseline import read_baseline
+    from tflm_sim.checks.verdict import read_baseline
 
     size, before, baseline = checker.size(), None, ""
     if item.config.getoption("arena_fail_on_increase"):
@@ -213,7 +213,7 @@ class _Reporter:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Remember the sizes of the tests that passed."""
-        from tflm_sim.checks.baseline import update_baseline
+        from tflm_sim.checks.verdict import update_baseline
 
         for path, sizes in self._sizes.items():
             update_baseline(Path(path), sizes)

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.baseline import baseline_key, read_baseline
 from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes
-from tflm_sim.checks.sanitize import sanitize
+from tflm_sim.checks.sanitizer import sanitize
+from tflm_sim.checks.verdict import baseline_key, read_baseline
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable

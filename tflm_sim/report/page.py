@@ -1,7 +1,7 @@
 """Pictures as one self-contained HTML page: no network, no dependency, nothing from the model is ever markup or code.
 
-The page is a template with styles and scripts from ``page/``; the document goes in as JSON. A content security policy
-with the hashes of both makes the browser refuse any other script or style, and every request.
+The page is a template with styles and scripts from ``page_parts/``; the document goes in as JSON. A content security
+policy with the hashes of both makes the browser refuse any other script or style, and every request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_document import picture_document
 from tflm_sim.units import format_size
 
-_PARTS = Path(__file__).with_name("page")
+_PARTS = Path(__file__).with_name("page_parts")
 # What could end the script element that holds the JSON, or a line of a script.
 _JSON_ESCAPES = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}

@@ -137,12 +137,7 @@ def shrunk_document(shrunk: Shrunk, *, goal: int | None, output: str | None) -> 
         after=_cost(shrunk.after),
         extra_operators=tuple(shrunk.extra_operators),
         bound=BoundFacts(shrunk.bound.head, shrunk.bound.operator),
-        steps=tuple(
-            PassFacts(
-                step.name, step.arenas, step.macs, tuple(EditFacts(w.where, w.what, w.facts) for w in step.witnesses)
-            )
-            for step in shrunk.steps
-        ),
+        steps=tuple(PassFacts(step.name, step.arenas, step.macs, _edits(step)) for step in shrunk.steps),
         rejected=tuple(RejectedFacts(row.name, row.reason, row.arenas) for row in shrunk.rejected),
         left_alone=tuple(shrunk.left_alone),
         simulations=shrunk.simulations,

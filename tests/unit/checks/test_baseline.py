@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tflm_sim.checks.baseline import baseline_key
+from tflm_sim.checks.verdict import baseline_key
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.presets import preset

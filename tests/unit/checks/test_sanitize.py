@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tflm_sim.checks.sanitize import sanitize
+from tflm_sim.checks.sanitizer import sanitize
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse

@@ -24,8 +24,7 @@ from tflm_sim.arena.events import (
     Variable,
 )
 from tflm_sim.arena.stages import Stage
-from tflm_sim.checks.npu import NpuTensors
-from tflm_sim.checks.sanitizer import Sanitizer
+from tflm_sim.checks.sanitizer import NpuTensors, Sanitizer
 from tflm_sim.invocation.findings import BufferId, Finding, FindingCode
 from tflm_sim.model.load import load
 from tflm_sim.samples import SAMPLES, sample_path
