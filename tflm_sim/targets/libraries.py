@@ -129,14 +129,14 @@ LIBRARIES: tuple[Library, ...] = (
         "pico-tflmicro",
         "2024-12",
         ("87d5152c9", "87d5152c9"),
-        nearest="--target cortex-m0plus --runtime 87d5152c9 --kernels reference; its CMSIS-NN 22080c6 is not modelled",
+        nearest="--target cortex-m0plus --runtime 87d5152c9, with its CMSIS-NN 22080c6; its conv.h is another",
         source="raspberrypi/pico-tflmicro",
     ),
     Library(
         "tflite-micro-arduino-examples",
         "",
         ("4e62ea7b8", "c12bd7628"),
-        nearest="--library chirale@2.0.0, six weeks older; its CMSIS-NN d071e9f is not modelled",
+        nearest="--library chirale@2.0.0, six weeks older; its CMSIS-NN is d071e9f",
         source="tensorflow/tflite-micro-arduino-examples",
     ),
     Library(
@@ -203,7 +203,7 @@ LIBRARIES: tuple[Library, ...] = (
         "silabs-mltk",
         "",
         ("7005d60ed", "7005d60ed"),
-        nearest="--target cortex-m33 --runtime 7005d60ed --kernels reference; its CMSIS-NN and MVP are not modelled",
+        nearest="--target cortex-m33 --runtime 7005d60ed, with the CMSIS-NN of then; MVP is not modelled",
         source="SiliconLabs/mltk",
     ),
     Library(
