@@ -98,7 +98,7 @@ class KnownPrepares:
         known = next((one for one in found if _looks_the_same(one, node, order)), None)
         if known is None:
             known = _learn(node, op_model, order, self._structs)
-            self._remember(key, None if known is None else (*found[1 - MOST_OF_A_KEY :], known))
+            self._remember(key, found or None if known is None else (*found[1 - MOST_OF_A_KEY :], known))
         if known is None:
             return None
         stand = arena.stand

@@ -69,11 +69,12 @@ def test_another_scale_is_learnt_where_the_kernel_looks_at_it(nothing_known: lis
     assert nothing_known == ["ADD", "ADD"]
 
 
-def test_a_scale_that_the_kernel_refuses_is_refused_after_one_that_it_takes() -> None:
+def test_a_scale_that_the_kernel_refuses_is_refused_after_one_that_it_takes(nothing_known: list[str]) -> None:
     smallest_arena(add(0.5), X86)
     with pytest.raises(PrepareError):
         smallest_arena(add(float("inf")), X86)
     smallest_arena(add(0.5), X86)
+    assert nothing_known == ["ADD", "ADD"]
 
 
 def test_other_constants_are_looked_at_again() -> None:
