@@ -10,6 +10,7 @@ from pathlib import Path
 import lite_rare_models  # noqa: F401 - it adds its recipes
 import pytest
 from lite_models import random_model
+from lite_mutations import mutated
 
 from tflm_sim.documents import as_json
 from tflm_sim.lite.answer import Settings, allocated, double_batch, machine_document
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("ai_edge_litert") is None, reason="the wheel ai-edge-litert is absent"
 )
 MODELS = 300
+MUTATED = 600
 
 
 class Wheel:
@@ -96,3 +98,19 @@ def test_samples_are_planned_as_the_wheel_plans_them(live, name, kernels, thread
     path = sample_path(name)
     for double in (False, True):
         assert same_as_wheel(live, path.read_bytes(), Settings(kernels, threads=threads), double=double)
+
+
+def is_undefined(data):
+    """Return whether the runtime's answer depends on more than the model: wild reads, floats printed as numbers."""
+    said = "".join(allocated(parse(data, strict=False), Settings()).reports)
+    return "(the kernel reads a dimension" in said or "(? != ?)" in said or "the process is aborted" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, MUTATED, 60))
+def test_models_with_one_fault_are_refused_as_the_wheel_refuses_them(live, first):
+    for seed in range(first, first + 60):
+        name, data = random_model(seed)
+        data = mutated(data, seed)
+        if not is_undefined(data):
+            assert same_as_wheel(live, data, Settings(("optimized", "reference")[seed % 2])), (seed, name)

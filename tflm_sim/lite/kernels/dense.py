@@ -9,7 +9,7 @@ from math import prod
 
 from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, values_of
+from tflm_sim.lite.kernels.call import Call, Shape, values_of
 
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 _NARROW = (t.UINT8, t.INT8, t.INT4, t.INT2)
@@ -149,13 +149,11 @@ def batch_matmul(call: Call) -> None:
     left, right, output = call.input(0), call.input(1), call.output()
     adj_x, adj_y = call.option("adj_x"), call.option("adj_y")
     is_hybrid = left.type == t.FLOAT32 and right.type == t.INT8
-    if min(left.rank, right.rank) < 2:
-        _check_products(call, left, right, output)
     call.take(*range(first, first + (7 if is_hybrid else 2)))
-    call.temporary(first, left.type, (*left.shape[:-2], left.shape[-1], left.shape[-2]))
+    call.temporary(first, left.type, _swapped(left.shape))
     kept = _PERSISTENT if right.is_constant else AllocationType.ARENA_RW
-    call.temporary(first + 1, right.type, (*right.shape[:-2], right.shape[-1], right.shape[-2]), kept)
-    if is_hybrid:
+    call.temporary(first + 1, right.type, _swapped(right.shape), kept)
+    if is_hybrid and min(left.rank, right.rank) > 1:
         rows = left.shape[-1 if adj_x else -2]
         units = right.shape[-2 if adj_y else -1]
         batches = prod(left.shape[:-2]) * rows
@@ -174,6 +172,11 @@ def batch_matmul(call: Call) -> None:
     call.ensure_equal("accum_dim_lhs", inner, opposite, "accum_dim_rhs")
     sizes = [opposite if size == 1 else size for size, opposite in zip(one[:-2], other[:-2], strict=True)]
     call.resize(output, (*sizes, one[-1 if adj_x else -2], other[-2 if adj_y else -1]))
+
+
+def _swapped(shape: Shape) -> Shape:
+    """Return a shape with its last two dimensions exchanged, where there are two."""
+    return (*shape[:-2], shape[-1], shape[-2]) if len(shape) > 1 else shape
 
 
 def _check_products(call: Call, left: Tensor, right: Tensor, output: Tensor) -> None:
