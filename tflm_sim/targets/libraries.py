@@ -129,15 +129,24 @@ LIBRARIES: tuple[Library, ...] = (
         "pico-tflmicro",
         "2024-12",
         ("87d5152c9", "87d5152c9"),
-        nearest="--target cortex-m0plus --runtime 87d5152c9, with its CMSIS-NN 22080c6; its conv.h is another",
+        "cortex-m0plus",
+        "cmsis_nn",
         source="raspberrypi/pico-tflmicro",
     ),
-    Library(
-        "tflite-micro-arduino-examples",
-        "",
-        ("4e62ea7b8", "c12bd7628"),
-        nearest="--library chirale@2.0.0, six weeks older; its CMSIS-NN is d071e9f",
-        source="tensorflow/tflite-micro-arduino-examples",
+    *(
+        Library(
+            name,
+            version,
+            ("4e62ea7b8", "a8c2ebf58"),
+            "cortex-m4",
+            "cmsis_nn",
+            source=source,
+            static_memory=False,
+        )
+        for name, version, source in (
+            ("tflite-micro-arduino-examples", "", "tensorflow/tflite-micro-arduino-examples"),
+            ("MicroTFLite", "1.0.3", "johnosbb/MicroTFLite"),
+        )
     ),
     Library(
         "TensorFlowLite_ESP32",
@@ -229,7 +238,6 @@ LIBRARIES: tuple[Library, ...] = (
                 "2.4.0-ALPHA",
                 "--target cortex-m4 --runtime 2021-04-09 --kernels reference, five months younger",
             ),
-            ("MicroTFLite", "", "--library chirale@2.0.0"),
             (
                 "EloquentTinyML",
                 "2.4.4",
