@@ -58,10 +58,12 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         from tflm_sim import __version__
         from tflm_sim.cli.terminal import say
+        from tflm_sim.model.load import left_to_python, native_reader
         from tflm_sim.planners import native
 
-        core = "C" if native.available() else "Python (no C compiler was there at installation)"
-        say(f"tflm-sim {__version__}", f"planner core: {core}")
+        words = {True: "C", False: "Python (no C compiler was there at installation)"}
+        reader = words[native_reader() is not left_to_python]
+        say(f"tflm-sim {__version__}", f"planner core: {words[native.available()]}", f"reader of models: {reader}")
         parser.exit()
 
 
