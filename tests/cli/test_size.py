@@ -139,6 +139,7 @@ def test_ops_lists_every_operator_of_the_resolver(capsys: pytest.CaptureFixture[
     assert code == 0
     assert len(rows) == 118
     assert "tflm__models__person_detect" in rows["CONV_2D"]["models"]
+    assert (rows["CONV_2D"]["source"], rows["ABS"]["source"]) == ("cmsis_nn/conv.cc", "elementwise.cc")
 
 
 def test_completion_scripts_name_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     models = registrations(replace(preset(args.target, kernels=args.kernels), ethos_u=True))
     proved = coverage()
-    rows = [OperatorRow(op, row.source, tuple(proved.get(op, ()))) for op, row in sorted(models.items())]
+    rows = [OperatorRow(op, row.file, tuple(proved.get(op, ()))) for op, row in sorted(models.items())]
     if args.json:
         say_json(rows)
         return 0

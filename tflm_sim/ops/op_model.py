@@ -127,3 +127,8 @@ class OpModel:
     source: str = ""
     parse: Callable[[Node], None] | None = None
     invoke: Callable[[Node], Steps[None]] | None = None
+
+    @property
+    def file(self) -> str:
+        """The upstream file: as given, or that of its Prepare; "" where only the code of that says so."""
+        return self.source or getattr(self.prepare, "file", "")
