@@ -36,6 +36,7 @@ enum {
   PACKING_NODES = 200000,
   PACKING_SHARE = 60, /* packing nodes to a search node; they are forty times as quick */
   SPLIT_FROM = 8, /* at this turn, and whenever the turns have doubled, a plan in two storeys is tried */
+  SPLIT_LONG_FROM = 32,
   WORKER_STACK = 32 << 20
 };
 
@@ -264,11 +265,13 @@ static int search_as(worker *w, int way) {
   return w->wide[way] == NULL ? SEARCH_STOPPED : search_run_wide(w->wide[way], &w->task, w->units);
 }
 
-/* Two storeys, each with at most a quarter of the nodes until now, before the search of few turns. */
+/* Two storeys, before the search of few turns: each with a quarter of the nodes until now, later with four times as many, since
+   by then a search of the whole will hardly find anything. */
 static int split(worker *w, int64_t turn, int64_t nodes) {
   effort *e = w->shared;
-  const int64_t left = e->options->node_limit < 0 ? nodes : e->options->node_limit - nodes;
-  split_task task = {e->options->capacity, (uint64_t)turn, (nodes < left ? nodes : left) / 4, poll, w, 0};
+  const int64_t most = turn < SPLIT_LONG_FROM ? nodes / 4 : nodes * 4;
+  const int64_t left = e->options->node_limit < 0 ? most : (e->options->node_limit - nodes) / 2;
+  split_task task = {e->options->capacity, (uint64_t)turn, most < left ? most : left, poll, w, 0};
   const int verdict = split_run(e->p, e->buffers, &task, w->plain);
   lock(e);
   count_nodes(w, task.nodes);
