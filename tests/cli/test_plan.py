@@ -52,13 +52,19 @@ def test_all_are_every_planner_of_the_table(problem, capsys):
     assert main(["plan", problem, "--all", "--time-limit", "5s", "--json"]) == 0
     names = [row["planner"] for row in json.loads(capsys.readouterr().out)["planners"]]
     assert names[:2] == ["greedy", "linear"]
-    assert names[8:13] == ["gpu_mincostflow", "tflite_arena", "vela_greedy", "hill_climb", "hill_climb_tvm"]
+    assert names[8:13] == [
+        "gpu_mincostflow",
+        "tflite_arena_on_tflm_head",
+        "vela_greedy",
+        "hill_climb",
+        "hill_climb_tvm",
+    ]
     assert names[13:] == ["best_of", *["exact"] * native.available()]
 
 
 def test_the_arena_of_tflite_is_a_planner(problem, capsys):
     # b (5) is placed first, a and c rest on it: 5 + 4.
-    assert main(["plan", problem, "--planner", "tflite_arena", "--csv"]) == 0
+    assert main(["plan", problem, "--planner", "tflite_arena_on_tflm_head", "--csv"]) == 0
     assert capsys.readouterr().out == "id,lower,upper,size,offset\na,0,2,4,5\nb,1,3,5,0\nc,2,4,4,5\n"
 
 

@@ -37,7 +37,7 @@ tflm-sim plan model.tflite --optimal --write planned.tflite
 """
 _SECONDS = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
 _TFLITE_ARENA = Planner(
-    "tflite_arena",
+    "tflite_arena_on_tflm_head",
     "LiteRT's ArenaPlanner on TFLM's head; what a phone needs, with its kernels' buffers, says 'lite'",
     planning.plan,
 )

@@ -10,7 +10,7 @@ from tflm_sim.documents import Count, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
 from tflm_sim.files import read_json
-from tflm_sim.lite.answer import FileName, LiteDocument, SubgraphDocument
+from tflm_sim.lite.answer import LEFT_OUT, FileName, LiteDocument, SubgraphDocument
 from tflm_sim.report.tables import table_lines
 
 _FIGURES = {
@@ -114,7 +114,7 @@ def lite_difference_lines(document: LiteDifference) -> list[str]:
         for row in document.figures
         if row.change or row.figure == "arena_rw_span"
     ]
-    return [*lines, "", *table_lines([("before", "after", "change", "figure"), *body])]
+    return [*lines, "", *table_lines([("before", "after", "change", "figure"), *body]), "", *LEFT_OUT]
 
 
 def _title(row: LiteFigureChange) -> str:

@@ -31,7 +31,7 @@ def _picture(path: str, answer: Answer, settings: Settings, summary: Summary) ->
     kept = ", every tensor preserved" if settings.preserves_all_tensors else ""
     name = "main" if summary.subgraph == 0 else f"subgraph_{summary.subgraph}"
     return Picture(
-        title=f"{RUNTIME}, {settings.kernels} kernels{kept}, {name}: no delegate",
+        title=f"{RUNTIME}, {settings.kernels} kernels{kept}, {name}: without the XNNPACK delegate",
         size=_size(path, summary, arena),
         arena_bytes=arena,
         split_at=0,
