@@ -50,7 +50,8 @@ from tflm_sim.shrinking.symbolic import Hashes
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
 
-TIME_LIMIT_S = 1.5
+NODE_LIMIT = 100_000
+"""Nodes of the exact search: about a second, and the same file on any machine."""
 MOST_LINKS = 400
 """Links that are toggled one by one; beyond, whole kinds of links are tried."""
 CLIMBS = 2
@@ -181,7 +182,7 @@ def plan_offline(
     links = find_links(layout.draft, layout.alive, libraries) if with_sharing else []
     groups = layout.groups(_best_links(layout, links))
     buffers = layout.buffers(groups)
-    result = exact.solve(buffers, time_limit=TIME_LIMIT_S)
+    result = exact.solve(buffers, node_limit=NODE_LIMIT)
     if result.offsets is None:
         return None
     starts: Sequence[int] = result.offsets
