@@ -231,7 +231,7 @@ def at_runtime(target: Target, text: str) -> Target:
     refuse_what_is_no_build(library, runtime)
     if library.name == "esp_nn" and not runtime.forks:
         raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
-    return replace(target, runtime=runtime, kernel_library=library, verified_against=_runtime_proof(library))
+    return replace(target, runtime=runtime, kernel_library=library, verified_against=_runtime_proof(library, runtime))
 
 
 def _pinned_cmsis_nn(runtime: Runtime) -> str:
@@ -250,11 +250,13 @@ def _pinned_cmsis_nn(runtime: Runtime) -> str:
     return found[-1]
 
 
-def _runtime_proof(library: KernelLibrary) -> str:
+def _runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     """Return what proves a kernel library with another TFLM than the newest."""
     if library == REFERENCE:
         return _RUNTIME_PROOF
-    return _CMSIS_NN_PROOF.get(library.version, _OWN_FUNCTIONS) if library.name == "cmsis_nn" else ""
+    if library.name == "cmsis_nn":
+        return _CMSIS_NN_PROOF.get(library.version, _OWN_FUNCTIONS)
+    return _ESP_PROOF.get(runtime.snapshot, _BY_HASH)
 
 
 def _own_build(target: Target, label: str, name: str) -> Target:
@@ -297,6 +299,15 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
 _CMSIS_NN_RUNS = {"d071e9f": "2023-04-10", "bfc54ed": "2024-01-05", "6cc31fb": "2024-04-01"}
 """Versions of CMSIS-NN whose kernels ran in TFLM of a day, built for 32 bits (tests/golden/cmsis_nn_runs.json)."""
 _CMSIS_NN_PROOF = {"e98ee09": "chirale-2.0.0", **{pin: f"cmsis_nn-{day}" for pin, day in _CMSIS_NN_RUNS.items()}}
+_BY_HASH = "its files, by their hashes (tools/identify_library.py); the library's own size functions"
+_ESP_PROOF = {
+    **{
+        f"esp-tflite-micro@{release}": f"real esp-tflite-micro {release}, 32-bit build, ESP-NN 1.1.0 (tests/golden)"
+        for release in ("1.3.0", "1.3.1")
+    },
+    **dict.fromkeys(("esp-tflite-micro@1.3.3~1", "esphome"), "et-1.3.3.1-1.2.3-esp32s3"),
+    **dict.fromkeys(("esp-tflite-micro@1.3.8", "esp-tflite-micro@1.4.0"), "et-1.4.0-1.2.3-opt"),
+}
 _RUNTIME_PROOF = "x86_64 with reference kernels at 13 snapshots of 2021 to 2026 (tools/history_report.py)"
 
 
