@@ -30,7 +30,7 @@ def test_the_runtime_is_named_in_the_document(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_library_that_is_not_modelled_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["size", SAMPLE, "--library", "pico-tflmicro"]) == 2
+    assert main(["size", SAMPLE, "--library", "silabs-mltk"]) == 2
     assert "is not modelled; the nearest: " in capsys.readouterr().err
 
 
