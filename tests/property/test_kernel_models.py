@@ -185,14 +185,18 @@ def carry_out(node: Node, steps: Steps[object], refusals: list[bool]) -> object:
 
 
 def hold_the_quick_answer_equal(model: Model, machine: Target) -> None:
-    """Without events, the smallest arena is the one that follows from the events, or the same failure."""
+    """Without events, the smallest arena is the one that follows from the events, or the same failure.
+
+    Kernels are run at the first time, noted at the second and known at the third.
+    """
     roomy = simulate(model, machine)
-    if roomy.failure is None:
-        assert smallest_arena(model, machine) == roomy.smallest
-        return
-    with pytest.raises(type(roomy.failure)) as caught:
-        smallest_arena(model, machine)
-    assert str(caught.value) == str(roomy.failure)
+    for _ in range(3):
+        if roomy.failure is None:
+            assert smallest_arena(model, machine) == roomy.smallest
+            continue
+        with pytest.raises(type(roomy.failure)) as caught:
+            smallest_arena(model, machine)
+        assert str(caught.value) == str(roomy.failure)
 
 
 @pytest.mark.parametrize("op", sorted(MODELS))

@@ -4,7 +4,8 @@ A Prepare depends on its operator alone: options, how its tensors hang together,
 many scales they have. That is the *key*. What else a kernel looks at (a scale, a zero point, the bytes of a constant)
 is noted while it runs on :class:`_SeenTensor`, which shows nothing but the key without noting it, and must be the same
 again. A kernel that looks further (at other subgraphs, resource variables) or does more than to allocate and free is
-not remembered.
+not remembered. Most Prepares never come again, and to note costs as much as to run: a key is noted from its second
+time on.
 
     key, looks  ->  requests  ->  replayed on an empty arena: how far tail and temp go, what of it binds  ->  one step
 
@@ -42,7 +43,7 @@ from tflm_sim.ops.requests import (
 from tflm_sim.targets.target import Target
 
 MOST_KEYS = 1024
-"""Keys that are remembered for a target; then it begins anew."""
+"""Keys that are remembered for a target; then those that came once go, or all."""
 MOST_OF_A_KEY = 8
 """Prepares of one key, which differ in what else was looked at; the oldest go."""
 LONGEST_LOOK = 256
@@ -77,7 +78,7 @@ class KnownPrepares:
 
     def __init__(self, target: Target) -> None:
         self._structs = TensorStructs(target)
-        self._known: dict[object, tuple[Known, ...] | None] = {}  # None: such a Prepare has to be run
+        self._known: dict[object, tuple[Known, ...] | None] = {}  # (): it came once. None: it has to be run
         self._library = registrations(target)
         self._rows: set[int] = set()
 
@@ -92,7 +93,10 @@ class KnownPrepares:
         order, key = _key(node, op_model)
         if key is None:
             return None
-        found = self._known.get(key, ())
+        if key not in self._known:
+            self._remember(key, ())
+            return None
+        found = self._known[key]
         if found is None:
             return None
         known = next((one for one in found if _looks_the_same(one, node, order)), None)
@@ -108,8 +112,10 @@ class KnownPrepares:
         return known.scratch if step is not None and arena.take_step(step) else None
 
     def _remember(self, key: object, known: tuple[Known, ...] | None) -> None:
-        if len(self._known) >= MOST_KEYS:
-            self._known.clear()
+        if len(self._known) >= MOST_KEYS and key not in self._known:
+            self._known = {old: prepares for old, prepares in self._known.items() if prepares != ()}
+            if len(self._known) >= MOST_KEYS:
+                self._known.clear()
         self._known[key] = known
 
     def _is_own(self, op_model: OpModel) -> bool:
