@@ -1,0 +1,63 @@
+"""Real TFLM with the kernel library of its day: what it needed, to the byte.
+
+Both files hold, for a run, [used, smallest, used at the smallest] of each model, or how it ended.
+
+``cmsis_nn_runs.json``, by commit of TFLM and instruction set: built with ``gcc -m32`` (i386's layout rules),
+TF_LITE_STATIC_MEMORY and KERNELS_OPTIMIZED_FOR_SPEED from upstream's sources and the commit of CMSIS-NN that its
+makefile fetches: of that the size functions alone, for the instruction set, with an empty ``arm_vector_sum_s8``; every
+arena size by bisection.
+
+``esp_runs.json``, by release of esp-tflite-micro and implementation of ESP-NN 1.1.0: built from the component's sources
+with ``g++ -m32 -malign-double`` (the layout rules of Xtensa and RISC-V), TF_LITE_STATIC_MEMORY and CONFIG_NN_OPTIMIZED,
+without the signal library; a byte below the smallest arena each run failed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.model.load import load
+from tflm_sim.targets.abi import I386
+from tflm_sim.targets.presets import preset
+
+CMSIS_NN, ESP = (json.loads(Path(__file__).with_name(f"{name}_runs.json").read_text()) for name in ("cmsis_nn", "esp"))
+MODELS = Path(__file__).parents[3] / "shared" / "models"
+MACHINES = {"scalar": "cortex-m3", "dsp": "cortex-m4", "mve": "cortex-m55"}
+ROOMY = 64 << 20
+
+
+def needs(names: list[str], where: Configuration, arena_size: int | None = None) -> dict[str, Any]:
+    """Return what each model needs, as the files have it."""
+    found: dict[str, Any] = {}
+    for name in names:
+        simulation = simulate(load(MODELS / f"{name}.tflite"), where, arena_size=arena_size)
+        smallest = simulation.smallest
+        found[name] = (
+            [simulation.arena_used_bytes, smallest.size, smallest.arena_used_bytes]
+            if smallest is not None
+            else simulation.status
+        )
+    return found
+
+
+@pytest.mark.shared("models")
+@pytest.mark.parametrize("run", CMSIS_NN["runs"])
+def test_each_model_needs_what_it_needed_with_cmsis_nn(run: str) -> None:
+    commit, isa = run.split()
+    where = configure(replace(preset(MACHINES[isa], runtime=commit), abi=I386))
+    assert needs(CMSIS_NN["models"], where) == dict(zip(CMSIS_NN["models"], CMSIS_NN["runs"][run], strict=True))
+
+
+@pytest.mark.shared("models")
+@pytest.mark.parametrize("run", ESP["runs"])
+def test_each_model_needs_what_it_needed_with_esp_nn(run: str) -> None:
+    release, _ = run.split()
+    where = configure(preset("esp32", kernels="esp_nn@1.1.0", runtime=f"esp-tflite-micro@{release}"))
+    assert needs(ESP["models"], where, ROOMY) == dict(zip(ESP["models"], ESP["runs"][run], strict=True))
