@@ -15,7 +15,8 @@ echo "== real TFLM, the mobile runtime and CMSIS-NN's own size functions, from t
 echo "== Python for the browser, from its npm package" >&2
 pyodide=$(.venv/bin/python -c "from tflm_sim.web.site import PYODIDE_VERSION as version; print(version)")
 [ -f ".venv/pyodide-$pyodide.tgz" ] || (cd .venv && PATH="$PWD/bin:$PATH" npm pack --loglevel error "pyodide@$pyodide" >/dev/null)
-echo "== ruff, mypy, pytest" >&2
+echo "== clang-format, ruff, mypy, pytest" >&2
+.venv/bin/clang-format --dry-run -Werror tflm_sim/planners/native/*.[ch] tflm_sim/model/reader.c tests/native/*.c
 .venv/bin/ruff check .
 .venv/bin/ruff format --check --quiet .
 .venv/bin/mypy

@@ -148,8 +148,14 @@ static void check_searches(const exact_buffer *b, size_t count, int64_t best) {
     problem_order(&p, keys[draw(0, 2)], (uint64_t)draw(0, 2), order);
     const int64_t capacity = best + draw(-2, 2);
     if (capacity < p.bound) continue;
-    search_task task = {capacity, (search_pick)draw(0, PICK_COUNT - 1), order, (int)draw(0, 1), draw(0, 1) ? draw(1, 30) : INT64_MAX,
-                        poll,     NULL,                                 0};
+    search_task task = {capacity,
+                        (search_pick)draw(0, PICK_COUNT - 1),
+                        order,
+                        (int)draw(0, 1),
+                        draw(0, 1) ? draw(1, 30) : INT64_MAX,
+                        poll,
+                        NULL,
+                        0};
     const int verdict = draw(0, 2) ? search_run_narrow(narrow, &task, units) : search_run_wide(wide, &task, units);
     if (verdict == SEARCH_STOPPED && task.node_limit < INT64_MAX) continue;
     if (verdict != (capacity >= best ? SEARCH_FOUND : SEARCH_FAILED)) fail("a search is wrong", b, count);

@@ -50,9 +50,7 @@ static void tame_buffer(tflm_plan_buffer_t *buffer, uint32_t size_limit, uint32_
 static void wild_buffer(tflm_plan_buffer_t *buffer) {
   int32_t *fields[] = {&buffer->size, &buffer->first_time_used, &buffer->last_time_used, &buffer->offline_offset,
                        &buffer->alignment};
-  for (uint32_t i = 0; i < 1 + below(3); ++i) {
-    *fields[below(5)] = wild();
-  }
+  for (uint32_t i = 0; i < 1 + below(3); ++i) *fields[below(5)] = wild();
 }
 
 static size_t make_problem(tflm_plan_buffer_t *buffers) {
@@ -63,9 +61,7 @@ static size_t make_problem(tflm_plan_buffer_t *buffers) {
   const size_t count = below(below(2) ? 8 : MOST_BUFFERS);
   for (size_t i = 0; i < count; ++i) {
     tame_buffer(&buffers[i], size_limit, time_limit);
-    if (wildness != 0 && below(wildness) == 0) {
-      wild_buffer(&buffers[i]);
-    }
+    if (wildness != 0 && below(wildness) == 0) wild_buffer(&buffers[i]);
   }
   return count;
 }
@@ -82,13 +78,9 @@ static int fits(const tflm_plan_buffer_t *buffers, const int64_t *offsets, const
   for (size_t j = 0; j < count; ++j) {
     if (placed[j] && is_alive_with(&buffers[i], &buffers[j])) {
       const int64_t end = offsets[j] + buffers[j].size;
-      if (end > offset && offset + buffers[i].size > offsets[j]) {
-        return 0;
-      }
+      if (end > offset && offset + buffers[i].size > offsets[j]) return 0;
       /* An empty one that starts inside the gap ends the gap too. */
-      if (offsets[j] > offset && offset + buffers[i].size > offsets[j]) {
-        return 0;
-      }
+      if (offsets[j] > offset && offset + buffers[i].size > offsets[j]) return 0;
     }
   }
   return 1;
@@ -111,11 +103,8 @@ static int64_t lowest(const tflm_plan_buffer_t *buffers, const int64_t *offsets,
 
 static size_t next_by_size(const tflm_plan_buffer_t *buffers, const char *placed, size_t count) {
   size_t best = count;
-  for (size_t i = 0; i < count; ++i) {
-    if (!placed[i] && (best == count || buffers[i].size >= buffers[best].size)) {
-      best = i;
-    }
-  }
+  for (size_t i = 0; i < count; ++i)
+    if (!placed[i] && (best == count || buffers[i].size >= buffers[best].size)) best = i;
   return best;
 }
 
@@ -158,9 +147,7 @@ static void check_greedy(const tflm_plan_buffer_t *buffers, size_t count, int st
     highest = end > highest ? end : highest;
   }
   CHECK(status == (highest > INT32_MAX ? TFLM_PLAN_E_OVERFLOW : TFLM_PLAN_OK));
-  for (size_t i = 0; status == TFLM_PLAN_OK && i < count; ++i) {
-    CHECK(offsets[i] == expected[i]);
-  }
+  for (size_t i = 0; status == TFLM_PLAN_OK && i < count; ++i) CHECK(offsets[i] == expected[i]);
 }
 
 static void try_plan(const tflm_plan_buffer_t *buffers, size_t count) {
@@ -201,9 +188,7 @@ static void try_hill_climb(const tflm_plan_buffer_t *buffers, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     is_valid &= buffers[i].size >= 0 && buffers[i].alignment >= 1 && buffers[i].offline_offset >= TFLM_PLAN_ONLINE &&
                 buffers[i].first_time_used <= buffers[i].last_time_used;
-    for (size_t j = 0; j < count; ++j) {
-      neighbours += i != j && is_alive_with(&buffers[i], &buffers[j]);
-    }
+    for (size_t j = 0; j < count; ++j) neighbours += i != j && is_alive_with(&buffers[i], &buffers[j]);
   }
   if (!is_valid) {
     CHECK(tflm_hill_climb_start(buffers, count, &search, 1, &search) == TFLM_PLAN_E_ARGUMENT);
@@ -234,7 +219,8 @@ static void check_objects(const tflm_tensor_usage_t *tensors, size_t count, cons
 }
 
 static int64_t wild_size(void) {
-  static const int64_t values[] = {0, INT32_MAX - 1, INT32_MAX, INT64_C(1) << 31, INT64_MAX - 1, INT64_MAX, -1, INT64_MIN};
+  static const int64_t values[] = {0,  INT32_MAX - 1, INT32_MAX, INT64_C(1) << 31, INT64_MAX - 1, INT64_MAX,
+                                   -1, INT64_MIN};
   return values[below(sizeof values / sizeof *values)];
 }
 
@@ -255,11 +241,8 @@ static size_t make_tensors(tflm_tensor_usage_t *tensors) {
 }
 
 static int is_any_size_negative(const tflm_tensor_usage_t *tensors, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (tensors[i].size < 0) {
-      return 1;
-    }
-  }
+  for (size_t i = 0; i < count; ++i)
+    if (tensors[i].size < 0) return 1;
   return 0;
 }
 
@@ -274,18 +257,14 @@ static void try_shared_objects(void) {
   CHECK(workspace != NULL && object_ids != NULL);
   int status = tflm_by_size_objects(tensors, count, most_objects, workspace, by_size, object_ids);
   CHECK(status == TFLM_PLAN_OK || (status == TFLM_PLAN_E_WORKSPACE && most_objects < count));
-  if (status == TFLM_PLAN_OK) {
-    check_objects(tensors, count, object_ids);
-  }
+  if (status == TFLM_PLAN_OK) check_objects(tensors, count, object_ids);
   CHECK(tflm_by_size_objects(tensors, count, most_objects, workspace, by_size - 1, object_ids) != TFLM_PLAN_OK);
   free(workspace);
   workspace = malloc(flow + 1);
   CHECK(workspace != NULL);
   status = tflm_min_cost_flow(tensors, count, workspace, flow, object_ids);
   CHECK(status == TFLM_PLAN_OK || status == TFLM_PLAN_E_OVERFLOW || is_any_size_negative(tensors, count));
-  if (status == TFLM_PLAN_OK) {
-    check_objects(tensors, count, object_ids);
-  }
+  if (status == TFLM_PLAN_OK) check_objects(tensors, count, object_ids);
   CHECK(flow == 0 || tflm_min_cost_flow(tensors, count, workspace, flow - 1, object_ids) != TFLM_PLAN_OK);
   free(workspace);
   free(object_ids);

@@ -26,35 +26,23 @@ typedef struct assigner {
 } assigner_t;
 
 size_t tflm_by_size_objects_workspace_size(size_t count, size_t most_objects) {
-  if (count > UINT32_MAX / 2u || most_objects > UINT32_MAX / 2u) {
-    return 0;
-  }
+  if (count > UINT32_MAX / 2u || most_objects > UINT32_MAX / 2u) return 0;
   const size_t limit = (SIZE_MAX - 8u) / (sizeof(waiting_t) + (most_objects + 1u) * sizeof(uint64_t));
-  if (most_objects > SIZE_MAX / 16u || count > limit) {
-    return 0;
-  }
+  if (most_objects > SIZE_MAX / 16u || count > limit) return 0;
   return count * (sizeof(waiting_t) + most_objects * sizeof(uint64_t)) + 8u;
 }
 
 static uint64_t distance(const tflm_tensor_usage_t *a, const tflm_tensor_usage_t *b) {
-  if (a->last_task < b->first_task) {
-    return (uint64_t)b->first_task - (uint64_t)a->last_task;
-  }
-  if (b->last_task < a->first_task) {
-    return (uint64_t)a->first_task - (uint64_t)b->last_task;
-  }
+  if (a->last_task < b->first_task) return (uint64_t)b->first_task - (uint64_t)a->last_task;
+  if (b->last_task < a->first_task) return (uint64_t)a->first_task - (uint64_t)b->last_task;
   return NO_DISTANCE;
 }
 
 static int is_more_urgent(const assigner_t *assigner, const waiting_t *a, const waiting_t *b) {
   const tflm_tensor_usage_t *x = &assigner->tensors[a->index];
   const tflm_tensor_usage_t *y = &assigner->tensors[b->index];
-  if (x->position != y->position) {
-    return x->position < y->position;
-  }
-  if (a->best_dist != b->best_dist) {
-    return a->best_dist < b->best_dist;
-  }
+  if (x->position != y->position) return x->position < y->position;
+  if (a->best_dist != b->best_dist) return a->best_dist < b->best_dist;
   return x->size > y->size;
 }
 
@@ -71,13 +59,9 @@ static void find_best(waiting_t *self, size_t object_count) {
 /* tensor now uses object, which is_new or not: note that in the distances of a waiting one. */
 static void object_gained(const assigner_t *assigner, waiting_t *self, uint32_t object, int is_new,
                           const tflm_tensor_usage_t *tensor) {
-  if (!is_new && self->dist[object] == NO_DISTANCE) {
-    return;
-  }
+  if (!is_new && self->dist[object] == NO_DISTANCE) return;
   const uint64_t dist = distance(&assigner->tensors[self->index], tensor);
-  if (is_new || dist == NO_DISTANCE || dist < self->dist[object]) {
-    self->dist[object] = dist;
-  }
+  if (is_new || dist == NO_DISTANCE || dist < self->dist[object]) self->dist[object] = dist;
   if (dist == NO_DISTANCE && self->best_object == object) {
     find_best(self, assigner->object_count);
   } else if (dist < self->best_dist) {
@@ -89,16 +73,11 @@ static void object_gained(const assigner_t *assigner, waiting_t *self, uint32_t 
 /* Take the most urgent tensor out of waiting; the first of equally urgent ones. */
 static waiting_t take_most_urgent(assigner_t *assigner) {
   size_t best = 0;
-  for (size_t i = 1; i < assigner->waiting_count; ++i) {
-    if (is_more_urgent(assigner, &assigner->waiting[i], &assigner->waiting[best])) {
-      best = i;
-    }
-  }
+  for (size_t i = 1; i < assigner->waiting_count; ++i)
+    if (is_more_urgent(assigner, &assigner->waiting[i], &assigner->waiting[best])) best = i;
   const waiting_t taken = assigner->waiting[best];
   --assigner->waiting_count;
-  for (size_t i = best; i < assigner->waiting_count; ++i) {
-    assigner->waiting[i] = assigner->waiting[i + 1];
-  }
+  for (size_t i = best; i < assigner->waiting_count; ++i) assigner->waiting[i] = assigner->waiting[i + 1];
   return taken;
 }
 
@@ -121,25 +100,18 @@ int tflm_by_size_objects(const tflm_tensor_usage_t *tensors, size_t count, size_
                          size_t workspace_size, uint32_t *object_ids) {
   assigner_t assigner;
   const size_t needed = tflm_by_size_objects_workspace_size(count, most_objects);
-  if (needed == 0 || (count > 0 && (tensors == NULL || object_ids == NULL))) {
-    return TFLM_PLAN_E_ARGUMENT;
-  }
-  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) {
-    return TFLM_PLAN_E_WORKSPACE;
-  }
+  if (needed == 0 || (count > 0 && (tensors == NULL || object_ids == NULL))) return TFLM_PLAN_E_ARGUMENT;
+  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) return TFLM_PLAN_E_WORKSPACE;
   start(&assigner, tensors, count, most_objects, workspace);
   while (assigner.waiting_count > 0) {
     const waiting_t taken = take_most_urgent(&assigner);
     const int is_new = taken.best_dist == NO_DISTANCE;
     const uint32_t object = is_new ? (uint32_t)assigner.object_count : taken.best_object;
-    if (object >= most_objects) {
-      return TFLM_PLAN_E_WORKSPACE;
-    }
+    if (object >= most_objects) return TFLM_PLAN_E_WORKSPACE;
     assigner.object_count += (size_t)is_new;
     object_ids[taken.index] = object;
-    for (size_t i = 0; i < assigner.waiting_count; ++i) {
+    for (size_t i = 0; i < assigner.waiting_count; ++i)
       object_gained(&assigner, &assigner.waiting[i], object, is_new, &tensors[taken.index]);
-    }
   }
   return TFLM_PLAN_OK;
 }

@@ -27,15 +27,16 @@ enum {
   MOST_WORKERS = 64,
   LEAST_NODES = 256,
   LONG_EVERY = 8,
-  BOUND_EVERY = 5, /* one search of so many asks about the lower bound */
+  BOUND_EVERY = 5,     /* one search of so many asks about the lower bound */
   APPROACH_EVERY = 16, /* with a capacity, one of so many asks for something between it and the best plan */
-  LONGER = 2,         /* so many times longer are the long ones at least */
+  LONGER = 2,          /* so many times longer are the long ones at least */
   KEY_COUNT = 4,
-  PATIENCE = 200, /* without any limit, so many windows in vain end the search of a plan too large to be searched whole */
+  PATIENCE =
+      200, /* without any limit, so many windows in vain end the search of a plan too large to be searched whole */
   FIRST_PACKING_NODES = 2000,
   PACKING_NODES = 200000,
   PACKING_SHARE = 60, /* packing nodes to a search node; they are forty times as quick */
-  SPLIT_FROM = 8, /* at this turn, and whenever the turns have doubled, a plan in two storeys is tried */
+  SPLIT_FROM = 8,     /* at this turn, and whenever the turns have doubled, a plan in two storeys is tried */
   SPLIT_LONG_FROM = 32,
   WORKER_STACK = 32 << 20
 };
@@ -75,7 +76,7 @@ typedef struct {
   int way_count;               /* 2 where no two buffers have one lifetime */
   const exact_options *options;
   double begun, reported;
-  int64_t best_peak, *best; /* bytes; units */
+  int64_t best_peak, *best;              /* bytes; units */
   int64_t bound, nodes, turns, packings; /* turns, packings: strategies dealt out */
   strategy winner;
   int has_winner;
@@ -91,10 +92,10 @@ typedef struct {
   int index;
   search_narrow *narrow[WAY_COUNT]; /* made when they are needed first */
   search_wide *wide[WAY_COUNT];
-  packing *packing; /* NULL where it does not apply */
+  packing *packing;         /* NULL where it does not apply */
   int64_t searched, packed; /* nodes */
   search_task task;
-  int64_t counted; /* nodes of this task that are in shared->nodes */
+  int64_t counted;        /* nodes of this task that are in shared->nodes */
   int64_t *units, *plain; /* a plan of one of the forms; the same of the problem as it is */
   int *order;
 } worker;
@@ -202,8 +203,8 @@ static strategy strategy_of(const effort *e, int64_t turn) {
     swap_keys(bred.keys, (int)(bits % KEY_COUNT), (int)((bits >> 8) % KEY_COUNT));
     return bred;
   }
-  strategy drawn = {(search_pick)((bits >> 48) % PICK_COUNT), "", (int)(bits >> 60) & 1,
-                    (int)(bits >> 59) & 1, bits & 32 ? bits >> 5 : 0};
+  strategy drawn = {(search_pick)((bits >> 48) % PICK_COUNT), "", (int)(bits >> 60) & 1, (int)(bits >> 59) & 1,
+                    bits & 32 ? bits >> 5 : 0};
   if (e->way_count > MERGED && (bits >> 61) % 4 == 0) drawn.way |= MERGED; /* may have no plan: less often */
   char keys[] = "TAWOZLaw";
   for (int k = 0; k < KEY_COUNT; k++) {

@@ -60,7 +60,8 @@ static int list_window(improvement *m, int highest, int64_t peak) {
   high = p->high[highest];
   m->named[freed++] = highest;
   for (int i = 0, left = inside; i < p->count && freed < most; i++) {
-    if (p->low[i] < p->low[highest] - reach || p->high[i] > p->high[highest] + reach || p->fixed[i] != EXACT_FREE) continue;
+    if (p->low[i] < p->low[highest] - reach || p->high[i] > p->high[highest] + reach || p->fixed[i] != EXACT_FREE)
+      continue;
     left--;
     if (i == highest || draw(m, left + 1) >= most - freed) continue;
     m->named[freed++] = i;

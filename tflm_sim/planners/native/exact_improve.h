@@ -6,14 +6,14 @@
 
 typedef struct {
   const problem *p;
-  int64_t *units;   /* the plan, in units; what is found is written here */
-  uint64_t seed;    /* drawn from, and changed */
+  int64_t *units;     /* the plan, in units; what is found is written here */
+  uint64_t seed;      /* drawn from, and changed */
   exact_buffer *part; /* room for MOST_SEARCHED buffers, their names and offsets */
   int *named;
   int64_t *offsets;
   int (*stops)(void *context); /* asked by the searches; nonzero ends them */
   void *context;
-  int64_t nodes;    /* visited so far */
+  int64_t nodes; /* visited so far */
 } improvement;
 
 /* Room for the lists; EXACT_OK or EXACT_NO_MEMORY. improve_free is safe after both. */

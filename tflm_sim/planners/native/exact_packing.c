@@ -24,7 +24,7 @@ static const double MOST_NOISE = 19; /* a group may seem so many times less like
 
 enum {
   NONE = -1,
-  MOST_FEW = 11,  /* so many may end and MOST_MANY may begin, or the other way round, where groups are looked for */
+  MOST_FEW = 11, /* so many may end and MOST_MANY may begin, or the other way round, where groups are looked for */
   MOST_MANY = 20,
   MOST_PAIRS = 1 << 13, /* of one moment */
   PAIRS_ROOM = 1 << 18, /* of all */
@@ -53,7 +53,8 @@ typedef struct {
 /* What ended and what took its place. */
 typedef struct {
   int first_gone, gone_count, first_born, born_count; /* in gone[] and born[] */
-  int witness, is_below; /* a buffer that lies below (above) if the order of gone[] is from the bottom; NONE: any order */
+  int witness,
+      is_below; /* a buffer that lies below (above) if the order of gone[] is from the bottom; NONE: any order */
 } group;
 
 /* Members as bits. */
@@ -87,7 +88,8 @@ typedef struct {
 struct packing {
   const problem *p;
   tree tree, spare, kept;
-  int *by_start, *by_end, *first_start, *first_end; /* buffers by their first section, and by the section after their last */
+  int *by_start, *by_end, *first_start,
+      *first_end; /* buffers by their first section, and by the section after their last */
   int *gone, *born, gone_count, born_count;
   group *groups;
   int group_count;
@@ -98,7 +100,7 @@ struct packing {
   choice asked[2];
   uint64_t *liked; /* by section: the name of what was taken there; 0: nothing yet */
   int64_t polled;
-  uint8_t *mark; /* by buffer: is in the set that has to lie together */
+  uint8_t *mark;                /* by buffer: is in the set that has to lie together */
   const int *ending, *starting; /* at this moment */
   int ending_count, starting_count;
   moment *moments;
@@ -261,7 +263,7 @@ static int take_apart(tree *t, int n, int *list, int from, int *room) {
 
 /* Where the marked leaves are after a reduction: one node, or list[first..last] of the children of a Q-node. */
 typedef struct {
-  int parent; /* NONE: one node, `first` */
+  int parent;             /* NONE: one node, `first` */
   int first, last, count; /* positions in k->list, which holds the parent's children; count of all of them */
 } run;
 
@@ -271,15 +273,14 @@ static int reduce_any(packing *k, tree *t, int r, run *found) {
   int *empty = children + count, *full = empty + count, *room = full + count;
   for (int i = 0; i < count; i++) {
     const node *c = &t->nodes[children[i]];
-    if (is_empty(c)) {
+    if (is_empty(c))
       empty[empties++] = children[i];
-    } else if (is_full(c)) {
+    else if (is_full(c))
       full[fulls++] = children[i];
-    } else if (partials == 2) {
+    else if (partials == 2)
       return 0;
-    } else {
+    else
       partial[partials++] = children[i];
-    }
   }
   const int bundled = fulls > 0 ? bundle(t, full, fulls) : NONE;
   if (partials == 0) {
@@ -397,7 +398,8 @@ static void replace(packing *k, const run *found, int born, group *g) {
   }
   int *list = k->list, kept = 0;
   g->is_below = found->first > 0;
-  g->witness = found->first == found->last ? NONE : leaf_below(t, list[g->is_below ? found->first - 1 : found->last + 1]);
+  g->witness =
+      found->first == found->last ? NONE : leaf_below(t, list[g->is_below ? found->first - 1 : found->last + 1]);
   for (int i = found->first; i <= found->last; i++) bury(k, list[i]);
   for (int i = 0; i < found->count; i++) {
     if (i == found->first) list[kept++] = born;
@@ -411,7 +413,8 @@ static void replace(packing *k, const run *found, int born, group *g) {
 static int close_group(packing *k, const pair *members) {
   run found = {NONE, NONE, 0, 0};
   int ending = 0, *leaves = k->list + 4 * k->p->count + 4;
-  for (int i = 0; i < k->ending_count; i++) ending += k->mark[k->ending[i]] = members->ending == ALL || members->ending >> i & 1;
+  for (int i = 0; i < k->ending_count; i++)
+    ending += k->mark[k->ending[i]] = members->ending == ALL || members->ending >> i & 1;
   copy_tree(&k->spare, &k->tree);
   const int fits = reduce(k, &k->spare, ending, &found);
   for (int i = 0; i < k->ending_count; i++) k->mark[k->ending[i]] = 0;
@@ -828,8 +831,9 @@ int packing_applies(const problem *p) {
 
 void packing_free(packing *k) {
   if (k == NULL) return;
-  void *owned[] = {k->tree.nodes, k->spare.nodes, k->by_start, k->by_end, k->first_start, k->first_end, k->gone, k->born, k->groups,
-                   k->choices, k->best,   k->mark, k->subsets, k->candidates, k->list, k->moments, k->pairs, k->liked, k->usable, k->costs, k->kept.nodes};
+  void *owned[] = {k->tree.nodes, k->spare.nodes, k->by_start, k->by_end, k->first_start, k->first_end, k->gone,
+                   k->born,       k->groups,      k->choices,  k->best,   k->mark,        k->subsets,   k->candidates,
+                   k->list,       k->moments,     k->pairs,    k->liked,  k->usable,      k->costs,     k->kept.nodes};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(k);
 }
@@ -848,10 +852,12 @@ packing *packing_new(const problem *p) {
   if (k == NULL) return NULL;
   const size_t n = (size_t)p->count + 1, sections = (size_t)p->section_count + 3;
   k->p = p;
-  int good = (k->tree.nodes = calloc(2 * n + 16, sizeof(node))) != NULL && (k->spare.nodes = calloc(2 * n + 16, sizeof(node))) != NULL;
+  int good = (k->tree.nodes = calloc(2 * n + 16, sizeof(node))) != NULL &&
+             (k->spare.nodes = calloc(2 * n + 16, sizeof(node))) != NULL;
   int **lists[] = {&k->by_start, &k->by_end, &k->gone, &k->born};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) good &= (*lists[i] = calloc(n, sizeof(int))) != NULL;
-  good &= (k->first_start = calloc(sections, sizeof(int))) != NULL && (k->first_end = calloc(sections, sizeof(int))) != NULL;
+  good &= (k->first_start = calloc(sections, sizeof(int))) != NULL &&
+          (k->first_end = calloc(sections, sizeof(int))) != NULL;
   good &= (k->groups = calloc(n, sizeof *k->groups)) != NULL && (k->choices = calloc(n, sizeof *k->choices)) != NULL;
   good &= (k->best = calloc(n, sizeof *k->best)) != NULL;
   good &= (k->mark = calloc(n, 1)) != NULL && (k->kept.nodes = calloc(2 * n + 16, sizeof(node))) != NULL;

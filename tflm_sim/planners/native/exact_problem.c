@@ -272,7 +272,8 @@ static int allocate_columns(problem *p, size_t count) {
   for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) good &= (*wide[k] = calloc(count + 1, 8)) != NULL;
   for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++)
     good &= (*narrow[k] = calloc(count + 1, sizeof(int))) != NULL;
-  for (size_t k = 0; k < sizeof real / sizeof *real; k++) good &= (*real[k] = calloc(count + 1, sizeof(double))) != NULL;
+  for (size_t k = 0; k < sizeof real / sizeof *real; k++)
+    good &= (*real[k] = calloc(count + 1, sizeof(double))) != NULL;
   return good ? EXACT_OK : EXACT_NO_MEMORY;
 }
 
@@ -295,8 +296,8 @@ int problem_init(problem *p, const exact_buffer *buffers, size_t count) {
 }
 
 void problem_free(problem *p) {
-  void *owned[] = {p->bytes, p->size,     p->align, p->fixed,    p->load, p->low,     p->high, p->by_start,
-                   p->fixed_by_offset, p->overlaps, p->twin, p->original, p->area, p->duration};
+  void *owned[] = {p->bytes,           p->size,     p->align, p->fixed,    p->load, p->low,     p->high, p->by_start,
+                   p->fixed_by_offset, p->overlaps, p->twin,  p->original, p->area, p->duration};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
 }
 

@@ -15,21 +15,21 @@ enum { MOST_SEARCHED = 2048 }; /* more buffers are not searched as a whole, but 
 
 typedef struct {
   int count, section_count;
-  int64_t unit;             /* bytes per unit; every offset of a canonical plan is a multiple of it */
-  int64_t *bytes;           /* size in bytes */
-  int64_t *size, *align;    /* in units, size rounded up */
-  int64_t *fixed;           /* fixed offset in units, or EXACT_FREE */
-  int *low, *high;          /* sections [low, high) */
-  int *by_start;            /* all buffers by their first section */
+  int64_t unit;                      /* bytes per unit; every offset of a canonical plan is a multiple of it */
+  int64_t *bytes;                    /* size in bytes */
+  int64_t *size, *align;             /* in units, size rounded up */
+  int64_t *fixed;                    /* fixed offset in units, or EXACT_FREE */
+  int *low, *high;                   /* sections [low, high) */
+  int *by_start;                     /* all buffers by their first section */
   int *fixed_by_offset, fixed_count; /* the fixed ones, the lowest first */
-  int *overlaps;            /* how many others are alive together with a buffer */
-  int *twin;                /* the previous free buffer that is interchangeable with this one, or -1 */
-  int *original;            /* index among the caller's buffers (those of size 0 are left out) */
+  int *overlaps;                     /* how many others are alive together with a buffer */
+  int *twin;                         /* the previous free buffer that is interchangeable with this one, or -1 */
+  int *original;                     /* index among the caller's buffers (those of size 0 are left out) */
   double *area, *duration;
-  int64_t *load;            /* most units alive in any of the buffer's sections */
-  int64_t bound;            /* bytes; no plan has a smaller peak */
-  int64_t least_peak;       /* bytes; where a fixed buffer of size 0 lies */
-  int64_t total;            /* units; no canonical plan is higher */
+  int64_t *load;      /* most units alive in any of the buffer's sections */
+  int64_t bound;      /* bytes; no plan has a smaller peak */
+  int64_t least_peak; /* bytes; where a fixed buffer of size 0 lies */
+  int64_t total;      /* units; no canonical plan is higher */
   int64_t most_align;
 } problem;
 

@@ -100,7 +100,7 @@ struct NAME(search) {
   frame *frames;           /* the path from the root */
   change *trail;
   size_t trail_length, trail_room, mark; /* mark: the last point to which undo() may go back */
-  key *keys; /* states on the path from the root, to be remembered if they fail */
+  key *keys;                             /* states on the path from the root, to be remembered if they fail */
   size_t key_count, key_room;
   failure *memo;
   int64_t nodes, effort; /* effort: steps of inner loops since the last poll */
@@ -421,9 +421,7 @@ static key state_of(const search *s, const region *r) {
   return state;
 }
 
-static failure *memo_slot(const search *s, key state) {
-  return &s->memo[state.a >> (64 - MEMO_BITS)];
-}
+static failure *memo_slot(const search *s, key state) { return &s->memo[state.a >> (64 - MEMO_BITS)]; }
 
 static int known_to_fail(const search *s, key state) {
   const failure *f = memo_slot(s, state);
@@ -683,9 +681,9 @@ static int descend(search *s) {
 
 void NAME(search_free)(search *s) {
   if (s == NULL) return;
-  void *owned[] = {s->blame, s->section_blame, s->support, s->settled, s->size, s->align, s->lowest, s->highest, s->rests,
-                   s->placed, s->saved, s->rank, s->load, s->floor, s->least_end, s->trail, s->keys, s->memo, s->members,
-                   s->ordered, s->scratch, s->fixed, s->frames};
+  void *owned[] = {s->blame, s->section_blame, s->support, s->settled, s->size,    s->align, s->lowest,    s->highest,
+                   s->rests, s->placed,        s->saved,   s->rank,    s->load,    s->floor, s->least_end, s->trail,
+                   s->keys,  s->memo,          s->members, s->ordered, s->scratch, s->fixed, s->frames};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   free(s);
 }

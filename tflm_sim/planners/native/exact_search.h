@@ -19,12 +19,12 @@ typedef enum {
 typedef struct {
   int64_t capacity; /* bytes */
   search_pick pick;
-  const int *order;        /* which of two buffers at one offset comes first */
-  int by_blame;            /* of two buffers at one offset, the one that failed more often comes first */
-  int64_t node_limit;      /* stop after so many nodes */
+  const int *order;   /* which of two buffers at one offset comes first */
+  int by_blame;       /* of two buffers at one offset, the one that failed more often comes first */
+  int64_t node_limit; /* stop after so many nodes */
   int (*poll)(void *context, int64_t nodes); /* asked now and then; nonzero stops */
   void *context;
-  int64_t nodes;           /* out: nodes visited */
+  int64_t nodes; /* out: nodes visited */
 } search_task;
 
 /* A search keeps what it has learnt to be impossible from task to task; capacities may come in any order. The narrow
@@ -32,9 +32,7 @@ typedef struct {
 typedef struct search_narrow search_narrow;
 typedef struct search_wide search_wide;
 
-static inline int search_is_narrow(const problem *p) {
-  return p->total + 2 * p->most_align < (INT64_C(1) << 30);
-}
+static inline int search_is_narrow(const problem *p) { return p->total + 2 * p->most_align < (INT64_C(1) << 30); }
 
 search_narrow *search_new_narrow(const problem *p);
 void search_free_narrow(search_narrow *s);

@@ -197,8 +197,8 @@ static int ask_task(void *context, const exact_status *status) {
 }
 
 /* Plan one storey from `base` (units) on; returns its peak (units from the ground on), or -1. */
-static int64_t plan_storey(const deal *d, const exact_buffer *buffers, int side, int64_t base,
-                           int64_t capacity, split_task *task, int64_t *units) {
+static int64_t plan_storey(const deal *d, const exact_buffer *buffers, int side, int64_t base, int64_t capacity,
+                           split_task *task, int64_t *units) {
   const problem *p = d->p;
   exact_buffer *list = malloc(sizeof *list * ((size_t)p->count + 1));
   int64_t *offsets = malloc(sizeof *offsets * ((size_t)p->count + 1)), peak = -1;

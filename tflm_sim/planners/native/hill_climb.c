@@ -50,9 +50,7 @@ static void mt_seed(tflm_hill_climb_t *search) {
   uint32_t *mt = search->mt;
   uint32_t i = 1;
   mt[0] = 19650218u;
-  for (uint32_t k = 1; k < MT_SIZE; ++k) {
-    mt[k] = 1812433253u * (mt[k - 1] ^ (mt[k - 1] >> 30)) + k;
-  }
+  for (uint32_t k = 1; k < MT_SIZE; ++k) mt[k] = 1812433253u * (mt[k - 1] ^ (mt[k - 1] >> 30)) + k;
   for (uint32_t k = 0; k < 2 * MT_SIZE - 1; ++k) {
     const uint32_t mixed = mt[i - 1] ^ (mt[i - 1] >> 30);
     mt[i] = k < MT_SIZE ? (mt[i] ^ (mixed * 1664525u)) + 1u : (mt[i] ^ (mixed * 1566083941u)) - i;
@@ -75,9 +73,7 @@ static void mt_refill(tflm_hill_climb_t *search) {
 }
 
 static uint32_t mt_draw(tflm_hill_climb_t *search) {
-  if (search->mt_next == MT_SIZE) {
-    mt_refill(search);
-  }
+  if (search->mt_next == MT_SIZE) mt_refill(search);
   uint32_t y = search->mt[search->mt_next++];
   y ^= y >> 11;
   y ^= (y << 7) & 0x9d2c5680u;
@@ -88,9 +84,7 @@ static uint32_t mt_draw(tflm_hill_climb_t *search) {
 static uint32_t random_below(tflm_hill_climb_t *search, uint32_t below) {
   uint32_t bits = 0;
   uint32_t drawn;
-  while (bits < 32 && (below >> bits) != 0) {
-    ++bits;
-  }
+  while (bits < 32 && (below >> bits) != 0) ++bits;
   do {
     drawn = mt_draw(search) >> (32 - bits);
   } while (drawn >= below);
@@ -136,9 +130,8 @@ static size_t lay_out(tflm_hill_climb_t *search, unsigned char *base, size_t cou
 
 size_t tflm_hill_climb_workspace_size(size_t count, size_t neighbours) {
   tflm_hill_climb_t search;
-  if (count > (SIZE_MAX - 4096u) / 128u || count > UINT32_MAX / 2u || neighbours > TFLM_HILL_CLIMB_MOST_NEIGHBOURS) {
+  if (count > (SIZE_MAX - 4096u) / 128u || count > UINT32_MAX / 2u || neighbours > TFLM_HILL_CLIMB_MOST_NEIGHBOURS)
     return 0;
-  }
   return lay_out(&search, NULL, count, neighbours);
 }
 
@@ -163,9 +156,7 @@ static void sort(const tflm_hill_climb_t *search, uint32_t *list, uint32_t *spar
     from = to;
     to = moved;
   }
-  for (uint32_t k = 0; from != list && k < count; ++k) {
-    list[k] = from[k];
-  }
+  for (uint32_t k = 0; from != list && k < count; ++k) list[k] = from[k];
 }
 
 static int begins_before(const tflm_hill_climb_t *search, uint32_t a, uint32_t b) {
@@ -178,11 +169,10 @@ static uint32_t begun_until(const tflm_hill_climb_t *search, const uint32_t *by_
   uint32_t high = search->count;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
-    if (search->buffers[by_first[middle]].first_time_used > time) {
+    if (search->buffers[by_first[middle]].first_time_used > time)
       high = middle;
-    } else {
+    else
       low = middle + 1;
-    }
   }
   return low;
 }
@@ -191,36 +181,25 @@ static uint32_t begun_until(const tflm_hill_climb_t *search, const uint32_t *by_
 static uint32_t step_to(const tflm_hill_climb_t *search, int32_t time, uint32_t *alive, uint32_t count,
                         const uint32_t *by_first, uint32_t from, uint32_t to) {
   uint32_t kept = 0;
-  for (uint32_t k = 0; k < count; ++k) {
-    if (search->buffers[alive[k]].last_time_used >= time) {
-      alive[kept++] = alive[k];
-    }
-  }
+  for (uint32_t k = 0; k < count; ++k)
+    if (search->buffers[alive[k]].last_time_used >= time) alive[kept++] = alive[k];
   const uint32_t total = kept + to - from;
-  for (uint32_t k = total; to > from; --k) {
+  for (uint32_t k = total; to > from; --k)
     alive[k - 1] = kept > 0 && alive[kept - 1] > by_first[to - 1] ? alive[--kept] : by_first[--to];
-  }
   return total;
 }
 
 /* Write the neighbours of i to list (only count them when it is NULL): by the first moment that they share with i, then
  * by index; so first those that are alive when i begins, then those that begin later.
  */
-static uint32_t write_neighbours(const tflm_hill_climb_t *search, uint32_t i, const uint32_t *alive, uint32_t alive_count,
-                                 const uint32_t *by_first, uint32_t later, uint32_t *list) {
+static uint32_t write_neighbours(const tflm_hill_climb_t *search, uint32_t i, const uint32_t *alive,
+                                 uint32_t alive_count, const uint32_t *by_first, uint32_t later, uint32_t *list) {
   const uint32_t end = begun_until(search, by_first, search->buffers[i].last_time_used);
   uint32_t found = 0;
-  if (list == NULL) {
-    return alive_count - 1 + end - later;
-  }
-  for (uint32_t k = 0; k < alive_count; ++k) {
-    if (alive[k] != i) {
-      list[found++] = alive[k];
-    }
-  }
-  for (uint32_t k = later; k < end; ++k) {
-    list[found++] = by_first[k];
-  }
+  if (list == NULL) return alive_count - 1 + end - later;
+  for (uint32_t k = 0; k < alive_count; ++k)
+    if (alive[k] != i) list[found++] = alive[k];
+  for (uint32_t k = later; k < end; ++k) list[found++] = by_first[k];
   return found;
 }
 
@@ -235,9 +214,7 @@ static void sweep(tflm_hill_climb_t *search, const uint32_t *by_first, uint32_t 
       const uint32_t i = by_first[k];
       uint32_t *list = is_counting ? NULL : &search->neighbours[search->neighbours_from[i]];
       const uint32_t found = write_neighbours(search, i, alive, alive_count, by_first, to, list);
-      if (is_counting) {
-        search->neighbours_from[i] = found;
-      }
+      if (is_counting) search->neighbours_from[i] = found;
     }
   }
 }
@@ -246,18 +223,14 @@ static void sweep(tflm_hill_climb_t *search, const uint32_t *by_first, uint32_t 
 static int find_neighbours(tflm_hill_climb_t *search, size_t room) {
   uint32_t *by_first = search->turns;
   uint64_t next = 0;
-  for (uint32_t i = 0; i < search->count; ++i) {
-    by_first[i] = i;
-  }
+  for (uint32_t i = 0; i < search->count; ++i) by_first[i] = i;
   sort(search, by_first, search->distant, search->count, begins_before);
   sweep(search, by_first, search->best_order, 1);
   for (uint32_t i = 0; i < search->count; ++i) {
     const uint32_t found = search->neighbours_from[i];
     search->neighbours_from[i] = (uint32_t)next;
     next += found;
-    if (next > room) {
-      return 0;
-    }
+    if (next > room) return 0;
   }
   search->neighbours_from[search->count] = (uint32_t)next;
   sweep(search, by_first, search->best_order, 0);
@@ -267,17 +240,14 @@ static int find_neighbours(tflm_hill_climb_t *search, size_t room) {
 /* Set urgency to the most bytes alive at any moment of each life, and target to the most at any moment at all. */
 static void find_urgency(tflm_hill_climb_t *search) {
   const tflm_plan_buffer_t *buffers = search->buffers;
-  for (uint32_t i = 0; i < search->count; ++i) {
-    search->urgency[i] = 0;
-  }
+  for (uint32_t i = 0; i < search->count; ++i) search->urgency[i] = 0;
   for (uint32_t i = 0; i < search->count; ++i) {
     const uint32_t from = search->neighbours_from[i];
     const uint32_t to = search->neighbours_from[i + 1];
     const int32_t now = buffers[i].first_time_used;
     int64_t live = buffers[i].size;
-    for (uint32_t k = from; k < to && buffers[search->neighbours[k]].first_time_used <= now; ++k) {
+    for (uint32_t k = from; k < to && buffers[search->neighbours[k]].first_time_used <= now; ++k)
       live += buffers[search->neighbours[k]].size;
-    }
     search->target = search->target < live ? live : search->target;
     search->urgency[i] = search->urgency[i] < live ? live : search->urgency[i];
     for (uint32_t k = from; k < to && buffers[search->neighbours[k]].first_time_used <= now; ++k) {
@@ -293,25 +263,16 @@ static int comes_before(const tflm_hill_climb_t *search, uint32_t a, uint32_t b)
   const tflm_plan_buffer_t *y = &search->buffers[b];
   const int64_t duration_x = (int64_t)x->last_time_used - x->first_time_used;
   const int64_t duration_y = (int64_t)y->last_time_used - y->first_time_used;
-  if (search->urgency[a] != search->urgency[b]) {
-    return search->urgency[a] > search->urgency[b];
-  }
-  if (duration_x != duration_y) {
-    return duration_x > duration_y;
-  }
-  if (x->first_time_used != y->first_time_used) {
-    return x->first_time_used < y->first_time_used;
-  }
+  if (search->urgency[a] != search->urgency[b]) return search->urgency[a] > search->urgency[b];
+  if (duration_x != duration_y) return duration_x > duration_y;
+  if (x->first_time_used != y->first_time_used) return x->first_time_used < y->first_time_used;
   return x->size != y->size ? x->size > y->size : a < b;
 }
 
 static void first_order(tflm_hill_climb_t *search) {
   search->free_count = 0;
-  for (uint32_t i = 0; i < search->count; ++i) {
-    if (is_free(&search->buffers[i])) {
-      search->order[search->free_count++] = i;
-    }
-  }
+  for (uint32_t i = 0; i < search->count; ++i)
+    if (is_free(&search->buffers[i])) search->order[search->free_count++] = i;
   sort(search, search->order, search->best_order, search->free_count, comes_before);
 }
 
@@ -344,13 +305,11 @@ static void place(tflm_hill_climb_t *search, uint32_t index) {
 /* Place the buffers in order until one ends above limit; return the highest end. */
 static int64_t place_all(tflm_hill_climb_t *search, int64_t limit) {
   int64_t size = 0;
-  for (uint32_t i = 0; i < search->count; ++i) {
-    if (is_free(&search->buffers[i])) {
+  for (uint32_t i = 0; i < search->count; ++i)
+    if (is_free(&search->buffers[i]))
       search->address[i] = NOT_PLACED;
-    } else if (search->end[i] > size) {
+    else if (search->end[i] > size)
       size = search->end[i];
-    }
-  }
   for (uint32_t turn = 0; turn < search->free_count && size <= limit; ++turn) {
     const uint32_t index = search->order[turn];
     place(search, index);
@@ -362,12 +321,8 @@ static int64_t place_all(tflm_hill_climb_t *search, int64_t limit) {
 
 static void remember(tflm_hill_climb_t *search, int64_t size) {
   search->best_size = size;
-  for (uint32_t i = 0; i < search->free_count; ++i) {
-    search->best_order[i] = search->order[i];
-  }
-  for (uint32_t i = 0; i < search->count; ++i) {
-    search->best_offsets[i] = search->address[i];
-  }
+  for (uint32_t i = 0; i < search->free_count; ++i) search->best_order[i] = search->order[i];
+  for (uint32_t i = 0; i < search->count; ++i) search->best_offsets[i] = search->address[i];
 }
 
 /* ---- swaps ---- */
@@ -381,45 +336,32 @@ static void consider(tflm_hill_climb_t *search, uint32_t turn) {
 
 /* Consider a buffer and all that it rests on. */
 static void consider_below(tflm_hill_climb_t *search, uint32_t index) {
-  for (; index != NO_PREDECESSOR; index = search->predecessor[index]) {
-    if (is_free(&search->buffers[index])) {
-      consider(search, search->turn[index]);
-    }
-  }
+  for (; index != NO_PREDECESSOR; index = search->predecessor[index])
+    if (is_free(&search->buffers[index])) consider(search, search->turn[index]);
 }
 
 /* Fill turns and distant with what affected the bottleneck, the buffer with the highest end. */
 static void consider_bottleneck(tflm_hill_climb_t *search) {
   uint32_t top = 0;
-  for (uint32_t i = 1; i < search->count; ++i) {
-    if (search->end[i] > search->end[top]) {
-      top = i;
-    }
-  }
-  for (uint32_t i = 0; i < search->free_count; ++i) {
-    search->seen[i] = 0;
-  }
+  for (uint32_t i = 1; i < search->count; ++i)
+    if (search->end[i] > search->end[top]) top = i;
+  for (uint32_t i = 0; i < search->free_count; ++i) search->seen[i] = 0;
   search->turn_count = search->distant_count = 0;
   consider_below(search, top);
-  for (uint32_t k = search->neighbours_from[top]; k < search->neighbours_from[top + 1]; ++k) {
+  for (uint32_t k = search->neighbours_from[top]; k < search->neighbours_from[top + 1]; ++k)
     consider_below(search, search->neighbours[k]);
-  }
   for (uint32_t i = 0; i < search->turn_count; ++i) {
     const uint32_t turn = search->turns[i];
-    if (!are_alive_together(&search->buffers[top], &search->buffers[search->order[turn]])) {
+    if (!are_alive_together(&search->buffers[top], &search->buffers[search->order[turn]]))
       search->distant[search->distant_count++] = turn;
-    }
   }
 }
 
 static void consider_around_distant(tflm_hill_climb_t *search) {
   for (uint32_t i = 0; i < search->distant_count; ++i) {
     const uint32_t index = search->order[search->distant[i]];
-    for (uint32_t k = search->neighbours_from[index]; k < search->neighbours_from[index + 1]; ++k) {
-      if (is_free(&search->buffers[search->neighbours[k]])) {
-        consider(search, search->turn[search->neighbours[k]]);
-      }
-    }
+    for (uint32_t k = search->neighbours_from[index]; k < search->neighbours_from[index + 1]; ++k)
+      if (is_free(&search->buffers[search->neighbours[k]])) consider(search, search->turn[search->neighbours[k]]);
   }
 }
 
@@ -436,9 +378,7 @@ static void exchange(tflm_hill_climb_t *search, uint32_t first, uint32_t second)
 /* Swap the order of buffers that may lower the bottleneck; return 0 when there are not two of them. */
 static int swap(tflm_hill_climb_t *search) {
   consider_bottleneck(search);
-  if (search->turn_count < 2) {
-    return 0;
-  }
+  if (search->turn_count < 2) return 0;
   const int from_distant = random_below(search, 101) < 30 && search->distant_count > 0;
   const uint32_t first = from_distant ? pick(search, search->distant, search->distant_count)
                                       : pick(search, search->turns, search->turn_count);
@@ -458,17 +398,10 @@ int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void 
                           tflm_hill_climb_t **search) {
   tflm_hill_climb_t *self = workspace;
   const size_t least = tflm_hill_climb_workspace_size(count, 0);
-  if (least == 0 || search == NULL || (count > 0 && buffers == NULL)) {
-    return TFLM_PLAN_E_ARGUMENT;
-  }
-  for (size_t i = 0; i < count; ++i) {
-    if (!is_valid(&buffers[i])) {
-      return TFLM_PLAN_E_ARGUMENT;
-    }
-  }
-  if (workspace == NULL || workspace_size < least || (uintptr_t)workspace % 8u != 0) {
-    return TFLM_PLAN_E_WORKSPACE;
-  }
+  if (least == 0 || search == NULL || (count > 0 && buffers == NULL)) return TFLM_PLAN_E_ARGUMENT;
+  for (size_t i = 0; i < count; ++i)
+    if (!is_valid(&buffers[i])) return TFLM_PLAN_E_ARGUMENT;
+  if (workspace == NULL || workspace_size < least || (uintptr_t)workspace % 8u != 0) return TFLM_PLAN_E_WORKSPACE;
   lay_out(self, workspace, count, 0);
   self->buffers = buffers;
   self->count = (uint32_t)count;
@@ -484,9 +417,7 @@ int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void 
     self->predecessor[i] = NO_PREDECESSOR;
     self->turn[i] = 0;
   }
-  if (!find_neighbours(self, (workspace_size - least) / sizeof(uint32_t))) {
-    return TFLM_PLAN_E_WORKSPACE;
-  }
+  if (!find_neighbours(self, (workspace_size - least) / sizeof(uint32_t))) return TFLM_PLAN_E_WORKSPACE;
   find_urgency(self);
   first_order(self);
   remember(self, place_all(self, INT64_MAX));
@@ -496,22 +427,16 @@ int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void 
 
 int tflm_hill_climb_run(tflm_hill_climb_t *search, uint32_t iterations) {
   for (uint32_t i = 0; i < iterations; ++i) {
-    if (search->best_size <= search->target || search->iteration >= search->give_up_at) {
-      return 1;
-    }
+    if (search->best_size <= search->target || search->iteration >= search->give_up_at) return 1;
     if (!swap(search)) {
       search->give_up_at = search->iteration;
       return 1;
     }
     const int64_t size = place_all(search, search->best_size);
     if (size > search->best_size) {
-      for (uint32_t k = 0; k < search->free_count; ++k) {
-        search->order[k] = search->best_order[k];
-      }
+      for (uint32_t k = 0; k < search->free_count; ++k) search->order[k] = search->best_order[k];
     } else {
-      if (size < search->best_size) {
-        search->give_up_at = search->iteration + GIVE_UP_AFTER;
-      }
+      if (size < search->best_size) search->give_up_at = search->iteration + GIVE_UP_AFTER;
       remember(search, size);
     }
     ++search->iteration;

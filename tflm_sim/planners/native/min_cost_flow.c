@@ -29,7 +29,7 @@ typedef struct network {
   uint32_t *previous; /* [sink + 1] the last edge to each vertex on the way from the source */
   uint32_t *queue;
   uint32_t *following;
-  uint32_t *round; /* [sink + 1] the last round in which a vertex was put into following */
+  uint32_t *round;  /* [sink + 1] the last round in which a vertex was put into following */
   uint32_t *in_use; /* [count] tensors by descending (last_task, index) while the network is built */
   uint32_t *ended;  /* [count] */
 } network_t;
@@ -82,13 +82,10 @@ static void add_edges(network_t *network, const tflm_tensor_usage_t *tensors) {
   uint32_t ended_count = 0;
   for (uint32_t i = 0; i < network->count; ++i) {
     const uint32_t right = network->count + i;
-    while (in_use_count > 0 && tensors[network->in_use[in_use_count - 1]].last_task < tensors[i].first_task) {
+    while (in_use_count > 0 && tensors[network->in_use[in_use_count - 1]].last_task < tensors[i].first_task)
       network->ended[ended_count++] = network->in_use[--in_use_count];
-    }
     uint32_t k = in_use_count++;
-    for (; k > 0 && ends_later(tensors, i, network->in_use[k - 1]); --k) {
-      network->in_use[k] = network->in_use[k - 1];
-    }
+    for (; k > 0 && ends_later(tensors, i, network->in_use[k - 1]); --k) network->in_use[k] = network->in_use[k - 1];
     network->in_use[k] = i;
     add_edge(network, network->source, i, 0);
     add_edge(network, right, network->sink, 0);
@@ -103,19 +100,14 @@ static void add_edges(network_t *network, const tflm_tensor_usage_t *tensors) {
 /* List the edges of each vertex, in the order of their numbers. */
 static void list_edges(network_t *network) {
   uint32_t *from = network->edges_from;
-  for (uint32_t v = 0; v <= network->sink + 1; ++v) {
-    from[v] = 0;
-  }
-  for (uint32_t e = 0; e < network->edge_count; ++e) {
-    ++from[network->edges[e ^ 1u].target + 1];
-  }
+  for (uint32_t v = 0; v <= network->sink + 1; ++v) from[v] = 0;
+  for (uint32_t e = 0; e < network->edge_count; ++e) ++from[network->edges[e ^ 1u].target + 1];
   for (uint32_t v = 0; v <= network->sink; ++v) {
     from[v + 1] += from[v];
     network->queue[v] = from[v];
   }
-  for (uint32_t e = 0; e < network->edge_count; ++e) {
+  for (uint32_t e = 0; e < network->edge_count; ++e)
     network->listed[network->queue[network->edges[e ^ 1u].target]++] = e;
-  }
 }
 
 /* Relax the edges of vertex and append what got nearer to following; return how many are there now. A negative distance
@@ -125,9 +117,7 @@ static uint32_t relax(network_t *network, uint32_t vertex, uint32_t round, uint3
   for (uint32_t k = network->edges_from[vertex]; k < network->edges_from[vertex + 1]; ++k) {
     const uint32_t number = network->listed[k];
     const edge_t *edge = &network->edges[number];
-    if (edge->capacity <= 0) {
-      continue;
-    }
+    if (edge->capacity <= 0) continue;
     const int64_t dist = (int64_t)network->dist[vertex] + edge->cost;
     if (dist >= 0 && dist < network->dist[edge->target]) {
       network->dist[edge->target] = (int32_t)dist;
@@ -152,9 +142,8 @@ static int find_path(network_t *network) {
   network->queue[0] = network->source;
   for (uint32_t round = 1; queue_count > 0; ++round) {
     uint32_t following_count = 0;
-    for (uint32_t k = 0; k < queue_count; ++k) {
+    for (uint32_t k = 0; k < queue_count; ++k)
       following_count = relax(network, network->queue[k], round, following_count);
-    }
     uint32_t *queue = network->queue;
     network->queue = network->following;
     network->following = queue;
@@ -178,18 +167,15 @@ static void saturate(network_t *network) {
 static uint32_t successor(const network_t *network, uint32_t tensor) {
   for (uint32_t k = network->edges_from[tensor]; k < network->edges_from[tensor + 1]; ++k) {
     const edge_t *edge = &network->edges[network->listed[k]];
-    if (edge->capacity == 0 && edge->target >= network->count && edge->target < network->source) {
+    if (edge->capacity == 0 && edge->target >= network->count && edge->target < network->source)
       return edge->target - network->count;
-    }
   }
   return NO_TENSOR;
 }
 
 static void assign(const network_t *network, uint32_t *object_ids) {
   uint32_t object = 0;
-  for (uint32_t i = 0; i < network->count; ++i) {
-    object_ids[i] = UINT32_MAX;
-  }
+  for (uint32_t i = 0; i < network->count; ++i) object_ids[i] = UINT32_MAX;
   for (uint32_t k = network->edges_from[network->source]; k < network->edges_from[network->source + 1]; ++k) {
     const edge_t *edge = &network->edges[network->listed[k]];
     if (edge->capacity == 0 && edge->target >= network->count) {
@@ -207,19 +193,11 @@ int tflm_min_cost_flow(const tflm_tensor_usage_t *tensors, size_t count, void *w
   network_t network;
   const size_t needed = tflm_min_cost_flow_workspace_size(count);
   int64_t sum = 0;
-  if (needed == 0 || (count > 0 && (tensors == NULL || object_ids == NULL))) {
-    return TFLM_PLAN_E_ARGUMENT;
-  }
-  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) {
-    return TFLM_PLAN_E_WORKSPACE;
-  }
+  if (needed == 0 || (count > 0 && (tensors == NULL || object_ids == NULL))) return TFLM_PLAN_E_ARGUMENT;
+  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) return TFLM_PLAN_E_WORKSPACE;
   for (size_t i = 0; i < count; ++i) {
-    if (tensors[i].size < 0) {
-      return TFLM_PLAN_E_ARGUMENT;
-    }
-    if (tensors[i].size >= UNREACHED - sum) {
-      return TFLM_PLAN_E_OVERFLOW;
-    }
+    if (tensors[i].size < 0) return TFLM_PLAN_E_ARGUMENT;
+    if (tensors[i].size >= UNREACHED - sum) return TFLM_PLAN_E_OVERFLOW;
     sum += tensors[i].size;
   }
   lay_out(&network, workspace, count);

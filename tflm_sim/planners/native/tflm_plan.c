@@ -28,8 +28,8 @@
 #define INSERTION_SORT_LIMIT 32u
 #define SPREAD_OUT_LIMIT 4096u
 #define COUNT_LIMIT ((size_t)INT32_MAX)
-#define FEW 96u        /* so few buffers are kept in one list whatever their lifetimes are */
-#define LIST_SPEED 10u /* walking over so many of the list takes as long as collecting and sorting one */
+#define FEW 96u              /* so few buffers are kept in one list whatever their lifetimes are */
+#define LIST_SPEED 10u       /* walking over so many of the list takes as long as collecting and sorting one */
 #define NOT_PLACED INT32_MIN /* below every last_time_used: that is why a time must not be INT32_MIN */
 
 /* The latest last_time_used among placed ranks. level[0][r] is rank r itself, level[k][i] the maximum over the ranks
@@ -56,7 +56,7 @@ typedef struct planner {
   int32_t *first;      /* [count] first_time_used by rank, ascending */
   uint32_t *histogram; /* [RADIX] */
   tree_t tree;
-  int has_list;         /* then keys and spare are the list: offset and size; first_time_used and last_time_used */
+  int has_list; /* then keys and spare are the list: offset and size; first_time_used and last_time_used */
   uint32_t list_length;
 } planner_t;
 
@@ -79,9 +79,7 @@ static void insertion_sort(uint64_t *keys, uint32_t count) {
   for (uint32_t i = 1; i < count; ++i) {
     const uint64_t key = keys[i];
     uint32_t j = i;
-    for (; j > 0 && keys[j - 1] > key; --j) {
-      keys[j] = keys[j - 1];
-    }
+    for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
     keys[j] = key;
   }
 }
@@ -94,9 +92,7 @@ static uint32_t digit(uint64_t key, uint64_t base, uint32_t shift) {
 /* Fill histogram with how many keys have each digit; return the largest of these numbers. */
 static uint32_t count_digits(const uint64_t *keys, uint32_t count, uint64_t base, uint32_t shift, uint32_t *histogram) {
   uint32_t largest = 0;
-  for (uint32_t i = 0; i < RADIX; ++i) {
-    histogram[i] = 0;
-  }
+  for (uint32_t i = 0; i < RADIX; ++i) histogram[i] = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t here = ++histogram[digit(keys[i], base, shift)];
     largest = largest < here ? here : largest;
@@ -112,9 +108,7 @@ static void scatter(const uint64_t *from, uint64_t *to, uint32_t count, uint64_t
     histogram[i] = sum;
     sum += here;
   }
-  for (uint32_t i = 0; i < count; ++i) {
-    to[histogram[digit(from[i], base, shift)]++] = from[i];
-  }
+  for (uint32_t i = 0; i < count; ++i) to[histogram[digit(from[i], base, shift)]++] = from[i];
 }
 
 /* One pass over the highest byte that differs, if that leaves few keys to each digit, and insertion for the rest.
@@ -128,12 +122,8 @@ static int sort_spread_out(const uint64_t *keys, uint64_t *to, uint32_t count, u
     smallest = keys[i] < smallest ? keys[i] : smallest;
     largest = keys[i] > largest ? keys[i] : largest;
   }
-  while ((largest - smallest) >> shift >= RADIX) {
-    ++shift;
-  }
-  if (count_digits(keys, count, smallest, shift, histogram) > INSERTION_SORT_LIMIT) {
-    return 0;
-  }
+  while ((largest - smallest) >> shift >= RADIX) ++shift;
+  if (count_digits(keys, count, smallest, shift, histogram) > INSERTION_SORT_LIMIT) return 0;
   scatter(keys, to, count, smallest, shift, histogram);
   insertion_sort(to, count);
   return 1;
@@ -147,9 +137,7 @@ static uint64_t *sort(uint64_t *keys, uint64_t *spare, uint32_t count, uint32_t 
     insertion_sort(keys, count);
     return keys;
   }
-  if (count <= SPREAD_OUT_LIMIT && sort_spread_out(keys, spare, count, histogram)) {
-    return spare;
-  }
+  if (count <= SPREAD_OUT_LIMIT && sort_spread_out(keys, spare, count, histogram)) return spare;
   for (uint32_t shift = 32; shift < 64; shift += 8) {
     if (count_digits(keys, count, 0, shift, histogram) < count) {
       uint64_t *sorted = spare;
@@ -170,18 +158,14 @@ static uint32_t level_width(uint32_t count, uint32_t level) {
 
 static uint32_t level_count(uint32_t count) {
   uint32_t levels = 2;
-  while (level_width(count, levels - 1) > FANOUT) {
-    ++levels;
-  }
+  while (level_width(count, levels - 1) > FANOUT) ++levels;
   return levels;
 }
 
 static void tree_insert(tree_t *tree, uint32_t rank, int32_t last_time_used) {
   for (uint32_t level = 0; level < tree->levels; ++level) {
     int32_t *latest = &tree->level[level][rank >> (FANOUT_LOG2 * level)];
-    if (*latest < last_time_used) {
-      *latest = last_time_used;
-    }
+    if (*latest < last_time_used) *latest = last_time_used;
   }
 }
 
@@ -191,13 +175,9 @@ static void tree_insert(tree_t *tree, uint32_t rank, int32_t last_time_used) {
 static uint32_t tree_next_block(const tree_t *tree, uint32_t block, uint32_t end, int32_t time) {
   uint32_t level = 1;
   while (block < end) {
-    while (level + 1 < tree->levels && block % (1u << (FANOUT_LOG2 * level)) == 0) {
-      ++level;
-    }
+    while (level + 1 < tree->levels && block % (1u << (FANOUT_LOG2 * level)) == 0) ++level;
     while (tree->level[level][block >> (FANOUT_LOG2 * (level - 1))] >= time) {
-      if (level == 1) {
-        return block;
-      }
+      if (level == 1) return block;
       --level;
     }
     block += 1u << (FANOUT_LOG2 * (level - 1));
@@ -225,18 +205,15 @@ static size_t lay_out(planner_t *planner, unsigned char *base, uint32_t count) {
   planner->first = carve(base, &used, n * sizeof(int32_t));
   planner->histogram = carve(base, &used, RADIX * sizeof(uint32_t));
   planner->tree.levels = level_count(count);
-  for (uint32_t level = 0; level < planner->tree.levels; ++level) {
+  for (uint32_t level = 0; level < planner->tree.levels; ++level)
     planner->tree.level[level] = carve(base, &used, level_width(count, level) * sizeof(int32_t));
-  }
   return used;
 }
 
 size_t tflm_plan_greedy_workspace_size(size_t count) {
   planner_t planner;
   /* An array takes at most 8 bytes a buffer; 8 arrays and the tree's levels with their padding stay below 64. */
-  if (count > COUNT_LIMIT || count > (SIZE_MAX - 4096u) / 64u) {
-    return 0;
-  }
+  if (count > COUNT_LIMIT || count > (SIZE_MAX - 4096u) / 64u) return 0;
   return lay_out(&planner, NULL, (uint32_t)count);
 }
 
@@ -255,37 +232,27 @@ static void order_by_size(planner_t *planner) {
   const int latest_first = planner->policy == LATEST_AND_FIRST_GAP;
   uint32_t offline = 0;
   uint32_t online = 0;
-  for (uint32_t i = 0; i < planner->count; ++i) {
-    if (planner->buffers[i].offline_offset != TFLM_PLAN_ONLINE) {
-      planner->order[offline++] = i;
-    }
-  }
+  for (uint32_t i = 0; i < planner->count; ++i)
+    if (planner->buffers[i].offline_offset != TFLM_PLAN_ONLINE) planner->order[offline++] = i;
   for (uint32_t tie = 0; tie < planner->count; ++tie) {
     const tflm_plan_buffer_t *buffer = &planner->buffers[latest_first ? last - tie : tie];
-    if (buffer->offline_offset == TFLM_PLAN_ONLINE) {
+    if (buffer->offline_offset == TFLM_PLAN_ONLINE)
       planner->keys[online++] = pack((uint32_t)INT32_MAX - (uint32_t)buffer->size, tie);
-    }
   }
   const uint64_t *sorted = sort(planner->keys, planner->spare, online, planner->histogram);
-  for (uint32_t i = 0; i < online; ++i) {
+  for (uint32_t i = 0; i < online; ++i)
     planner->order[offline + i] = latest_first ? last - low_half(sorted[i]) : low_half(sorted[i]);
-  }
 }
 
 static void rank_by_first_time_used(planner_t *planner) {
-  for (uint32_t i = 0; i < planner->count; ++i) {
-    planner->keys[i] = pack(bias(planner->buffers[i].first_time_used), i);
-  }
+  for (uint32_t i = 0; i < planner->count; ++i) planner->keys[i] = pack(bias(planner->buffers[i].first_time_used), i);
   const uint64_t *sorted = sort(planner->keys, planner->spare, planner->count, planner->histogram);
   for (uint32_t rank = 0; rank < planner->count; ++rank) {
     planner->first[rank] = unbias(high_half(sorted[rank]));
     planner->rank[low_half(sorted[rank])] = rank;
   }
-  for (uint32_t level = 0; level < planner->tree.levels; ++level) {
-    for (uint32_t i = 0; i < level_width(planner->count, level); ++i) {
-      planner->tree.level[level][i] = NOT_PLACED;
-    }
-  }
+  for (uint32_t level = 0; level < planner->tree.levels; ++level)
+    for (uint32_t i = 0; i < level_width(planner->count, level); ++i) planner->tree.level[level][i] = NOT_PLACED;
 }
 
 /* Return how many ranks have a first_time_used that is not above time. */
@@ -294,11 +261,10 @@ static uint32_t ranks_up_to(const planner_t *planner, int32_t time) {
   uint32_t high = planner->count;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
-    if (planner->first[middle] > time) {
+    if (planner->first[middle] > time)
       high = middle;
-    } else {
+    else
       low = middle + 1;
-    }
   }
   return low;
 }
@@ -306,9 +272,7 @@ static uint32_t ranks_up_to(const planner_t *planner, int32_t time) {
 /* Of several at one offset, let one that is not empty come first: they were placed by descending size. */
 static void put_empty_ones_last(uint64_t *active, uint32_t count) {
   for (uint32_t first = 0, i = 0; i < count; ++i) {
-    if (high_half(active[i]) != high_half(active[first])) {
-      first = i;
-    }
+    if (high_half(active[i]) != high_half(active[first])) first = i;
     if (low_half(active[first]) == 0 && low_half(active[i]) != 0) {
       const uint64_t empty = active[first];
       active[first] = active[i];
@@ -336,9 +300,7 @@ static const uint64_t *simultaneously_active(planner_t *planner, const tflm_plan
   }
   *found = count;
   uint64_t *sorted = sort(planner->keys, planner->spare, count, planner->histogram);
-  if (buffer->size == 0) {
-    put_empty_ones_last(sorted, count);
-  }
+  if (buffer->size == 0) put_empty_ones_last(sorted, count);
   return sorted;
 }
 
@@ -359,13 +321,10 @@ static int64_t find_gap(policy_t policy, const uint64_t *active, uint32_t count,
     if (gap >= buffer->size && gap < best_gap) {
       best = candidate;
       best_gap = gap;
-      if (policy == LATEST_AND_FIRST_GAP) {
-        break;
-      }
+      if (policy == LATEST_AND_FIRST_GAP) break;
     }
-    if (end > candidate) {
+    if (end > candidate)
       candidate = buffer->alignment == 1 ? end : align_up((uint32_t)end, (uint32_t)buffer->alignment);
-    }
   }
   return best < 0 ? candidate : best;
 }
@@ -392,22 +351,17 @@ static int64_t find_gap_in_list(const planner_t *planner, const tflm_plan_buffer
   int64_t best_gap = INT64_MAX;
   for (uint32_t i = 0; i < planner->list_length; ++i) {
     const uint64_t life = planner->spare[i];
-    if (high_half(life) > last || low_half(life) < first) {
-      continue;
-    }
+    if (high_half(life) > last || low_half(life) < first) continue;
     const int64_t offset = unbias(high_half(planner->keys[i]));
     const int64_t end = offset + low_half(planner->keys[i]);
     const int64_t gap = offset - candidate;
     if (gap >= buffer->size && gap < best_gap) {
       best = candidate;
       best_gap = gap;
-      if (takes_first) {
-        break;
-      }
+      if (takes_first) break;
     }
-    if (end > candidate) {
+    if (end > candidate)
       candidate = buffer->alignment == 1 ? end : align_up((uint32_t)end, (uint32_t)buffer->alignment);
-    }
   }
   return best < 0 ? candidate : best;
 }
@@ -425,9 +379,7 @@ static void list_insert(planner_t *planner, const tflm_plan_buffer_t *buffer, in
 /* ---- the plan ---- */
 
 static int64_t find_offset(planner_t *planner, const tflm_plan_buffer_t *buffer) {
-  if (planner->has_list) {
-    return find_gap_in_list(planner, buffer);
-  }
+  if (planner->has_list) return find_gap_in_list(planner, buffer);
   uint32_t count;
   const uint64_t *active = simultaneously_active(planner, buffer, &count);
   return find_gap(planner->policy, active, count, buffer);
@@ -448,9 +400,7 @@ static int place(planner_t *planner, uint32_t index, int32_t *offsets, uint32_t 
   const tflm_plan_buffer_t *buffer = &planner->buffers[index];
   const int64_t offset =
       buffer->offline_offset == TFLM_PLAN_ONLINE ? find_offset(planner, buffer) : buffer->offline_offset;
-  if (offset + buffer->size > INT32_MAX) {
-    return TFLM_PLAN_E_OVERFLOW;
-  }
+  if (offset + buffer->size > INT32_MAX) return TFLM_PLAN_E_OVERFLOW;
   const uint32_t end = (uint32_t)(offset + buffer->size);
   offsets[index] = (int32_t)offset;
   remember(planner, index, (int32_t)offset);
@@ -462,17 +412,10 @@ static int plan(policy_t policy, const tflm_plan_buffer_t *buffers, size_t count
                 size_t workspace_size, int32_t *offsets, uint32_t *peak) {
   planner_t planner;
   const size_t needed = tflm_plan_greedy_workspace_size(count);
-  if (peak == NULL || needed == 0 || (count > 0 && (buffers == NULL || offsets == NULL))) {
-    return TFLM_PLAN_E_ARGUMENT;
-  }
-  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) {
-    return TFLM_PLAN_E_WORKSPACE;
-  }
-  for (size_t i = 0; i < count; ++i) {
-    if (!is_valid(&buffers[i])) {
-      return TFLM_PLAN_E_ARGUMENT;
-    }
-  }
+  if (peak == NULL || needed == 0 || (count > 0 && (buffers == NULL || offsets == NULL))) return TFLM_PLAN_E_ARGUMENT;
+  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) return TFLM_PLAN_E_WORKSPACE;
+  for (size_t i = 0; i < count; ++i)
+    if (!is_valid(&buffers[i])) return TFLM_PLAN_E_ARGUMENT;
   planner.buffers = buffers;
   planner.policy = policy;
   planner.count = (uint32_t)count;
@@ -487,9 +430,7 @@ static int plan(policy_t policy, const tflm_plan_buffer_t *buffers, size_t count
   *peak = 0;
   for (uint32_t i = 0; i < planner.count; ++i) {
     const int status = place(&planner, planner.order[i], offsets, peak);
-    if (status != TFLM_PLAN_OK) {
-      return status;
-    }
+    if (status != TFLM_PLAN_OK) return status;
   }
   return TFLM_PLAN_OK;
 }
