@@ -21,7 +21,7 @@ static int64_t draw(int64_t low, int64_t high) {
   return low + (int64_t)(exact_mix(state) % (uint64_t)(high - low + 1));
 }
 
-static void fail(const char *what, const exact_buffer *b, size_t count) {
+static void fail(const char *what, const tflm_exact_buffer_t *b, size_t count) {
   fprintf(stderr, "%s\n", what);
   for (size_t i = 0; i < count; i++)
     fprintf(stderr, "{%lld, %lld, %lld, %lld, %lld},\n", (long long)b[i].size, (long long)b[i].first,
@@ -29,22 +29,24 @@ static void fail(const char *what, const exact_buffer *b, size_t count) {
   exit(1);
 }
 
-static int meet(const exact_buffer *a, const exact_buffer *b) { return a->first <= b->last && b->first <= a->last; }
+static int meet(const tflm_exact_buffer_t *a, const tflm_exact_buffer_t *b) {
+  return a->first <= b->last && b->first <= a->last;
+}
 
-static int overlap(const exact_buffer *a, int64_t at, const exact_buffer *b, int64_t other) {
+static int overlap(const tflm_exact_buffer_t *a, int64_t at, const tflm_exact_buffer_t *b, int64_t other) {
   return meet(a, b) && at < other + b->size && other < at + a->size;
 }
 
 /* ---- the plain search: buffers in the order of their offsets, each as low as those before it allow */
 
 typedef struct {
-  const exact_buffer *b;
+  const tflm_exact_buffer_t *b;
   size_t count;
   int64_t offsets[MOST], best;
   int placed[MOST];
-} plain;
+} plain_t;
 
-static int64_t lowest(const plain *p, size_t i) {
+static int64_t lowest(const plain_t *p, size_t i) {
   int64_t at = 0;
   for (size_t j = 0; j < p->count; j++)
     if (p->placed[j] && p->b[j].offset < 0 && meet(&p->b[i], &p->b[j]) && p->offsets[j] + p->b[j].size > at)
@@ -58,7 +60,7 @@ static int64_t lowest(const plain *p, size_t i) {
   return at;
 }
 
-static void descend(plain *p, int64_t from, int64_t peak) {
+static void descend(plain_t *p, int64_t from, int64_t peak) {
   int left = 0;
   if (peak >= p->best) return;
   for (size_t i = 0; i < p->count; i++) {
@@ -74,8 +76,8 @@ static void descend(plain *p, int64_t from, int64_t peak) {
   if (!left) p->best = peak;
 }
 
-static int64_t plain_minimum(const exact_buffer *b, size_t count) {
-  plain p = {.b = b, .count = count, .best = INT64_MAX};
+static int64_t plain_minimum(const tflm_exact_buffer_t *b, size_t count) {
+  plain_t p = {.b = b, .count = count, .best = INT64_MAX};
   int64_t peak = 0;
   for (size_t i = 0; i < count; i++) {
     if (b[i].offset < 0) continue;
@@ -88,28 +90,29 @@ static int64_t plain_minimum(const exact_buffer *b, size_t count) {
 
 /* ---- the cases */
 
-static size_t draw_problem(exact_buffer *b) {
+static size_t draw_problem(tflm_exact_buffer_t *b) {
   const size_t count = (size_t)draw(1, MOST - 2 * draw(0, 1));
   const int64_t moments = draw(3, 9), size = draw(3, 14), length = draw(1, 5);
   const int aligned = draw(0, 3) == 0, fixed = draw(0, 3) == 0;
   static const int64_t alignments[] = {1, 2, 3, 4};
   for (size_t i = 0; i < count; i++) {
     const int64_t first = draw(0, moments), last = first + draw(0, length);
-    b[i] = (exact_buffer){draw(1, size), first, last < moments ? last : moments, aligned ? alignments[draw(0, 3)] : 1,
-                          fixed && draw(0, 3) == 0 ? draw(0, 25) : EXACT_FREE};
+    b[i] = (tflm_exact_buffer_t){draw(1, size), first, last < moments ? last : moments,
+                                 aligned ? alignments[draw(0, 3)] : 1,
+                                 fixed && draw(0, 3) == 0 ? draw(0, 25) : TFLM_EXACT_FREE};
     if (i > 0 && draw(0, 4) == 0) b[i] = b[draw(0, (int64_t)i - 1)];
   }
   return count;
 }
 
-static int fixed_overlap(const exact_buffer *b, size_t count) {
+static int fixed_overlap(const tflm_exact_buffer_t *b, size_t count) {
   for (size_t i = 0; i < count; i++)
     for (size_t j = 0; j < i; j++)
       if (b[i].offset >= 0 && b[j].offset >= 0 && overlap(&b[i], b[i].offset, &b[j], b[j].offset)) return 1;
   return 0;
 }
 
-static void check_plan(const exact_buffer *b, size_t count, const int64_t *offsets, int64_t peak) {
+static void check_plan(const tflm_exact_buffer_t *b, size_t count, const int64_t *offsets, int64_t peak) {
   int64_t highest = 0;
   for (size_t i = 0; i < count; i++) {
     if (offsets[i] < 0 || (b[i].offset < 0 ? offsets[i] % b[i].alignment != 0 : offsets[i] != b[i].offset))
@@ -121,12 +124,12 @@ static void check_plan(const exact_buffer *b, size_t count, const int64_t *offse
   if (highest != peak) fail("the peak is wrong", b, count);
 }
 
-static void check_entry(const exact_buffer *b, size_t count, int64_t best) {
+static void check_entry(const tflm_exact_buffer_t *b, size_t count, int64_t best) {
   int64_t offsets[MOST];
   for (int64_t capacity = best > 0 ? best - 2 : -1; capacity <= best + 1; capacity++) {
-    const exact_options options = {capacity < 0 ? -1 : capacity, -1, -1.0, 1 + (int)draw(0, 1), NULL, NULL};
-    exact_result result;
-    if (exact_solve(b, count, &options, &result, offsets) != EXACT_OK || !result.proved)
+    const tflm_exact_options_t options = {capacity < 0 ? -1 : capacity, -1, -1.0, 1 + (int)draw(0, 1), NULL, NULL};
+    tflm_exact_result_t result;
+    if (tflm_exact_solve(b, count, &options, &result, offsets) != TFLM_PLAN_OK || !result.proved)
       fail("a small problem is not answered", b, count);
     if (options.capacity >= 0 && result.infeasible != (best > capacity)) fail("a capacity is misjudged", b, count);
     if (options.capacity < 0 && result.status.peak != best) fail("the minimum is wrong", b, count);
@@ -136,54 +139,55 @@ static void check_entry(const exact_buffer *b, size_t count, int64_t best) {
 
 static int poll(void *context, int64_t nodes) { return context == NULL && nodes < 0; }
 
-static void check_searches(const exact_buffer *b, size_t count, int64_t best) {
+static void check_searches(const tflm_exact_buffer_t *b, size_t count, int64_t best) {
   static const char *const keys[] = {"TAWO", "WATZ", "ZLOA"};
-  problem p;
-  if (problem_init(&p, b, count) != EXACT_OK || p.bound > best) fail("the bound is wrong", b, count);
-  search_narrow *narrow = search_new_narrow(&p);
-  search_wide *wide = search_new_wide(&p);
+  problem_t p;
+  if (tflm_exact_problem_init(&p, b, count) != TFLM_PLAN_OK || p.bound > best) fail("the bound is wrong", b, count);
+  search_narrow_t *narrow = tflm_exact_search_new_narrow(&p);
+  search_wide_t *wide = tflm_exact_search_new_wide(&p);
   for (int turn = 0; turn < 12; turn++) {
     int order[MOST + 1];
     int64_t units[MOST + 1];
-    problem_order(&p, keys[draw(0, 2)], (uint64_t)draw(0, 2), order);
+    tflm_exact_order(&p, keys[draw(0, 2)], (uint64_t)draw(0, 2), order);
     const int64_t capacity = best + draw(-2, 2);
     if (capacity < p.bound) continue;
-    search_task task = {capacity,
-                        (search_pick)draw(0, PICK_COUNT - 1),
-                        order,
-                        (int)draw(0, 1),
-                        draw(0, 1) ? draw(1, 30) : INT64_MAX,
-                        poll,
-                        NULL,
-                        0};
-    const int verdict = draw(0, 2) ? search_run_narrow(narrow, &task, units) : search_run_wide(wide, &task, units);
+    search_task_t task = {capacity,
+                          (search_pick_t)draw(0, PICK_COUNT - 1),
+                          order,
+                          (int)draw(0, 1),
+                          draw(0, 1) ? draw(1, 30) : INT64_MAX,
+                          poll,
+                          NULL,
+                          0};
+    const int verdict = draw(0, 2) ? tflm_exact_search_run_narrow(narrow, &task, units)
+                                   : tflm_exact_search_run_wide(wide, &task, units);
     if (verdict == SEARCH_STOPPED && task.node_limit < INT64_MAX) continue;
     if (verdict != (capacity >= best ? SEARCH_FOUND : SEARCH_FAILED)) fail("a search is wrong", b, count);
-    if (verdict == SEARCH_FOUND && problem_peak(&p, units) > capacity) fail("a plan is too high", b, count);
+    if (verdict == SEARCH_FOUND && tflm_exact_peak(&p, units) > capacity) fail("a plan is too high", b, count);
   }
-  search_free_narrow(narrow);
-  search_free_wide(wide);
-  problem_free(&p);
+  tflm_exact_search_free_narrow(narrow);
+  tflm_exact_search_free_wide(wide);
+  tflm_exact_problem_free(&p);
 }
 
 /* Fill every moment up to the fullest one, so that only plans without a gap are as small as the live bytes. */
-static size_t fill_up(exact_buffer *b, size_t count, int64_t moments, int64_t full) {
+static size_t fill_up(tflm_exact_buffer_t *b, size_t count, int64_t moments, int64_t full) {
   for (int64_t t = 0; t < moments && count < MOST; t++) {
     int64_t live = 0;
     for (size_t i = 0; i < count; i++) live += b[i].first <= t && t <= b[i].last ? b[i].size : 0;
-    if (live < full) b[count++] = (exact_buffer){full - live, t, t, 1, EXACT_FREE};
+    if (live < full) b[count++] = (tflm_exact_buffer_t){full - live, t, t, 1, TFLM_EXACT_FREE};
   }
   return count;
 }
 
 static void check_packing(void) {
-  exact_buffer b[MOST];
+  tflm_exact_buffer_t b[MOST];
   const int64_t moments = draw(2, 4);
   size_t count = (size_t)draw(2, MOST - 3);
   int64_t full = 0, units[MOST];
   for (size_t i = 0; i < count; i++) {
     const int64_t first = draw(0, moments - 1);
-    b[i] = (exact_buffer){draw(1, 4), first, draw(first, moments - 1), 1, EXACT_FREE};
+    b[i] = (tflm_exact_buffer_t){draw(1, 4), first, draw(first, moments - 1), 1, TFLM_EXACT_FREE};
   }
   for (int64_t t = 0; t < moments; t++) {
     int64_t live = 0;
@@ -192,12 +196,12 @@ static void check_packing(void) {
   }
   count = fill_up(b, count, moments, full);
   const int64_t best = plain_minimum(b, count);
-  problem p;
-  if (problem_init(&p, b, count) != EXACT_OK) fail("no memory", b, count);
-  if (packing_applies(&p)) {
-    packing *k = packing_new(&p);
-    packing_task task = {(uint64_t)draw(0, 4), INT64_MAX, poll, NULL, 0};
-    const int verdict = packing_run(k, &task, units);
+  problem_t p;
+  if (tflm_exact_problem_init(&p, b, count) != TFLM_PLAN_OK) fail("no memory", b, count);
+  if (tflm_exact_packing_applies(&p)) {
+    packing_t *k = tflm_exact_packing_new(&p);
+    packing_task_t task = {(uint64_t)draw(0, 4), INT64_MAX, poll, NULL, 0};
+    const int verdict = tflm_exact_packing_run(k, &task, units);
     if (verdict != (best == p.bound ? SEARCH_FOUND : SEARCH_FAILED) && (task.seed == 0 || verdict != SEARCH_STOPPED))
       fail("a packing is wrong", b, count);
     if (verdict == SEARCH_FOUND) {
@@ -205,15 +209,15 @@ static void check_packing(void) {
       for (int i = 0; i < p.count; i++) offsets[p.original[i]] = units[i] * p.unit;
       check_plan(b, count, offsets, best);
     }
-    packing_free(k);
+    tflm_exact_packing_free(k);
   }
-  problem_free(&p);
+  tflm_exact_problem_free(&p);
 }
 
 /* Two programs that hand over at moments of their own, and now and then at one: a plan in two storeys is a plan. */
 static void check_split(void) {
   enum { LINKS = 2 * MOST };
-  exact_buffer b[4 * LINKS];
+  tflm_exact_buffer_t b[4 * LINKS];
   int64_t units[4 * LINKS], offsets[4 * LINKS];
   static const int64_t alignments[] = {1, 1, 4};
   const int64_t rows = draw(1, 4), step = draw(2, 5), capacity = draw(2, 30) * rows;
@@ -221,39 +225,40 @@ static void check_split(void) {
   for (int64_t row = 0; row < rows; row++)
     for (int64_t time = 0; time < 2 * MOST; time += step + row % 2)
       if (draw(0, 9) > 0)
-        b[count++] = (exact_buffer){draw(1, 20), time, time + step + row % 2 - 1, alignments[draw(0, 2)], EXACT_FREE};
-  problem p;
-  if (problem_init(&p, b, count) != EXACT_OK) fail("no memory", b, count);
-  split_task task = {capacity, (uint64_t)draw(0, 9), 2000, poll, NULL, 0};
-  if (split_run(&p, b, &task, units) == SEARCH_FOUND) {
-    if (problem_peak(&p, units) > capacity) fail("storeys are too high", b, count);
+        b[count++] = (tflm_exact_buffer_t){draw(1, 20), time, time + step + row % 2 - 1, alignments[draw(0, 2)],
+                                           TFLM_EXACT_FREE};
+  problem_t p;
+  if (tflm_exact_problem_init(&p, b, count) != TFLM_PLAN_OK) fail("no memory", b, count);
+  split_task_t task = {capacity, (uint64_t)draw(0, 9), 2000, poll, NULL, 0};
+  if (tflm_exact_split_run(&p, b, &task, units) == SEARCH_FOUND) {
+    if (tflm_exact_peak(&p, units) > capacity) fail("storeys are too high", b, count);
     for (int i = 0; i < p.count; i++) offsets[p.original[i]] = units[i] * p.unit;
-    check_plan(b, count, offsets, problem_peak(&p, units));
+    check_plan(b, count, offsets, tflm_exact_peak(&p, units));
   }
-  problem_free(&p);
+  tflm_exact_problem_free(&p);
 }
 
 static void check_hostile(void) {
   static const int64_t edges[] = {0, 1, -1, 16, INT32_MAX, INT64_C(1) << 31, INT64_C(1) << 59, INT64_MAX, INT64_MIN};
-  exact_buffer b[4];
+  tflm_exact_buffer_t b[4];
   int64_t offsets[4];
   for (size_t i = 0; i < 4; i++) {
     int64_t *fields[] = {&b[i].size, &b[i].first, &b[i].last, &b[i].alignment, &b[i].offset};
-    b[i] = (exact_buffer){1, 0, 5, 1, EXACT_FREE};
+    b[i] = (tflm_exact_buffer_t){1, 0, 5, 1, TFLM_EXACT_FREE};
     for (int k = 0; k < 5; k++)
       if (draw(0, 3) == 0) *fields[k] = edges[draw(0, 8)];
   }
-  const exact_options options = {-1, 5000, -1.0, 1, NULL, NULL};
-  exact_result result;
-  const int code = exact_solve(b, 4, &options, &result, offsets);
-  if (code == EXACT_OK && !result.infeasible) check_plan(b, 4, offsets, result.status.peak);
+  const tflm_exact_options_t options = {-1, 5000, -1.0, 1, NULL, NULL};
+  tflm_exact_result_t result;
+  const int code = tflm_exact_solve(b, 4, &options, &result, offsets);
+  if (code == TFLM_PLAN_OK && !result.infeasible) check_plan(b, 4, offsets, result.status.peak);
 }
 
 int main(int argc, char **argv) {
   const long cases = argc > 2 ? atol(argv[2]) : 1000;
   state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
   for (long k = 0; k < cases; k++) {
-    exact_buffer b[MOST];
+    tflm_exact_buffer_t b[MOST];
     if (k % 10 == 9) {
       check_hostile();
       continue;

@@ -17,16 +17,16 @@ enum { MOST = 48 };
 typedef struct {
   const uint8_t *at;
   size_t left;
-} input;
+} input_t;
 
-static uint64_t take(input *in, size_t bytes) {
+static uint64_t take(input_t *in, size_t bytes) {
   uint64_t value = 0;
   for (size_t i = 0; i < bytes && in->left > 0; i++, in->left--) value = value << 8 | *in->at++;
   return value;
 }
 
 /* Small numbers, numbers beside powers of two, or any. */
-static int64_t number(input *in) {
+static int64_t number(input_t *in) {
   const unsigned kind = (unsigned)take(in, 1);
   if (kind < 128) return (int64_t)(kind % 32);
   if (kind < 160) return (int64_t)take(in, 2);
@@ -37,17 +37,19 @@ static int64_t number(input *in) {
   return (int64_t)take(in, 8);
 }
 
-static exact_buffer buffer(input *in) {
+static tflm_exact_buffer_t buffer(input_t *in) {
   const int64_t size = number(in), first = (int64_t)take(in, 1) % 24, length = (int64_t)take(in, 1) % 12;
   const unsigned extra = (unsigned)take(in, 1);
   const int64_t alignment = extra % 4 != 0 ? 1 : extra % 8 == 0 ? INT64_C(1) << (extra / 8 % 21) : 1 + extra % 13;
-  return (exact_buffer){size, first, first + length, alignment, extra >= 240 ? number(in) : EXACT_FREE};
+  return (tflm_exact_buffer_t){size, first, first + length, alignment, extra >= 240 ? number(in) : TFLM_EXACT_FREE};
 }
 
-static void check(const exact_buffer *b, size_t count, const exact_result *result, const int64_t *offsets) {
+static void check(const tflm_exact_buffer_t *b, size_t count, const tflm_exact_result_t *result,
+                  const int64_t *offsets) {
   int64_t highest = 0;
   for (size_t i = 0; i < count; i++) {
-    if (offsets[i] < 0 || (b[i].offset == EXACT_FREE ? offsets[i] % b[i].alignment != 0 : offsets[i] != b[i].offset))
+    if (offsets[i] < 0 ||
+        (b[i].offset == TFLM_EXACT_FREE ? offsets[i] % b[i].alignment != 0 : offsets[i] != b[i].offset))
       abort();
     if (offsets[i] + b[i].size > highest) highest = offsets[i] + b[i].size;
     for (size_t j = 0; j < i; j++)
@@ -61,17 +63,17 @@ static void check(const exact_buffer *b, size_t count, const exact_result *resul
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  input in = {data, size};
+  input_t in = {data, size};
   const unsigned kind = (unsigned)take(&in, 1);
   const int64_t capacity = kind & 2 ? number(&in) : -1;
-  exact_buffer b[MOST];
+  tflm_exact_buffer_t b[MOST];
   int64_t offsets[MOST];
   size_t count = 0;
   while (in.left > 0 && count < MOST) b[count++] = buffer(&in);
-  const exact_options options = {capacity, 3000, 1.0, kind & 1 ? 2 : 1, NULL, NULL};
-  exact_result result;
+  const tflm_exact_options_t options = {capacity, 3000, 1.0, kind & 1 ? 2 : 1, NULL, NULL};
+  tflm_exact_result_t result;
   memset(&result, 0, sizeof result);
-  const int code = exact_solve(b, count, &options, &result, offsets);
-  if (code == EXACT_OK && !result.infeasible) check(b, count, &result, offsets);
+  const int code = tflm_exact_solve(b, count, &options, &result, offsets);
+  if (code == TFLM_PLAN_OK && !result.infeasible) check(b, count, &result, offsets);
   return 0;
 }

@@ -205,20 +205,20 @@ class ExactSearch:
         """
         ffi, lib = self._native.ffi, self._native.lib
         flat, offsets = _flat_exact(buffers), array("q", bytes(8 * len(buffers)))
-        handle, result = ffi.new_handle(self), ffi.new("exact_result *")
+        handle, result = ffi.new_handle(self), ffi.new("tflm_exact_result_t *")
         limits = [-1 if limit is None else limit for limit in (capacity, node_limit, time_limit)]
-        options = ffi.new("exact_options *", [*limits, workers, lib.on_exact_progress, handle])
+        options = ffi.new("tflm_exact_options_t *", [*limits, workers, lib.on_exact_progress, handle])
         with interrupts_wait(self._interrupt):
-            code = lib.exact_solve(
-                ffi.from_buffer("exact_buffer[]", flat),
+            code = lib.tflm_exact_solve(
+                ffi.from_buffer("tflm_exact_buffer_t[]", flat),
                 len(buffers),
                 options,
                 result,
                 ffi.from_buffer("int64_t[]", offsets),
             )
-        if code == lib.EXACT_TOO_BIG:
+        if code == lib.TFLM_PLAN_E_OVERFLOW:
             raise UsageError("the buffers' sizes, alignments and fixed offsets add up to more than 2^60 bytes")
-        if code != lib.EXACT_OK:
+        if code != lib.TFLM_PLAN_OK:
             raise TflmSimError(f"the exact planner refused its call with status {code}")
         answer = ExactAnswer(_exact_status(result.status), bool(result.proved), bool(result.infeasible), tuple(offsets))
         return answer, self._raised

@@ -27,7 +27,7 @@ SOURCES = (
     "exact_search_wide.c",
     "exact_split.c",
 )
-CALLBACKS = 'extern "Python" int on_exact_progress(void *context, const exact_status *status);'
+CALLBACKS = 'extern "Python" int on_exact_progress(void *context, const tflm_exact_status_t *status);'
 
 
 def declarations(header: str) -> str:

@@ -13,54 +13,54 @@
 
 enum { FEWEST_FREED = 12, MOST_FREED = 140, NODES_PER_FREED = 25 };
 
-int improve_init(improvement *m, const problem *p, int64_t *units) {
-  *m = (improvement){.p = p, .units = units, .seed = 1};
+int tflm_exact_improve_init(improvement_t *m, const problem_t *p, int64_t *units) {
+  *m = (improvement_t){.p = p, .units = units, .seed = 1};
   m->part = malloc(sizeof *m->part * MOST_SEARCHED);
   m->named = malloc(sizeof *m->named * MOST_SEARCHED);
   m->offsets = malloc(sizeof *m->offsets * MOST_SEARCHED);
-  return m->part != NULL && m->named != NULL && m->offsets != NULL ? EXACT_OK : EXACT_NO_MEMORY;
+  return m->part != NULL && m->named != NULL && m->offsets != NULL ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
 }
 
-void improve_free(improvement *m) {
+void tflm_exact_improve_free(improvement_t *m) {
   free(m->part);
   free(m->named);
   free(m->offsets);
 }
 
-static int draw(improvement *m, int below) {
+static int draw(improvement_t *m, int below) {
   m->seed += UINT64_C(0x9e3779b97f4a7c15);
   return (int)(exact_mix(m->seed) % (uint64_t)below);
 }
 
-static int64_t end_of(const improvement *m, int i) { return m->units[i] * m->p->unit + m->p->bytes[i]; }
+static int64_t end_of(const improvement_t *m, int i) { return m->units[i] * m->p->unit + m->p->bytes[i]; }
 
 /* One of the free buffers that reach the peak, or -1. */
-static int draw_highest(improvement *m, int64_t peak) {
+static int draw_highest(improvement_t *m, int64_t peak) {
   int found = 0, chosen = -1;
   for (int i = 0; i < m->p->count; i++)
-    if (end_of(m, i) == peak && m->p->fixed[i] == EXACT_FREE && draw(m, ++found) == 0) chosen = i;
+    if (end_of(m, i) == peak && m->p->fixed[i] == TFLM_EXACT_FREE && draw(m, ++found) == 0) chosen = i;
   return chosen;
 }
 
-static exact_buffer as_buffer(const improvement *m, int i, int is_freed) {
-  const problem *p = m->p;
-  return (exact_buffer){p->bytes[i], p->low[i], p->high[i] - 1, p->align[i] * p->unit,
-                        is_freed ? EXACT_FREE : m->units[i] * p->unit};
+static tflm_exact_buffer_t as_buffer(const improvement_t *m, int i, int is_freed) {
+  const problem_t *p = m->p;
+  return (tflm_exact_buffer_t){p->bytes[i], p->low[i], p->high[i] - 1, p->align[i] * p->unit,
+                               is_freed ? TFLM_EXACT_FREE : m->units[i] * p->unit};
 }
 
-static int meets(const problem *p, int i, int low, int high) { return p->low[i] < high && low < p->high[i]; }
+static int meets(const problem_t *p, int i, int low, int high) { return p->low[i] < high && low < p->high[i]; }
 
 /* List the freed ones first; returns how many buffers the window has, or 0 when they are too many. */
-static int list_window(improvement *m, int highest, int64_t peak) {
-  const problem *p = m->p;
+static int list_window(improvement_t *m, int highest, int64_t peak) {
+  const problem_t *p = m->p;
   const int most = FEWEST_FREED + draw(m, MOST_FREED - FEWEST_FREED), reach = 1 + draw(m, 1 + p->section_count / 8);
   int low = p->low[highest] - reach, high = p->high[highest] + reach, freed = 0, inside = 0;
-  for (int i = 0; i < p->count; i++) inside += p->low[i] >= low && p->high[i] <= high && p->fixed[i] == EXACT_FREE;
+  for (int i = 0; i < p->count; i++) inside += p->low[i] >= low && p->high[i] <= high && p->fixed[i] == TFLM_EXACT_FREE;
   low = p->low[highest];
   high = p->high[highest];
   m->named[freed++] = highest;
   for (int i = 0, left = inside; i < p->count && freed < most; i++) {
-    if (p->low[i] < p->low[highest] - reach || p->high[i] > p->high[highest] + reach || p->fixed[i] != EXACT_FREE)
+    if (p->low[i] < p->low[highest] - reach || p->high[i] > p->high[highest] + reach || p->fixed[i] != TFLM_EXACT_FREE)
       continue;
     left--;
     if (i == highest || draw(m, left + 1) >= most - freed) continue;
@@ -84,22 +84,22 @@ static int list_window(improvement *m, int highest, int64_t peak) {
   return count;
 }
 
-static int ask_stops(void *context, const exact_status *status) {
-  const improvement *m = context;
+static int ask_stops(void *context, const tflm_exact_status_t *status) {
+  const improvement_t *m = context;
   (void)status;
   return m->stops != NULL && m->stops(m->context);
 }
 
-int improve_once(improvement *m, int64_t peak) {
+int tflm_exact_improve_once(improvement_t *m, int64_t peak) {
   const int highest = draw_highest(m, peak);
   if (highest < 0) return 0;
   const int count = list_window(m, highest, peak);
   if (count == 0) return 0;
   int freed = 0;
-  while (freed < count && m->part[freed].offset == EXACT_FREE) freed++;
-  const exact_options options = {peak - 1, (int64_t)freed * NODES_PER_FREED + 500, -1.0, 1, ask_stops, m};
-  exact_result result;
-  if (exact_solve(m->part, (size_t)count, &options, &result, m->offsets) != EXACT_OK) return 0;
+  while (freed < count && m->part[freed].offset == TFLM_EXACT_FREE) freed++;
+  const tflm_exact_options_t options = {peak - 1, (int64_t)freed * NODES_PER_FREED + 500, -1.0, 1, ask_stops, m};
+  tflm_exact_result_t result;
+  if (tflm_exact_solve(m->part, (size_t)count, &options, &result, m->offsets) != TFLM_PLAN_OK) return 0;
   m->nodes += result.status.nodes;
   if (result.infeasible || result.status.peak >= peak) return 0;
   for (int k = 0; k < freed; k++) m->units[m->named[k]] = m->offsets[k] / m->p->unit;

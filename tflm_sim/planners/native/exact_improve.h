@@ -1,27 +1,27 @@
 /* Large neighbourhood search: a plan gets lower piece by piece. */
-#ifndef TFLM_SIM_EXACT_IMPROVE_H
-#define TFLM_SIM_EXACT_IMPROVE_H
+#ifndef TFLM_EXACT_IMPROVE_H_
+#define TFLM_EXACT_IMPROVE_H_
 
 #include "exact_problem.h"
 
 typedef struct {
-  const problem *p;
-  int64_t *units;     /* the plan, in units; what is found is written here */
-  uint64_t seed;      /* drawn from, and changed */
-  exact_buffer *part; /* room for MOST_SEARCHED buffers, their names and offsets */
+  const problem_t *p;
+  int64_t *units;            /* the plan, in units; what is found is written here */
+  uint64_t seed;             /* drawn from, and changed */
+  tflm_exact_buffer_t *part; /* room for MOST_SEARCHED buffers, their names and offsets */
   int *named;
   int64_t *offsets;
   int (*stops)(void *context); /* asked by the searches; nonzero ends them */
   void *context;
   int64_t nodes; /* visited so far */
-} improvement;
+} improvement_t;
 
-/* Room for the lists; EXACT_OK or EXACT_NO_MEMORY. improve_free is safe after both. */
-int improve_init(improvement *m, const problem *p, int64_t *units);
-void improve_free(improvement *m);
+/* Room for the lists; TFLM_PLAN_OK or TFLM_PLAN_E_MEMORY. tflm_exact_improve_free is safe after both. */
+int tflm_exact_improve_init(improvement_t *m, const problem_t *p, int64_t *units);
+void tflm_exact_improve_free(improvement_t *m);
 
 /* Free one of the highest buffers and some of those around it, and place them again below `peak` (bytes), with all
    others where they are. Returns whether that worked: one of the highest is lower then. */
-int improve_once(improvement *m, int64_t peak);
+int tflm_exact_improve_once(improvement_t *m, int64_t peak);
 
 #endif

@@ -6,16 +6,16 @@
 typedef struct {
   double key[4];
   int index;
-} ranked;
+} ranked_t;
 
 static int compare_ranked(const void *a, const void *b) {
-  const ranked *x = a, *y = b;
+  const ranked_t *x = a, *y = b;
   for (int k = 0; k < 4; k++)
     if (x->key[k] != y->key[k]) return x->key[k] > y->key[k] ? -1 : 1;
   return x->index - y->index;
 }
 
-static double value_of(const problem *p, char key, int i) {
+static double value_of(const problem_t *p, char key, int i) {
   switch (key) {
     case 'A': return p->area[i];
     case 'a': return (double)p->bytes[i] * (p->high[i] - p->low[i]);
@@ -33,13 +33,13 @@ static double stretch(uint64_t seed, int i, double spread) {
   return 1 + spread * (double)(exact_mix(seed + (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15)) >> 11) / 9007199254740992.0;
 }
 
-void problem_order(const problem *p, const char *keys, uint64_t seed, int *order) {
+void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order) {
   const double spread = seed == 0 ? 0 : (double)(1 << seed % 4) / 8;
-  ranked *list = malloc(sizeof(ranked) * ((size_t)p->count + 1));
+  ranked_t *list = malloc(sizeof(ranked_t) * ((size_t)p->count + 1));
   for (int i = 0; i < p->count; i++) order[i] = i;
   if (list == NULL) return; /* any order is a right one */
   for (int i = 0; i < p->count; i++) {
-    list[i] = (ranked){{0, 0, 0, 0}, i};
+    list[i] = (ranked_t){{0, 0, 0, 0}, i};
     for (int k = 0; k < 4 && keys[k] != '\0'; k++) list[i].key[k] = value_of(p, keys[k], i) * stretch(seed, i, spread);
   }
   qsort(list, (size_t)p->count, sizeof *list, compare_ranked);
@@ -51,12 +51,12 @@ void problem_order(const problem *p, const char *keys, uint64_t seed, int *order
 typedef struct {
   int64_t low, high;
   int from, to;
-} taken;
+} taken_t;
 
 enum { POLL_EVERY = 256 };
 
 /* The lowest offset of buffer i that leaves all that is placed alone. */
-static int64_t lowest_gap(const problem *p, int i, const taken *list, int count) {
+static int64_t lowest_gap(const problem_t *p, int i, const taken_t *list, int count) {
   int64_t at = 0;
   for (int k = 0; k < count && list[k].low < at + p->size[i]; k++)
     if (list[k].high > at && list[k].from < p->high[i] && p->low[i] < list[k].to)
@@ -64,23 +64,24 @@ static int64_t lowest_gap(const problem *p, int i, const taken *list, int count)
   return at;
 }
 
-static void take(const problem *p, int i, int64_t at, taken *list, int count) {
+static void take(const problem_t *p, int i, int64_t at, taken_t *list, int count) {
   int k = count;
   for (; k > 0 && list[k - 1].low > at; k--) list[k] = list[k - 1];
-  list[k] = (taken){at, at + p->size[i], p->low[i], p->high[i]};
+  list[k] = (taken_t){at, at + p->size[i], p->low[i], p->high[i]};
 }
 
-int problem_first_fit(const problem *p, const int *order, int64_t *units, int (*poll)(void *context), void *context) {
-  taken *list = malloc(sizeof(taken) * ((size_t)p->count + 1));
-  int count = 0, code = EXACT_OK;
-  if (list == NULL) return EXACT_NO_MEMORY;
+int tflm_exact_first_fit(const problem_t *p, const int *order, int64_t *units, int (*poll)(void *context),
+                         void *context) {
+  taken_t *list = malloc(sizeof(taken_t) * ((size_t)p->count + 1));
+  int count = 0, code = TFLM_PLAN_OK;
+  if (list == NULL) return TFLM_PLAN_E_MEMORY;
   for (int i = 0; i < p->count; i++) {
     units[i] = p->fixed[i];
-    if (p->fixed[i] != EXACT_FREE) take(p, i, units[i], list, count++);
+    if (p->fixed[i] != TFLM_EXACT_FREE) take(p, i, units[i], list, count++);
   }
-  for (int k = 0; k < p->count && code == EXACT_OK; k++) {
+  for (int k = 0; k < p->count && code == TFLM_PLAN_OK; k++) {
     const int i = order[k];
-    if (p->fixed[i] != EXACT_FREE) continue;
+    if (p->fixed[i] != TFLM_EXACT_FREE) continue;
     units[i] = lowest_gap(p, i, list, count);
     take(p, i, units[i], list, count++);
     if (poll != NULL && k % POLL_EVERY == POLL_EVERY - 1) code = poll(context);

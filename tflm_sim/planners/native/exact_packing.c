@@ -36,79 +36,79 @@ enum {
   POLL_EVERY = 64
 };
 
-typedef enum { LEAF, ANY_ORDER, THIS_ORDER } node_kind;
+typedef enum { LEAF, ANY_ORDER, THIS_ORDER } node_kind_t;
 
 typedef struct {
-  node_kind kind;
+  node_kind_t kind;
   int parent, child, next; /* children form a list; `next` of a node that is not in use: the next of these */
   int buffer;              /* of a leaf */
   int leaves, marked;      /* below it; filled by count_marked */
-} node;
+} node_t;
 
 typedef struct {
-  node *nodes;
+  node_t *nodes;
   int root, unused, used; /* nodes from `used` on were never taken */
-} tree;
+} tree_t;
 
 /* What ended and what took its place. */
 typedef struct {
   int first_gone, gone_count, first_born, born_count; /* in gone[] and born[] */
   int witness,
       is_below; /* a buffer that lies below (above) if the order of gone[] is from the bottom; NONE: any order */
-} group;
+} group_t;
 
 /* Members as bits. */
 typedef struct {
   int64_t sum;
   uint32_t members;
-} subset;
+} subset_t;
 
 /* A group: members of ending[] and starting[] as bits, or ALL. */
 typedef struct {
   uint32_t ending, starting;
-} pair;
+} pair_t;
 
 /* A way to divide all that ends and begins into groups; the less it costs the sooner it is tried. */
 typedef struct {
   int count, chosen[MOST_GROUPS];
-  pair groups[MOST_GROUPS];
+  pair_t groups[MOST_GROUPS];
   double cost;
-} candidate;
+} candidate_t;
 
 /* The beginning of a section: its pairs, or NONE when they are not listed yet. */
 typedef struct {
   int first_pair, pair_count, is_cut;
-} moment;
+} moment_t;
 
 typedef struct {
   int section, taken, count; /* which of the candidates was taken there, and how many there are */
   uint64_t name;             /* of what was taken */
-} choice;
+} choice_t;
 
 struct packing {
-  const problem *p;
-  tree tree, spare, kept;
+  const problem_t *p;
+  tree_t tree, spare, kept;
   int *by_start, *by_end, *first_start,
       *first_end; /* buffers by their first section, and by the section after their last */
   int *gone, *born, gone_count, born_count;
-  group *groups;
+  group_t *groups;
   int group_count;
-  choice *choices;
+  choice_t *choices;
   int choice_count, choices_made;
-  choice *best;
+  choice_t *best;
   int best_count, farthest, is_local;
-  choice asked[2];
+  choice_t asked[2];
   uint64_t *liked; /* by section: the name of what was taken there; 0: nothing yet */
   int64_t polled;
   uint8_t *mark;                /* by buffer: is in the set that has to lie together */
   const int *ending, *starting; /* at this moment */
   int ending_count, starting_count;
-  moment *moments;
-  pair *pairs, *usable;
+  moment_t *moments;
+  pair_t *pairs, *usable;
   double *costs;
   int pair_count, pair_room;
-  subset *subsets;
-  candidate *candidates;
+  subset_t *subsets;
+  candidate_t *candidates;
   int candidate_count;
   int *list; /* room for children */
   uint64_t seed, noise;
@@ -117,22 +117,22 @@ struct packing {
 
 /* ---- the tree */
 
-static int new_node(tree *t, node_kind kind, int buffer) {
+static int new_node(tree_t *t, node_kind_t kind, int buffer) {
   int n = t->unused;
   if (n != NONE)
     t->unused = t->nodes[n].next;
   else
     n = t->used++;
-  t->nodes[n] = (node){kind, NONE, NONE, NONE, buffer, 0, 0};
+  t->nodes[n] = (node_t){kind, NONE, NONE, NONE, buffer, 0, 0};
   return n;
 }
 
-static void drop_node(tree *t, int n) {
+static void drop_node(tree_t *t, int n) {
   t->nodes[n].next = t->unused;
   t->unused = n;
 }
 
-static void copy_tree(tree *to, const tree *from) {
+static void copy_tree(tree_t *to, const tree_t *from) {
   memcpy(to->nodes, from->nodes, sizeof *to->nodes * (size_t)from->used);
   to->root = from->root;
   to->unused = from->unused;
@@ -140,13 +140,13 @@ static void copy_tree(tree *to, const tree *from) {
 }
 
 /* Write the children of n to list; returns how many. */
-static int children_of(const tree *t, int n, int *list) {
+static int children_of(const tree_t *t, int n, int *list) {
   int count = 0;
   for (int c = t->nodes[n].child; c != NONE; c = t->nodes[c].next) list[count++] = c;
   return count;
 }
 
-static void set_children(tree *t, int n, const int *list, int count) {
+static void set_children(tree_t *t, int n, const int *list, int count) {
   t->nodes[n].child = count > 0 ? list[0] : NONE;
   for (int i = 0; i < count; i++) {
     t->nodes[list[i]].parent = n;
@@ -154,23 +154,23 @@ static void set_children(tree *t, int n, const int *list, int count) {
   }
 }
 
-static int is_full(const node *n) { return n->marked == n->leaves; }
-static int is_empty(const node *n) { return n->marked == 0; }
+static int is_full(const node_t *n) { return n->marked == n->leaves; }
+static int is_empty(const node_t *n) { return n->marked == 0; }
 
 /* The node after n in post-order, or NONE after the root. */
-static int first_leaf(const tree *t, int n) {
+static int first_leaf(const tree_t *t, int n) {
   while (t->nodes[n].child != NONE) n = t->nodes[n].child;
   return n;
 }
 
-static int next_in_postorder(const tree *t, int n) {
+static int next_in_postorder(const tree_t *t, int n) {
   if (n == t->root) return NONE;
   return t->nodes[n].next != NONE ? first_leaf(t, t->nodes[n].next) : t->nodes[n].parent;
 }
 
-static void count_marked(const packing *k, tree *t) {
+static void count_marked(const packing_t *k, tree_t *t) {
   for (int n = first_leaf(t, t->root); n != NONE; n = next_in_postorder(t, n)) {
-    node *it = &t->nodes[n];
+    node_t *it = &t->nodes[n];
     if (it->kind != LEAF) {
       it->leaves = it->marked = 0;
       for (int c = it->child; c != NONE; c = t->nodes[c].next) {
@@ -185,7 +185,7 @@ static void count_marked(const packing *k, tree *t) {
 }
 
 /* One node in place of several that may be in any order. */
-static int bundle(tree *t, const int *list, int count) {
+static int bundle(tree_t *t, const int *list, int count) {
   if (count == 1) return list[0];
   const int n = new_node(t, ANY_ORDER, NONE);
   set_children(t, n, list, count);
@@ -206,7 +206,7 @@ static void reverse(int *list, int count) {
 
 /* Take a partial node apart: what is not marked first, then what is. Appends to list[from..] and returns how many nodes
    there are then, or NONE when the marked ones cannot all lie at one end. `list` has room for twice the leaves. */
-static int take_apart(tree *t, int n, int *list, int from, int *room) {
+static int take_apart(tree_t *t, int n, int *list, int from, int *room) {
   int low = from, high = 0; /* unmarked ones at list[from..low), marked ones in room, the last one first */
   while (n != NONE) {
     int *children = room + high, partial = NONE, state = 0;
@@ -219,7 +219,7 @@ static int take_apart(tree *t, int n, int *list, int from, int *room) {
       if (kept > 1) sorted[0] = bundle(t, sorted, kept);
       kept = kept > 0;
       for (int i = 0; i < count; i++) {
-        const node *c = &t->nodes[children[i]];
+        const node_t *c = &t->nodes[children[i]];
         if (is_empty(c) || is_full(c)) continue;
         sorted[kept++] = children[i];
         if (++seen > 1) return NONE;
@@ -240,7 +240,7 @@ static int take_apart(tree *t, int n, int *list, int from, int *room) {
     int marked = 0;
     for (int i = 0; i < count; i++) { /* states: 0 unmarked, 1 behind the partial one or among marked ones */
       const int c = children[i];
-      const node *it = &t->nodes[c];
+      const node_t *it = &t->nodes[c];
       if (is_empty(it)) {
         if (state) return NONE;
         list[low++] = c;
@@ -265,14 +265,14 @@ static int take_apart(tree *t, int n, int *list, int from, int *room) {
 typedef struct {
   int parent;             /* NONE: one node, `first` */
   int first, last, count; /* positions in k->list, which holds the parent's children; count of all of them */
-} run;
+} run_t;
 
-static int reduce_any(packing *k, tree *t, int r, run *found) {
+static int reduce_any(packing_t *k, tree_t *t, int r, run_t *found) {
   int *list = k->list, *children = list + 2 * k->p->count + 2, partial[2], partials = 0, empties = 0, fulls = 0;
   const int count = children_of(t, r, children);
   int *empty = children + count, *full = empty + count, *room = full + count;
   for (int i = 0; i < count; i++) {
-    const node *c = &t->nodes[children[i]];
+    const node_t *c = &t->nodes[children[i]];
     if (is_empty(c))
       empty[empties++] = children[i];
     else if (is_full(c))
@@ -286,7 +286,7 @@ static int reduce_any(packing *k, tree *t, int r, run *found) {
   if (partials == 0) {
     empty[empties++] = bundled;
     set_children(t, r, empty, empties);
-    *found = (run){NONE, bundled, 0, 0};
+    *found = (run_t){NONE, bundled, 0, 0};
     return 1;
   }
   int length = take_apart(t, partial[0], list, 0, room);
@@ -311,13 +311,13 @@ static int reduce_any(packing *k, tree *t, int r, run *found) {
   return 1;
 }
 
-static int reduce_this(packing *k, tree *t, int r, run *found) {
+static int reduce_this(packing_t *k, tree_t *t, int r, run_t *found) {
   int *list = k->list, *children = list + 2 * k->p->count + 2, length = 0, state = 0;
   const int count = children_of(t, r, children);
   int *room = children + count;
   for (int i = 0; i < count; i++) { /* states: 0 before the marked ones, 1 among them, 2 behind them */
     const int c = children[i];
-    const node *it = &t->nodes[c];
+    const node_t *it = &t->nodes[c];
     if (is_empty(it)) {
       if (state == 1) state = 2;
       list[length++] = c;
@@ -341,7 +341,7 @@ static int reduce_this(packing *k, tree *t, int r, run *found) {
 }
 
 /* Reduce the tree so that the `count` marked buffers lie together; 0 when they cannot. */
-static int reduce(packing *k, tree *t, int count, run *found) {
+static int reduce(packing_t *k, tree_t *t, int count, run_t *found) {
   int r = t->root;
   count_marked(k, t);
   for (int c = t->nodes[r].child; c != NONE;) {
@@ -353,7 +353,7 @@ static int reduce(packing *k, tree *t, int count, run *found) {
     }
   }
   if (is_full(&t->nodes[r])) {
-    *found = (run){NONE, r, 0, 0};
+    *found = (run_t){NONE, r, 0, 0};
     return 1;
   }
   if (!(t->nodes[r].kind == ANY_ORDER ? reduce_any : reduce_this)(k, t, r, found)) return 0;
@@ -367,11 +367,11 @@ static int reduce(packing *k, tree *t, int count, run *found) {
 /* ---- groups */
 
 /* Append the buffers below n to gone[] in order, and drop the nodes. */
-static void bury(packing *k, int n) {
-  tree *t = &k->tree;
+static void bury(packing_t *k, int n) {
+  tree_t *t = &k->tree;
   const int top = n;
   for (n = first_leaf(t, top);;) {
-    const node it = t->nodes[n];
+    const node_t it = t->nodes[n];
     if (it.kind == LEAF) k->gone[k->gone_count++] = it.buffer;
     const int is_top = n == top, next = it.next, parent = it.parent;
     drop_node(t, n);
@@ -380,11 +380,11 @@ static void bury(packing *k, int n) {
   }
 }
 
-static int leaf_below(const tree *t, int n) { return t->nodes[first_leaf(t, n)].buffer; }
+static int leaf_below(const tree_t *t, int n) { return t->nodes[first_leaf(t, n)].buffer; }
 
 /* Put the node `born` where the run was. */
-static void replace(packing *k, const run *found, int born, group *g) {
-  tree *t = &k->tree;
+static void replace(packing_t *k, const run_t *found, int born, group_t *g) {
+  tree_t *t = &k->tree;
   if (found->parent == NONE) {
     const int old = found->first, parent = t->nodes[old].parent, next = t->nodes[old].next;
     g->witness = NONE;
@@ -410,8 +410,8 @@ static void replace(packing *k, const run *found, int born, group *g) {
 }
 
 /* Let some of starting[] take the place of some of ending[]; 0 when these cannot lie together. */
-static int close_group(packing *k, const pair *members) {
-  run found = {NONE, NONE, 0, 0};
+static int close_group(packing_t *k, const pair_t *members) {
+  run_t found = {NONE, NONE, 0, 0};
   int ending = 0, *leaves = k->list + 4 * k->p->count + 4;
   for (int i = 0; i < k->ending_count; i++)
     ending += k->mark[k->ending[i]] = members->ending == ALL || members->ending >> i & 1;
@@ -419,11 +419,11 @@ static int close_group(packing *k, const pair *members) {
   const int fits = reduce(k, &k->spare, ending, &found);
   for (int i = 0; i < k->ending_count; i++) k->mark[k->ending[i]] = 0;
   if (!fits) return 0;
-  const tree reduced = k->spare;
+  const tree_t reduced = k->spare;
   k->spare = k->tree;
   k->tree = reduced;
-  group *g = &k->groups[k->group_count++];
-  *g = (group){k->gone_count, ending, k->born_count, 0, NONE, 0};
+  group_t *g = &k->groups[k->group_count++];
+  *g = (group_t){k->gone_count, ending, k->born_count, 0, NONE, 0};
   for (int i = 0; i < k->starting_count; i++) {
     if (members->starting != ALL && !(members->starting >> i & 1)) continue;
     leaves[g->born_count++] = new_node(&k->tree, LEAF, k->starting[i]);
@@ -434,7 +434,7 @@ static int close_group(packing *k, const pair *members) {
 }
 
 static int compare_subsets(const void *a, const void *b) {
-  const subset *x = a, *y = b;
+  const subset_t *x = a, *y = b;
   if (x->sum != y->sum) return x->sum < y->sum ? -1 : 1;
   return x->members < y->members ? -1 : x->members > y->members;
 }
@@ -445,7 +445,7 @@ static int bits_of(uint32_t members) {
   return count;
 }
 
-static int64_t sum_of(const packing *k, const int *list, uint32_t members) {
+static int64_t sum_of(const packing_t *k, const int *list, uint32_t members) {
   int64_t sum = 0;
   for (int i = 0; members >> i != 0; i++)
     if (members >> i & 1) sum += k->p->size[list[i]];
@@ -453,8 +453,8 @@ static int64_t sum_of(const packing *k, const int *list, uint32_t members) {
 }
 
 /* Nonzero when of each kind of equal buffers the first ones are taken: the other subsets are as good. */
-static int is_first_of_equals(const packing *k, uint32_t members) {
-  const problem *p = k->p;
+static int is_first_of_equals(const packing_t *k, uint32_t members) {
+  const problem_t *p = k->p;
   for (int i = 1; members >> i != 0; i++) {
     if (!(members >> i & 1)) continue;
     for (int j = 0; j < i; j++)
@@ -466,7 +466,7 @@ static int is_first_of_equals(const packing *k, uint32_t members) {
 }
 
 /* Append the pairs of one sum; `members` are of the larger side. Returns 0 when there are too many. */
-static int note_pairs(packing *k, moment *m, uint32_t members, int64_t sum, int subsets, int few_end) {
+static int note_pairs(packing_t *k, moment_t *m, uint32_t members, int64_t sum, int subsets, int few_end) {
   int low = 0, high = subsets;
   while (low < high) {
     const int middle = low + (high - low) / 2;
@@ -476,7 +476,8 @@ static int note_pairs(packing *k, moment *m, uint32_t members, int64_t sum, int 
       high = middle;
   }
   for (; low < subsets && k->subsets[low].sum == sum; low++) {
-    const pair found = few_end ? (pair){k->subsets[low].members, members} : (pair){members, k->subsets[low].members};
+    const pair_t found =
+        few_end ? (pair_t){k->subsets[low].members, members} : (pair_t){members, k->subsets[low].members};
     if (!is_first_of_equals(k, found.starting)) continue;
     if (m->pair_count == MOST_PAIRS || k->pair_count == k->pair_room) return 0;
     k->pairs[k->pair_count++] = found;
@@ -486,7 +487,7 @@ static int note_pairs(packing *k, moment *m, uint32_t members, int64_t sum, int 
 }
 
 /* List what could be a group at this moment: subsets of what ends and of what begins that are equally large. */
-static void list_pairs(packing *k, moment *m) {
+static void list_pairs(packing_t *k, moment_t *m) {
   const int few_end = k->ending_count <= k->starting_count;
   const int few = few_end ? k->ending_count : k->starting_count, many = few_end ? k->starting_count : k->ending_count;
   const int *small = few_end ? k->ending : k->starting, *large = few_end ? k->starting : k->ending;
@@ -495,7 +496,7 @@ static void list_pairs(packing *k, moment *m) {
   m->is_cut = few > MOST_FEW || many > MOST_MANY;
   if (m->is_cut) return;
   const int subsets = (1 << few) - 1;
-  for (int i = 0; i < subsets; i++) k->subsets[i] = (subset){sum_of(k, small, (uint32_t)i + 1), (uint32_t)i + 1};
+  for (int i = 0; i < subsets; i++) k->subsets[i] = (subset_t){sum_of(k, small, (uint32_t)i + 1), (uint32_t)i + 1};
   qsort(k->subsets, (size_t)subsets, sizeof *k->subsets, compare_subsets);
   int64_t sum = 0;
   uint32_t members = 0;
@@ -508,13 +509,13 @@ static void list_pairs(packing *k, moment *m) {
   }
 }
 
-static void mark_ending(packing *k, uint32_t members, uint8_t value) {
+static void mark_ending(packing_t *k, uint32_t members, uint8_t value) {
   for (int i = 0; members >> i != 0; i++)
     if (members >> i & 1) k->mark[k->ending[i]] = value;
 }
 
-static int can_lie_together(packing *k, uint32_t members) {
-  run found;
+static int can_lie_together(packing_t *k, uint32_t members) {
+  run_t found;
   if (bits_of(members) == 1) return 1;
   mark_ending(k, members, 1);
   copy_tree(&k->spare, &k->tree);
@@ -524,13 +525,13 @@ static int can_lie_together(packing *k, uint32_t members) {
 }
 
 /* The same number for the same group in every pass of a run. */
-static double noise(const packing *k, const pair *it) {
+static double noise(const packing_t *k, const pair_t *it) {
   const uint64_t where = k->noise ^ ((uint64_t)k->gone_count << 40);
   return (double)(exact_mix(exact_mix(where + it->ending) + it->starting) >> 11) / 9007199254740992.0;
 }
 
 /* Keep the cheapest ones, in order. */
-static void note_candidate(packing *k, const candidate *it) {
+static void note_candidate(packing_t *k, const candidate_t *it) {
   int to = k->candidate_count;
   if (to == MOST_CANDIDATES) {
     k->was_cut = 1;
@@ -550,18 +551,18 @@ static double factorial(int n) {
 
 /* List the ways to divide all into groups, by how many such ways there would be by chance: how often the members can be
    dealt out like this, by how large the sums are that would have to be equal (the last one is, if the others are). */
-static void list_candidates(packing *k, const moment *m, double spread) {
+static void list_candidates(packing_t *k, const moment_t *m, double spread) {
   const uint32_t all_ending = (UINT32_C(2) << (k->ending_count - 1)) - 1;
   const uint32_t all_starting = (UINT32_C(2) << (k->starting_count - 1)) - 1;
-  candidate now = {.count = 1, .cost = 1, .groups = {{all_ending, all_starting}}};
+  candidate_t now = {.count = 1, .cost = 1, .groups = {{all_ending, all_starting}}};
   k->candidate_count = 0;
   if (can_lie_together(k, all_ending)) note_candidate(k, &now);
   int fits = 0;
   uint32_t last = 0;
   int usable = 0, steps = 0;
-  pair *list = k->usable;
+  pair_t *list = k->usable;
   for (int q = m->first_pair; q < m->first_pair + m->pair_count; q++) {
-    const pair *it = &k->pairs[q];
+    const pair_t *it = &k->pairs[q];
     if (it->ending == all_ending) continue;
     if (it->ending != last) fits = can_lie_together(k, it->ending);
     last = it->ending;
@@ -569,7 +570,7 @@ static void list_candidates(packing *k, const moment *m, double spread) {
     k->costs[usable] = (1 + spread * noise(k, it)) / (double)sum_of(k, k->ending, it->ending);
     list[usable++] = *it;
   }
-  now = (candidate){.count = 0};
+  now = (candidate_t){.count = 0};
   int at[MOST_GROUPS + 1] = {0};
   uint32_t ending = 0, starting = 0; /* in a group already */
   for (int depth = 0; depth >= 0;) {
@@ -608,21 +609,21 @@ static void list_candidates(packing *k, const moment *m, double spread) {
   }
 }
 
-static int close_groups(packing *k, const candidate *it) {
+static int close_groups(packing_t *k, const candidate_t *it) {
   for (int g = 0; g < it->count; g++)
     if (!close_group(k, &it->groups[g])) return 0;
   return 1;
 }
 
-static uint64_t name_of(const candidate *it) {
+static uint64_t name_of(const candidate_t *it) {
   uint64_t name = 1;
   for (int g = 0; g < it->count; g++)
     name = exact_mix(name + ((uint64_t)it->groups[g].ending << 32 | it->groups[g].starting));
   return name;
 }
 
-static int try_candidate(packing *k, choice *at, int c) {
-  const candidate it = k->candidates[c];
+static int try_candidate(packing_t *k, choice_t *at, int c) {
+  const candidate_t it = k->candidates[c];
   const int gone = k->gone_count, born = k->born_count, groups = k->group_count;
   copy_tree(&k->kept, &k->tree);
   at->taken = c;
@@ -636,7 +637,7 @@ static int try_candidate(packing *k, choice *at, int c) {
 }
 
 /* The candidate to begin with: what is asked for, what was liked before, or the cheapest one. */
-static int first_candidate(const packing *k, int section) {
+static int first_candidate(const packing_t *k, int section) {
   for (int i = 0; i < 2; i++)
     if (k->asked[i].section == section && k->asked[i].taken < k->candidate_count) return k->asked[i].taken;
   for (int c = 0; c < k->candidate_count; c++)
@@ -645,9 +646,9 @@ static int first_candidate(const packing *k, int section) {
 }
 
 /* Let what begins take the place of what ends; 0 when none of the ways that are left is possible. */
-static int close_moment(packing *k, int section, double spread) {
-  moment *m = &k->moments[section];
-  const pair all = {ALL, ALL};
+static int close_moment(packing_t *k, int section, double spread) {
+  moment_t *m = &k->moments[section];
+  const pair_t all = {ALL, ALL};
   if (k->ending_count == 1 || k->starting_count == 1) return close_group(k, &all);
   if (k->ending_count >= MOST_IN_BITS || k->starting_count >= MOST_IN_BITS) {
     k->was_cut = 1;
@@ -657,9 +658,9 @@ static int close_moment(packing *k, int section, double spread) {
   k->was_cut |= m->is_cut;
   list_candidates(k, m, spread);
   const int count = k->candidate_count;
-  choice *at = &k->choices[k->choices_made];
+  choice_t *at = &k->choices[k->choices_made];
   if (count > 1 && k->choices_made++ >= k->choice_count) {
-    *at = (choice){section, 0, count, 0};
+    *at = (choice_t){section, 0, count, 0};
     k->choice_count = k->choices_made;
   }
   if (!k->is_local) {
@@ -677,9 +678,9 @@ static int close_moment(packing *k, int section, double spread) {
 /* ---- the way through */
 
 /* Go through all moments with the choices made before; 0 when one cannot be passed. */
-static int pass(packing *k, packing_task *task) {
-  const problem *p = k->p;
-  tree *t = &k->tree;
+static int pass(packing_t *k, packing_task_t *task) {
+  const problem_t *p = k->p;
+  tree_t *t = &k->tree;
   int *leaves = k->list + 4 * p->count + 4;
   t->used = 0;
   t->unused = NONE;
@@ -698,7 +699,7 @@ static int pass(packing *k, packing_task *task) {
   return 1;
 }
 
-static void set_offsets(const packing *k, const int *list, int count, int is_reversed, int64_t at, int64_t *units) {
+static void set_offsets(const packing_t *k, const int *list, int count, int is_reversed, int64_t at, int64_t *units) {
   for (int i = 0; i < count; i++) {
     const int buffer = list[is_reversed ? count - 1 - i : i];
     units[buffer] = at;
@@ -707,14 +708,14 @@ static void set_offsets(const packing *k, const int *list, int count, int is_rev
 }
 
 /* From the last moment to the first. */
-static void place_all(packing *k, int64_t *units) {
-  const tree *t = &k->tree;
+static void place_all(packing_t *k, int64_t *units) {
+  const tree_t *t = &k->tree;
   int alive = 0;
   for (int n = first_leaf(t, t->root); n != NONE; n = next_in_postorder(t, n))
     if (t->nodes[n].kind == LEAF) k->list[alive++] = t->nodes[n].buffer;
   set_offsets(k, k->list, alive, 0, 0, units);
   for (int i = k->group_count - 1; i >= 0; i--) {
-    const group *g = &k->groups[i];
+    const group_t *g = &k->groups[i];
     int64_t base = INT64_MAX;
     for (int q = g->first_born; q < g->first_born + g->born_count; q++)
       if (units[k->born[q]] < base) base = units[k->born[q]];
@@ -723,12 +724,12 @@ static void place_all(packing *k, int64_t *units) {
   }
 }
 
-static double draw(packing *k) {
+static double draw(packing_t *k) {
   k->seed += UINT64_C(0x9e3779b97f4a7c15);
   return (double)(exact_mix(k->seed) >> 11) / 9007199254740992.0;
 }
 
-static int is_over(packing *k, const packing_task *task) {
+static int is_over(packing_t *k, const packing_task_t *task) {
   if (task->nodes > task->node_limit) return 1;
   if (task->nodes - k->polled < POLL_EVERY) return 0;
   k->polled = task->nodes;
@@ -736,10 +737,10 @@ static int is_over(packing *k, const packing_task *task) {
 }
 
 /* Give up the last choice that has another candidate; 0 when none has. */
-static int choose_anew(packing *k) {
+static int choose_anew(packing_t *k) {
   k->choice_count = k->choices_made;
   while (k->choice_count > 0) {
-    choice *last = &k->choices[k->choice_count - 1];
+    choice_t *last = &k->choices[k->choice_count - 1];
     if (++last->taken < last->count) return 1;
     k->choice_count--;
   }
@@ -747,7 +748,7 @@ static int choose_anew(packing *k) {
 }
 
 /* All choices, the last one first: the only way that ends with a proof. */
-static int try_all(packing *k, packing_task *task) {
+static int try_all(packing_t *k, packing_task_t *task) {
   k->choice_count = 0;
   while (!pass(k, task)) {
     if (!choose_anew(k)) return k->was_cut ? SEARCH_STOPPED : SEARCH_FAILED;
@@ -757,36 +758,36 @@ static int try_all(packing *k, packing_task *task) {
 }
 
 /* Like the choices that led farthest. */
-static void remember(packing *k) {
+static void remember(packing_t *k) {
   memcpy(k->best, k->choices, sizeof *k->best * (size_t)k->choices_made);
   k->best_count = k->choices_made;
   k->farthest = k->gone_count;
   for (int i = 0; i < k->best_count; i++) k->liked[k->best[i].section] = k->best[i].name;
 }
 
-static int pass_asking(packing *k, packing_task *task, choice one, choice other) {
+static int pass_asking(packing_t *k, packing_task_t *task, choice_t one, choice_t other) {
   k->asked[0] = one;
   k->asked[1] = other;
   k->choice_count = 0;
   return pass(k, task);
 }
 
-static choice draw_choice(packing *k) {
-  choice drawn = k->best[(int)(draw(k) * k->best_count)];
+static choice_t draw_choice(packing_t *k) {
+  choice_t drawn = k->best[(int)(draw(k) * k->best_count)];
   drawn.taken = (int)(draw(k) * drawn.count);
   return drawn;
 }
 
 /* Change one choice, then two, wherever that leads farther: a wrong choice shows only much later, but most are right. */
-static int improve_choices(packing *k, packing_task *task) {
-  const choice none = {NONE, 0, 0, 0};
+static int improve_choices(packing_t *k, packing_task_t *task) {
+  const choice_t none = {NONE, 0, 0, 0};
   memset(k->liked, 0, sizeof *k->liked * (size_t)(k->p->section_count + 1));
   if (pass_asking(k, task, none, none)) return SEARCH_FOUND;
   remember(k);
   for (int misses = 0; k->best_count > 0 && misses < MOST_MISSES * k->best_count;) {
     for (int i = k->best_count - 1; i >= 0 && misses == 0; i--)
       for (int taken = 0; i < k->best_count && taken < k->best[i].count; taken++) {
-        choice other = k->best[i];
+        choice_t other = k->best[i];
         if (taken == other.taken) continue;
         other.taken = taken;
         if (pass_asking(k, task, other, none)) return SEARCH_FOUND;
@@ -805,7 +806,7 @@ static int improve_choices(packing *k, packing_task *task) {
   return SEARCH_STOPPED;
 }
 
-int packing_run(packing *k, packing_task *task, int64_t *units) {
+int tflm_exact_packing_run(packing_t *k, packing_task_t *task, int64_t *units) {
   task->nodes = k->polled = 0;
   k->was_cut = 0;
   k->is_local = task->seed != 0;
@@ -817,11 +818,11 @@ int packing_run(packing *k, packing_task *task, int64_t *units) {
 
 /* ---- the way in */
 
-int packing_applies(const problem *p) {
+int tflm_exact_packing_applies(const problem_t *p) {
   int64_t *sum = calloc((size_t)p->section_count + 1, sizeof *sum);
   int full = sum != NULL && p->count > 0 && p->least_peak == 0;
   for (int i = 0; i < p->count && full; i++) {
-    full = p->fixed[i] == EXACT_FREE && p->align[i] == 1 && p->bytes[i] == p->size[i] * p->unit;
+    full = p->fixed[i] == TFLM_EXACT_FREE && p->align[i] == 1 && p->bytes[i] == p->size[i] * p->unit;
     for (int q = p->low[i]; q < p->high[i]; q++) sum[q] += p->size[i];
   }
   for (int q = 0; q < p->section_count && full; q++) full = sum[q] * p->unit == p->bound;
@@ -829,7 +830,7 @@ int packing_applies(const problem *p) {
   return full;
 }
 
-void packing_free(packing *k) {
+void tflm_exact_packing_free(packing_t *k) {
   if (k == NULL) return;
   void *owned[] = {k->tree.nodes, k->spare.nodes, k->by_start, k->by_end, k->first_start, k->first_end, k->gone,
                    k->born,       k->groups,      k->choices,  k->best,   k->mark,        k->subsets,   k->candidates,
@@ -847,20 +848,20 @@ static void sort_by(const int *section, int count, int sections, int *first, int
   first[0] = 0;
 }
 
-packing *packing_new(const problem *p) {
-  packing *k = calloc(1, sizeof *k);
+packing_t *tflm_exact_packing_new(const problem_t *p) {
+  packing_t *k = calloc(1, sizeof *k);
   if (k == NULL) return NULL;
   const size_t n = (size_t)p->count + 1, sections = (size_t)p->section_count + 3;
   k->p = p;
-  int good = (k->tree.nodes = calloc(2 * n + 16, sizeof(node))) != NULL &&
-             (k->spare.nodes = calloc(2 * n + 16, sizeof(node))) != NULL;
+  int good = (k->tree.nodes = calloc(2 * n + 16, sizeof(node_t))) != NULL &&
+             (k->spare.nodes = calloc(2 * n + 16, sizeof(node_t))) != NULL;
   int **lists[] = {&k->by_start, &k->by_end, &k->gone, &k->born};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) good &= (*lists[i] = calloc(n, sizeof(int))) != NULL;
   good &= (k->first_start = calloc(sections, sizeof(int))) != NULL &&
           (k->first_end = calloc(sections, sizeof(int))) != NULL;
   good &= (k->groups = calloc(n, sizeof *k->groups)) != NULL && (k->choices = calloc(n, sizeof *k->choices)) != NULL;
   good &= (k->best = calloc(n, sizeof *k->best)) != NULL;
-  good &= (k->mark = calloc(n, 1)) != NULL && (k->kept.nodes = calloc(2 * n + 16, sizeof(node))) != NULL;
+  good &= (k->mark = calloc(n, 1)) != NULL && (k->kept.nodes = calloc(2 * n + 16, sizeof(node_t))) != NULL;
   good &= (k->moments = malloc(sections * sizeof *k->moments)) != NULL;
   good &= (k->liked = malloc(sections * sizeof *k->liked)) != NULL;
   good &= (k->pairs = malloc(PAIRS_ROOM * sizeof *k->pairs)) != NULL;
@@ -871,10 +872,10 @@ packing *packing_new(const problem *p) {
   good &= (k->candidates = calloc(MOST_CANDIDATES, sizeof *k->candidates)) != NULL;
   good &= (k->list = calloc(12 * n + 64, sizeof(int))) != NULL;
   if (!good) {
-    packing_free(k);
+    tflm_exact_packing_free(k);
     return NULL;
   }
-  for (size_t s = 0; s < sections; s++) k->moments[s] = (moment){0, NONE, 0};
+  for (size_t s = 0; s < sections; s++) k->moments[s] = (moment_t){0, NONE, 0};
   sort_by(p->low, p->count, p->section_count, k->first_start, k->by_start);
   sort_by(p->high, p->count, p->section_count, k->first_end, k->by_end);
   return k;

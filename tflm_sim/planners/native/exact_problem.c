@@ -22,39 +22,39 @@ static int compare_int64(const void *a, const void *b) {
 
 /* The step of all alignments and fixed offsets, or 1 where rounding sizes up to it would leave the range in which sums
    are safe. */
-static int64_t choose_step(const problem *p) {
+static int64_t choose_step(const problem_t *p) {
   int64_t step = 0, sum = 0;
-  for (int i = 0; i < p->count; i++) step = gcd(step, p->fixed[i] == EXACT_FREE ? p->align[i] : p->fixed[i]);
+  for (int i = 0; i < p->count; i++) step = gcd(step, p->fixed[i] == TFLM_EXACT_FREE ? p->align[i] : p->fixed[i]);
   if (step == 0) return 1;
   for (int i = 0; i < p->count; i++) {
     sum += exact_align_up(p->bytes[i], step);
-    if (sum > EXACT_MAX_BYTES) return 1;
+    if (sum > TFLM_EXACT_MAX_BYTES) return 1;
   }
   return step;
 }
 
 /* Offsets are multiples of the step, so every size may be rounded up to it: what lies above begins at a multiple. After
    that, whatever divides all sizes (and alignments above it) is the unit. */
-static void choose_unit(problem *p) {
+static void choose_unit(problem_t *p) {
   const int64_t step = choose_step(p);
   int64_t unit = 0, before;
   for (int i = 0; i < p->count; i++) {
     p->size[i] = exact_align_up(p->bytes[i], step);
     unit = gcd(unit, p->size[i]);
-    if (p->fixed[i] != EXACT_FREE) unit = gcd(unit, p->fixed[i]);
+    if (p->fixed[i] != TFLM_EXACT_FREE) unit = gcd(unit, p->fixed[i]);
   }
   do {
     before = unit;
     for (int i = 0; i < p->count; i++)
-      if (p->fixed[i] == EXACT_FREE && unit % p->align[i] != 0) unit = gcd(unit, p->align[i]);
+      if (p->fixed[i] == TFLM_EXACT_FREE && unit % p->align[i] != 0) unit = gcd(unit, p->align[i]);
   } while (unit != before);
   p->unit = unit == 0 ? 1 : unit;
 }
 
-static void scale(problem *p) {
+static void scale(problem_t *p) {
   for (int i = 0; i < p->count; i++) {
     p->size[i] /= p->unit;
-    if (p->fixed[i] != EXACT_FREE) {
+    if (p->fixed[i] != TFLM_EXACT_FREE) {
       p->fixed[i] /= p->unit;
       p->align[i] = 1;
     } else {
@@ -65,13 +65,13 @@ static void scale(problem *p) {
 }
 
 /* The sum of what every buffer can add to a pile; nonzero when it leaves the range in which sums are safe. */
-static int exceeds_range(problem *p, const exact_buffer *buffers, size_t count) {
+static int exceeds_range(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count) {
   int64_t sum = 0;
   for (size_t i = 0; i < count; i++) {
-    const exact_buffer *b = &buffers[i];
-    const int64_t parts[3] = {b->size, b->alignment, b->offset == EXACT_FREE ? 0 : b->offset};
+    const tflm_exact_buffer_t *b = &buffers[i];
+    const int64_t parts[3] = {b->size, b->alignment, b->offset == TFLM_EXACT_FREE ? 0 : b->offset};
     for (int k = 0; k < 3; k++) {
-      if (parts[k] > EXACT_MAX_BYTES - sum) return 1;
+      if (parts[k] > TFLM_EXACT_MAX_BYTES - sum) return 1;
       sum += parts[k];
     }
     if (b->size == 0 && b->offset > p->least_peak) p->least_peak = b->offset;
@@ -104,9 +104,9 @@ static int find_sections(const int64_t *starts, const int64_t *ends, int count, 
   return found;
 }
 
-static int build_sections(problem *p, const exact_buffer *buffers) {
+static int build_sections(problem_t *p, const tflm_exact_buffer_t *buffers) {
   int64_t *times = malloc(sizeof(int64_t) * ((size_t)p->count * 3 + 1));
-  if (times == NULL) return EXACT_NO_MEMORY;
+  if (times == NULL) return TFLM_PLAN_E_MEMORY;
   int64_t *starts = times, *ends = times + p->count, *moments = times + 2 * (size_t)p->count;
   for (int i = 0; i < p->count; i++) {
     starts[i] = buffers[p->original[i]].first;
@@ -116,45 +116,45 @@ static int build_sections(problem *p, const exact_buffer *buffers) {
   qsort(ends, (size_t)p->count, sizeof *ends, compare_int64);
   p->section_count = find_sections(starts, ends, p->count, moments);
   for (int i = 0; i < p->count; i++) {
-    const exact_buffer *b = &buffers[p->original[i]];
+    const tflm_exact_buffer_t *b = &buffers[p->original[i]];
     p->low[i] = lower_index(moments, p->section_count, b->first);
     p->high[i] = b->last == INT64_MAX ? p->section_count : lower_index(moments, p->section_count, b->last + 1);
     p->duration[i] = (double)b->last - (double)b->first + 1.0;
     p->area[i] = p->duration[i] * (double)b->size;
   }
   free(times);
-  return EXACT_OK;
+  return TFLM_PLAN_OK;
 }
 
-static int meet(const problem *p, int i, int j) { return p->low[i] < p->high[j] && p->low[j] < p->high[i]; }
+static int meet(const problem_t *p, int i, int j) { return p->low[i] < p->high[j] && p->low[j] < p->high[i]; }
 
 /* ---- neighbours */
 
 typedef struct {
   int64_t key;
   int index;
-} keyed;
+} keyed_t;
 
 typedef struct {
   int64_t key[4];
   int index;
-} twin_row;
+} twin_row_t;
 
 static int compare_keyed(const void *a, const void *b) {
-  const keyed *x = a, *y = b;
+  const keyed_t *x = a, *y = b;
   return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->index - y->index;
 }
 
 /* Sort by a key in list[]; equal ones keep their order. */
-static void sort_keyed(keyed *list, int count, int *sorted) {
+static void sort_keyed(keyed_t *list, int count, int *sorted) {
   qsort(list, (size_t)count, sizeof *list, compare_keyed);
   for (int k = 0; k < count; k++) sorted[k] = list[k].index;
 }
 
 /* Others alive together with a buffer: all but those that ended before, those that begin later, and itself. */
-static int count_overlaps(problem *p) {
+static int count_overlaps(problem_t *p) {
   int *ended = calloc(((size_t)p->section_count + 2) * 2, sizeof *ended);
-  if (ended == NULL) return EXACT_NO_MEMORY;
+  if (ended == NULL) return TFLM_PLAN_E_MEMORY;
   int *begun = ended + p->section_count + 2;
   for (int i = 0; i < p->count; i++) {
     ended[p->high[i]]++;
@@ -166,43 +166,44 @@ static int count_overlaps(problem *p) {
   }
   for (int i = 0; i < p->count; i++) p->overlaps[i] = begun[p->high[i] - 1] - ended[p->low[i]] - 1;
   free(ended);
-  return EXACT_OK;
+  return TFLM_PLAN_OK;
 }
 
 static int compare_twins(const void *a, const void *b) {
-  const twin_row *x = a, *y = b;
+  const twin_row_t *x = a, *y = b;
   for (int k = 0; k < 4; k++)
     if (x->key[k] != y->key[k]) return x->key[k] < y->key[k] ? -1 : 1;
   return x->index - y->index;
 }
 
 /* Buffers with one lifetime, size, tail and alignment can be exchanged: the search keeps them in this order. */
-static void find_twins(problem *p, twin_row *rows) {
+static void find_twins(problem_t *p, twin_row_t *rows) {
   int count = 0;
   for (int i = 0; i < p->count; i++) {
     p->twin[i] = -1;
-    if (p->fixed[i] == EXACT_FREE) rows[count++] = (twin_row){{p->low[i], p->high[i], p->bytes[i], p->align[i]}, i};
+    if (p->fixed[i] == TFLM_EXACT_FREE)
+      rows[count++] = (twin_row_t){{p->low[i], p->high[i], p->bytes[i], p->align[i]}, i};
   }
   qsort(rows, (size_t)count, sizeof *rows, compare_twins);
   for (int k = 1; k < count; k++)
     if (memcmp(rows[k].key, rows[k - 1].key, sizeof rows[k].key) == 0) p->twin[rows[k].index] = rows[k - 1].index;
 }
 
-static int build_lists(problem *p) {
-  keyed *list = malloc(sizeof *list * ((size_t)p->count + 1));
-  twin_row *rows = malloc(sizeof *rows * ((size_t)p->count + 1));
-  const int good = list != NULL && rows != NULL && count_overlaps(p) == EXACT_OK;
+static int build_lists(problem_t *p) {
+  keyed_t *list = malloc(sizeof *list * ((size_t)p->count + 1));
+  twin_row_t *rows = malloc(sizeof *rows * ((size_t)p->count + 1));
+  const int good = list != NULL && rows != NULL && count_overlaps(p) == TFLM_PLAN_OK;
   if (good) {
-    for (int i = 0; i < p->count; i++) list[i] = (keyed){p->low[i], i};
+    for (int i = 0; i < p->count; i++) list[i] = (keyed_t){p->low[i], i};
     sort_keyed(list, p->count, p->by_start);
     for (int i = 0; i < p->count; i++)
-      if (p->fixed[i] != EXACT_FREE) list[p->fixed_count++] = (keyed){p->fixed[i], i};
+      if (p->fixed[i] != TFLM_EXACT_FREE) list[p->fixed_count++] = (keyed_t){p->fixed[i], i};
     sort_keyed(list, p->fixed_count, p->fixed_by_offset);
     find_twins(p, rows);
   }
   free(list);
   free(rows);
-  return good ? EXACT_OK : EXACT_NO_MEMORY;
+  return good ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
 }
 
 /* ---- bounds */
@@ -229,7 +230,7 @@ static int64_t most_in_range(const int64_t *most, int leaves, int low, int high)
 }
 
 /* All but the topmost buffer of a section take their rounded size; the topmost gives back its rounding. */
-static void bound_by_loads(problem *p, int64_t *sum, int64_t *slack) {
+static void bound_by_loads(problem_t *p, int64_t *sum, int64_t *slack) {
   const int sections = p->section_count;
   for (int i = 0; i < p->count; i++) {
     const int64_t rounding = p->size[i] * p->unit - p->bytes[i];
@@ -248,23 +249,23 @@ static void bound_by_loads(problem *p, int64_t *sum, int64_t *slack) {
   for (int i = 0; i < p->count; i++) p->load[i] = most_in_range(sum, sections, p->low[i], p->high[i]);
 }
 
-static int bound_sections(problem *p) {
+static int bound_sections(problem_t *p) {
   int64_t *sum = calloc((size_t)p->section_count * 4 + 2, sizeof(int64_t));
-  if (sum == NULL) return EXACT_NO_MEMORY;
+  if (sum == NULL) return TFLM_PLAN_E_MEMORY;
   p->bound = p->least_peak;
   for (int i = 0; i < p->count; i++) {
     p->total += p->size[i] + p->align[i];
-    if (p->fixed[i] == EXACT_FREE) continue;
+    if (p->fixed[i] == TFLM_EXACT_FREE) continue;
     p->total += p->fixed[i];
     if (p->fixed[i] * p->unit + p->bytes[i] > p->bound) p->bound = p->fixed[i] * p->unit + p->bytes[i];
   }
   bound_by_loads(p, sum, sum + 2 * p->section_count + 1);
   free(sum);
-  p->bound = problem_next_peak(p, p->bound);
-  return EXACT_OK;
+  p->bound = tflm_exact_next_peak(p, p->bound);
+  return TFLM_PLAN_OK;
 }
 
-static int allocate_columns(problem *p, size_t count) {
+static int allocate_columns(problem_t *p, size_t count) {
   int64_t **wide[] = {&p->bytes, &p->size, &p->align, &p->fixed, &p->load};
   int **narrow[] = {&p->low, &p->high, &p->by_start, &p->fixed_by_offset, &p->overlaps, &p->twin, &p->original};
   double **real[] = {&p->area, &p->duration};
@@ -274,13 +275,13 @@ static int allocate_columns(problem *p, size_t count) {
     good &= (*narrow[k] = calloc(count + 1, sizeof(int))) != NULL;
   for (size_t k = 0; k < sizeof real / sizeof *real; k++)
     good &= (*real[k] = calloc(count + 1, sizeof(double))) != NULL;
-  return good ? EXACT_OK : EXACT_NO_MEMORY;
+  return good ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
 }
 
-int problem_init(problem *p, const exact_buffer *buffers, size_t count) {
+int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count) {
   memset(p, 0, sizeof *p);
-  if (exceeds_range(p, buffers, count)) return EXACT_TOO_BIG;
-  if (allocate_columns(p, count) != EXACT_OK) return EXACT_NO_MEMORY;
+  if (exceeds_range(p, buffers, count)) return TFLM_PLAN_E_OVERFLOW;
+  if (allocate_columns(p, count) != TFLM_PLAN_OK) return TFLM_PLAN_E_MEMORY;
   for (size_t i = 0; i < count; i++) {
     if (buffers[i].size == 0) continue;
     p->bytes[p->count] = buffers[i].size;
@@ -291,17 +292,17 @@ int problem_init(problem *p, const exact_buffer *buffers, size_t count) {
   p->most_align = 1;
   choose_unit(p);
   scale(p);
-  if (build_sections(p, buffers) != EXACT_OK || build_lists(p) != EXACT_OK) return EXACT_NO_MEMORY;
+  if (build_sections(p, buffers) != TFLM_PLAN_OK || build_lists(p) != TFLM_PLAN_OK) return TFLM_PLAN_E_MEMORY;
   return bound_sections(p);
 }
 
-void problem_free(problem *p) {
+void tflm_exact_problem_free(problem_t *p) {
   void *owned[] = {p->bytes,           p->size,     p->align, p->fixed,    p->load, p->low,     p->high, p->by_start,
                    p->fixed_by_offset, p->overlaps, p->twin,  p->original, p->area, p->duration};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
 }
 
-int problem_fixed_collide(const problem *p) {
+int tflm_exact_fixed_collide(const problem_t *p) {
   for (int k = 0; k < p->fixed_count; k++) {
     const int i = p->fixed_by_offset[k];
     for (int m = k + 1; m < p->fixed_count && p->fixed[p->fixed_by_offset[m]] < p->fixed[i] + p->size[i]; m++)
@@ -310,7 +311,7 @@ int problem_fixed_collide(const problem *p) {
   return 0;
 }
 
-int64_t problem_next_peak(const problem *p, int64_t peak) {
+int64_t tflm_exact_next_peak(const problem_t *p, int64_t peak) {
   int64_t best = INT64_MAX;
   if (p->count == 0 || peak <= p->least_peak) return p->least_peak > peak ? p->least_peak : peak;
   for (int i = 0; i < p->count; i++) {
@@ -321,7 +322,7 @@ int64_t problem_next_peak(const problem *p, int64_t peak) {
   return best;
 }
 
-int64_t problem_peak(const problem *p, const int64_t *units) {
+int64_t tflm_exact_peak(const problem_t *p, const int64_t *units) {
   int64_t peak = p->least_peak;
   for (int i = 0; i < p->count; i++) {
     const int64_t end = units[i] * p->unit + p->bytes[i];

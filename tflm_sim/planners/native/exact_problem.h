@@ -1,6 +1,6 @@
 /* The problem as the search sees it: sizes in units, time cut into sections, neighbours listed. */
-#ifndef TFLM_SIM_EXACT_PROBLEM_H
-#define TFLM_SIM_EXACT_PROBLEM_H
+#ifndef TFLM_EXACT_PROBLEM_H_
+#define TFLM_EXACT_PROBLEM_H_
 
 #include "exact.h"
 
@@ -18,7 +18,7 @@ typedef struct {
   int64_t unit;                      /* bytes per unit; every offset of a canonical plan is a multiple of it */
   int64_t *bytes;                    /* size in bytes */
   int64_t *size, *align;             /* in units, size rounded up */
-  int64_t *fixed;                    /* fixed offset in units, or EXACT_FREE */
+  int64_t *fixed;                    /* fixed offset in units, or TFLM_EXACT_FREE */
   int *low, *high;                   /* sections [low, high) */
   int *by_start;                     /* all buffers by their first section */
   int *fixed_by_offset, fixed_count; /* the fixed ones, the lowest first */
@@ -31,29 +31,30 @@ typedef struct {
   int64_t least_peak; /* bytes; where a fixed buffer of size 0 lies */
   int64_t total;      /* units; no canonical plan is higher */
   int64_t most_align;
-} problem;
+} problem_t;
 
-/* Build from valid buffers; EXACT_OK, EXACT_TOO_BIG or EXACT_NO_MEMORY. problem_free is safe after any of them. */
-int problem_init(problem *p, const exact_buffer *buffers, size_t count);
-void problem_free(problem *p);
+/* Build from valid buffers; TFLM_PLAN_OK, TFLM_PLAN_E_OVERFLOW or TFLM_PLAN_E_MEMORY. tflm_exact_problem_free is safe after any of them. */
+int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count);
+void tflm_exact_problem_free(problem_t *p);
 
 /* Nonzero when two fixed buffers collide: then there is no plan at all. */
-int problem_fixed_collide(const problem *p);
+int tflm_exact_fixed_collide(const problem_t *p);
 
 /* The smallest peak (bytes) of at least `peak` that any canonical plan can have. */
-int64_t problem_next_peak(const problem *p, int64_t peak);
+int64_t tflm_exact_next_peak(const problem_t *p, int64_t peak);
 
 /* The highest end in bytes of a plan given in units. */
-int64_t problem_peak(const problem *p, const int64_t *units);
+int64_t tflm_exact_peak(const problem_t *p, const int64_t *units);
 
 /* First fit, lowest gap first, in the given order of the free buffers; offsets in units. O(count^2), O(count) memory.
-   EXACT_OK, EXACT_NO_MEMORY, or 1 when poll (asked now and then, may be NULL) ended it. */
-int problem_first_fit(const problem *p, const int *order, int64_t *units, int (*poll)(void *context), void *context);
+   TFLM_PLAN_OK, TFLM_PLAN_E_MEMORY, or 1 when poll (asked now and then, may be NULL) ended it. */
+int tflm_exact_first_fit(const problem_t *p, const int *order, int64_t *units, int (*poll)(void *context),
+                         void *context);
 
 /* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,
    Width (duration), siZe, Overlaps (buffers it meets), Later start; a and w: the same in sections instead of time. With a seed that is not 0,
    each buffer counts for more than it is, up to twice, in a way of the seed's own. */
-void problem_order(const problem *p, const char *keys, uint64_t seed, int *order);
+void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order);
 
 static inline int64_t exact_align_up(int64_t value, int64_t align) {
   return align == 1 ? value : (value + align - 1) / align * align;

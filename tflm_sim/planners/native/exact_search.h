@@ -1,6 +1,6 @@
 /* One question to the search: is there a plan within this capacity? */
-#ifndef TFLM_SIM_EXACT_SEARCH_H
-#define TFLM_SIM_EXACT_SEARCH_H
+#ifndef TFLM_EXACT_SEARCH_H_
+#define TFLM_EXACT_SEARCH_H_
 
 #include "exact_problem.h"
 
@@ -14,31 +14,33 @@ typedef enum {
   PICK_SNUGGEST,     /* the same; in it, the buffer that leaves least room below it */
   PICK_BLAMED,       /* the section that failed most often for the room that it has to lose; in it, the snuggest */
   PICK_COUNT
-} search_pick;
+} search_pick_t;
 
 typedef struct {
   int64_t capacity; /* bytes */
-  search_pick pick;
+  search_pick_t pick;
   const int *order;   /* which of two buffers at one offset comes first */
   int by_blame;       /* of two buffers at one offset, the one that failed more often comes first */
   int64_t node_limit; /* stop after so many nodes */
   int (*poll)(void *context, int64_t nodes); /* asked now and then; nonzero stops */
   void *context;
   int64_t nodes; /* out: nodes visited */
-} search_task;
+} search_task_t;
 
 /* A search keeps what it has learnt to be impossible from task to task; capacities may come in any order. The narrow
-   one counts units in 32 bits (about twice as fast), for problems that search_is_narrow. */
-typedef struct search_narrow search_narrow;
-typedef struct search_wide search_wide;
+   one counts units in 32 bits (about twice as fast), for problems that exact_search_is_narrow. */
+typedef struct tflm_exact_search_narrow search_narrow_t;
+typedef struct tflm_exact_search_wide search_wide_t;
 
-static inline int search_is_narrow(const problem *p) { return p->total + 2 * p->most_align < (INT64_C(1) << 30); }
+static inline int exact_search_is_narrow(const problem_t *p) {
+  return p->total + 2 * p->most_align < (INT64_C(1) << 30);
+}
 
-search_narrow *search_new_narrow(const problem *p);
-void search_free_narrow(search_narrow *s);
-int search_run_narrow(search_narrow *s, search_task *task, int64_t *units);
-search_wide *search_new_wide(const problem *p);
-void search_free_wide(search_wide *s);
-int search_run_wide(search_wide *s, search_task *task, int64_t *units);
+search_narrow_t *tflm_exact_search_new_narrow(const problem_t *p);
+void tflm_exact_search_free_narrow(search_narrow_t *s);
+int tflm_exact_search_run_narrow(search_narrow_t *s, search_task_t *task, int64_t *units);
+search_wide_t *tflm_exact_search_new_wide(const problem_t *p);
+void tflm_exact_search_free_wide(search_wide_t *s);
+int tflm_exact_search_run_wide(search_wide_t *s, search_task_t *task, int64_t *units);
 
 #endif

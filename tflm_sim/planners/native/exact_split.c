@@ -17,16 +17,16 @@ enum { MOST_FAMILIES = 64, STARTS = 64, MOVES_PER_FAMILY = 2 };
 typedef struct {
   int64_t time;
   int index;
-} moment;
+} moment_t;
 
 typedef struct {
-  const problem *p;
+  const problem_t *p;
   int *family, count; /* by buffer; how many there are */
   int64_t *load;      /* of family f in section q, units: load[f * section_count + q] */
   int64_t *storey[2]; /* load per section */
   uint8_t side[MOST_FAMILIES];
   int64_t half; /* units */
-} deal;
+} deal_t;
 
 /* ---- families */
 
@@ -34,15 +34,15 @@ typedef struct {
 typedef struct {
   int first, count;
   uint64_t tie;
-} handover;
+} handover_t;
 
 static int compare_moments(const void *a, const void *b) {
-  const moment *x = a, *y = b;
+  const moment_t *x = a, *y = b;
   return x->time != y->time ? (x->time < y->time ? -1 : 1) : x->index - y->index;
 }
 
 static int compare_handovers(const void *a, const void *b) {
-  const handover *x = a, *y = b;
+  const handover_t *x = a, *y = b;
   if (x->count != y->count) return x->count - y->count;
   return x->tie != y->tie ? (x->tie < y->tie ? -1 : 1) : x->first - y->first;
 }
@@ -53,8 +53,8 @@ static int root_of(int *parent, int i) {
 }
 
 /* Make one family of all families that meet at h, unless that is too much for a storey. */
-static void unite(deal *d, int *parent, const moment *list, const handover *h, int64_t *load) {
-  const problem *p = d->p;
+static void unite(deal_t *d, int *parent, const moment_t *list, const handover_t *h, int64_t *load) {
+  const problem_t *p = d->p;
   for (int q = 0; q < p->section_count; q++) load[q] = 0;
   for (int i = 0; i < p->count; i++) d->family[i] = 0;
   for (int k = h->first; k < h->first + h->count; k++) d->family[root_of(parent, list[k].index)] = 1;
@@ -68,7 +68,7 @@ static void unite(deal *d, int *parent, const moment *list, const handover *h, i
 }
 
 /* Number the families; 0 when there is only one, or too many. */
-static int number_families(deal *d, int *parent) {
+static int number_families(deal_t *d, int *parent) {
   for (int i = 0; i < d->p->count; i++) {
     if (root_of(parent, i) != i) continue;
     if (d->count == MOST_FAMILIES) return 0;
@@ -78,11 +78,11 @@ static int number_families(deal *d, int *parent) {
   return d->count > 1;
 }
 
-static int list_moments(const problem *p, const exact_buffer *buffers, moment *list) {
+static int list_moments(const problem_t *p, const tflm_exact_buffer_t *buffers, moment_t *list) {
   for (int i = 0; i < p->count; i++) {
-    const exact_buffer *b = &buffers[p->original[i]];
-    list[2 * i] = (moment){b->first, i};
-    list[2 * i + 1] = (moment){b->last == INT64_MAX ? INT64_MAX : b->last + 1, i};
+    const tflm_exact_buffer_t *b = &buffers[p->original[i]];
+    list[2 * i] = (moment_t){b->first, i};
+    list[2 * i + 1] = (moment_t){b->last == INT64_MAX ? INT64_MAX : b->last + 1, i};
   }
   qsort(list, 2 * (size_t)p->count, sizeof *list, compare_moments);
   return 2 * p->count;
@@ -90,20 +90,20 @@ static int list_moments(const problem *p, const exact_buffer *buffers, moment *l
 
 /* The first and the last moment of all say nothing: everything begins and ends somewhere. Both programs may hand over at
    one moment by chance: such a moment has more buffers than others, so it comes late, and then it is refused. */
-static int list_handovers(const moment *list, int length, uint64_t seed, handover *found) {
+static int list_handovers(const moment_t *list, int length, uint64_t seed, handover_t *found) {
   int count = 0;
   for (int k = 0, end; k < length; k = end) {
     for (end = k + 1; end < length && list[end].time == list[k].time;) end++;
-    if (k > 0 && end < length) found[count++] = (handover){k, end - k, exact_mix(seed * 64 + (uint64_t)k)};
+    if (k > 0 && end < length) found[count++] = (handover_t){k, end - k, exact_mix(seed * 64 + (uint64_t)k)};
   }
   qsort(found, (size_t)count, sizeof *found, compare_handovers);
   return count;
 }
 
-static int find_families(deal *d, const exact_buffer *buffers, uint64_t seed) {
+static int find_families(deal_t *d, const tflm_exact_buffer_t *buffers, uint64_t seed) {
   const size_t n = (size_t)d->p->count + 1;
-  moment *list = malloc(sizeof *list * 2 * n);
-  handover *met = malloc(sizeof *met * 2 * n);
+  moment_t *list = malloc(sizeof *list * 2 * n);
+  handover_t *met = malloc(sizeof *met * 2 * n);
   int *parent = malloc(sizeof *parent * n);
   int64_t *load = malloc(sizeof *load * ((size_t)d->p->section_count + 1));
   int good = list != NULL && met != NULL && parent != NULL && load != NULL;
@@ -123,8 +123,8 @@ static int find_families(deal *d, const exact_buffer *buffers, uint64_t seed) {
 /* ---- dealing */
 
 /* 0 when a family alone is too much for a storey. */
-static int fill_loads(deal *d) {
-  const problem *p = d->p;
+static int fill_loads(deal_t *d) {
+  const problem_t *p = d->p;
   const size_t sections = (size_t)p->section_count;
   for (int i = 0; i < p->count; i++)
     for (int q = p->low[i]; q < p->high[i]; q++) {
@@ -138,7 +138,7 @@ static int fill_loads(deal *d) {
 static int64_t over(int64_t load, int64_t half) { return load > half ? load - half : 0; }
 
 /* By how much both storeys would be too full, over all sections, if family f went over to the other one. */
-static double excess_after(const deal *d, int f) {
+static double excess_after(const deal_t *d, int f) {
   const int sections = d->p->section_count;
   const int64_t *load = d->load + (size_t)f * (size_t)sections;
   const int64_t *from = d->storey[d->side[f]], *to = d->storey[!d->side[f]];
@@ -147,12 +147,12 @@ static double excess_after(const deal *d, int f) {
   return sum;
 }
 
-static void add_family(deal *d, int f, int side, int64_t sign) {
+static void add_family(deal_t *d, int f, int side, int64_t sign) {
   const int sections = d->p->section_count;
   for (int q = 0; q < sections; q++) d->storey[side][q] += sign * d->load[(size_t)f * (size_t)sections + (size_t)q];
 }
 
-static double excess(const deal *d) {
+static double excess(const deal_t *d) {
   double sum = 0;
   for (int q = 0; q < d->p->section_count; q++)
     sum += (double)(over(d->storey[0][q], d->half) + over(d->storey[1][q], d->half));
@@ -160,7 +160,7 @@ static double excess(const deal *d) {
 }
 
 /* Deal at random, then move the family that helps most until all fits (returns 1) or none helps. */
-static int deal_once(deal *d, uint64_t seed) {
+static int deal_once(deal_t *d, uint64_t seed) {
   for (int side = 0; side < 2; side++) memset(d->storey[side], 0, sizeof(int64_t) * (size_t)d->p->section_count);
   for (int f = 0; f < d->count; f++) {
     d->side[f] = (uint8_t)(exact_mix(seed * MOST_FAMILIES + (uint64_t)f + 1) >> 63);
@@ -183,7 +183,7 @@ static int deal_once(deal *d, uint64_t seed) {
   return now <= 0;
 }
 
-static int deal_out(deal *d, uint64_t seed) {
+static int deal_out(deal_t *d, uint64_t seed) {
   for (uint64_t start = 0; start < STARTS; start++)
     if (deal_once(d, seed * STARTS + start)) return 1;
   return 0;
@@ -191,23 +191,23 @@ static int deal_out(deal *d, uint64_t seed) {
 
 /* ---- planning */
 
-static int ask_task(void *context, const exact_status *status) {
-  const split_task *task = context;
+static int ask_task(void *context, const tflm_exact_status_t *status) {
+  const split_task_t *task = context;
   return task->poll(task->context, task->nodes + status->nodes);
 }
 
 /* Plan one storey from `base` (units) on; returns its peak (units from the ground on), or -1. */
-static int64_t plan_storey(const deal *d, const exact_buffer *buffers, int side, int64_t base, int64_t capacity,
-                           split_task *task, int64_t *units) {
-  const problem *p = d->p;
-  exact_buffer *list = malloc(sizeof *list * ((size_t)p->count + 1));
+static int64_t plan_storey(const deal_t *d, const tflm_exact_buffer_t *buffers, int side, int64_t base,
+                           int64_t capacity, split_task_t *task, int64_t *units) {
+  const problem_t *p = d->p;
+  tflm_exact_buffer_t *list = malloc(sizeof *list * ((size_t)p->count + 1));
   int64_t *offsets = malloc(sizeof *offsets * ((size_t)p->count + 1)), peak = -1;
   size_t count = 0;
   for (int i = 0; i < p->count && list != NULL; i++)
     if (d->side[d->family[i]] == side) list[count++] = buffers[p->original[i]];
-  const exact_options options = {capacity, task->node_limit, -1, 1, ask_task, task};
-  exact_result result;
-  if (list != NULL && offsets != NULL && exact_solve(list, count, &options, &result, offsets) == EXACT_OK) {
+  const tflm_exact_options_t options = {capacity, task->node_limit, -1, 1, ask_task, task};
+  tflm_exact_result_t result;
+  if (list != NULL && offsets != NULL && tflm_exact_solve(list, count, &options, &result, offsets) == TFLM_PLAN_OK) {
     task->nodes += result.status.nodes;
     if (result.status.peak <= capacity) peak = base + (result.status.peak + p->unit - 1) / p->unit;
   }
@@ -218,8 +218,8 @@ static int64_t plan_storey(const deal *d, const exact_buffer *buffers, int side,
   return peak;
 }
 
-static int plan_both(const deal *d, const exact_buffer *buffers, split_task *task, int64_t *units) {
-  const problem *p = d->p;
+static int plan_both(const deal_t *d, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units) {
+  const problem_t *p = d->p;
   const int64_t line = plan_storey(d, buffers, 0, 0, d->half * p->unit, task, units);
   if (line < 0) return SEARCH_STOPPED;
   const int64_t base = exact_align_up(line, p->most_align), room = task->capacity - base * p->unit;
@@ -227,12 +227,12 @@ static int plan_both(const deal *d, const exact_buffer *buffers, split_task *tas
   return SEARCH_FOUND;
 }
 
-int split_run(const problem *p, const exact_buffer *buffers, split_task *task, int64_t *units) {
+int tflm_exact_split_run(const problem_t *p, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units) {
   const size_t sections = (size_t)p->section_count;
-  deal d = {.p = p, .half = task->capacity / p->unit / 2};
+  deal_t d = {.p = p, .half = task->capacity / p->unit / 2};
   int verdict = SEARCH_STOPPED, is_free = p->count > 0;
   task->nodes = 0;
-  for (int i = 0; i < p->count; i++) is_free &= p->fixed[i] == EXACT_FREE;
+  for (int i = 0; i < p->count; i++) is_free &= p->fixed[i] == TFLM_EXACT_FREE;
   d.family = malloc(sizeof *d.family * ((size_t)p->count + 1));
   if (d.family != NULL && is_free && find_families(&d, buffers, task->seed)) {
     d.load = calloc((size_t)d.count * sections, sizeof *d.load);

@@ -1,6 +1,6 @@
 /* Plans in two storeys: some buffers below a line, all others above it. */
-#ifndef TFLM_SIM_EXACT_SPLIT_H
-#define TFLM_SIM_EXACT_SPLIT_H
+#ifndef TFLM_EXACT_SPLIT_H_
+#define TFLM_EXACT_SPLIT_H_
 
 #include "exact_search.h"
 
@@ -11,11 +11,11 @@ typedef struct {
   int (*poll)(void *context, int64_t nodes); /* asked now and then; nonzero stops */
   void *context;
   int64_t nodes; /* out: nodes visited */
-} split_task;
+} split_task_t;
 
 /* SEARCH_FOUND with a plan within the capacity (units), else SEARCH_STOPPED: this way of dealing has none, or there is
    none, or memory is out. `buffers` are those that p was built from. Memory: O(families * sections), at most 64
    families. */
-int split_run(const problem *p, const exact_buffer *buffers, split_task *task, int64_t *units);
+int tflm_exact_split_run(const problem_t *p, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units);
 
 #endif

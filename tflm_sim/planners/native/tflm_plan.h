@@ -18,7 +18,8 @@ enum {
   TFLM_PLAN_OK = 0,
   TFLM_PLAN_E_ARGUMENT = -1,  /* null pointer, negative size, alignment < 1, time INT32_MIN, too many buffers */
   TFLM_PLAN_E_WORKSPACE = -2, /* workspace smaller than asked for, or not aligned to 8 bytes */
-  TFLM_PLAN_E_OVERFLOW = -3   /* a buffer would end above INT32_MAX */
+  TFLM_PLAN_E_OVERFLOW = -3,  /* a buffer would end above INT32_MAX; of the exact planner, above its own limit */
+  TFLM_PLAN_E_MEMORY = -4     /* of the exact planner, the one that allocates */
 };
 
 /* offline_offset of a buffer that the planner may place. */
