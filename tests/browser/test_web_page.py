@@ -18,23 +18,21 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.web.site import PYODIDE_VERSION, numpy_wheel, package_archive, pyodide_files, site_files
+from tflm_sim.shrinking.shrink import shrink
+from tflm_sim.web.site import PYODIDE_VERSION, package_archive, read_pyodide, site_files
 
 ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv" / f"pyodide-{PYODIDE_VERSION}.tgz"
-NUMPY = sorted((ROOT / ".venv").glob("numpy-*wasm32.whl"))
-"""No registry has this wheel: who has Pyodide's whole release puts it there."""
+NUMPY = ROOT / ".venv" / "numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl"
 SHARED = ROOT.parent / "shared" / "models"
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     """Serve the site and return its address."""
-    if not PYODIDE.exists():
-        pytest.skip(f"npm pack pyodide@{PYODIDE_VERSION} was not run in .venv")
-    pyodide = pyodide_files(PYODIDE)
-    numpy = numpy_wheel(pyodide, NUMPY[0]) if NUMPY else None
-    server = make_server(site_files(pyodide, numpy), 0)
+    if not (PYODIDE.exists() and NUMPY.exists()):
+        pytest.skip("tools/test.sh puts Pyodide and its numpy into .venv")
+    server = make_server(site_files(read_pyodide(PYODIDE).with_numpy(NUMPY)), 0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}/"
     server.shutdown()
@@ -156,22 +154,19 @@ def test_every_board_has_a_row(visit: Visit) -> None:
     assert f"{smallest_arena(load('sample:residual'), 'esp32').multiple_of_16:,} B" in rows
 
 
-def test_shrink_gives_a_file_to_save_or_says_what_the_page_lacks(visit: Visit, tmp_path: Path) -> None:
+def test_shrink_gives_the_file_of_the_command_line_to_save(visit: Visit, tmp_path: Path) -> None:
     visit.give(sample_path("mobilenet_v1_025"))
     visit.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
     visit.driver.find_elements("css selector", ".answer .buttons button")[2].click()
-    if not NUMPY:
-        said = visit.wait("document.querySelector('.answer .error')?.textContent")
-        assert "made without numpy" in said
-        assert "tflm-sim shrink model.tflite" in said
-        return
     visit.wait("document.querySelector('.answer a.download')").click()
     path = tmp_path / "mobilenet_v1_025.small.tflite"
     for _ in range(200):
         if path.exists():
             break
         time.sleep(0.05)
-    assert ours(path) == visit.js("document.querySelectorAll('.answer')[1].querySelector('.number').dataset.smallest")
+    target = visit.js("document.getElementById('target').value")
+    assert path.read_bytes() == shrink(load("sample:mobilenet_v1_025"), target).data
+    assert str(smallest_arena(load(path), target).size) == visit.js("document.querySelectorAll('.answer')[1].querySelector('.number').dataset.smallest")
 
 
 def test_nothing_is_requested_once_it_has_started(visit: Visit) -> None:

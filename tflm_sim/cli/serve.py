@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
 
@@ -13,16 +14,18 @@ from tflm_sim.files import replacing_bytes
 from tflm_sim.web.site import (
     CONTENT_TYPES,
     PYODIDE_VERSION,
+    Pyodide,
     content_security_policy,
-    numpy_wheel,
-    pyodide_files,
+    fetch_pyodide,
+    read_pyodide,
     site_files,
 )
 
 EXAMPLES = f"""
+tflm-sim serve --allow-download
+tflm-sim serve --allow-download --write site/
 npm pack pyodide@{PYODIDE_VERSION}
 tflm-sim serve --pyodide pyodide-{PYODIDE_VERSION}.tgz
-tflm-sim serve --pyodide pyodide-{PYODIDE_VERSION}.tgz --write site/
 """
 
 
@@ -31,14 +34,12 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "serve", "serve the page that sizes models in the browser", EXAMPLES)
     parser.add_argument(
         "--pyodide",
-        required=True,
         metavar="FILE",
-        help=f"what 'npm pack pyodide@{PYODIDE_VERSION}' wrote",
+        help=f"what 'npm pack pyodide@{PYODIDE_VERSION}' wrote, or Pyodide's whole release; without it, and with "
+        "--allow-download, Pyodide and numpy are fetched from npm and Pyodide's own server",
     )
     parser.add_argument(
-        "--numpy",
-        metavar="WHEEL",
-        help="numpy's wheel of the same release of Pyodide: with it the page also shrinks models",
+        "--numpy", metavar="WHEEL", help="numpy's wheel for this Pyodide: with it the page also shrinks models"
     )
     parser.add_argument("--port", type=int, default=8000, metavar="N", help="on 127.0.0.1 (default: 8000; 0: any)")
     parser.add_argument("--write", metavar="FOLDER", help="write the site's files for a web server instead")
@@ -47,8 +48,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    pyodide = pyodide_files(Path(args.pyodide))
-    files = site_files(pyodide, None if args.numpy is None else numpy_wheel(pyodide, Path(args.numpy)))
+    files = site_files(_pyodide(args))
     if args.write is not None:
         for name, data in files.items():
             path = Path(args.write) / name
@@ -66,6 +66,16 @@ def run(args: argparse.Namespace) -> int:
     with server:
         server.serve_forever()
     return 0
+
+
+def _pyodide(args: argparse.Namespace) -> Pyodide:
+    """Return Pyodide as the options say, and tell what the page will lack."""
+    pyodide = fetch_pyodide() if args.pyodide is None else read_pyodide(Path(args.pyodide))
+    if args.numpy is not None:
+        pyodide = pyodide.with_numpy(Path(args.numpy))
+    if pyodide.numpy is None:
+        say(f"without numpy, so the page cannot shrink models; --numpy takes {pyodide.numpy_address}", file=sys.stderr)
+    return pyodide
 
 
 def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:

@@ -1,4 +1,4 @@
-"""What the page asks of the package, as JSON in and JSON out; it runs inside the browser.
+"""What the page asks of the package: JSON in, and JSON of the documents of ``answers.py`` out; it runs in the browser.
 
 A model is a name and its bytes; files that hold several models (archives, C sources) give an answer for each. A model
 that fails is an answer that says why, never an exception: one bad file does not take the others with it.
@@ -15,6 +15,7 @@ from typing import Any
 
 from tflm_sim import __version__
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.documents import as_json
 from tflm_sim.errors import TflmSimError
 from tflm_sim.escape import json_text, printable
 from tflm_sim.model.inputs import unpack
@@ -25,55 +26,51 @@ from tflm_sim.report.shrunk import shrunk_lines
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import PRESETS
+from tflm_sim.web.answers import BoardFit, Choice, Choices, OpenModel, Refusal, ShrinkRow, SizeRow
 
-Answer = dict[str, Any]
-Settings = Mapping[str, Any]
+Settings = Mapping[str, str]
 
 
 def choices() -> str:
-    """Return what can be chosen: the version, targets and boards, each with its description."""
-    return json_text(
-        {
-            "version": __version__,
-            "targets": [{"name": name, "description": row.description} for name, row in PRESETS.items()],
-            "boards": [
-                {"name": row.name, "description": row.description, "target": row.preset} for row in BOARDS.values()
-            ],
-        }
-    )
+    """Return the :class:`Choices`."""
+    targets = tuple(Choice(name, row.description) for name, row in PRESETS.items())
+    boards = tuple(Choice(row.name, row.description, row.preset) for row in BOARDS.values())
+    return _json(Choices(__version__, targets, boards))
 
 
-class Session:
-    """The models of one visit (mutable); the page names them by number."""
+class OpenModels:
+    """The models that are open in the page (mutable), which names them by number.
+
+    An answer is a JSON list of rows; where something fails, its last row is a :class:`Refusal`.
+    """
 
     def __init__(self) -> None:
         self._models: list[tuple[str, Model]] = []
 
     def add(self, name: str, data: bytes) -> str:
-        """Take a file in and return a JSON list: {"number", "name"} of each model in it, or one {"name", "error"}."""
+        """Open a file and return an :class:`OpenModel` for each model in it."""
 
-        def taken() -> Iterator[Answer]:
+        def opened() -> Iterator[OpenModel]:
             for label, inside in unpack(name, bytes(data)):
-                self._models.append((label, parse(inside, path=label)))
-                yield {"number": len(self._models) - 1, "name": printable(label, 200), "bytes": len(inside)}
+                yield self._opened(label, parse(inside, path=label))
 
-        return _answers(name, taken)
+        return _answers(name, opened)
 
     def size(self, number: int, settings: str) -> str:
-        """Return the size of a model as a JSON list of one row; ``settings`` as :func:`configured` takes them."""
+        """Return the :class:`SizeRow` of a model; ``settings`` as :func:`configured` takes them, in JSON."""
         name, model = self._models[number]
-        return _answers(name, lambda: iter([_row(configured(model, json.loads(settings)))]))
+        return _answers(name, lambda: iter([_size_row(configured(model, json.loads(settings)))]))
 
     def compare(self, number: int) -> str:
-        """Return a model's size on every board, as a JSON list of rows with the board's memory."""
+        """Return a :class:`BoardFit` for each board."""
         name, model = self._models[number]
-        sizes: dict[str, Answer] = {}
+        sizes: dict[str, SizeRow | Refusal] = {}
 
-        def rows() -> Iterator[Answer]:
+        def rows() -> Iterator[BoardFit]:
             for board in BOARDS.values():
                 if board.preset not in sizes:
-                    sizes[board.preset] = json.loads(self.size(number, json_text({"target": board.preset})))[0]
-                yield sizes[board.preset] | _room(board, sizes[board.preset], model)
+                    sizes[board.preset] = _sized(name, model, board.preset)
+                yield _board_fit(board, sizes[board.preset], model)
 
         return _answers(name, rows)
 
@@ -89,27 +86,22 @@ class Session:
         return file.getvalue()
 
     def shrink(self, number: int, settings: str, progress: Callable[[str], None]) -> str:
-        """Rewrite a model for a smaller arena and return a JSON list of one row: "lines" for people, "gained".
-
-        Where it gained, the result is a model of this visit: "number", and "name" to save it under.
+        """Rewrite a model for a smaller arena, open the result where it gained, and return a :class:`ShrinkRow`.
 
         Args:
             number: The model.
-            settings: As :func:`configured` takes them.
+            settings: As :func:`configured` takes them, in JSON.
             progress: Told what is being tried.
         """
         from tflm_sim.shrinking.shrink import shrink
 
         name, model = self._models[number]
 
-        def shrunken() -> Iterator[Answer]:
+        def shrunken() -> Iterator[ShrinkRow]:
             shrunk = shrink(model, configured(model, json.loads(settings)).configuration, progress=progress)
-            row: Answer = {"lines": shrunk_lines(shrunk, goal=None, explain=False), "gained": shrunk.has_gained}
-            if shrunk.has_gained:
-                label = f"{PurePath(name).stem}.small.tflite"
-                self._models.append((label, replace(shrunk.model, path=label)))
-                row |= {"number": len(self._models) - 1, "name": printable(label, 200), "bytes": len(shrunk.data)}
-            yield row
+            label = f"{PurePath(name).stem}.small.tflite"
+            smaller = self._opened(label, replace(shrunk.model, path=label)) if shrunk.has_gained else None
+            yield ShrinkRow(tuple(shrunk_lines(shrunk, goal=None, explain=False)), smaller)
 
         return _answers(name, shrunken)
 
@@ -117,51 +109,77 @@ class Session:
         """Return the file of a model."""
         return bytes(self._models[number][1].source)
 
+    def _opened(self, label: str, model: Model) -> OpenModel:
+        self._models.append((label, model))
+        return OpenModel(len(self._models) - 1, printable(label, 200), len(model.source))
+
 
 def configured(model: Model, settings: Settings) -> Simulation:
     """Simulate a model with "target" and, where they are set, "kernels", "interpreter" and "planner"."""
-    chosen = {name: settings[name] for name in ("kernels", "interpreter", "planner") if settings.get(name)}
+    chosen: dict[str, Any] = {
+        name: settings[name] for name in ("kernels", "interpreter", "planner") if settings.get(name)
+    }
     return simulate(model, settings["target"], **chosen)
 
 
-def _answers(name: str, answers: Callable[[], Iterator[Answer]]) -> str:
-    rows: list[Answer] = []
+def _json(document: object) -> str:
+    return json_text(as_json(document))
+
+
+_FAILURES = (TflmSimError, RecursionError, MemoryError)
+
+
+def _answers(name: str, answers: Callable[[], Iterator[object]]) -> str:
+    rows: list[object] = []
     try:
         rows.extend(answers())
-    except (TflmSimError, RecursionError, MemoryError) as error:
-        rows.append({"name": printable(name, 200), "error": printable(str(error) or type(error).__name__, 500)})
-    return json_text(rows)
+    except _FAILURES as error:
+        rows.append(_refusal(name, error))
+    return _json(rows)
 
 
-def _row(simulation: Simulation) -> Answer:
+def _refusal(name: str, error: BaseException) -> Refusal:
+    return Refusal(printable(name, 200), printable(str(error) or type(error).__name__, 500))
+
+
+def _sized(name: str, model: Model, target: str) -> SizeRow | Refusal:
+    try:
+        return _size_row(simulate(model, target))
+    except _FAILURES as error:
+        return _refusal(name, error)
+
+
+def _size_row(simulation: Simulation) -> SizeRow:
     smallest = simulation.smallest
     configuration = simulation.configuration
-    return {
-        "target": configuration.target.name,
-        "kernels": str(configuration.target.kernel_library),
-        "status": simulation.status,
-        "smallest": None if smallest is None else smallest.size,
-        "multiple_of_16": None if smallest is None else smallest.multiple_of_16,
-        "used": simulation.arena_used_bytes,
-        "head": simulation.head_bytes,
-        "tail": simulation.tail_bytes,
-        "operators": sum(len(subgraph.operators) for subgraph in simulation.model.subgraphs),
-        "failure": "" if simulation.failure is None else printable(str(simulation.failure), 500),
-        "log": [printable(line, 300) for line in simulation.log[:20]],
-    }
+    return SizeRow(
+        target=configuration.target.name,
+        kernels=str(configuration.target.kernel_library),
+        status=simulation.status,
+        smallest=None if smallest is None else smallest.size,
+        multiple_of_16=None if smallest is None else smallest.multiple_of_16,
+        used=simulation.arena_used_bytes,
+        head=simulation.head_bytes,
+        tail=simulation.tail_bytes,
+        operators=sum(len(subgraph.operators) for subgraph in simulation.model.subgraphs),
+        failure="" if simulation.failure is None else printable(str(simulation.failure), 500),
+        log=tuple(printable(line, 300) for line in simulation.log[:20]),
+    )
 
 
-def _room(board: Board, row: Answer, model: Model) -> Answer:
-    """Return what a board has: the largest bank of RAM, and flash, against what the model takes of them."""
+def _board_fit(board: Board, size: SizeRow | Refusal, model: Model) -> BoardFit:
     bank = board.largest_bank
-    needed = row.get("multiple_of_16")
+    needed = size.multiple_of_16 if isinstance(size, SizeRow) else None
     share = None if bank is None or needed is None else needed / bank.size
-    return {
-        "board": board.name,
-        "description": board.description,
-        "ram": None if bank is None else bank.size,
-        "flash": board.flash,
-        "share": share,
-        "model_bytes": len(model.source),
-        "fits": None if share is None else share <= 1 and (board.flash is None or len(model.source) <= board.flash),
-    }
+    return BoardFit(
+        board=board.name,
+        description=board.description,
+        target=board.preset,
+        ram=None if bank is None else bank.size,
+        flash=board.flash,
+        model_bytes=len(model.source),
+        multiple_of_16=needed,
+        share=share,
+        fits=None if share is None else share <= 1 and (board.flash is None or len(model.source) <= board.flash),
+        error=size.failure if isinstance(size, SizeRow) else size.error,
+    )

@@ -1,9 +1,10 @@
-"""The static site: the page's own files, this package as an archive, and Pyodide's core, all served from one origin.
+"""The static site: the page's own files, this package as an archive, and Pyodide, all served from one origin.
 
-Pyodide itself is no part of this package: ``npm pack pyodide@VERSION`` gives its archive, from which five files are
-taken. ``shrink`` needs numpy, whose wheel for Pyodide is a file of Pyodide's own release; its hash stands in Pyodide's
-lock file, and a page without it says so. The content security policy allows this origin's files, WebAssembly, and the
-report page's own script and style by their hashes; nothing else, and no other origin.
+Pyodide itself is no part of this package: its npm archive has its core, of which five files are taken. ``shrink`` needs
+numpy, whose wheel is a file of Pyodide's whole release; a page without it says so. Both are read from files, or fetched
+where somebody says so, and then they are the ones that the hashes here and in Pyodide's lock file name. The content
+security policy allows this origin's files, WebAssembly, and the report page's own script and style by their hashes;
+nothing else, and no other origin.
 """
 
 from __future__ import annotations
@@ -11,17 +12,25 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import tarfile
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import tflm_sim
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.model.download import download
 from tflm_sim.report.page import page_hashes
 
-PYODIDE_VERSION = "314.0.7"
-PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+PYODIDE_VERSION = "0.29.5"
+PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+PYODIDE_ADDRESS = f"https://registry.npmjs.org/pyodide/-/pyodide-{PYODIDE_VERSION}.tgz"
+PYODIDE_SHA256 = "6749b10ee515a1458ecea36d860c8ce2a48366e85b3f92d749ad1840e4aff181"
+RELEASE_ADDRESS = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE_VERSION}/full/"
+"""Where the files of the whole release are, numpy's wheel among them."""
 
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -67,7 +76,7 @@ def package_archive() -> bytes:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(_PACKAGE.rglob("*")):
             inside = path.relative_to(_PACKAGE)
-            is_of_the_page = inside.parts[0] == "web" and inside.name not in ("__init__.py", "bridge.py")
+            is_of_the_page = inside.parts[:2] in (("web", "site"), ("web", "site.py"))
             if path.is_dir() or path.suffix in _LEFT_OUT or "__pycache__" in inside.parts or is_of_the_page:
                 continue
             entry = zipfile.ZipInfo(f"tflm_sim/{inside.as_posix()}", _EARLIEST)
@@ -75,70 +84,140 @@ def package_archive() -> bytes:
     return file.getvalue()
 
 
-def pyodide_files(source: Path) -> dict[str, bytes]:
-    """Return Pyodide's core.
+@dataclass(frozen=True, slots=True)
+class Pyodide:
+    """What the page takes of Pyodide.
+
+    Attributes:
+        core: The files of ``PYODIDE_FILES``, by name.
+        numpy: The name and the bytes of numpy's wheel, None where the page has to do without.
+    """
+
+    core: Mapping[str, bytes]
+    numpy: tuple[str, bytes] | None = None
+
+    @property
+    def lock(self) -> Mapping[str, Any]:
+        """Pyodide's lock file: its ABI, and the name and hash of each of its wheels."""
+        document: Mapping[str, Any] = json.loads(self.core["pyodide-lock.json"])
+        return document
+
+    @property
+    def numpy_address(self) -> str:
+        """Where Pyodide's own wheel of numpy is on the web."""
+        return f"{RELEASE_ADDRESS}{self.lock['packages']['numpy']['file_name']}"
+
+    def with_numpy(self, path: Path) -> Pyodide:
+        """Return the same with numpy's wheel from a file.
+
+        Raises:
+            UsageError: It cannot be read, or is no wheel of numpy for this Pyodide.
+        """
+        own, info = self.lock["packages"]["numpy"], self.lock["info"]
+        python = "cp" + "".join(info["python"].split(".")[:2])
+        tags = rf"{python}-{python}-(pyodide|pyemscripten)_{info['abi_version']}_wasm32"
+        if not re.fullmatch(rf"numpy-[\w.]+-{tags}\.whl", path.name):
+            raise UsageError(f"{path} is no wheel of numpy for Pyodide {PYODIDE_VERSION}, which has {own['file_name']}")
+        try:
+            data = path.read_bytes()
+        except OSError as failure:
+            raise UsageError(f"{path}: {failure.strerror}") from failure
+        if path.name == own["file_name"] and hashlib.sha256(data).hexdigest() != own["sha256"]:
+            raise UsageError(f"{path} is not the wheel of Pyodide {PYODIDE_VERSION}: its SHA-256 differs")
+        return replace(self, numpy=(path.name, data))
+
+
+def read_pyodide(source: Path) -> Pyodide:
+    """Return Pyodide from a file.
 
     Args:
-        source: The archive that ``npm pack pyodide@VERSION`` writes, or a folder with its files.
+        source: What ``npm pack pyodide@VERSION`` wrote, or Pyodide's whole release, which has numpy too; the archive,
+            or a folder with its files.
 
     Raises:
         UsageError: Some file is not there, or the version is another one.
     """
-    read = _of_folder(source) if source.is_dir() else _of_archive(source)
+    try:
+        archive = None if source.is_dir() else source.read_bytes()
+    except OSError as failure:
+        raise UsageError(f"{source}: {failure.strerror}") from failure
+    return _pyodide(str(source), _of_folder(source) if archive is None else _of_archive(str(source), archive))
+
+
+def fetch_pyodide() -> Pyodide:
+    """Return Pyodide from the web; without numpy where its wheel cannot be fetched.
+
+    Raises:
+        UsageError: Nobody allowed it, or Pyodide cannot be fetched.
+    """
+    pyodide = _pyodide(PYODIDE_ADDRESS, _of_archive(PYODIDE_ADDRESS, _fetched(PYODIDE_ADDRESS, PYODIDE_SHA256)))
+    own = pyodide.lock["packages"]["numpy"]
+    try:
+        data = _fetched(pyodide.numpy_address, own["sha256"])
+    except UsageError:
+        return pyodide
+    return replace(pyodide, numpy=(own["file_name"], data))
+
+
+def _fetched(address: str, sha256: str) -> bytes:
+    try:
+        data = download(address)
+    except TflmSimError as failure:
+        raise UsageError(str(failure)) from failure
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise UsageError(f"{address} gives another file than it should: its SHA-256 differs")
+    return data
+
+
+def _pyodide(source: str, read: Mapping[str, bytes]) -> Pyodide:
+    """Return Pyodide from files by name; its own wheel of numpy is taken where it is among them."""
     missing = [name for name in (*PYODIDE_FILES, "package.json") if name not in read]
     if missing:
         raise UsageError(f"{source} has no {', '.join(missing)}: it is not what 'npm pack pyodide' gives")
-    version = json.loads(read.pop("package.json"))["version"]
+    version = json.loads(read["package.json"])["version"]
     if version != PYODIDE_VERSION:
         raise UsageError(f"{source} is Pyodide {version}; the page is made for {PYODIDE_VERSION}")
-    return read
+    pyodide = Pyodide({name: read[name] for name in PYODIDE_FILES})
+    wheel = str(pyodide.lock["packages"]["numpy"]["file_name"])
+    return replace(pyodide, numpy=(wheel, read[wheel])) if wheel in read else pyodide
+
+
+def _is_taken(name: str) -> bool:
+    return name in (*PYODIDE_FILES, "package.json") or (name.startswith("numpy-") and name.endswith(".whl"))
 
 
 def _of_folder(folder: Path) -> dict[str, bytes]:
-    names = [name for name in (*PYODIDE_FILES, "package.json") if (folder / name).is_file()]
-    return {name: (folder / name).read_bytes() for name in names}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if _is_taken(path.name)}
 
 
-def _of_archive(path: Path) -> dict[str, bytes]:
+def _of_archive(source: str, data: bytes) -> dict[str, bytes]:
+    read = {}
     try:
-        with tarfile.open(path) as archive:
-            members = {name: f"package/{name}" for name in (*PYODIDE_FILES, "package.json")}
-            there = set(archive.getnames())
-            files = {name: archive.extractfile(inside) for name, inside in members.items() if inside in there}
-            return {name: file.read() for name, file in files.items() if file is not None}
-    except (OSError, tarfile.TarError) as failure:
-        raise UsageError(f"{path}: {failure}") from failure
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            for member in archive:
+                folder, _, name = member.name.partition("/")
+                if member.isfile() and folder in ("package", "pyodide") and _is_taken(name):
+                    file = archive.extractfile(member)
+                    assert file is not None, "it is a file"
+                    read[name] = file.read()
+    except (OSError, EOFError, tarfile.TarError) as failure:
+        raise UsageError(f"{source}: {failure}") from failure
+    return read
 
 
-def numpy_wheel(pyodide: Mapping[str, bytes], path: Path) -> tuple[str, bytes]:
-    """Return the name and the bytes of numpy's wheel, which must be the one that Pyodide's lock file names.
-
-    Raises:
-        UsageError: It cannot be read, or is another file.
-    """
-    entry = json.loads(pyodide["pyodide-lock.json"])["packages"]["numpy"]
-    try:
-        data = path.read_bytes()
-    except OSError as failure:
-        raise UsageError(f"{path}: {failure.strerror}") from failure
-    if hashlib.sha256(data).hexdigest() != entry["sha256"]:
-        raise UsageError(f"{path} is not the {entry['file_name']} of Pyodide {PYODIDE_VERSION}: its SHA-256 differs")
-    return entry["file_name"], data
-
-
-def site_files(pyodide: Mapping[str, bytes], numpy: tuple[str, bytes] | None = None) -> dict[str, bytes]:
-    """Return the whole site: path below its root -> bytes; with ``numpy`` the page can also shrink models.
+def site_files(pyodide: Pyodide) -> dict[str, bytes]:
+    """Return the whole site: path below its root -> bytes; with numpy the page can also shrink models.
 
     The service worker gets the list of the files and a hash of all of them, by which it tells one release from another.
     """
     files = {path.name: path.read_bytes() for path in sorted(_SITE.iterdir()) if path.name != "sw.js"}
     files["index.html"] = files["index.html"].replace(b"@POLICY@", content_security_policy().encode())
     files["tflm_sim.zip"] = package_archive()
-    files |= {f"pyodide/{name}": pyodide[name] for name in PYODIDE_FILES}
-    if numpy is not None:
-        files[f"pyodide/{numpy[0]}"] = numpy[1]
-    wheel = json.dumps(None if numpy is None else f"./pyodide/{numpy[0]}").encode()
-    files["worker.js"] = files["worker.js"].replace(b'"@NUMPY@"', wheel)
+    files |= {f"pyodide/{name}": data for name, data in pyodide.core.items()}
+    wheel = None if pyodide.numpy is None else f"pyodide/{pyodide.numpy[0]}"
+    if pyodide.numpy is not None and wheel is not None:
+        files[wheel] = pyodide.numpy[1]
+    files["worker.js"] = files["worker.js"].replace(b'"@NUMPY@"', json.dumps(wheel and f"./{wheel}").encode())
     release = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest()[:16]
     worker = (_SITE / "sw.js").read_bytes()
     listed = json.dumps({"release": release, "files": sorted(files)}).encode()

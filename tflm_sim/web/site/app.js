@@ -185,15 +185,16 @@ function buttons(model) {
 
 async function shrunk(model) {
   if (!await ask("canShrink")) {
-    throw new Error("This copy of the page was made without numpy, which shrinking needs. In a terminal: pip install 'tflm_sim[prove]', then tflm-sim shrink model.tflite -o small.tflite");
+    throw new Error("This copy of the page was made without numpy, which shrinking needs; 'tflm-sim serve --allow-download' makes one with it. In a terminal: pip install 'tflm_sim[prove]', then tflm-sim shrink model.tflite -o small.tflite");
   }
   const [row] = await askFor("shrink", model.number, settings());
   if (row.error !== undefined) throw new Error(row.error);
   const found = make("div", {}, make("pre", { tabIndex: 0 }, row.lines.join("\n")));
-  if (row.gained) {
-    const file = new Blob([await ask("data", row.number)], { type: "application/octet-stream" });
-    found.prepend(make("a", { className: "download", download: row.name, href: URL.createObjectURL(file) }, `Save ${row.name} (${bytes(row.bytes)})`));
-    await show(row, model.box);
+  const { smaller } = row;
+  if (smaller !== null) {
+    const file = new Blob([await ask("data", smaller.number)], { type: "application/octet-stream" });
+    found.prepend(make("a", { className: "download", download: smaller.name, href: URL.createObjectURL(file) }, `Save ${smaller.name} (${bytes(smaller.bytes)})`));
+    await show(smaller, model.box);
   }
   return found;
 }
@@ -210,14 +211,14 @@ async function comparison(model) {
   const head = ["board", "arena", "fits", "of RAM", "target", "what it is"];
   const cell = (text, className = "") => make("td", { className }, text);
   const line = (row) => make("tr", {},
-    cell(row.board), cell(row.multiple_of_16 == null ? "-" : bytes(row.multiple_of_16), "amount"),
+    cell(row.board), make("td", { className: "amount", title: row.error }, row.multiple_of_16 === null ? "none" : bytes(row.multiple_of_16)),
     row.fits === null ? cell("?") : row.fits ? cell("yes", "fits") : cell("no", "not"),
     cell(row.share === null ? "not known" : `${(100 * row.share).toFixed(1)} %`, "amount"),
-    cell(row.target ?? ""), cell(row.description));
+    cell(row.target), cell(row.description));
   const table = make("table", {},
     make("caption", { className: "skip" }, "the model on every board"),
     make("thead", {}, make("tr", {}, ...head.map((text, index) => make("th", { scope: "col", className: index === 1 || index === 3 ? "amount" : "" }, text)))),
-    make("tbody", {}, ...rows.map((row) => row.error === undefined || row.board ? line(row) : make("tr", {}, make("td", { colSpan: 6, className: "error" }, row.error)))));
+    make("tbody", {}, ...rows.map((row) => row.board ? line(row) : make("tr", {}, make("td", { colSpan: 6, className: "error" }, row.error)))));
   return make("div", { className: "scroll", tabIndex: 0 }, table);
 }
 

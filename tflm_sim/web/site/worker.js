@@ -10,23 +10,23 @@ async function start() {
   python.unpackArchive(archive, "zip");
   let numpy = NUMPY && await (await fetch(new URL(NUMPY, import.meta.url))).arrayBuffer();
   const bridge = python.pyimport("tflm_sim.web.bridge");
-  const session = bridge.Session();
+  const models = bridge.OpenModels();
   // From here on nothing can be sent: neither by the package nor by what a file might talk it into.
   for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "importScripts"]) {
     Object.defineProperty(self, name, { value: undefined, configurable: false, writable: false });
   }
   return {
     choices: () => bridge.choices(),
-    add: (name, data) => session.add(name, python.toPy(data)),
-    size: (number, settings) => session.size(number, settings),
-    compare: (number) => session.compare(number),
-    page: (number, settings) => session.page(number, settings),
+    add: (name, data) => models.add(name, python.toPy(data)),
+    size: (number, settings) => models.size(number, settings),
+    compare: (number) => models.compare(number),
+    page: (number, settings) => models.page(number, settings),
     canShrink: () => NUMPY !== null,
-    data: (number) => session.data(number).toJs(),
+    data: (number) => models.data(number).toJs(),
     shrink: (number, settings, progress) => {
       if (numpy) python.unpackArchive(numpy, "wheel");
       numpy = null;
-      return session.shrink(number, settings, progress);
+      return models.shrink(number, settings, progress);
     },
   };
 }
