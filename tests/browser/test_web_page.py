@@ -166,7 +166,8 @@ def test_shrink_gives_the_file_of_the_command_line_to_save(visit: Visit, tmp_pat
         time.sleep(0.05)
     target = visit.js("document.getElementById('target').value")
     assert path.read_bytes() == shrink(load("sample:mobilenet_v1_025"), target).data
-    assert str(smallest_arena(load(path), target).size) == visit.js("document.querySelectorAll('.answer')[1].querySelector('.number').dataset.smallest")
+    shown = visit.js("document.querySelectorAll('.answer')[1].querySelector('.number').dataset.smallest")
+    assert shown == str(smallest_arena(load(path), target).size)
 
 
 def test_nothing_is_requested_once_it_has_started(visit: Visit) -> None:
