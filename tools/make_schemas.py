@@ -11,6 +11,7 @@ from typing import Any
 
 import tflm_sim.schemas
 from tflm_sim.board.transport import PortInfo
+from tflm_sim.checks.verdict import Baseline
 from tflm_sim.cli.bisect import BisectDocument
 from tflm_sim.cli.boards import BoardRow
 from tflm_sim.cli.bug_report import BugReport
@@ -40,6 +41,7 @@ from tflm_sim.sweeps.rows import Row
 WIDTH = 100
 FOLDER = Path(tflm_sim.schemas.__path__[0])
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
+    "baseline": (Baseline,),
     "bisect": (BisectDocument,),
     "boards": (tuple[BoardRow, ...],),
     "bug-report": (BugReport,),

@@ -1,12 +1,4 @@
-"""What ``check`` says about a model, and the baseline of arena sizes that it is held against.
-
-{
- "schema_version": 1,
- "sizes": {
-  "models/kws.tflite on cortex-m4 (cmsis_nn, plain, greedy)": 22832
- }
-}
-"""
+"""What ``check`` says about a model, and the baseline of arena sizes that it is held against."""
 
 from __future__ import annotations
 
@@ -14,8 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.documents import Count, as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
@@ -66,7 +60,17 @@ class Verdict:
         return 1 if not self.is_good else 3 if self.fits is None else 0
 
 
-SCHEMA_VERSION = 1
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The arena sizes of a repository's models, to be held against the next.
+
+    Attributes:
+        sizes: The smallest multiple of 16, bytes, by model and configuration:
+            "models/kws.tflite on cortex-m4 (cmsis_nn, plain, greedy)".
+    """
+
+    schema_version: Literal[1]
+    sizes: dict[str, Count]
 
 
 def baseline_key(model: str, configuration: Configuration) -> str:
@@ -95,14 +99,10 @@ def read_baseline(path: Path) -> dict[str, int]:
     """
     if not path.exists():
         return {}
-    document = read_json(path)
     try:
-        sizes = {str(key): int(size) for key, size in document["sizes"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return from_json(Baseline, read_json(path)).sizes
+    except ValueError as error:
         raise UsageError(f"{path} is not a baseline of arena sizes: {error}") from error
-    if document.get("schema_version") != SCHEMA_VERSION:
-        raise UsageError(f"{path} is a baseline of another version: {document.get('schema_version')}")
-    return sizes
 
 
 def update_baseline(path: Path, sizes: Mapping[str, int]) -> None:
@@ -112,6 +112,5 @@ def update_baseline(path: Path, sizes: Mapping[str, int]) -> None:
         UsageError: The file is not a baseline, or it cannot be written.
     """
     merged = {**read_baseline(path), **sizes}
-    text = json.dumps({"schema_version": SCHEMA_VERSION, "sizes": dict(sorted(merged.items()))}, indent=1)
     with replacing(path) as file:
-        file.write(text + "\n")
+        file.write(json.dumps(as_json(Baseline(schema_version=1, sizes=dict(sorted(merged.items())))), indent=1) + "\n")
