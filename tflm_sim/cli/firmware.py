@@ -15,7 +15,8 @@ from tflm_sim.firmware.symbol_names import ArenaSymbol
 from tflm_sim.firmware.target import FirmwareTarget, firmware_target
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.report.firmware import firmware_document, firmware_lines
+from tflm_sim.report.firmware import firmware_document
+from tflm_sim.report.firmware_text import firmware_lines
 from tflm_sim.units import parse_size
 
 EXAMPLES = """
@@ -94,10 +95,11 @@ def _say(
     problem: str = "",
     as_json: bool,
 ) -> None:
+    document = firmware_document(firmware, found, verdicts, problem=problem)
     if as_json:
-        say_json(firmware_document(firmware, found, verdicts, problem=problem))
+        say_json(document)
     else:
-        say(*firmware_lines(firmware, found, verdicts, problem=problem))
+        say(*firmware_lines(document))
 
 
 def _exit_code(verdicts: list[FirmwareVerdict]) -> int:

@@ -1,0 +1,131 @@
+"""A firmware's facts and answers in words, from the document that JSON shows, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tflm_sim.escape import printable
+from tflm_sim.report.firmware import ArenaPlace, FirmwareDocument, FirmwareVerdictRow, ModelPlace, RamFacts
+
+
+def firmware_lines(document: FirmwareDocument) -> list[str]:
+    """Return the facts, then the answers, one line each."""
+    problem = [f"cannot be told: {printable(document.problem, 600)}"] if document.problem else []
+    return [*_fact_lines(document), *(_answer(row, document) for row in document.verdicts), *problem]
+
+
+def _fact_lines(document: FirmwareDocument) -> Iterator[str]:
+    what = document.processor or "processor not said"
+    yield _row("file", f"{printable(document.file or '-', 200)}: {document.format}, {printable(what)}")
+    for ground in document.grounds:
+        mark = "" if ground.proved else "assumed: "
+        yield _row(ground.part, f"{mark}{printable(ground.value, 120)} ({printable(ground.grounds, 300)})")
+    for name, sizes in document.disagreeing.items():
+        several = " and ".join(map(_bytes, sizes))
+        yield _row("caution", f"{name} takes {several} in different source files: they were built with different flags")
+    for model in document.models:
+        label = printable(model.symbol) if model.symbol else f"at {model.address:#010x}"
+        yield _row("model", f"{label}: {_bytes(model.size)}{_where(model, 'not aligned to 16 (modulo 16: {})')}")
+    for arena in document.arenas:
+        at = f"{_bytes(arena.size)} at {arena.address:#010x}{_where(arena, 'modulo 16: {}')}"
+        yield _row("arena", f"{printable(arena.symbol)}: {at}")
+    for name in document.arena_pointers if not document.arenas else ():
+        yield _row("arena", f"{printable(name)} is a pointer: its arena is allocated at run time, say --limit N")
+    if document.operators is not None:
+        yield _row("operators", f"{len(document.operators)} registered: {', '.join(document.operators)}")
+    for region in document.ram:
+        yield _row("RAM", _region(region))
+
+
+def _bytes(size: int) -> str:
+    return f"{size:,} B"
+
+
+def _row(name: str, text: str) -> str:
+    return f"{name:<12}{text}"
+
+
+def _where(place: ModelPlace | ArenaPlace, when_odd: str) -> str:
+    section = f" in {printable(place.section)}" if place.section else ""
+    return section + (f", {when_odd.format(place.address % 16)}" if place.address % 16 else "")
+
+
+def _region(region: RamFacts) -> str:
+    parts = [f"{_bytes(region.initialised)} initialised", f"{_bytes(region.zeroed)} zeroed"]
+    parts += [f"{_bytes(region.set_aside)} set aside in sections"] if region.set_aside else []
+    if region.stack is not None:
+        parts.append(f"{_bytes(region.stack)} stack")
+    if region.heap is not None:
+        parts.append(f"{_bytes(region.heap)} heap")
+    if region.free is None:
+        tail = "; where it ends is not said: give its size with --ram"
+    else:
+        tail = f"; {_bytes(region.free)} free up to {printable(region.grounds)}"
+    return f"{region.start:#010x}: {', '.join(parts)}{tail}"
+
+
+def _answer(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
+    """Return the paragraph that a person wants at the end of a build."""
+    mark = {True: "yes", False: "no", None: "cannot be told"}[row.fits]
+    where = f"model {printable(row.model)} ({_bytes(row.model_size)} {printable(row.place)})"
+    if row.arena is not None and row.arena_size is not None:
+        where += f" in {printable(row.arena)} ({_bytes(row.arena_size)})"
+    return f"{mark}: {where}: {_reason(row, document)}"
+
+
+def _reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
+    if row.by_snapshot and row.fits is None and row.arena is not None:
+        return f"which TFLM is linked decides, and the file does not say: {_by_snapshot(row)}; name it with --runtime"
+    most = f" (at most; {_by_snapshot(row)})" if row.by_snapshot else ""
+    return _one_reason(row, document) + most
+
+
+def _by_snapshot(row: FirmwareVerdictRow) -> str:
+    """Return what each TFLM that is left needs, those that need the same together."""
+    groups: dict[int | None, list[str]] = {}
+    for each in row.by_snapshot:
+        groups.setdefault(each.smallest_arena, []).append(each.snapshot)
+    parts = []
+    for need, snapshots in groups.items():
+        span = snapshots[0] if len(snapshots) == 1 else f"{snapshots[-1]} to {snapshots[0]}"
+        parts.append(f"{span} {'fails' if need is None else _bytes(need)}")
+    return ", ".join(parts)
+
+
+def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
+    needed, multiple_of_16 = row.smallest_arena, row.smallest_arena_multiple_of_16
+    if row.missing_operators:
+        names = ", ".join(row.missing_operators)
+        needs = "" if multiple_of_16 is None else f"; its arena would be {_bytes(multiple_of_16)}"
+        not_found = (f"Didn't find op for builtin opcode '{row.missing_operators[0]}'",)
+        return f"not registered: {names}; AllocateTensors() will fail{_printed(not_found, document)}{needs}"
+    if needed is None or multiple_of_16 is None:
+        return printable(row.reason, 400)
+    if row.arena_size is None:
+        return (
+            f"needs {_bytes(multiple_of_16)}; which arena it gets is not said: "
+            "name it with --arena-symbol, or its size with --limit"
+        )
+    if row.fits:
+        spare = row.arena_size - multiple_of_16
+        if spare < 0:
+            return f"{_bytes(needed)} are enough, though the smallest multiple of 16 is not here"
+        return f"needs {_bytes(multiple_of_16)}" + (f"; you can give back {_bytes(spare)}" if spare else ", all of it")
+    failure = (
+        f"too small by {_bytes(needed - row.arena_size)}: AllocateTensors() will fail{_printed(row.log, document)}"
+    )
+    return f"{failure}; {_remedy(multiple_of_16, row.arena_size, row.ram_free)}"
+
+
+def _remedy(needed: int, size: int, free: int | None) -> str:
+    if free is None:
+        return f"set {_bytes(needed)}"
+    if needed - size <= free:
+        return f"{_bytes(free)} of RAM are free: set {_bytes(needed)}"
+    return f"it needs {_bytes(needed)}, and only {_bytes(free)} of RAM are free"
+
+
+def _printed(log: tuple[str, ...], document: FirmwareDocument) -> str:
+    if not log or not log[0] or not document.prints_messages:
+        return " without a message"
+    return f" and print `{printable(log[0], 200)}`"
