@@ -64,7 +64,7 @@ WALLS = {
     "pandas": {"sweeps/sweep.py"},
     "pyarrow": {"sweeps/tables.py"},
     "fsspec": {"sweeps/urls.py"},
-    "matplotlib": {"report/figures.py"},
+    "matplotlib": {"report/drawings.py"},
 }
 
 

@@ -51,7 +51,7 @@ def python(code: str) -> str:
 
 def test_help_shows_the_api() -> None:
     shown = python("import pydoc, tflm_sim; print(pydoc.plain(pydoc.render_doc(tflm_sim)))")
-    for name in ("class Simulation", "shrink(", "load(", "arena_figure("):
+    for name in ("class Simulation", "shrink(", "load(", "draw_arena("):
         assert name in shown
 
 

@@ -54,11 +54,11 @@ from tflm_sim.ops.requests import TempTensor as TempTensor
 from tflm_sim.planners.buffers import Buffer as Buffer
 from tflm_sim.planners.compare import compare as compare_planners
 from tflm_sim.planners.problem import Problem as Problem
-from tflm_sim.report.figures import arena_figure as arena_figure
-from tflm_sim.report.figures import live_bytes_figure as live_bytes_figure
-from tflm_sim.report.figures import planners_figure as planners_figure
-from tflm_sim.report.figures import tail_figure as tail_figure
-from tflm_sim.report.figures import two_figures_figure as two_figures_figure
+from tflm_sim.report.drawings import draw_arena as draw_arena
+from tflm_sim.report.drawings import draw_live_bytes as draw_live_bytes
+from tflm_sim.report.drawings import draw_planners as draw_planners
+from tflm_sim.report.drawings import draw_tail as draw_tail
+from tflm_sim.report.drawings import draw_two_sets as draw_two_sets
 from tflm_sim.report.shrunk import shrunk_lines as shrunk_lines
 from tflm_sim.report.take_picture import take_picture as take_picture
 from tflm_sim.report.trace import trace_line as trace_line
@@ -114,21 +114,23 @@ __all__ = [
     "UsageError",
     "VerificationFailed",
     "__version__",
-    "arena_figure",
     "arena_objective",
     "compare_planners",
     "double_batch",
+    "draw_arena",
+    "draw_live_bytes",
+    "draw_planners",
+    "draw_tail",
+    "draw_two_sets",
     "encode",
     "head_problem",
     "invoke",
     "lifetimes",
     "lite_allocated",
     "lite_summaries",
-    "live_bytes_figure",
     "load",
     "open_port",
     "parse",
-    "planners_figure",
     "preset",
     "replay_script",
     "run_script",
@@ -139,10 +141,8 @@ __all__ = [
     "simulate",
     "smallest_arena",
     "sweep",
-    "tail_figure",
     "take_picture",
     "trace_line",
-    "two_figures_figure",
     "verify",
     "with_offline_plan",
 ]

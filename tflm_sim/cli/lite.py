@@ -148,7 +148,7 @@ def _draw(name: str, answer: Answer, settings: Settings, args: argparse.Namespac
         return
     form = Path(args.output).suffix.lower()
     if form == ".png":
-        from tflm_sim.report.figures import write_png
+        from tflm_sim.report.drawings import write_png
 
         write_png(args.output, pictures[:2])
     elif form == ".json":

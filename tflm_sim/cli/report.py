@@ -150,7 +150,7 @@ def _boards(model: str, names: str) -> list[tuple[str, ...]]:
 
 def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture]) -> None:
     if form == "png":
-        from tflm_sim.report.figures import write_png
+        from tflm_sim.report.drawings import write_png
 
         if args.output == "-":
             raise UsageError("a PNG file needs a name: -o picture.png")

@@ -27,7 +27,7 @@ _MARK, _SOFT = "#c81e4a", "#5c6877"
 _KIB = 1024
 
 
-def arena_figure(pictures: Picture | Sequence[Picture], *, width: float = 11, height: float = 6.5) -> Figure:
+def draw_arena(pictures: Picture | Sequence[Picture], *, width: float = 11, height: float = 6.5) -> Figure:
     """Return the picture of an arena, or of several side by side: bytes to the right, time downwards.
 
     Args:
@@ -44,7 +44,7 @@ def arena_figure(pictures: Picture | Sequence[Picture], *, width: float = 11, he
     return figure
 
 
-def live_bytes_figure(pictures: Picture | Sequence[Picture], *, width: float = 11, height: float = 3.6) -> Figure:
+def draw_live_bytes(pictures: Picture | Sequence[Picture], *, width: float = 11, height: float = 3.6) -> Figure:
     """Return the live bytes of the head over Invoke(), with the size of the head that the planner made of them."""
     rows = [pictures] if isinstance(pictures, Picture) else list(pictures)
     figure = _figure(width, height)
@@ -59,7 +59,7 @@ def live_bytes_figure(pictures: Picture | Sequence[Picture], *, width: float = 1
     return figure
 
 
-def tail_figure(picture: Picture, *, width: float = 9, height: float = 3.6) -> Figure:
+def draw_tail(picture: Picture, *, width: float = 9, height: float = 3.6) -> Figure:
     """Return who holds the tail, as bars: the bytes that were asked for, and the padding."""
     groups = sorted(picture.size.answer.tail.groups, key=lambda row: row.used)
     figure = _figure(width, height)
@@ -76,7 +76,7 @@ def tail_figure(picture: Picture, *, width: float = 9, height: float = 3.6) -> F
     return figure
 
 
-def planners_figure(problem: Problem, comparison: Comparison, *, width: float = 9, height: float = 3.6) -> Figure:
+def draw_planners(problem: Problem, comparison: Comparison, *, width: float = 9, height: float = 3.6) -> Figure:
     """Return the peaks of several planners as bars, and the lower bound as a line."""
     outcomes = [outcome for outcome in comparison.outcomes if outcome.plan is not None and not outcome.findings]
     outcomes.sort(key=lambda outcome: -(outcome.plan.peak if outcome.plan else 0))
@@ -94,7 +94,7 @@ def planners_figure(problem: Problem, comparison: Comparison, *, width: float = 
     return figure
 
 
-def two_figures_figure(
+def draw_two_sets(
     simulated: Mapping[str, int], measured: Mapping[str, int], *, width: float = 9, height: float = 3.6
 ) -> Figure:
     """Return two sets of numbers (bytes by name) as pairs of bars: what was simulated and what a board said."""
@@ -120,12 +120,12 @@ def two_figures_figure(
 
 
 def write_png(path: str, pictures: Sequence[Picture], *, dots_per_inch: int = 130) -> None:
-    """Write :func:`arena_figure` as a PNG file.
+    """Write :func:`draw_arena` as a PNG file.
 
     Raises:
         UsageError: matplotlib is not installed, or the file cannot be written.
     """
-    figure = arena_figure(pictures)
+    figure = draw_arena(pictures)
     with replacing_bytes(path) as file:
         figure.savefig(file, dpi=dots_per_inch, format="png")
 

@@ -113,7 +113,7 @@ def test_model_explorer_has_a_number_for_each_operator(residual: Picture, value:
 
 def test_png_is_written_where_matplotlib_is(residual: Picture, hostile: Model, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from tflm_sim.report.figures import write_png
+    from tflm_sim.report.drawings import write_png
 
     path = tmp_path / "picture.png"
     write_png(str(path), [residual, take_picture(hostile, M4)])
@@ -123,7 +123,7 @@ def test_png_is_written_where_matplotlib_is(residual: Picture, hostile: Model, t
 
 
 def test_without_matplotlib_the_extra_is_named(residual: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tflm_sim.report.figures import write_png
+    from tflm_sim.report.drawings import write_png
 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(UsageError, match=r"tflm_sim\[png\]"):
@@ -135,14 +135,14 @@ def test_figures_of_planners_tail_and_board_have_a_bar_for_each() -> None:
     from tflm_sim.answers.head_problem import head_problem
     from tflm_sim.answers.simulation import simulate
     from tflm_sim.planners.compare import compare
-    from tflm_sim.report import figures
+    from tflm_sim.report import drawings
 
     model = load(sample_path("residual"))
     problem = head_problem(simulate(model, preset("cortex-m4")), title="residual")
     comparison = compare(problem.buffers, ("greedy", "linear", "gpu_greedy_by_size"))
-    assert len(figures.planners_figure(problem, comparison).axes[0].patches) == 3
+    assert len(drawings.draw_planners(problem, comparison).axes[0].patches) == 3
     picture = take_picture(model, M4)
     groups = picture.size.answer.tail.groups
-    assert len(figures.tail_figure(picture).axes[0].patches) == 2 * len(groups)
-    assert len(figures.live_bytes_figure(picture).axes[0].lines) == 2
-    assert len(figures.two_figures_figure({"head": 1, "tail": 2}, {"head": 1, "tail": 3}).axes[0].patches) == 4
+    assert len(drawings.draw_tail(picture).axes[0].patches) == 2 * len(groups)
+    assert len(drawings.draw_live_bytes(picture).axes[0].lines) == 2
+    assert len(drawings.draw_two_sets({"head": 1, "tail": 2}, {"head": 1, "tail": 3}).axes[0].patches) == 4
