@@ -25,7 +25,7 @@ _HOMES = {
     "FreeTempBuffer": "tflm_sim.ops.requests",
     "FreeTempTensor": "tflm_sim.ops.requests",
     "KernelProbe": "tflm_sim.checks.kernel_probe",
-    "LiteSettings": "tflm_sim.lite.answer:Settings",
+    "LiteSettings": "tflm_sim.lite.answer",
     "ModelBuilder": "tflm_sim.model.build",
     "ModelError": "tflm_sim.errors",
     "Node": "tflm_sim.ops.op_model",

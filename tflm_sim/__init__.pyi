@@ -32,7 +32,7 @@ from tflm_sim.errors import UsageError as UsageError
 from tflm_sim.invocation.findings import Finding as Finding
 from tflm_sim.invocation.findings import FindingCode as FindingCode
 from tflm_sim.invocation.invoke import invoke as invoke
-from tflm_sim.lite.answer import Settings as LiteSettings
+from tflm_sim.lite.answer import LiteSettings as LiteSettings
 from tflm_sim.lite.answer import allocated as lite_allocated
 from tflm_sim.lite.answer import double_batch as double_batch
 from tflm_sim.lite.summary import summaries as lite_summaries

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from tflm_sim.documents import as_json
-from tflm_sim.lite.answer import LiteDocument, Settings, allocated, double_batch, machine_document
+from tflm_sim.lite.answer import LiteDocument, LiteSettings, allocated, double_batch, machine_document
 from tflm_sim.model.load import load
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 RECORD = SHARED / "mobile/litert-2.3.0.json.gz"
 CONFIGURATIONS = {
-    "optimized": Settings(),
-    "optimized_preserve_all": Settings(preserves_all_tensors=True),
-    "builtin_ref": Settings(kernels="reference"),
+    "optimized": LiteSettings(),
+    "optimized_preserve_all": LiteSettings(preserves_all_tensors=True),
+    "builtin_ref": LiteSettings(kernels="reference"),
 }
 
 

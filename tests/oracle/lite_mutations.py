@@ -1,4 +1,4 @@
-"""One fault put into a small model at random: a shape, a type, scales, a missing tensor, an option, a version."""
+"""One fault put into a small model at random: a shape, a type, scales, values, another tensor, an option, a version."""
 
 from __future__ import annotations
 
@@ -11,63 +11,116 @@ from tflm_sim.model.load import parse
 from tflm_sim.model.types import Buffer, Model, Operator, Quantization, Tensor, TensorType
 
 TYPES = tuple(TensorType[name] for name in ["FLOAT32", "INT8", "INT32", "INT64", "BOOL", "UINT8", "INT16", "FLOAT16"])
+WIDTHS = {
+    TensorType.INT8: 1,
+    TensorType.UINT8: 1,
+    TensorType.BOOL: 1,
+    TensorType.INT16: 2,
+    TensorType.FLOAT16: 2,
+    TensorType.FLOAT32: 4,
+    TensorType.INT32: 4,
+}
+LARGEST_CONSTANT = 10_000
 SCALES = (None, Quantization((0.5,), (0,)), Quantization((0.5,), (3,)), Quantization((1 / 256,), (-128,)))
 
 
+KINDS = ("shape", "type", "scale", "shape", "type", "inputs", "options", "version", "huge", "values", "values", "build")
+SIZES = (0, 7, 1000, 65536, 2**20, 2**24, 2**31 - 1, -1)
+NUMBERS = (-2, -1, 0, 0, 1, 1, 2, 3, 5, 7, 127)
+
+
 def mutated(data: bytes, seed: int) -> bytes:
-    """Return a model with one fault in the first operator of its first subgraph."""
+    """Return a model with one fault in an operator of its first subgraph."""
     rng, model = random.Random(seed), parse(data)
     graph = model.subgraphs[0]
-    operator = graph.operators[0]
+    place = rng.randrange(len(graph.operators))
+    operator = graph.operators[place]
     used = sorted({index for index in (*(operator.inputs or ()), *(operator.outputs or ())) if index >= 0})
-    kind = rng.choice(("shape", "type", "scale", "shape", "type", "inputs", "options", "version"))
+    kind = rng.choice(KINDS)
     if kind == "version":
         codes = [replace(code, version=rng.randint(1, 9)) for code in model.operator_codes]
         return encode(replace(model, operator_codes=tuple(codes)))
     tensors = list(graph.tensors)
-    if kind in ("shape", "type", "scale") and used:
+    if kind in ("inputs", "options"):
+        operator = _damaged(rng, kind, operator, len(tensors))
+    elif used:
         index = rng.choice(used)
         tensors[index], model = _changed(rng, kind, tensors[index], model)
-    elif kind in ("inputs", "options"):
-        operator = _damaged(rng, kind, operator)
-    graph = replace(graph, tensors=tuple(tensors), operators=(operator, *graph.operators[1:]))
+    operators = (*graph.operators[:place], operator, *graph.operators[place + 1 :])
+    graph = replace(graph, tensors=tuple(tensors), operators=operators)
     return encode(replace(model, subgraphs=(graph, *model.subgraphs[1:])))
 
 
 def _changed(rng: random.Random, kind: str, tensor: Tensor, model: Model) -> tuple[Tensor, Model]:
-    """Return a tensor with another shape, type or quantization; a constant's bytes are zeros that fit."""
+    """Return a tensor with another shape, type, quantization or values; a constant of another size gets new ones."""
     if kind == "scale":
         return replace(tensor, quantization=rng.choice(SCALES)), model
+    if kind == "build":
+        return _unbuildable(rng, tensor), model
     if kind == "type":
         tensor = replace(tensor, type=rng.choice(TYPES))
-    else:
-        shape = list(tensor.shape or ())
-        change = rng.choice(("longer", "shorter", "larger", "scalar"))
-        if change == "longer":
-            shape.insert(rng.randint(0, len(shape)), rng.choice((1, 2)))
-        elif change == "scalar":
-            shape = []
-        elif shape and change == "shorter":
-            shape.pop()
-        elif shape:
-            shape[rng.randrange(len(shape))] += 1
+    elif kind == "huge" and tensor.shape:
+        shape = list(tensor.shape)
+        shape[rng.randrange(len(shape))] = rng.choice(SIZES)
         tensor = replace(tensor, shape=tuple(shape))
-    if model.buffers[tensor.buffer].data is None:
+    elif kind == "shape":
+        tensor = replace(tensor, shape=_reshaped(rng, list(tensor.shape or ())))
+    count = prod(tensor.shape or ())
+    is_constant = tensor.buffer < len(model.buffers) and model.buffers[tensor.buffer].data is not None
+    if not is_constant or not 0 <= count < LARGEST_CONSTANT:
         return tensor, model
-    zeros = Buffer(memoryview(bytes(8 * prod(tensor.shape or ()))))
-    return replace(tensor, buffer=len(model.buffers)), replace(model, buffers=(*model.buffers, zeros))
+    values = [rng.choice(NUMBERS) if kind == "values" else 0 for _ in range(count)]
+    width = WIDTHS.get(tensor.type, 8)
+    data = Buffer(memoryview(b"".join(value.to_bytes(width, "little", signed=True) for value in values)))
+    return replace(tensor, buffer=len(model.buffers)), replace(model, buffers=(*model.buffers, data))
 
 
-def _damaged(rng: random.Random, kind: str, operator: Operator) -> Operator:
-    """Return an operator without one of its inputs, or with another number for an option."""
+def _unbuildable(rng: random.Random, tensor: Tensor) -> Tensor:
+    """Return a tensor that the runtime refuses while it reads the model, more often than not."""
+    scales, zeros = rng.choice((0, 1, 2, 3)), rng.choice((0, 1, 2, 3))
+    axis = rng.choice((0, 0, 1, 7, -1))
+    quantization = Quantization((0.5,) * scales, (0,) * zeros, quantized_dimension=axis)
+    changes = (
+        {"quantization": quantization},
+        {"quantization": quantization},
+        {"buffer": 99},
+        {"is_variable": True},
+        {"type": 99},
+    )
+    return replace(tensor, **rng.choice(changes))
+
+
+def _reshaped(rng: random.Random, shape: list[int]) -> tuple[int, ...]:
+    change = rng.choice(("longer", "shorter", "larger", "scalar"))
+    if change == "longer":
+        shape.insert(rng.randint(0, len(shape)), rng.choice((1, 2)))
+    elif change == "scalar":
+        shape = []
+    elif shape and change == "shorter":
+        shape.pop()
+    elif shape:
+        place = rng.randrange(len(shape))
+        shape[place] = min(shape[place] + 1, max(SIZES))
+    return tuple(shape)
+
+
+def _damaged(rng: random.Random, kind: str, operator: Operator, tensors: int) -> Operator:
+    """Return an operator without one of its inputs or with another one, or with another number for an option."""
     inputs = list(operator.inputs or ())
     if kind == "inputs" and inputs:
-        if rng.random() < 0.5:
+        change = rng.choice(("absent", "fewer", "other"))
+        if change == "fewer":
             inputs.pop()
         else:
-            inputs[rng.randrange(len(inputs))] = -1
+            inputs[rng.randrange(len(inputs))] = -1 if change == "absent" else rng.randrange(tensors)
         return replace(operator, inputs=tuple(inputs))
-    numbers = sorted(name for name, value in operator.options.items() if type(value) is int)
+    numbers = sorted(name for name, value in operator.options.items() if isinstance(value, int | tuple))
     if kind == "options" and numbers:
-        return replace(operator, options={**operator.options, rng.choice(numbers): rng.choice((0, 1, 2, 3, 5))})
+        name = rng.choice(numbers)
+        value, number = operator.options[name], rng.choice(NUMBERS)
+        if isinstance(value, tuple):
+            value = tuple(number if rng.random() < 0.5 else one for one in value)
+        else:
+            value = not value if isinstance(value, bool) else number
+        return replace(operator, options={**operator.options, name: value})
     return operator

@@ -10,7 +10,7 @@ import argparse
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, pair, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import UsageError
-from tflm_sim.lite.answer import LiteDocument, Settings, allocated, machine_document
+from tflm_sim.lite.answer import LiteDocument, LiteSettings, allocated, machine_document
 from tflm_sim.model.load import load
 from tflm_sim.report.difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
@@ -84,7 +84,7 @@ def _lite(args: argparse.Namespace, allowed: int | None) -> int:
 def _lite_document(source: str) -> LiteDocument:
     if source.endswith(".json"):
         return read_lite_document(source)
-    return machine_document(source, allocated(load(source, strict=False), Settings()))
+    return machine_document(source, allocated(load(source, strict=False), LiteSettings()))
 
 
 def _document(source: str, args: argparse.Namespace) -> SizeDocument:

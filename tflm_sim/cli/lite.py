@@ -15,7 +15,7 @@ from tflm_sim.lite.answer import (
     Answer,
     FileName,
     LiteDocument,
-    Settings,
+    LiteSettings,
     allocated,
     double_batch,
     machine_document,
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where the runtime refuses a model."""
     if args.threads < 1:
         raise UsageError(f"--threads {args.threads}: at least 1")
-    settings = Settings(args.kernels, args.preserve_all, args.threads)
+    settings = LiteSettings(args.kernels, args.preserve_all, args.threads)
     if args.jsonl:
         return _jsonl(args, settings)
     if args.delegate == "xnnpack":
@@ -113,7 +113,7 @@ def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(name: str, model: Model, answer: Answer, settings: Settings, args: argparse.Namespace) -> None:
+def _show(name: str, model: Model, answer: Answer, settings: LiteSettings, args: argparse.Namespace) -> None:
     if args.json:
         say_json(machine_document(name, answer))
         return
@@ -130,7 +130,7 @@ def _show(name: str, model: Model, answer: Answer, settings: Settings, args: arg
         say(_on_micro(model, args.target))
 
 
-def _draw(name: str, answer: Answer, settings: Settings, args: argparse.Namespace) -> None:
+def _draw(name: str, answer: Answer, settings: LiteSettings, args: argparse.Namespace) -> None:
     from tflm_sim.report.lite_picture import lite_pictures
     from tflm_sim.report.map import map_lines
     from tflm_sim.report.page import write_page
@@ -190,7 +190,7 @@ def _on_micro(model: Model, target: str) -> str:
     return f"TFLM on {target} needs {format_size(simulation.smallest.size)}, interpreter and all"
 
 
-def _answer(model: Model, settings: Settings, args: argparse.Namespace) -> Answer:
+def _answer(model: Model, settings: LiteSettings, args: argparse.Namespace) -> Answer:
     shapes = [_resized(model, text) for text in args.resize]
     return allocated(model, settings, shapes=double_batch if args.double_batch else shapes or None)
 
@@ -213,7 +213,7 @@ def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
     return found[0], sizes
 
 
-def _jsonl(args: argparse.Namespace, settings: Settings) -> int:
+def _jsonl(args: argparse.Namespace, settings: LiteSettings) -> int:
     code = 0
     for name in args.models:
         try:

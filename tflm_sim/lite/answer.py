@@ -32,7 +32,7 @@ LEFT_OUT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LiteSettings:
     """How the interpreter is made.
 
     Attributes:
@@ -67,7 +67,7 @@ class Answer:
 
 
 def allocated(
-    model: Model, settings: Settings, *, shapes: Resizes | Callable[[Subgraph], Resizes] | None = None
+    model: Model, settings: LiteSettings, *, shapes: Resizes | Callable[[Subgraph], Resizes] | None = None
 ) -> Answer:
     """Return a model after AllocateTensors; with ``shapes``, even none, resized by them and allocated again.
 
@@ -92,7 +92,7 @@ def double_batch(subgraph: Subgraph) -> Resizes:
     return [(index, (2 * shape[0], *shape[1:])) for index, shape in rows if shape]
 
 
-def _built(model: Model, settings: Settings) -> Answer:
+def _built(model: Model, settings: LiteSettings) -> Answer:
     try:
         interpreter = build_interpreter(
             model,

@@ -138,7 +138,7 @@ def size_of(tensor: Tensor, storage: Storage, element_bytes: int) -> int | UInt2
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StrategyResult:
     """What a strategy makes of the tensors.
 
     Attributes:
@@ -154,7 +154,7 @@ class Row:
     offsets_bytes: int | None
 
 
-def strategies(subgraph: Subgraph, what: Taken, storage: Storage, *, element_bytes: int = 4) -> list[Row]:
+def strategies(subgraph: Subgraph, what: Taken, storage: Storage, *, element_bytes: int = 4) -> list[StrategyResult]:
     """Return a row for each of the delegate's memory strategies.
 
     Args:
@@ -175,18 +175,18 @@ def _row(
     records: Sequence[TensorUsageRecord[int | UInt2 | UInt3 | BHWC]],
     storage: Storage,
     element_bytes: int,
-) -> Row:
+) -> StrategyResult:
     try:
         objects = assign_objects_to_tensors(records, strategy)
     except PlanningError:
-        return Row(strategy.value, None, None, None)
+        return StrategyResult(strategy.value, None, None, None)
     offsets = None
     if storage is Storage.BUFFER:
         plain = [record for record in records if isinstance(record.tensor_size, int)]
         offsets = assign_offsets_to_tensors(plain, strategy).total_size  # type: ignore[arg-type]
     sizes = [_bytes(size, element_bytes) for size in objects.object_sizes]
     total = None if storage is Storage.BHWC else sum(sizes)
-    return Row(strategy.value, len(sizes), total, offsets)
+    return StrategyResult(strategy.value, len(sizes), total, offsets)
 
 
 def _bytes(size: int | UInt2 | UInt3 | BHWC, element_bytes: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import prod
 
 from tflm_sim.errors import PrepareError
+from tflm_sim.lite.kernels.types import type_number
 from tflm_sim.model.types import TensorType
 
 _BITS = {
@@ -46,11 +47,24 @@ def bytes_required(tensor_type: int, shape: tuple[int, ...]) -> int:
     if any(dimension < 0 for dimension in shape) or elements >= 2**64:
         message = "tflite/util.cc BytesRequired number of elements overflowed.\n"
         raise PrepareError(f"a tensor of shape {shape}: {message.strip()}", device_message=message)
+    return (elements * _bits(tensor_type) + 7) // 8
+
+
+def element_size(tensor_type: int) -> int:
+    """Return the bytes of one element, unpacked: at least 1.
+
+    Raises:
+        PrepareError: A type that has no size.
+    """
+    return max(_bits(tensor_type) // 8, 1)
+
+
+def _bits(tensor_type: int) -> int:
     bits = {int(known): size for known, size in _BITS.items()}.get(tensor_type)
     if bits is None:
         message = (
-            f"Type {tensor_type} is unsupported. Only float16, float32, float64, int2, int4, int8, int16, int32, "
-            "int64, uint8, uint64, bool, complex64 and complex128 supported currently."
+            f"Type {type_number(tensor_type)} is unsupported. Only float16, float32, float64, int2, int4, int8, int16, "
+            "int32, int64, uint8, uint64, bool, complex64 and complex128 supported currently."
         )
         raise PrepareError(message, device_message=message)
-    return (elements * bits + 7) // 8
+    return bits

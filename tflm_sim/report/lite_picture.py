@@ -5,7 +5,7 @@ What the planner placed are residents; the persistent arena is drawn behind the 
 
 from __future__ import annotations
 
-from tflm_sim.lite.answer import RUNTIME, Answer, Settings
+from tflm_sim.lite.answer import RUNTIME, Answer, LiteSettings
 from tflm_sim.lite.summary import Summary, summaries
 from tflm_sim.report.document import ModelFacts
 from tflm_sim.report.picture import Block, LiteSize, Moment, Picture, Resident, RuntimeName, Step
@@ -16,13 +16,13 @@ _CATEGORIES = {"input": "input", "output": "output", "activation": "activation",
 _PERSISTENT = "variable tensors"
 
 
-def lite_pictures(path: str, answer: Answer, settings: Settings) -> list[Picture]:
+def lite_pictures(path: str, answer: Answer, settings: LiteSettings) -> list[Picture]:
     """Return a picture of each subgraph that was planned and has operators."""
     rows = [summary for summary in summaries(answer) if summary.ops]
     return [_picture(path, answer, settings, summary) for summary in rows]
 
 
-def _picture(path: str, answer: Answer, settings: Settings, summary: Summary) -> Picture:
+def _picture(path: str, answer: Answer, settings: LiteSettings, summary: Summary) -> Picture:
     blocks = tuple(
         Block(_PERSISTENT, summary.arena_bytes + offset, size, 0, 1, len(summary.persistent) + 1, name, 0)
         for _, name, size, offset in summary.persistent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tflm_sim.lite.answer import Settings, allocated
+from tflm_sim.lite.answer import LiteSettings, allocated
 from tflm_sim.lite.flex import allowlist, flex_ops
 from tflm_sim.lite.gpu import Storage, size_of, strategies, taken
 from tflm_sim.lite.graph_info import Tensor
@@ -19,7 +19,7 @@ def chain(ops):
     for op, source, result in zip(ops, tensors, tensors[1:], strict=False):
         builder.operator(op, [source], [result])
     model = parse(builder.build(inputs=tensors[:1], outputs=tensors[-1:]))
-    return allocated(model, Settings()).subgraphs[0]
+    return allocated(model, LiteSettings()).subgraphs[0]
 
 
 def test_the_delegate_takes_the_largest_partition():

@@ -14,6 +14,7 @@ from tflm_sim.errors import SimulatedFailure
 from tflm_sim.lite.graph_info import NO_TYPE, OPTIONAL_TENSOR, AllocationType, Runtime, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call
+from tflm_sim.model.types import TensorType
 
 _HANDLE_BYTES = 4
 _HANDLES = (t.RESOURCE, t.VARIANT)
@@ -29,6 +30,8 @@ def _copy_inputs(call: Call, inputs: tuple[int, ...], child: Runtime) -> None:
     for index, target in zip(inputs, child.inputs, strict=True):
         if target == OPTIONAL_TENSOR:
             continue
+        if index == OPTIONAL_TENSOR:
+            raise call.abort("a subgraph needs an input that is absent")
         source, tensor = call.subgraph.tensors[index], child.tensors[target]
         try:
             child.resize_input(target, source.shape)
@@ -80,6 +83,10 @@ def _branches(call: Call, branches: list[Runtime], *, lends_types: bool = False)
         call.ensure_equal("num_outputs", call.output_count, len(child.outputs), "subgraph->outputs().size()")
     for child in branches:
         child.remove_unused_inputs()
+    if lends_types:
+        kinds = [tensor.type for child in branches for tensor in _outputs(child)]
+        for kind in kinds:
+            call.ensure_type_numbers("branch_output->type", kind, TensorType(kinds[0]), "first_branch_type")
     for child in branches:
         _copy_inputs(call, inputs, child)
     for child in branches:

@@ -316,14 +316,14 @@ def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, val
         order = (weights.shape[1], weights.shape[2], weights.shape[0], weights.shape[3])
         dynamic_temporary(call, tensors["transposed_weights"], weights.type, order if weights.is_constant else None)
     if is_integer:
-        call.ensure_affine("weights", weights)
-        text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == channels_out)"
-        call.ensure(len(weights.scales) in (1, weights.shape[0]), text)
         stored = call.option("quantized_bias_type", t.FLOAT32)
         usual = t.INT64 if value.type == t.INT16 else t.INT32
         kind = stored if value.type == t.INT16 and stored != t.FLOAT32 else usual
         tensors["scratch"].type = kind
         dynamic_temporary(call, tensors["scratch"], kind, wanted if is_known else None)
+        call.ensure_affine("weights", weights)
+        text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == channels_out)"
+        call.ensure(len(weights.scales) in (1, weights.shape[0]), text)
     if is_hybrid:
         pixels = (value.elements // weights.shape[3],)
         call.temporary(taken["input_quantized"], t.INT8, value.shape)

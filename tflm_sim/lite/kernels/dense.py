@@ -153,7 +153,7 @@ def batch_matmul(call: Call) -> None:
     call.temporary(first, left.type, _swapped(left.shape))
     kept = _PERSISTENT if right.is_constant else AllocationType.ARENA_RW
     call.temporary(first + 1, right.type, _swapped(right.shape), kept)
-    if is_hybrid and min(left.rank, right.rank) > 1:
+    if is_hybrid:
         rows = left.shape[-1 if adj_x else -2]
         units = right.shape[-2 if adj_y else -1]
         batches = prod(left.shape[:-2]) * rows
@@ -252,7 +252,21 @@ def embedding_lookup(call: Call) -> None:
     call.ensure_equal("NumDimensions(lookup)", lookup.rank, 1)
     call.ensure_type_numbers("lookup->type", lookup.type, t.INT32)
     call.ensure(value.rank >= 2, "NumDimensions(value) >= 2")
+    if value.quantization is not None:
+        _check_embedding(call, value, output)
     call.resize(output, (lookup.shape[0], *value.shape[1:]))
+
+
+def _check_embedding(call: Call, value: Tensor, output: Tensor) -> None:
+    assert value.quantization is not None, "only a quantized table is checked"
+    kinds = (t.UINT8, t.INT8, t.INT4, t.INT2)
+    if value.type in kinds and output.type == t.FLOAT32:
+        call.ensure(value.quantization.zero_point[0] == 0, "qparams->zero_point->data[0] == 0")
+    if len(value.scales) > 1:
+        call.ensure_type_in("value->type", value.type, *kinds)
+        call.ensure_type_in("output->type", output.type, t.FLOAT32, t.FLOAT16)
+        call.ensure(value.quantization.quantized_dimension == 0, "qparams->quantized_dimension == 0")
+        call.ensure(len(value.scales) == value.shape[0], "qparams->scale->size == row_size")
 
 
 def embedding_lookup_sparse(call: Call) -> None:

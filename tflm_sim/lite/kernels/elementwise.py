@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 
-from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import Tensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, checked_log2, values_of
+from tflm_sim.lite.kernels.arithmetic import binary_shape
+from tflm_sim.lite.kernels.call import Call, checked_log2
 
 _BYTES = (t.UINT8, t.INT8)
 _NAMES = ("input1", "input2")
@@ -23,6 +22,20 @@ def same_shape(call: Call) -> None:
     value, output = call.input(0), call.output()
     call.ensure_types("input->type", value.type, output.type, "output->type")
     call.resize(output, value.shape)
+
+
+def hard_swish(call: Call) -> None:
+    """HARD_SWISH: quantized, its output is not coarser than a 128th of its input by a power of two."""
+    call.counts(1)
+    value, output = call.input(0), call.output()
+    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.resize(output, value.shape)
+    if output.type in _BYTES:
+        for tensor, name in ((value, "input"), (output, "output")):
+            call.ensure(tensor.zero_point >= -(2**15), f"{name}->params.zero_point >= INT16_MIN")
+            call.ensure(tensor.zero_point < 2**15, f"{name}->params.zero_point <= INT16_MAX")
+        multiplier = value.scale / 128 / output.scale if output.scale else 0.0
+        call.ensure(math.frexp(multiplier)[1] <= 0, "params->output_multiplier_exponent <= 0")
 
 
 def takes_type(call: Call) -> None:
@@ -94,8 +107,10 @@ def softmax(call: Call) -> None:
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
     if value.type == output.type == t.INT8:
         call.ensure_equal("output->params.zero_point", output.zero_point, -128)
+        call.ensure_near("output->params.scale", output.scale, 1 / 256, "1.f / 256")
     elif value.type == output.type == t.INT16:
         call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+        call.ensure_near("output->params.scale", output.scale, 1 / 32768, "1.f / 32768")
     call.resize(output, value.shape)
 
 
@@ -120,91 +135,6 @@ def prelu(call: Call) -> None:
     call.ensure(value.shape == output.shape, "HaveSameShapes(input, output)")
 
 
-def _binary_shape(call: Call) -> tuple[int, ...]:
-    one, other = call.input(0), call.input(1)
-    return one.shape if one.shape == other.shape else call.broadcast(one, other)
-
-
-def add(call: Call) -> None:
-    """ADD and SUB: 16-bit values are symmetric, and may need scales that are powers of two."""
-    call.counts(2)
-    one, other, output = call.input(0), call.input(1), call.output()
-    call.ensure_types("input1->type", one.type, other.type, "input2->type")
-    output.type = other.type
-    shape = _binary_shape(call)
-    is_quantized = one.quantization is not None or call.source == "sub.cc"
-    if one.type == t.INT16 and is_quantized:
-        for tensor, name in ((one, "input1"), (other, "input2"), (output, "output")):
-            call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=-1)
-    if output.type in _BYTES:
-        _check_scales(one, other, output)
-    call.resize(output, shape)
-
-
-def _check_scales(one: Tensor, other: Tensor, output: Tensor) -> None:
-    """Halt where a multiplier is not between 0 and 1 (QuantizeMultiplierSmallerThanOneExp)."""
-    if not (one.scale > 0 and other.scale > 0 and output.scale > 0):
-        message = "the process is aborted: a scale is 0, so that a multiplier is not between 0 and 1"
-        raise PrepareError(message, device_message="", status="abort")
-
-
-_MULTIPLIED = (
-    t.FLOAT32,
-    t.FLOAT16,
-    t.INT32,
-    t.INT64,
-    t.COMPLEX64,
-    t.INT16,
-    t.UINT32,
-    t.UINT8,
-    t.INT8,
-)
-
-
-def multiply(call: Call) -> None:
-    """MUL: the product of two constants is a constant."""
-    call.counts(2)
-    one, other, output = call.input(0), call.input(1), call.output()
-    call.ensure_types("input1->type", one.type, other.type, "input2->type")
-    if output.type == t.COMPLEX64 and call.activation:
-        raise call.failure("Activation is not allowed for COMPLEX64 input.")
-    shape = _binary_shape(call)
-    if one.is_known and other.is_known:
-        call.store(output, shape, [0] * math.prod(shape))
-        if output.type not in _MULTIPLIED:
-            names = "FLOAT32, COMPLEX32, INT8, INT16, INT32, INT64 and quantized UINT8"
-            raise call.failure(f"Mul only supports {names} now, got {t.type_number(output.type)}.")
-        if output.type == one.type:
-            call.store(output, shape, _product(one, other, shape, call.activation))
-        return
-    call.resize(output, shape)
-
-
-def _product(one: Tensor, other: Tensor, shape: tuple[int, ...], activation: int) -> list[float]:
-    """Return the products of two constants; of quantized ones, whose values decide no shape, zeros."""
-    count = math.prod(shape)
-    left, right = values_of(one), values_of(other)
-    if one.quantization is not None or len(left) < one.elements or len(right) < other.elements:
-        return [0] * count
-    pairs = zip(spread(left, one.shape, shape), spread(right, other.shape, shape), strict=True)
-    low, high = {1: (0, math.inf), 2: (-1, 1), 3: (0, 6)}.get(activation, (-math.inf, math.inf))
-    return [min(max(x * y, low), high) for x, y in pairs]
-
-
-def spread(values: tuple[float, ...], own: tuple[int, ...], shape: tuple[int, ...]) -> list[float]:
-    """Return the values of a tensor of shape ``own``, broadcast to ``shape``."""
-    sizes = (1,) * (len(shape) - len(own)) + own
-    result = []
-    for place in range(math.prod(shape)):
-        index, step, rest = 0, 1, place
-        for size, whole in zip(reversed(sizes), reversed(shape), strict=True):
-            rest, at = divmod(rest, whole)
-            index += (at if size > 1 else 0) * step
-            step *= size
-        result.append(values[index])
-    return result
-
-
 def binary(call: Call) -> None:
     """Two inputs of one type, whose type the output takes: DIV, MAXIMUM, BITWISE_XOR and their like."""
     call.counts(2)
@@ -219,7 +149,7 @@ def binary(call: Call) -> None:
     if allowed and one.type not in allowed:
         raise call.failure(message.format(t.type_name(one.type)))
     output.type = one.type
-    call.resize(output, _binary_shape(call))
+    call.resize(output, binary_shape(call))
 
 
 # What some of these kernels accept, and what they say of other types.
@@ -239,7 +169,7 @@ def comparison(call: Call) -> None:
         call.ensure(one.type != t.STRING, "input1->type != kTfLiteString")
     call.ensure_types("input1->type", one.type, other.type, "input2->type")
     output.type = t.BOOL
-    call.resize(output, _binary_shape(call))
+    call.resize(output, binary_shape(call))
 
 
 _FLOAT, _FIXED = (t.FLOAT32,), (t.FLOAT32, t.INT8, t.INT16)

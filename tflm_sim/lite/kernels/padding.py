@@ -59,6 +59,7 @@ def mirror_pad(call: Call) -> None:
     rank = "NumDimensions(input)"
     call.ensure_equal("SizeOfDimension(padding_matrix, 0)", matrix.shape[0], value.rank, rank)
     call.ensure_equal("SizeOfDimension(padding_matrix, 1)", matrix.shape[1], 2)
+    call.ensure_same_parameters("input_tensor", value, "output_tensor", output)
     if not matrix.is_known:
         call.dynamic(output)
         return
@@ -75,6 +76,9 @@ def mirror_pad(call: Call) -> None:
     call.resize(output, shape)
 
 
+_REVERSED = (t.INT32, t.FLOAT32, t.UINT8, t.INT8, t.INT16, t.INT64, t.BOOL, t.FLOAT16, t.BFLOAT16)
+
+
 def reverse(call: Call) -> None:
     """REVERSE_V2."""
     call.counts(2)
@@ -82,6 +86,8 @@ def reverse(call: Call) -> None:
     call.ensure_equal("NumDimensions(axis)", axis.rank, 1)
     call.ensure(value.rank <= 8, "NumDimensions(input) <= 8")
     call.ensure(value.rank >= axis.elements, "NumDimensions(input) >= NumElements(axis)")
+    if value.type not in _REVERSED:
+        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by reverse.")
     if axis.type != t.INT32:
         raise call.failure(f"Axis Type '{t.type_name(axis.type)}' is not supported by reverse.")
     call.ensure_types("output->type", output.type, value.type, "input->type")
@@ -143,6 +149,7 @@ def _batch_operands(call: Call, margins: str) -> tuple[Tensor, Tensor, Tensor, T
     call.ensure(value.rank <= 4, "NumDimensions(op_context.input) <= kInputMaxDimensionNum")
     compare = call.ensure_types if margins == "paddings" else call.ensure_type_numbers
     compare("op_context.input->type", value.type, output.type, "op_context.output->type")
+    call.ensure_same_parameters("op_context.input", value, "op_context.output", output)
     return value, block, margin, output
 
 

@@ -274,6 +274,8 @@ def bidirectional_rnn(call: Call) -> None:
     value, forward, backward = call.input(0), call.input(1), call.input(5)
     hidden = [call.input(4), call.input(8)]
     auxiliary = call.optional_input(9) if call.optional_input(10) is not None else None
+    weights = [call.optional_input(place) is None for place in (10, 11)]
+    call.ensure(weights[0] == weights[1], "aux_inputs_weights_or_none")
     call.ensure_types("input->type", value.type, t.FLOAT32)
     call.ensure_equal("input->dims->size", value.rank, 3)
     for name, tensor in (("fw", forward), ("bw", backward)):

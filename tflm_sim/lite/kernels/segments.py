@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import NO_TYPE, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.tensor_bytes import element_size
 
 _INDICES = (t.INT32, t.INT64)
 
@@ -190,9 +192,16 @@ def stablehlo_pad(call: Call) -> None:
     value, padding = call.input(0), call.input(1)
     call.ensure(value.type == padding.type, "input_tensor->type == padding_value_tensor->type")
     call.ensure_equal("padding_value_count", padding.elements, 1)
+    try:
+        element_size(value.type)
+    except PrepareError as failure:
+        call.subgraph.reports.append(failure.device_message)
+        call.ensure(False, "GetSizeOfType(context, input_tensor->type, &element_size) == kTfLiteOk")
     limits = "between 1 and the maximum supported rank."
     call.ensure_message(1 <= value.rank <= _LARGEST_RANK, f"StableHLO Pad input rank must be {limits}")
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
+    is_outward = all(gap >= 0 for gap in call.vector("interior_padding")[: value.rank])
+    call.ensure_message(is_outward, "StableHLO Pad interior padding must be non-negative.")
     rows = zip(value.shape, *((*call.vector(name), *(0,) * _LARGEST_RANK) for name in names), strict=False)
     shape = [size + max(size - 1, 0) * gap + low + high for size, low, high, gap in rows]
     output = call.output()
@@ -258,10 +267,15 @@ def _windows(shape: Shape, sizes: Shape, strides: Shape, dilations: Shape) -> li
     return result
 
 
+_GATHERED = (t.BFLOAT16, t.FLOAT16, t.FLOAT32, t.UINT8, t.INT8, t.INT16, t.INT64, t.INT32, t.STRING, t.BOOL)
+
+
 def gather_nd(call: Call) -> None:
     """GATHER_ND."""
     call.counts(2)
     value, indices, output = call.input(0), call.input(1), call.output()
+    if value.type not in _GATHERED:
+        raise call.failure(f"Params of type '{t.type_name(value.type)}' are not supported by gather_nd.")
     if indices.type not in (*_INDICES, t.INT16):
         raise call.failure(f"Indices of type '{t.type_name(indices.type)}' are not supported by gather_nd.")
     if value.rank < 1:

@@ -14,6 +14,7 @@ from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
 from tflm_sim.lite.kernels.strides import StridedSlice
+from tflm_sim.model.types import TensorType
 
 _INDICES = (t.INT32, t.INT64)
 _GATHERED = (
@@ -56,6 +57,8 @@ def _sliced(call: Call, value: Tensor, begin: Tensor, size: Tensor) -> list[int]
     call.ensure_equal("NumElements(size)", size.elements, value.rank, "input_dims")
     shape = []
     for whole, first, count in zip(value.shape, values_of(begin), values_of(size), strict=True):
+        if not 0 <= first <= whole:
+            raise call.failure("Invalid begin.")
         if count < -1:
             raise call.failure("Invalid size.")
         if count >= 0 and whole < first + count:
@@ -90,7 +93,9 @@ def strided_slice(call: Call) -> None:
     if not (strides.is_known and (call.option("offset") or (begin.is_known and end.is_known))):
         call.dynamic(output)
         return
-    asked = StridedSlice(call.options, value.shape, values_of(begin), values_of(end), values_of(strides))
+    asked = StridedSlice(
+        call.options, value.shape, begin.elements, values_of(begin), values_of(end), values_of(strides)
+    )
     call.ensure_message(0 not in asked.strides, "stride value has to be non-zero")
     if value.is_known and begin.is_known and end.is_known and value.type != t.STRING:
         values = values_of(value)
@@ -157,6 +162,11 @@ def _gathered(value: Tensor, positions: Tensor, axis: int, batch: int) -> list[f
     return result
 
 
+_CONCATENATED = (
+    *(t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT8, t.INT16, t.INT32, t.INT64, t.BOOL, t.UINT32, t.INT4),
+)
+
+
 def concatenation(call: Call) -> None:
     """CONCATENATION: of constants, a constant."""
     first = call.input(0)
@@ -166,12 +176,13 @@ def concatenation(call: Call) -> None:
     text = "axis < t0->dims->size || (t0->dims->size == 0 && axis == 0)"
     call.ensure(axis < first.rank or (first.rank == 0 and axis == 0), text)
     call.ensure_equal("params->activation", call.activation, 0, "kTfLiteActNone")
+    call.ensure(first.type in _CONCATENATED, "is_supported_type")
     values = [call.input(place) for place in range(call.input_count)]
     is_known, output = all(value.is_known for value in values), call.output()
     if is_known and first.rank == 0 and axis == 0 and first.type != t.INT4:
         for value in values[1:]:
             call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size")
-        call.store(output, (len(values),), [values_of(value)[0] for value in values])
+        call.store(output, (len(values),), [values_of(value, TensorType(first.type))[0] for value in values])
         return
     call.ensure(first.rank > 0, "t0->dims->size > 0")
     for value in values[1:]:
@@ -221,6 +232,8 @@ def pack(call: Call) -> None:
     axis += first.rank + 1 if axis < 0 else 0
     call.ensure(first.rank >= axis, "NumDimensions(input0) >= data->axis")
     call.ensure(axis >= 0, "data->axis >= 0")
+    if first.type not in (t.INT32, t.FLOAT32, t.UINT8, t.UINT32, t.INT8, t.INT16, t.INT64):
+        raise call.failure(f"Type '{t.type_name(first.type)}' is not supported by pack.")
     values = [call.input(place) for place in range(count)]
     for value in values[1:]:
         call.ensure(first.shape == value.shape, "HaveSameShapes(input0, input)")

@@ -12,6 +12,7 @@ from math import ceil, prod
 from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.tensor_bytes import element_size
 
 _RESHAPE_UTILS = "./tflite/kernels/internal/reshape_utils.h"
 
@@ -23,7 +24,7 @@ def reshape(call: Call) -> bool | None:
     output = call.output()
     if output.type == t.STRING:
         return None
-    value, shape = call.input(0), call.optional_input(1)
+    value, shape = call.operand(0, "input"), call.optional_input(1)
     if call.input_count == 1 or (shape is not None and shape.is_known):
         if value.is_known:
             output.free(AllocationType.PERSISTENT_RO)
@@ -284,14 +285,17 @@ def broadcast_args(call: Call) -> None:
         call.resize(output, (rank,))
         return
     rows = [(1,) * (rank - len(values)) + values for values in (values_of(one), values_of(other))]
-    call.store(output, (rank,), [max(pair) if 0 not in pair else 0 for pair in zip(*rows, strict=True)])
+    pairs = list(zip(*rows, strict=True))
+    if any(one != other and 1 not in (one, other) for one, other in pairs):
+        raise call.abort("two shapes do not broadcast")
+    call.store(output, (rank,), [other if one == 1 else one for one, other in pairs])
 
 
 def bitcast(call: Call) -> None:
     """BITCAST: the last dimension grows or goes with the size of an element."""
     call.counts(1)
     value, output = call.input(0), call.output()
-    size, other = ELEMENT_SIZES[value.type], ELEMENT_SIZES[output.type]
+    size, other = element_size(value.type), element_size(output.type)
     if size > other:
         call.resize(output, (*value.shape, size // other))
     elif size < other:
@@ -302,23 +306,6 @@ def bitcast(call: Call) -> None:
         call.resize(output, value.shape)
 
 
-ELEMENT_SIZES: dict[int, int] = {
-    t.BOOL: 1,
-    t.INT8: 1,
-    t.UINT8: 1,
-    t.INT16: 2,
-    t.UINT16: 2,
-    t.FLOAT16: 2,
-    t.BFLOAT16: 2,
-    t.INT32: 4,
-    t.UINT32: 4,
-    t.FLOAT32: 4,
-    t.INT64: 8,
-    t.UINT64: 8,
-    t.FLOAT64: 8,
-    t.COMPLEX64: 8,
-    t.COMPLEX128: 16,
-}
 """Bytes of an element, by type."""
 
 

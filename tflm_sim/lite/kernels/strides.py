@@ -1,101 +1,123 @@
 """What a STRIDED_SLICE asks for, once ellipsis, new axes and masks are written out.
 
-Source: tflite/kernels/strided_slice.cc, internal/strided_slice_logic.h @ google-ai-edge/LiteRT f67457790
+Source: tflite/kernels/strided_slice.cc BuildStridedSliceParams, ResizeOutputTensor, internal/reference/strided_slice.h
+@ google-ai-edge/LiteRT f67457790
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """One dimension of the input, new axes included.
+
+    Attributes:
+        size: Of the input; 1 for a new axis.
+        start, stop: Clamped to it.
+        stride: Not 0 in a slice that the kernel takes.
+        shrinks: Whether the slice lacks this dimension.
+    """
+
+    size: int
+    start: int
+    stop: int
+    stride: int
+    shrinks: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many elements are taken."""
+        return len(range(self.start, self.stop, self.stride)) if self.stride else 0
 
 
 class StridedSlice:
     """A slice of an array (immutable after it is made).
 
     Attributes:
-        shape: The input's shape, with a 1 for each new axis.
-        starts, stops, strides: By dimension of ``shape``; clamped to it.
-        shrinks: The dimensions that disappear.
+        strides: By dimension of the input, new axes included.
+        output_shape: The shape of the slice; of an offset slice, what the kernel computes without looking at the
+            input's size. Not to be asked for where a stride is 0.
+
+    Raises:
+        IndexError: The kernel reads a dimension or a value that is not there.
     """
 
     def __init__(
-        self,
-        options: Mapping[str, Any],
-        shape: tuple[int, ...],
-        begin: tuple[int, ...],
-        end: tuple[int, ...],
-        strides: tuple[int, ...],
+        self, options: Mapping[str, Any], shape: Shape, count: int, begin: Shape, end: Shape, strides: Shape
     ) -> None:
-        count = len(strides)
-        ellipsis, new_axis = options.get("ellipsis_mask", 0), options.get("new_axis_mask", 0)
-        added = sum(1 for place in range(count) if new_axis >> place & 1 and not ellipsis >> place & 1)
-        rank, rest = len(shape) + added, list(shape)
-        ellipsis_at = next((place for place in range(min(count, rank)) if ellipsis >> place & 1), None)
-        width = 1 if ellipsis_at is None else max(1, min(1 + rank - count, rank - ellipsis_at))
-        rows = []
-        for place in range(rank):
-            original = place
-            if ellipsis_at is not None and place >= ellipsis_at + width:
-                original = place - (width - 1)
-            is_inside = ellipsis_at is not None and ellipsis_at <= place < ellipsis_at + width
-            if is_inside or original >= count:
-                size = rest.pop(0)
-                rows.append((size, 0, size, 1, False))
-            elif new_axis >> original & 1:
-                rows.append((1, 0, 1, 1, False))
-            else:
-                rows.append(_row(options, original, rest.pop(0), begin, end, strides))
-        self.shape = tuple(row[0] for row in rows)
-        self.starts = tuple(row[1] for row in rows)
-        self.stops = tuple(row[2] for row in rows)
-        self.strides = tuple(row[3] for row in rows)
-        self.shrinks = frozenset(place for place, row in enumerate(rows) if row[4])
+        self._options = options
+        self._shape, self._begin, self._end, self._given = shape, begin, end, strides
+        self._axes = self._spread(count)
+        self.strides = tuple(axis.stride for axis in self._axes)
 
-    def _counts(self) -> list[int]:
-        rows = zip(self.starts, self.stops, self.strides, strict=True)
-        return [len(range(start, stop, stride)) if stride else 0 for start, stop, stride in rows]
+    def _mask(self, name: str, place: int) -> bool:
+        return bool(self._options.get(f"{name}_mask", 0) >> place & 1)
+
+    def _spread(self, count: int) -> list[_Axis]:
+        """Return the axes of the input, ``count`` of which the masks and values speak of."""
+        added = sum(self._mask("new_axis", place) and not self._mask("ellipsis", place) for place in range(count))
+        rank, place = len(self._shape) + added, 0
+        in_ellipsis, new_axes, ellipsis_start, widened = set[int](), set[int](), rank, 0
+        while place < rank:
+            if self._mask("ellipsis", place):
+                ellipsis_start, stop = place, max(place + 1, min(place + 1 + rank - count, rank))
+                widened, place = stop - place - 1, stop
+                in_ellipsis.update(range(ellipsis_start, stop))
+            else:
+                if self._mask("new_axis", place - widened):
+                    new_axes.add(place)
+                place += 1
+        axes, skipped, behind = list[_Axis](), 0, 0
+        for place in range(rank):
+            if place in new_axes and place not in in_ellipsis:
+                axes.append(_Axis(1, 0, 1, 1))
+                behind += 1
+                continue
+            size = self._shape[place - behind]
+            if place in in_ellipsis:
+                skipped = max(0, place - ellipsis_start)
+            if place in in_ellipsis or place >= count + widened:
+                axes.append(_Axis(size, 0, size, 1))
+            else:
+                axes.append(self._axis(place - skipped, size))
+        return axes
+
+    def _axis(self, place: int, size: int) -> _Axis:
+        """Return a dimension of ``size`` elements from the masks and values at ``place``."""
+        stride = self._given[place]
+        low, high = (0, size) if stride > 0 else (-1, size - 1)
+        is_offset = self._options.get("offset", False)
+        start = self._begin[place] if self._begin or not is_offset else 0  # an offset's shape needs no beginning
+        start = min(max(start + (size if start < 0 else 0), low), high)
+        if self._mask("begin", place):
+            start = 0 if stride > 0 else size - 1
+        if self._mask("shrink_axis", place):
+            return _Axis(size, start, start + (start < size), stride, shrinks=True)
+        stop = self._end[place] + (start if is_offset else 0)
+        stop = min(max(stop + (size if stop < 0 else 0), low), high)
+        if self._mask("end", place):
+            stop = size if stride > 0 else -1
+        return _Axis(size, start, stop, stride)
 
     @property
-    def output_shape(self) -> tuple[int, ...]:
-        """The shape of the slice."""
-        return tuple(count for place, count in enumerate(self._counts()) if place not in self.shrinks)
+    def output_shape(self) -> Shape:
+        """See the class."""
+        sizes = [(place, axis) for place, axis in enumerate(self._axes) if not axis.shrinks]
+        if not self._options.get("offset", False):
+            return tuple(axis.count for _, axis in sizes)
+        return tuple(len(range(0, self._end[place], axis.stride)) for place, axis in sizes)
 
     def places(self) -> Iterator[int]:
         """Iterate over the slice's elements: the place of each in the input."""
-        steps = [prod(self.shape[place + 1 :]) for place in range(len(self.shape))]
-        for index in product(*(range(count) for count in self._counts())):
-            rows = zip(index, self.starts, self.strides, steps, strict=True)
-            yield sum((start + at * stride) * step for at, start, stride, step in rows)
-
-
-def _row(
-    options: Mapping[str, Any],
-    place: int,
-    size: int,
-    begin: tuple[int, ...],
-    end: tuple[int, ...],
-    strides: tuple[int, ...],
-) -> tuple[int, int, int, int, bool]:
-    """Return size, start, stop, stride of one dimension, and whether it disappears."""
-    stride = strides[place]
-    shrinks = bool(options.get("shrink_axis_mask", 0) >> place & 1)
-    is_offset = bool(options.get("offset", False))
-    low, high = (0, size) if stride > 0 else (-1, size - 1)
-    if options.get("begin_mask", 0) >> place & 1:
-        start = 0 if stride > 0 else size - 1
-    elif place >= len(begin):
-        start = 0  # the offset alone decides the shape
-    else:
-        start = min(max(begin[place] + (size if begin[place] < 0 else 0), low), high)
-    if shrinks:
-        return size, start, start + 1, 1, True
-    if options.get("end_mask", 0) >> place & 1:
-        stop = size if stride > 0 else -1
-    else:
-        stop = end[place] + (start if is_offset else 0)
-        if is_offset:
-            return size, start, stop, stride, False
-        stop = min(max(stop + (size if stop < 0 else 0), low), high)
-    return size, start, stop, stride, False
+        axes = self._axes
+        steps = [prod(axis.size for axis in axes[place + 1 :]) for place in range(len(axes))]
+        for index in product(*(range(axis.start, axis.stop, axis.stride) for axis in axes)):
+            yield sum(at * step for at, step in zip(index, steps, strict=True))

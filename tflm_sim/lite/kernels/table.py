@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import Node, Runtime
 from tflm_sim.lite.kernels import (
+    arithmetic,
     control_flow,
     conversion,
     convolution,
@@ -30,7 +30,7 @@ from tflm_sim.lite.kernels.call import Call, Prepare
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Preparation:
     """How an operator is prepared.
 
     Attributes:
@@ -51,8 +51,7 @@ class Row:
             try:
                 return self.prepare(call)
             except ZeroDivisionError as fault:
-                message = "the process is aborted: the kernel divides by zero"
-                raise PrepareError(message, device_message="", status="abort") from fault
+                raise call.abort("the kernel divides by zero") from fault
             except IndexError as fault:
                 raise call.failure("(the kernel reads a dimension or a value that its tensor does not have)") from fault
 
@@ -64,13 +63,14 @@ class Row:
         return {"temporaries": subgraph.add_tensors(count)} if count else None
 
 
-def _rows(prepare: Prepare, source: str, ops: str) -> dict[str, Row]:
-    return {op: Row(prepare, source) for op in ops.split()}
+def _rows(prepare: Prepare, source: str, ops: str) -> dict[str, Preparation]:
+    return {op: Preparation(prepare, source) for op in ops.split()}
 
 
-BUILTINS: dict[str, Row] = {
+BUILTINS: dict[str, Preparation] = {
     **_rows(elementwise.relu, "activations.cc", "RELU RELU_N1_TO_1 RELU_0_TO_1 RELU6"),
-    **_rows(elementwise.same_shape, "activations.cc", "HARD_SWISH ELU"),
+    **_rows(elementwise.same_shape, "activations.cc", "ELU"),
+    **_rows(elementwise.hard_swish, "activations.cc", "HARD_SWISH"),
     **_rows(elementwise.gelu, "activations.cc", "GELU"),
     **_rows(elementwise.leaky_relu, "activations.cc", "LEAKY_RELU"),
     **_rows(elementwise.tanh, "activations.cc", "TANH"),
@@ -78,12 +78,12 @@ BUILTINS: dict[str, Row] = {
     **_rows(elementwise.softmax, "activations.cc", "SOFTMAX"),
     **_rows(elementwise.log_softmax, "activations.cc", "LOG_SOFTMAX"),
     **_rows(elementwise.prelu, "activations.cc", "PRELU"),
-    **_rows(elementwise.add, "add.cc", "ADD"),
-    **_rows(elementwise.add, "sub.cc", "SUB"),
-    **_rows(elementwise.multiply, "mul.cc", "MUL"),
+    **_rows(arithmetic.add, "add.cc", "ADD"),
+    **_rows(arithmetic.add, "sub.cc", "SUB"),
+    **_rows(arithmetic.multiply, "mul.cc", "MUL"),
     **_rows(elementwise.binary, "div.cc", "DIV"),
     **_rows(elementwise.binary, "maximum_minimum.cc", "MAXIMUM MINIMUM"),
-    **_rows(elementwise.binary, "squared_difference.cc", "SQUARED_DIFFERENCE"),
+    **_rows(arithmetic.squared_difference, "squared_difference.cc", "SQUARED_DIFFERENCE"),
     **_rows(elementwise.binary, "floor_div.cc", "FLOOR_DIV"),
     **_rows(elementwise.binary, "floor_mod.cc", "FLOOR_MOD"),
     **_rows(elementwise.binary, "pow.cc", "POW"),
@@ -110,7 +110,7 @@ BUILTINS: dict[str, Row] = {
     **_rows(elementwise.local_response_normalization, "local_response_norm.cc", "LOCAL_RESPONSE_NORMALIZATION"),
     **_rows(elementwise.complex_part, "complex_support.cc", "REAL IMAG COMPLEX_ABS"),
     **_rows(elementwise.bucketize, "bucketize.cc", "BUCKETIZE"),
-    "ADD_N": Row(elementwise.add_n, "add_n.cc", 1),
+    "ADD_N": Preparation(elementwise.add_n, "add_n.cc", 1),
     **_rows(
         elementwise.stablehlo_binary,
         "stablehlo_elementwise.cc",
@@ -171,7 +171,7 @@ BUILTINS: dict[str, Row] = {
     **_rows(segments.stablehlo_scatter, "stablehlo_scatter.cc", "STABLEHLO_SCATTER"),
     **_rows(segments.stablehlo_pad, "stablehlo_pad.cc", "STABLEHLO_PAD"),
     **_rows(segments.reduce_window, "stablehlo_reduce_window.cc", "REDUCE_WINDOW"),
-    "STABLEHLO_REDUCE_WINDOW": Row(segments.stablehlo_reduce_window, "stablehlo_reduce_window.cc", 2),
+    "STABLEHLO_REDUCE_WINDOW": Preparation(segments.stablehlo_reduce_window, "stablehlo_reduce_window.cc", 2),
     **_rows(convolution.convolution, "conv.cc", "CONV_2D"),
     **_rows(convolution.depthwise_convolution, "depthwise_conv.cc", "DEPTHWISE_CONV_2D"),
     **_rows(convolution.transpose_convolution, "transpose_conv.cc", "TRANSPOSE_CONV"),
@@ -180,7 +180,7 @@ BUILTINS: dict[str, Row] = {
     **_rows(convolution_3d.transpose_convolution_3d, "conv3d_transpose.cc", "CONV_3D_TRANSPOSE"),
     **_rows(dense.fully_connected, "fully_connected.cc", "FULLY_CONNECTED"),
     **_rows(dense.batch_matmul, "batch_matmul.cc", "BATCH_MATMUL"),
-    "SVDF": Row(dense.svdf, "svdf.cc", 6),
+    "SVDF": Preparation(dense.svdf, "svdf.cc", 6),
     **_rows(dense.embedding_lookup, "embedding_lookup.cc", "EMBEDDING_LOOKUP"),
     **_rows(dense.embedding_lookup_sparse, "embedding_lookup_sparse.cc", "EMBEDDING_LOOKUP_SPARSE"),
     **_rows(dense.hashtable_lookup, "hashtable_lookup.cc", "HASHTABLE_LOOKUP"),
@@ -193,12 +193,12 @@ BUILTINS: dict[str, Row] = {
     **_rows(reduction.reduce_logical, "reduce.cc", "REDUCE_ANY REDUCE_ALL"),
     **_rows(reduction.mean_or_sum, "reduce.cc", "MEAN SUM"),
     **_rows(reduction.reduce_product, "reduce.cc", "REDUCE_PROD"),
-    "LSTM": Row(recurrent.lstm, "lstm.cc", recurrent.lstm_temporaries),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": Row(recurrent.sequence_lstm, "unidirectional_sequence_lstm.cc", 12),
-    "BIDIRECTIONAL_SEQUENCE_LSTM": Row(recurrent.bidirectional_lstm, "bidirectional_sequence_lstm.cc", 19),
-    "RNN": Row(recurrent.rnn, "basic_rnn.cc", 6),
-    "UNIDIRECTIONAL_SEQUENCE_RNN": Row(recurrent.sequence_rnn, "unidirectional_sequence_rnn.cc", 6),
-    "BIDIRECTIONAL_SEQUENCE_RNN": Row(recurrent.bidirectional_rnn, "bidirectional_sequence_rnn.cc", 9),
+    "LSTM": Preparation(recurrent.lstm, "lstm.cc", recurrent.lstm_temporaries),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": Preparation(recurrent.sequence_lstm, "unidirectional_sequence_lstm.cc", 12),
+    "BIDIRECTIONAL_SEQUENCE_LSTM": Preparation(recurrent.bidirectional_lstm, "bidirectional_sequence_lstm.cc", 19),
+    "RNN": Preparation(recurrent.rnn, "basic_rnn.cc", 6),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": Preparation(recurrent.sequence_rnn, "unidirectional_sequence_rnn.cc", 6),
+    "BIDIRECTIONAL_SEQUENCE_RNN": Preparation(recurrent.bidirectional_rnn, "bidirectional_sequence_rnn.cc", 9),
     **_rows(custom.non_max_suppression, "non_max_suppression.cc", "NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5"),
     **_rows(control_flow.if_else, "if.cc", "IF"),
     **_rows(control_flow.while_loop, "while.cc", "WHILE"),
@@ -215,11 +215,11 @@ BUILTINS: dict[str, Row] = {
 }
 """The builtin operators."""
 
-CUSTOMS: dict[str, Row] = {
-    "NumericVerify": Row(custom.numeric_verify, "numeric_verify.cc"),
-    "Mfcc": Row(custom.mfcc, "mfcc.cc"),
-    "AudioSpectrogram": Row(custom.audio_spectrogram, "audio_spectrogram.cc"),
-    "TFLite_Detection_PostProcess": Row(custom.detection_postprocess, "detection_postprocess.cc", 2),
-    "aeq.hadamard_rotation": Row(custom.hadamard_rotation, "hadamard_rotation.cc"),
+CUSTOMS: dict[str, Preparation] = {
+    "NumericVerify": Preparation(custom.numeric_verify, "numeric_verify.cc"),
+    "Mfcc": Preparation(custom.mfcc, "mfcc.cc"),
+    "AudioSpectrogram": Preparation(custom.audio_spectrogram, "audio_spectrogram.cc"),
+    "TFLite_Detection_PostProcess": Preparation(custom.detection_postprocess, "detection_postprocess.cc", 2),
+    "aeq.hadamard_rotation": Preparation(custom.hadamard_rotation, "hadamard_rotation.cc"),
 }
 """The custom operators that the runtime brings along."""
