@@ -26,6 +26,7 @@ URL = "https://pypi.org/project/tflm-sim/"
 _HEADERS = (
     *sorted((STUB / "include").glob("*.h")),
     PLANNER / "tflm_plan.h",
+    PLANNER / "tflm_workspace.h",
     STUB / "ports/common/replay_app.h",
 )
 _SOURCES = (*sorted((STUB / "src").glob("*.c")), PLANNER / "tflm_plan.c")

@@ -137,7 +137,9 @@ static void check_entry(const tflm_exact_buffer_t *b, size_t count, int64_t best
   }
 }
 
-static int poll(void *context, int64_t nodes) { return context == NULL && nodes < 0; }
+static int is_over(void *context, int64_t nodes) { return context == NULL && nodes < 0; }
+
+static limits_t limits(int64_t node_limit) { return (limits_t){node_limit, is_over, NULL, 0}; }
 
 static void check_searches(const tflm_exact_buffer_t *b, size_t count, int64_t best) {
   static const char *const keys[] = {"TAWO", "WATZ", "ZLOA"};
@@ -151,17 +153,11 @@ static void check_searches(const tflm_exact_buffer_t *b, size_t count, int64_t b
     tflm_exact_order(&p, keys[draw(0, 2)], (uint64_t)draw(0, 2), order);
     const int64_t capacity = best + draw(-2, 2);
     if (capacity < p.bound) continue;
-    search_task_t task = {capacity,
-                          (search_pick_t)draw(0, PICK_COUNT - 1),
-                          order,
-                          (int)draw(0, 1),
-                          draw(0, 1) ? draw(1, 30) : INT64_MAX,
-                          poll,
-                          NULL,
-                          0};
+    const int64_t node_limit = draw(0, 1) ? draw(1, 30) : INT64_MAX;
+    search_task_t task = {capacity, (search_pick_t)draw(0, PICK_COUNT - 1), order, (int)draw(0, 1), limits(node_limit)};
     const int verdict = draw(0, 2) ? tflm_exact_search_run_narrow(narrow, &task, units)
                                    : tflm_exact_search_run_wide(wide, &task, units);
-    if (verdict == SEARCH_STOPPED && task.node_limit < INT64_MAX) continue;
+    if (verdict == SEARCH_STOPPED && task.limits.node_limit < INT64_MAX) continue;
     if (verdict != (capacity >= best ? SEARCH_FOUND : SEARCH_FAILED)) fail("a search is wrong", b, count);
     if (verdict == SEARCH_FOUND && tflm_exact_peak(&p, units) > capacity) fail("a plan is too high", b, count);
   }
@@ -200,7 +196,7 @@ static void check_packing(void) {
   if (tflm_exact_problem_init(&p, b, count) != TFLM_PLAN_OK) fail("no memory", b, count);
   if (tflm_exact_packing_applies(&p)) {
     packing_t *k = tflm_exact_packing_new(&p);
-    packing_task_t task = {(uint64_t)draw(0, 4), INT64_MAX, poll, NULL, 0};
+    packing_task_t task = {(uint64_t)draw(0, 4), limits(INT64_MAX)};
     const int verdict = tflm_exact_packing_run(k, &task, units);
     if (verdict != (best == p.bound ? SEARCH_FOUND : SEARCH_FAILED) && (task.seed == 0 || verdict != SEARCH_STOPPED))
       fail("a packing is wrong", b, count);
@@ -229,7 +225,7 @@ static void check_split(void) {
                                            TFLM_EXACT_FREE};
   problem_t p;
   if (tflm_exact_problem_init(&p, b, count) != TFLM_PLAN_OK) fail("no memory", b, count);
-  split_task_t task = {capacity, (uint64_t)draw(0, 9), 2000, poll, NULL, 0};
+  split_task_t task = {capacity, (uint64_t)draw(0, 9), limits(2000)};
   if (tflm_exact_split_run(&p, b, &task, units) == SEARCH_FOUND) {
     if (tflm_exact_peak(&p, units) > capacity) fail("storeys are too high", b, count);
     for (int i = 0; i < p.count; i++) offsets[p.original[i]] = units[i] * p.unit;

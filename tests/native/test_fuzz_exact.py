@@ -8,7 +8,7 @@ import pytest
 
 HERE = Path(__file__).parent
 CORE = HERE.parents[1] / "tflm_sim/planners/native"
-SOURCES = sorted(CORE.glob("exact*.c"))
+SOURCES = sorted((*CORE.glob("exact*.c"), CORE / "pq_tree.c"))
 FLAGS = ["-std=c99", "-g", "-O1", "-fno-sanitize-recover=all", f"-I{CORE}"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 

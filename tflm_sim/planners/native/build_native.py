@@ -12,20 +12,24 @@ from cffi import FFI
 
 HERE = Path("tflm_sim/planners/native")
 HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact.h")
-INNER = ("exact_improve.h", "exact_packing.h", "exact_problem.h", "exact_search.h", "exact_split.h")
 SOURCES = (
-    "tflm_plan.c",
-    "hill_climb.c",
     "by_size_objects.c",
-    "min_cost_flow.c",
     "exact.c",
+    "exact_block.c",
     "exact_improve.c",
     "exact_orders.c",
     "exact_packing.c",
+    "exact_packing_groups.c",
     "exact_problem.c",
     "exact_search.c",
     "exact_search_wide.c",
     "exact_split.c",
+    "exact_strategy.c",
+    "exact_ways.c",
+    "hill_climb.c",
+    "min_cost_flow.c",
+    "pq_tree.c",
+    "tflm_plan.c",
 )
 CALLBACKS = 'extern "Python" int on_exact_progress(void *context, const tflm_exact_status_t *status);'
 
@@ -44,7 +48,7 @@ ffibuilder.set_source(
     "\n".join(f'#include "{name}"' for name in HEADERS),
     sources=[str(HERE / name) for name in SOURCES],
     include_dirs=[str(HERE)],
-    depends=[str(HERE / name) for name in (*HEADERS, *INNER)],
+    depends=[str(path) for path in HERE.glob("*.h")],
     optional=True,
 )
 

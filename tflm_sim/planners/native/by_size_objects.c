@@ -7,6 +7,7 @@
  * Source: tflite/delegates/gpu/common/memory_management/greedy_by_size_assignment.cc @ LiteRT f67457790
  */
 #include "shared_objects.h"
+#include "tflm_workspace.h"
 
 #define NO_DISTANCE UINT64_MAX
 #define NO_OBJECT UINT32_MAX
@@ -20,16 +21,25 @@ typedef struct waiting {
 
 typedef struct assigner {
   const tflm_tensor_usage_t *tensors;
+  uint64_t *dist;     /* [count][most_objects] */
   waiting_t *waiting; /* [waiting_count] in the order of the tensors */
   size_t waiting_count;
   size_t object_count;
 } assigner_t;
 
+static size_t lay_out(assigner_t *assigner, void *base, size_t count, size_t most_objects) {
+  tflm_workspace_t workspace = {base, 0, 0};
+  assigner->dist = tflm_carve(&workspace, count * most_objects, sizeof(uint64_t));
+  assigner->waiting = tflm_carve(&workspace, count, sizeof(waiting_t));
+  return workspace.used + 8u; /* not 0 without tensors */
+}
+
 size_t tflm_by_size_objects_workspace_size(size_t count, size_t most_objects) {
+  assigner_t assigner;
   if (count > UINT32_MAX / 2u || most_objects > UINT32_MAX / 2u) return 0;
   const size_t limit = (SIZE_MAX - 8u) / (sizeof(waiting_t) + (most_objects + 1u) * sizeof(uint64_t));
   if (most_objects > SIZE_MAX / 16u || count > limit) return 0;
-  return count * (sizeof(waiting_t) + most_objects * sizeof(uint64_t)) + 8u;
+  return lay_out(&assigner, NULL, count, most_objects);
 }
 
 static uint64_t distance(const tflm_tensor_usage_t *a, const tflm_tensor_usage_t *b) {
@@ -83,16 +93,15 @@ static waiting_t take_most_urgent(assigner_t *assigner) {
 
 static void start(assigner_t *assigner, const tflm_tensor_usage_t *tensors, size_t count, size_t most_objects,
                   void *workspace) {
-  uint64_t *dist = workspace;
+  lay_out(assigner, workspace, count, most_objects);
   assigner->tensors = tensors;
-  assigner->waiting = (waiting_t *)(void *)(dist + count * most_objects);
   assigner->waiting_count = count;
   assigner->object_count = 0;
   for (size_t i = 0; i < count; ++i) {
     assigner->waiting[i].best_dist = NO_DISTANCE;
     assigner->waiting[i].best_object = NO_OBJECT;
     assigner->waiting[i].index = (uint32_t)i;
-    assigner->waiting[i].dist = dist + i * most_objects;
+    assigner->waiting[i].dist = assigner->dist + i * most_objects;
   }
 }
 
@@ -101,7 +110,7 @@ int tflm_by_size_objects(const tflm_tensor_usage_t *tensors, size_t count, size_
   assigner_t assigner;
   const size_t needed = tflm_by_size_objects_workspace_size(count, most_objects);
   if (needed == 0 || (count > 0 && (tensors == NULL || object_ids == NULL))) return TFLM_PLAN_E_ARGUMENT;
-  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) return TFLM_PLAN_E_WORKSPACE;
+  if (!tflm_workspace_fits(workspace, workspace_size, needed)) return TFLM_PLAN_E_WORKSPACE;
   start(&assigner, tensors, count, most_objects, workspace);
   while (assigner.waiting_count > 0) {
     const waiting_t taken = take_most_urgent(&assigner);

@@ -14,10 +14,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "exact_block.h"
 #include "exact_improve.h"
 #include "exact_packing.h"
-#include "exact_search.h"
 #include "exact_split.h"
+#include "exact_strategy.h"
+#include "exact_ways.h"
 
 #ifndef _WIN32
 #include <pthread.h>
@@ -30,9 +32,7 @@ enum {
   BOUND_EVERY = 5,     /* one search of so many asks about the lower bound */
   APPROACH_EVERY = 16, /* with a capacity, one of so many asks for something between it and the best plan */
   LONGER = 2,          /* so many times longer are the long ones at least */
-  KEY_COUNT = 4,
-  PATIENCE =
-      200, /* without any limit, so many windows in vain end the search of a plan too large to be searched whole */
+  PATIENCE = 200,      /* without any limit, so many windows in vain end the search of what is too large for one */
   FIRST_PACKING_NODES = 2000,
   PACKING_NODES = 200000,
   PACKING_SHARE = 60, /* packing nodes to a search node; they are forty times as quick */
@@ -43,38 +43,15 @@ enum {
 
 static const double REPORT_EVERY = 0.1; /* seconds */
 
-typedef struct {
-  search_pick_t pick;
-  char keys[KEY_COUNT + 1]; /* an order of the buffers: see tflm_exact_order */
-  int way, by_blame;        /* which of the problem's forms; by what failed before */
-  uint64_t seed;            /* of the order */
-} strategy_t;
-
-/* The first strategies; then they are drawn, or bred from the last one that found a plan. */
-static const strategy_t STRATEGIES[] = {
-    {PICK_SNUGGEST, "OAZT", 0, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 0, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 0, 0, 0},
-    {PICK_TIGHTEST, "WATO", 0, 0, 0}, {PICK_LOWEST, "TOAW", 0, 0, 0},       {PICK_LOWEST, "TWAO", 0, 0, 0},
-    {PICK_SNUGGEST, "OAZT", 3, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 3, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 3, 0, 0},
-    {PICK_SNUGGEST, "OAZT", 2, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 2, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 2, 0, 0},
-    {PICK_SNUGGEST, "OAZT", 1, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 1, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 1, 0, 0},
-};
-enum { STRATEGY_COUNT = sizeof STRATEGIES / sizeof *STRATEGIES };
-
-/* A problem has four forms: as it is; with time reversed (MIRRORED); with all buffers of one lifetime as one block
-   (MERGED), which is quicker and may have no plan though the problem has one; and both. */
-enum { MIRRORED = 1, MERGED = 2, WAY_COUNT = 4 };
-
 static const char *const FIRST_FIT_KEYS[] = {"ZW", "AZ", "WZ", "TAW", "OZ"};
 
 /* What the workers share. */
 typedef struct {
+  void *block; /* best, units, order */
   const problem_t *p;
   const tflm_exact_buffer_t *buffers; /* as the caller gave them */
-  problem_t ways[WAY_COUNT];          /* the forms of p; [0] is empty */
-  int *block;                         /* by buffer: its block in the merged forms */
-  int64_t *above;                     /* by buffer: its offset in its block, bytes */
-  int way_count;                      /* 2 where no two buffers have one lifetime */
   const tflm_exact_options_t *options;
+  ways_t ways;
   double begun, reported;
   int64_t best_peak, *best;              /* bytes; units */
   int64_t bound, nodes, turns, packings; /* turns, packings: strategies dealt out */
@@ -82,12 +59,15 @@ typedef struct {
   int has_winner;
   double aim; /* which part of the gap, from the bound on, the next capacity asked about keeps */
   int stop;
+  int64_t *units; /* a plan and an order that are tried while there are no workers yet */
+  int *order;
 #ifndef _WIN32
   pthread_mutex_t lock;
 #endif
 } effort_t;
 
 typedef struct {
+  void *block; /* units, plain, order */
   effort_t *shared;
   int index;
   search_narrow_t *narrow[WAY_COUNT]; /* made when they are needed first */
@@ -156,8 +136,8 @@ static int report(worker_t *w) {
   return cancelled;
 }
 
-/* Asked by the search now and then: is it over, or is this capacity no longer a question? */
-static int poll(void *context, int64_t nodes) {
+/* Is a search over, or is its capacity no longer a question? */
+static int search_is_over(void *context, int64_t nodes) {
   worker_t *w = context;
   effort_t *e = w->shared;
   lock(e);
@@ -171,7 +151,7 @@ static int poll(void *context, int64_t nodes) {
 
 /* The capacity to ask about. */
 static int64_t choose_target(const effort_t *e, int64_t turn) {
-  if (e->options->capacity >= 0 && (turn < STRATEGY_COUNT || turn % APPROACH_EVERY != 0)) return e->options->capacity;
+  if (e->options->capacity >= 0 && (turn < FIRST_STRATEGIES || turn % APPROACH_EVERY != 0)) return e->options->capacity;
   const int64_t least = e->options->capacity > e->bound ? e->options->capacity : e->bound;
   if (turn % BOUND_EVERY == 0) return least;
   const int64_t target = least + (int64_t)((double)(e->best_peak - least) * e->aim);
@@ -180,38 +160,12 @@ static int64_t choose_target(const effort_t *e, int64_t turn) {
 
 static void learn(worker_t *w, int verdict, int is_merged) {
   effort_t *e = w->shared;
-  count_nodes(w, w->task.nodes);
+  count_nodes(w, w->task.limits.nodes);
   if (verdict == SEARCH_FOUND) offer(e, w->plain);
   if (verdict == SEARCH_FAILED && !is_merged && w->task.capacity >= e->bound)
     e->bound = tflm_exact_next_peak(e->p, w->task.capacity + 1);
   if (verdict == SEARCH_STOPPED && w->task.capacity > e->bound) e->aim += (1.0 - e->aim) * 0.1;
   if (verdict == SEARCH_FOUND) e->aim *= 0.9;
-}
-
-static void swap_keys(char *keys, int a, int b) {
-  const char moved = keys[a];
-  keys[a] = keys[b];
-  keys[b] = moved;
-}
-
-/* The caller holds the lock. */
-static strategy_t strategy_of(const effort_t *e, int64_t turn) {
-  if (turn < STRATEGY_COUNT && STRATEGIES[turn].way < e->way_count) return STRATEGIES[turn];
-  const uint64_t bits = exact_mix((uint64_t)turn * UINT64_C(0x9e3779b97f4a7c15));
-  if (e->has_winner && bits >> 63) {
-    strategy_t bred = e->winner;
-    swap_keys(bred.keys, (int)(bits % KEY_COUNT), (int)((bits >> 8) % KEY_COUNT));
-    return bred;
-  }
-  strategy_t drawn = {(search_pick_t)((bits >> 48) % PICK_COUNT), "", (int)(bits >> 60) & 1, (int)(bits >> 59) & 1,
-                      bits & 32 ? bits >> 5 : 0};
-  if (e->way_count > MERGED && (bits >> 61) % 4 == 0) drawn.way |= MERGED; /* may have no plan: less often */
-  char keys[] = "TAWOZLaw";
-  for (int k = 0; k < KEY_COUNT; k++) {
-    swap_keys(keys, k, k + (int)((bits >> (8 * k)) % (sizeof keys - 1 - (size_t)k)));
-    drawn.keys[k] = keys[k];
-  }
-  return drawn;
 }
 
 /* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ..., from 1 on. */
@@ -239,25 +193,18 @@ static int pack(worker_t *w) {
   unlock(e);
   if (over) return 0;
   const int64_t nodes = turn == 0 ? FIRST_PACKING_NODES : PACKING_NODES;
-  packing_task_t task = {(uint64_t)turn, nodes, poll, w, 0};
+  packing_task_t task = {(uint64_t)turn, {nodes, search_is_over, w, 0}};
   const int verdict = tflm_exact_packing_run(w->packing, &task, w->plain);
-  w->task.nodes = task.nodes;
-  w->packed += task.nodes;
+  w->task.limits.nodes = task.limits.nodes;
+  w->packed += task.limits.nodes;
   lock(e);
   learn(w, verdict, 0);
   unlock(e);
   return 1;
 }
 
-/* Turn a plan of one of the forms into one of the problem as it is. */
-static void to_plain(worker_t *w, int way) {
-  const effort_t *e = w->shared;
-  for (int i = 0; i < e->p->count; i++)
-    w->plain[i] = way & MERGED ? (w->units[e->block[i]] * e->ways[way].unit + e->above[i]) / e->p->unit : w->units[i];
-}
-
 static int search_as(worker_t *w, int way) {
-  const problem_t *p = way == 0 ? w->shared->p : &w->shared->ways[way];
+  const problem_t *p = exact_way(&w->shared->ways, way);
   if (exact_search_is_narrow(p)) {
     if (w->narrow[way] == NULL) w->narrow[way] = tflm_exact_search_new_narrow(p);
     return w->narrow[way] == NULL ? SEARCH_STOPPED : tflm_exact_search_run_narrow(w->narrow[way], &w->task, w->units);
@@ -266,16 +213,16 @@ static int search_as(worker_t *w, int way) {
   return w->wide[way] == NULL ? SEARCH_STOPPED : tflm_exact_search_run_wide(w->wide[way], &w->task, w->units);
 }
 
-/* Two storeys, before the search of few turns: each with a quarter of the nodes until now, later with four times as many, since
-   by then a search of the whole will hardly find anything. */
+/* Two storeys, before the search of few turns: each with a quarter of the nodes until now, later with four times as many,
+   since by then a search of the whole will hardly find anything. */
 static int split(worker_t *w, int64_t turn, int64_t nodes) {
   effort_t *e = w->shared;
   const int64_t most = turn < SPLIT_LONG_FROM ? nodes / 4 : nodes * 4;
   const int64_t left = e->options->node_limit < 0 ? most : (e->options->node_limit - nodes) / 2;
-  split_task_t task = {e->options->capacity, (uint64_t)turn, most < left ? most : left, poll, w, 0};
+  split_task_t task = {e->options->capacity, (uint64_t)turn, {most < left ? most : left, search_is_over, w, 0}};
   const int verdict = tflm_exact_split_run(e->p, e->buffers, &task, w->plain);
   lock(e);
-  count_nodes(w, task.nodes);
+  count_nodes(w, task.limits.nodes);
   if (verdict == SEARCH_FOUND) offer(e, w->plain);
   w->counted = 0;
   unlock(e);
@@ -289,7 +236,7 @@ static int ask(worker_t *w) {
   effort_t *e = w->shared;
   lock(e);
   const int64_t turn = e->turns++;
-  const strategy_t chosen = strategy_of(e, turn);
+  const strategy_t chosen = tflm_exact_strategy(turn, e->ways.count, e->has_winner ? &e->winner : NULL);
   check_limits(e);
   const int over = e->stop || answered(e);
   w->counted = 0;
@@ -297,17 +244,15 @@ static int ask(worker_t *w) {
                             .pick = chosen.pick,
                             .order = w->order,
                             .by_blame = chosen.by_blame,
-                            .node_limit = nodes_of(e, turn),
-                            .poll = poll,
-                            .context = w};
+                            .limits = {nodes_of(e, turn), search_is_over, w, 0}};
   const int64_t nodes = e->nodes;
   unlock(e);
   if (over) return 0;
   if (e->options->capacity >= 0 && is_split_turn(turn) && split(w, turn, nodes)) return 1;
-  tflm_exact_order(chosen.way == 0 ? e->p : &e->ways[chosen.way], chosen.keys, chosen.seed, w->order);
+  tflm_exact_order(exact_way(&e->ways, chosen.way), chosen.keys, chosen.seed, w->order);
   const int verdict = search_as(w, chosen.way);
-  if (verdict == SEARCH_FOUND) to_plain(w, chosen.way);
-  w->searched += w->task.nodes;
+  if (verdict == SEARCH_FOUND) tflm_exact_ways_to_plain(&e->ways, chosen.way, w->units, w->plain);
+  w->searched += w->task.limits.nodes;
   lock(e);
   learn(w, verdict, chosen.way & MERGED);
   if (verdict == SEARCH_FOUND) {
@@ -330,21 +275,23 @@ static void worker_free(worker_t *w) {
     tflm_exact_search_free_wide(w->wide[way]);
   }
   tflm_exact_packing_free(w->packing);
-  free(w->units);
-  free(w->plain);
-  free(w->order);
+  free(w->block);
+}
+
+static void lay_out_worker(void *object, tflm_workspace_t *workspace) {
+  worker_t *w = object;
+  const size_t n = (size_t)w->shared->p->count;
+  w->units = tflm_carve(workspace, n, sizeof *w->units);
+  w->plain = tflm_carve(workspace, n, sizeof *w->plain);
+  w->order = tflm_carve(workspace, n, sizeof *w->order);
 }
 
 static int worker_init(worker_t *w, effort_t *e, int index) {
-  memset(w, 0, sizeof *w);
-  w->shared = e;
-  w->index = index;
-  w->units = malloc(sizeof *w->units * (size_t)(e->p->count + 1));
-  w->order = malloc(sizeof *w->order * (size_t)(e->p->count + 1));
-  w->plain = malloc(sizeof *w->plain * (size_t)(e->p->count + 1));
-  int good = w->units != NULL && w->order != NULL && w->plain != NULL;
-  if (tflm_exact_packing_applies(e->p)) good &= (w->packing = tflm_exact_packing_new(e->p)) != NULL;
-  return good;
+  *w = (worker_t){.shared = e, .index = index};
+  w->block = tflm_exact_block_new(w, lay_out_worker);
+  if (w->block == NULL || !tflm_exact_packing_applies(e->p)) return w->block != NULL;
+  w->packing = tflm_exact_packing_new(e->p);
+  return w->packing != NULL;
 }
 
 /* ---- all workers */
@@ -379,9 +326,11 @@ static int search_all(effort_t *e, int count) {
   return good ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
 }
 
-/* Asked by what is not a search: one thread only. */
-static int stops(void *context) {
+/* ---- what is not a search: one thread only */
+
+static int effort_is_over(void *context, int64_t nodes) {
   effort_t *e = context;
+  (void)nodes; /* counted when the work is done */
   if (e->options->progress != NULL && now() - e->reported >= REPORT_EVERY) {
     const tflm_exact_status_t status = status_of(e);
     e->reported = now();
@@ -393,125 +342,45 @@ static int stops(void *context) {
 
 /* More buffers than a search can hold: a window at a time, until a limit. */
 static int improve(effort_t *e) {
+  const limits_t limits = {INT64_MAX, effort_is_over, e, 0};
+  const int has_limit = e->options->time_limit >= 0 || e->options->node_limit >= 0;
   improvement_t m;
-  int64_t *units = malloc(sizeof *units * (size_t)(e->p->count + 1));
-  const int code = units == NULL ? TFLM_PLAN_E_MEMORY : tflm_exact_improve_init(&m, e->p, units);
-  if (units != NULL && code == TFLM_PLAN_OK) {
-    memcpy(units, e->best, sizeof *units * (size_t)e->p->count);
-    m.stops = stops;
-    m.context = e;
-    const int has_limit = e->options->time_limit >= 0 || e->options->node_limit >= 0;
-    for (int misses = 0; (has_limit || misses < PATIENCE) && !stops(e) && !answered(e);) {
-      misses = tflm_exact_improve_once(&m, e->best_peak) ? 0 : misses + 1;
-      e->nodes = m.nodes + misses;
-      offer(e, units);
-    }
+  const int code = tflm_exact_improve_init(&m, e->p, &limits, e->units);
+  memcpy(e->units, e->best, sizeof *e->units * (size_t)e->p->count);
+  for (int misses = 0; code == TFLM_PLAN_OK && (has_limit || misses < PATIENCE);) {
+    if (exact_ask(&limits) || answered(e)) break;
+    misses = tflm_exact_improve_once(&m, e->best_peak) ? 0 : misses + 1;
+    e->nodes = m.limits.nodes + misses;
+    offer(e, e->units);
   }
-  if (units != NULL) tflm_exact_improve_free(&m);
-  free(units);
+  tflm_exact_improve_free(&m);
   return code;
 }
 
 static int first_plans(effort_t *e) {
-  int *order = malloc(sizeof *order * (size_t)(e->p->count + 1));
-  int64_t *units = malloc(sizeof *units * (size_t)(e->p->count + 1));
-  int code = order != NULL && units != NULL ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
+  const limits_t limits = {INT64_MAX, effort_is_over, e, 0};
+  int code = TFLM_PLAN_OK;
   for (size_t k = 0; code == TFLM_PLAN_OK && k < sizeof FIRST_FIT_KEYS / sizeof *FIRST_FIT_KEYS; k++) {
-    tflm_exact_order(e->p, FIRST_FIT_KEYS[k], 0, order);
-    code = tflm_exact_first_fit(e->p, order, units, stops, e);
-    if (code == TFLM_PLAN_OK) offer(e, units);
+    tflm_exact_order(e->p, FIRST_FIT_KEYS[k], 0, e->order);
+    code = tflm_exact_first_fit(e->p, e->order, &limits, e->units);
+    if (code == TFLM_PLAN_OK) offer(e, e->units);
     if (e->best_peak == e->bound) break;
   }
-  free(order);
-  free(units);
   return code > 0 ? TFLM_PLAN_OK : code; /* out of time: some plan is there */
 }
 
-/* ---- the forms of the problem */
-
-typedef struct {
-  int low, high, index;
-  int64_t align;
-} lifetime_t;
-
-static int compare_lifetimes(const void *a, const void *b) {
-  const lifetime_t *x = a, *y = b;
-  if (x->low != y->low) return x->low - y->low;
-  if (x->high != y->high) return x->high - y->high;
-  if (x->align != y->align) return x->align < y->align ? -1 : 1;
-  return x->index - y->index;
-}
-
-static int are_one_block(const problem_t *p, const lifetime_t *x, const lifetime_t *y) {
-  const int i = x->index, j = y->index;
-  return x->low == y->low && x->high == y->high && x->align == y->align && p->fixed[i] == TFLM_EXACT_FREE &&
-         p->fixed[j] == TFLM_EXACT_FREE && p->bytes[i] % (p->align[i] * p->unit) == 0 &&
-         p->bytes[j] % (p->align[j] * p->unit) == 0;
-}
-
-/* Fill merged with the blocks and say which buffer is where; returns how many blocks there are. */
-static int merge(effort_t *e, lifetime_t *list, tflm_exact_buffer_t *merged) {
-  const problem_t *p = e->p;
-  int count = 0;
-  for (int i = 0; i < p->count; i++) list[i] = (lifetime_t){p->low[i], p->high[i], i, p->align[i]};
-  qsort(list, (size_t)p->count, sizeof *list, compare_lifetimes);
-  for (int k = 0; k < p->count; k++) {
-    const int i = list[k].index;
-    if (k == 0 || !are_one_block(p, &list[k - 1], &list[k]))
-      merged[count++] = (tflm_exact_buffer_t){0, p->low[i], p->high[i] - 1, p->align[i] * p->unit,
-                                              p->fixed[i] == TFLM_EXACT_FREE ? TFLM_EXACT_FREE : p->fixed[i] * p->unit};
-    e->block[i] = count - 1;
-    e->above[i] = merged[count - 1].size;
-    merged[count - 1].size += p->bytes[i];
-  }
-  return count;
-}
-
-static void mirror(tflm_exact_buffer_t *buffers, int count) {
-  for (int i = 0; i < count; i++) {
-    const int64_t first = buffers[i].first;
-    buffers[i].first = -1 - buffers[i].last; /* no overflow at the edges */
-    buffers[i].last = -1 - first;
-  }
-}
-
-static int init_ways(effort_t *e) {
-  const problem_t *p = e->p;
-  const size_t n = (size_t)p->count + 1;
-  tflm_exact_buffer_t *buffers = malloc(sizeof *buffers * n);
-  lifetime_t *list = malloc(sizeof *list * n);
-  e->block = malloc(sizeof *e->block * n);
-  e->above = malloc(sizeof *e->above * n);
-  int code =
-      buffers != NULL && list != NULL && e->block != NULL && e->above != NULL ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
-  if (code == TFLM_PLAN_OK) {
-    const int count = merge(e, list, buffers);
-    e->way_count = count < p->count ? WAY_COUNT : MERGED;
-    for (int way = MERGED; way < e->way_count && code == TFLM_PLAN_OK; way++) {
-      code = tflm_exact_problem_init(&e->ways[way], buffers, (size_t)count);
-      mirror(buffers, count);
-    }
-    for (int i = 0; i < p->count; i++)
-      buffers[i] = (tflm_exact_buffer_t){p->bytes[i], p->low[i], p->high[i] - 1, p->align[i] * p->unit,
-                                         p->fixed[i] == TFLM_EXACT_FREE ? TFLM_EXACT_FREE : p->fixed[i] * p->unit};
-    mirror(buffers, p->count);
-    if (code == TFLM_PLAN_OK) code = tflm_exact_problem_init(&e->ways[MIRRORED], buffers, (size_t)p->count);
-  }
-  free(list);
-  free(buffers);
-  return code;
-}
-
-static void free_ways(effort_t *e) {
-  for (int way = 1; way < WAY_COUNT; way++) tflm_exact_problem_free(&e->ways[way]);
-  free(e->block);
-  free(e->above);
+static void lay_out(void *object, tflm_workspace_t *workspace) {
+  effort_t *e = object;
+  const size_t n = (size_t)e->p->count;
+  e->best = tflm_carve(workspace, n, sizeof *e->best);
+  e->units = tflm_carve(workspace, n, sizeof *e->units);
+  e->order = tflm_carve(workspace, n, sizeof *e->order);
 }
 
 static int solve_problem(effort_t *e) {
   const problem_t *p = e->p;
-  e->best = calloc((size_t)p->count + 1, sizeof *e->best);
-  if (e->best == NULL) return TFLM_PLAN_E_MEMORY;
+  e->block = tflm_exact_block_new(e, lay_out);
+  if (e->block == NULL) return TFLM_PLAN_E_MEMORY;
   const int code = first_plans(e);
   if (code != TFLM_PLAN_OK || answered(e)) return code;
   if (p->count > MOST_SEARCHED) return improve(e);
@@ -555,12 +424,12 @@ int tflm_exact_solve(const tflm_exact_buffer_t *buffers, size_t count, const tfl
   if (code == TFLM_PLAN_OK && tflm_exact_fixed_collide(&p)) {
     *result = (tflm_exact_result_t){{-1, p.bound, 0, now() - e.begun}, 1, 1};
   } else if (code == TFLM_PLAN_OK) {
-    if (p.count <= MOST_SEARCHED) code = init_ways(&e);
+    if (p.count <= MOST_SEARCHED) code = tflm_exact_ways_init(&e.ways, &p);
     if (code == TFLM_PLAN_OK) code = solve_problem(&e);
     if (code == TFLM_PLAN_OK) fill(&e, buffers, count, result, offsets);
   }
-  free(e.best);
+  free(e.block);
   tflm_exact_problem_free(&p);
-  free_ways(&e);
+  tflm_exact_ways_free(&e.ways);
   return code;
 }

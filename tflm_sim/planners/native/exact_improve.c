@@ -11,21 +11,24 @@
 
 #include <stdlib.h>
 
+#include "exact_block.h"
+
 enum { FEWEST_FREED = 12, MOST_FREED = 140, NODES_PER_FREED = 25 };
 
-int tflm_exact_improve_init(improvement_t *m, const problem_t *p, int64_t *units) {
-  *m = (improvement_t){.p = p, .units = units, .seed = 1};
-  m->part = malloc(sizeof *m->part * MOST_SEARCHED);
-  m->named = malloc(sizeof *m->named * MOST_SEARCHED);
-  m->offsets = malloc(sizeof *m->offsets * MOST_SEARCHED);
-  return m->part != NULL && m->named != NULL && m->offsets != NULL ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
+static void lay_out(void *object, tflm_workspace_t *workspace) {
+  improvement_t *m = object;
+  m->part = tflm_carve(workspace, MOST_SEARCHED, sizeof *m->part);
+  m->offsets = tflm_carve(workspace, MOST_SEARCHED, sizeof *m->offsets);
+  m->named = tflm_carve(workspace, MOST_SEARCHED, sizeof *m->named);
 }
 
-void tflm_exact_improve_free(improvement_t *m) {
-  free(m->part);
-  free(m->named);
-  free(m->offsets);
+int tflm_exact_improve_init(improvement_t *m, const problem_t *p, const limits_t *limits, int64_t *units) {
+  *m = (improvement_t){.p = p, .units = units, .seed = 1, .limits = *limits};
+  m->block = tflm_exact_block_new(m, lay_out);
+  return m->block != NULL ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
 }
+
+void tflm_exact_improve_free(improvement_t *m) { free(m->block); }
 
 static int draw(improvement_t *m, int below) {
   m->seed += UINT64_C(0x9e3779b97f4a7c15);
@@ -84,10 +87,10 @@ static int list_window(improvement_t *m, int highest, int64_t peak) {
   return count;
 }
 
-static int ask_stops(void *context, const tflm_exact_status_t *status) {
+static int ask(void *context, const tflm_exact_status_t *status) {
   const improvement_t *m = context;
   (void)status;
-  return m->stops != NULL && m->stops(m->context);
+  return exact_ask(&m->limits);
 }
 
 int tflm_exact_improve_once(improvement_t *m, int64_t peak) {
@@ -97,10 +100,10 @@ int tflm_exact_improve_once(improvement_t *m, int64_t peak) {
   if (count == 0) return 0;
   int freed = 0;
   while (freed < count && m->part[freed].offset == TFLM_EXACT_FREE) freed++;
-  const tflm_exact_options_t options = {peak - 1, (int64_t)freed * NODES_PER_FREED + 500, -1.0, 1, ask_stops, m};
+  const tflm_exact_options_t options = {peak - 1, (int64_t)freed * NODES_PER_FREED + 500, -1.0, 1, ask, m};
   tflm_exact_result_t result;
   if (tflm_exact_solve(m->part, (size_t)count, &options, &result, m->offsets) != TFLM_PLAN_OK) return 0;
-  m->nodes += result.status.nodes;
+  m->limits.nodes += result.status.nodes;
   if (result.infeasible || result.status.peak >= peak) return 0;
   for (int k = 0; k < freed; k++) m->units[m->named[k]] = m->offsets[k] / m->p->unit;
   return 1;

@@ -5,19 +5,18 @@
 #include "exact_problem.h"
 
 typedef struct {
+  void *block; /* the arrays */
   const problem_t *p;
   int64_t *units;            /* the plan, in units; what is found is written here */
   uint64_t seed;             /* drawn from, and changed */
   tflm_exact_buffer_t *part; /* room for MOST_SEARCHED buffers, their names and offsets */
   int *named;
   int64_t *offsets;
-  int (*stops)(void *context); /* asked by the searches; nonzero ends them */
-  void *context;
-  int64_t nodes; /* visited so far */
+  limits_t limits; /* asked by the searches; each has a node limit of its own */
 } improvement_t;
 
-/* Room for the lists; TFLM_PLAN_OK or TFLM_PLAN_E_MEMORY. tflm_exact_improve_free is safe after both. */
-int tflm_exact_improve_init(improvement_t *m, const problem_t *p, int64_t *units);
+/* Begin with the plan in units; TFLM_PLAN_OK or TFLM_PLAN_E_MEMORY. tflm_exact_improve_free is safe after both. */
+int tflm_exact_improve_init(improvement_t *m, const problem_t *p, const limits_t *limits, int64_t *units);
 void tflm_exact_improve_free(improvement_t *m);
 
 /* Free one of the highest buffers and some of those around it, and place them again below `peak` (bytes), with all

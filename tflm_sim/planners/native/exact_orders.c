@@ -30,7 +30,7 @@ static double value_of(const problem_t *p, char key, int i) {
 
 /* Between 1 and 1 + spread, the same for the same seed and buffer. */
 static double stretch(uint64_t seed, int i, double spread) {
-  return 1 + spread * (double)(exact_mix(seed + (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15)) >> 11) / 9007199254740992.0;
+  return 1 + spread * exact_fraction(seed + (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order) {
@@ -53,7 +53,7 @@ typedef struct {
   int from, to;
 } taken_t;
 
-enum { POLL_EVERY = 256 };
+enum { ASK_EVERY = 256 };
 
 /* The lowest offset of buffer i that leaves all that is placed alone. */
 static int64_t lowest_gap(const problem_t *p, int i, const taken_t *list, int count) {
@@ -70,8 +70,7 @@ static void take(const problem_t *p, int i, int64_t at, taken_t *list, int count
   list[k] = (taken_t){at, at + p->size[i], p->low[i], p->high[i]};
 }
 
-int tflm_exact_first_fit(const problem_t *p, const int *order, int64_t *units, int (*poll)(void *context),
-                         void *context) {
+int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *limits, int64_t *units) {
   taken_t *list = malloc(sizeof(taken_t) * ((size_t)p->count + 1));
   int count = 0, code = TFLM_PLAN_OK;
   if (list == NULL) return TFLM_PLAN_E_MEMORY;
@@ -84,7 +83,7 @@ int tflm_exact_first_fit(const problem_t *p, const int *order, int64_t *units, i
     if (p->fixed[i] != TFLM_EXACT_FREE) continue;
     units[i] = lowest_gap(p, i, list, count);
     take(p, i, units[i], list, count++);
-    if (poll != NULL && k % POLL_EVERY == POLL_EVERY - 1) code = poll(context);
+    if (k % ASK_EVERY == ASK_EVERY - 1) code = exact_ask(limits);
   }
   free(list);
   return code;

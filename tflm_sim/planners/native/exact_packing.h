@@ -7,17 +7,14 @@
 typedef struct packing packing_t;
 
 typedef struct {
-  uint64_t seed;      /* every seed tries the doubtful groups in another order; 0 tries small ones first */
-  int64_t node_limit; /* stop after so many nodes */
-  int (*poll)(void *context, int64_t nodes); /* asked now and then; nonzero stops */
-  void *context;
-  int64_t nodes; /* out: nodes visited */
+  uint64_t seed; /* every seed tries the doubtful groups in another order; 0 tries small ones first */
+  limits_t limits;
 } packing_task_t;
 
 /* Nonzero when every section is full at the bound and nothing is fixed or aligned above the unit. */
 int tflm_exact_packing_applies(const problem_t *p);
 
-/* NULL when memory is out. Memory: O(count + sections). */
+/* NULL when memory is out. Memory: O(count + sections), and 2 MB for pairs. */
 packing_t *tflm_exact_packing_new(const problem_t *p);
 void tflm_exact_packing_free(packing_t *k);
 

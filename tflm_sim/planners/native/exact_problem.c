@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exact_block.h"
+
 static int64_t gcd(int64_t a, int64_t b) {
   while (b != 0) {
     const int64_t rest = a % b;
@@ -265,23 +267,22 @@ static int bound_sections(problem_t *p) {
   return TFLM_PLAN_OK;
 }
 
-static int allocate_columns(problem_t *p, size_t count) {
-  int64_t **wide[] = {&p->bytes, &p->size, &p->align, &p->fixed, &p->load};
-  int **narrow[] = {&p->low, &p->high, &p->by_start, &p->fixed_by_offset, &p->overlaps, &p->twin, &p->original};
-  double **real[] = {&p->area, &p->duration};
-  int good = 1;
-  for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) good &= (*wide[k] = calloc(count + 1, 8)) != NULL;
-  for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++)
-    good &= (*narrow[k] = calloc(count + 1, sizeof(int))) != NULL;
-  for (size_t k = 0; k < sizeof real / sizeof *real; k++)
-    good &= (*real[k] = calloc(count + 1, sizeof(double))) != NULL;
-  return good ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
+static void lay_out(void *object, tflm_workspace_t *workspace) {
+  problem_t *p = object;
+  int64_t **const wide[] = {&p->bytes, &p->size, &p->align, &p->fixed, &p->load};
+  int **const narrow[] = {&p->low, &p->high, &p->by_start, &p->fixed_by_offset, &p->overlaps, &p->twin, &p->original};
+  double **const real[] = {&p->area, &p->duration};
+  for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) *wide[k] = tflm_carve(workspace, p->room, sizeof(int64_t));
+  for (size_t k = 0; k < sizeof real / sizeof *real; k++) *real[k] = tflm_carve(workspace, p->room, sizeof(double));
+  for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++) *narrow[k] = tflm_carve(workspace, p->room, sizeof(int));
 }
 
 int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count) {
   memset(p, 0, sizeof *p);
   if (exceeds_range(p, buffers, count)) return TFLM_PLAN_E_OVERFLOW;
-  if (allocate_columns(p, count) != TFLM_PLAN_OK) return TFLM_PLAN_E_MEMORY;
+  p->room = count;
+  p->block = tflm_exact_block_new(p, lay_out);
+  if (p->block == NULL) return TFLM_PLAN_E_MEMORY;
   for (size_t i = 0; i < count; i++) {
     if (buffers[i].size == 0) continue;
     p->bytes[p->count] = buffers[i].size;
@@ -296,11 +297,7 @@ int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, si
   return bound_sections(p);
 }
 
-void tflm_exact_problem_free(problem_t *p) {
-  void *owned[] = {p->bytes,           p->size,     p->align, p->fixed,    p->load, p->low,     p->high, p->by_start,
-                   p->fixed_by_offset, p->overlaps, p->twin,  p->original, p->area, p->duration};
-  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
-}
+void tflm_exact_problem_free(problem_t *p) { free(p->block); }
 
 int tflm_exact_fixed_collide(const problem_t *p) {
   for (int k = 0; k < p->fixed_count; k++) {

@@ -3,6 +3,7 @@
 #define TFLM_EXACT_PROBLEM_H_
 
 #include "exact.h"
+#include "exact_limits.h"
 
 /* A section is a moment at which a maximal set of buffers is alive: every pair that is ever alive together meets in
    one, and the buffers of any other moment are a subset of one. Section ranges are half-open.
@@ -14,6 +15,8 @@
 enum { MOST_SEARCHED = 2048 }; /* more buffers are not searched as a whole, but window by window */
 
 typedef struct {
+  void *block; /* the arrays: of all buffers that the caller gave, `room` */
+  size_t room;
   int count, section_count;
   int64_t unit;                      /* bytes per unit; every offset of a canonical plan is a multiple of it */
   int64_t *bytes;                    /* size in bytes */
@@ -33,7 +36,8 @@ typedef struct {
   int64_t most_align;
 } problem_t;
 
-/* Build from valid buffers; TFLM_PLAN_OK, TFLM_PLAN_E_OVERFLOW or TFLM_PLAN_E_MEMORY. tflm_exact_problem_free is safe after any of them. */
+/* Build from valid buffers; TFLM_PLAN_OK, TFLM_PLAN_E_OVERFLOW or TFLM_PLAN_E_MEMORY. tflm_exact_problem_free is safe after
+   any of them. */
 int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count);
 void tflm_exact_problem_free(problem_t *p);
 
@@ -47,13 +51,12 @@ int64_t tflm_exact_next_peak(const problem_t *p, int64_t peak);
 int64_t tflm_exact_peak(const problem_t *p, const int64_t *units);
 
 /* First fit, lowest gap first, in the given order of the free buffers; offsets in units. O(count^2), O(count) memory.
-   TFLM_PLAN_OK, TFLM_PLAN_E_MEMORY, or 1 when poll (asked now and then, may be NULL) ended it. */
-int tflm_exact_first_fit(const problem_t *p, const int *order, int64_t *units, int (*poll)(void *context),
-                         void *context);
+   TFLM_PLAN_OK, TFLM_PLAN_E_MEMORY, or 1 when the limits ended it (it has no nodes). */
+int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *limits, int64_t *units);
 
 /* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,
-   Width (duration), siZe, Overlaps (buffers it meets), Later start; a and w: the same in sections instead of time. With a seed that is not 0,
-   each buffer counts for more than it is, up to twice, in a way of the seed's own. */
+   Width (duration), siZe, Overlaps (buffers it meets), Later start; a and w: the same in sections instead of time. With a
+   seed that is not 0, each buffer counts for more than it is, up to twice, in a way of the seed's own. */
 void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order);
 
 static inline int64_t exact_align_up(int64_t value, int64_t align) {
@@ -67,5 +70,8 @@ static inline uint64_t exact_mix(uint64_t x) {
   x *= UINT64_C(0x94d049bb133111eb);
   return x ^ (x >> 31);
 }
+
+/* At least 0 and below 1, the same for the same x. */
+static inline double exact_fraction(uint64_t x) { return (double)(exact_mix(x) >> 11) / 9007199254740992.0; }
 
 #endif

@@ -19,12 +19,9 @@ typedef enum {
 typedef struct {
   int64_t capacity; /* bytes */
   search_pick_t pick;
-  const int *order;   /* which of two buffers at one offset comes first */
-  int by_blame;       /* of two buffers at one offset, the one that failed more often comes first */
-  int64_t node_limit; /* stop after so many nodes */
-  int (*poll)(void *context, int64_t nodes); /* asked now and then; nonzero stops */
-  void *context;
-  int64_t nodes; /* out: nodes visited */
+  const int *order; /* which of two buffers at one offset comes first */
+  int by_blame;     /* of two buffers at one offset, the one that failed more often comes first */
+  limits_t limits;
 } search_task_t;
 
 /* A search keeps what it has learnt to be impossible from task to task; capacities may come in any order. The narrow

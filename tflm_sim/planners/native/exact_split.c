@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exact_block.h"
+
 enum { MOST_FAMILIES = 64, STARTS = 64, MOVES_PER_FAMILY = 2 };
 
 typedef struct {
@@ -19,22 +21,49 @@ typedef struct {
   int index;
 } moment_t;
 
-typedef struct {
-  const problem_t *p;
-  int *family, count; /* by buffer; how many there are */
-  int64_t *load;      /* of family f in section q, units: load[f * section_count + q] */
-  int64_t *storey[2]; /* load per section */
-  uint8_t side[MOST_FAMILIES];
-  int64_t half; /* units */
-} deal_t;
-
-/* ---- families */
-
 /* A moment at which `count` buffers begin or end: list[first .. first + count). */
 typedef struct {
   int first, count;
   uint64_t tie;
 } handover_t;
+
+typedef struct {
+  const problem_t *p;
+  void *block, *loads; /* the arrays; those that wait for the number of families are in `loads` */
+  int *family, count;  /* by buffer; how many there are */
+  int64_t half;        /* units */
+  uint8_t side[MOST_FAMILIES];
+  int64_t *load;      /* of family f in section q, units: load[f * section_count + q] */
+  int64_t *storey[2]; /* load per section */
+  moment_t *moments;  /* while families are looked for: all of them; where buffers hand over; the tree of what is one
+                         family; the load of one */
+  handover_t *handovers;
+  int *parent;
+  int64_t *united;
+  tflm_exact_buffer_t *buffers; /* of the storey that is planned, and their offsets */
+  int64_t *offsets;
+} deal_t;
+
+static void lay_out(void *object, tflm_workspace_t *workspace) {
+  deal_t *d = object;
+  const size_t count = (size_t)d->p->count;
+  d->moments = tflm_carve(workspace, 2 * count, sizeof *d->moments);
+  d->handovers = tflm_carve(workspace, 2 * count, sizeof *d->handovers);
+  d->united = tflm_carve(workspace, (size_t)d->p->section_count, sizeof *d->united);
+  d->buffers = tflm_carve(workspace, count, sizeof *d->buffers);
+  d->offsets = tflm_carve(workspace, count, sizeof *d->offsets);
+  d->family = tflm_carve(workspace, count, sizeof *d->family);
+  d->parent = tflm_carve(workspace, count, sizeof *d->parent);
+}
+
+static void lay_out_loads(void *object, tflm_workspace_t *workspace) {
+  deal_t *d = object;
+  const size_t sections = (size_t)d->p->section_count;
+  d->load = tflm_carve(workspace, (size_t)d->count * sections, sizeof *d->load);
+  for (int side = 0; side < 2; side++) d->storey[side] = tflm_carve(workspace, sections, sizeof *d->storey[side]);
+}
+
+/* ---- families */
 
 static int compare_moments(const void *a, const void *b) {
   const moment_t *x = a, *y = b;
@@ -53,22 +82,24 @@ static int root_of(int *parent, int i) {
 }
 
 /* Make one family of all families that meet at h, unless that is too much for a storey. */
-static void unite(deal_t *d, int *parent, const moment_t *list, const handover_t *h, int64_t *load) {
+static void unite(deal_t *d, const handover_t *h) {
   const problem_t *p = d->p;
-  for (int q = 0; q < p->section_count; q++) load[q] = 0;
+  const moment_t *list = d->moments + h->first;
+  int *parent = d->parent;
+  for (int q = 0; q < p->section_count; q++) d->united[q] = 0;
   for (int i = 0; i < p->count; i++) d->family[i] = 0;
-  for (int k = h->first; k < h->first + h->count; k++) d->family[root_of(parent, list[k].index)] = 1;
+  for (int k = 0; k < h->count; k++) d->family[root_of(parent, list[k].index)] = 1;
   for (int i = 0; i < p->count; i++) {
     if (!d->family[root_of(parent, i)]) continue;
     for (int q = p->low[i]; q < p->high[i]; q++)
-      if ((load[q] += p->size[i]) > d->half) return;
+      if ((d->united[q] += p->size[i]) > d->half) return;
   }
-  for (int k = h->first + 1; k < h->first + h->count; k++)
-    parent[root_of(parent, list[k].index)] = root_of(parent, list[h->first].index);
+  for (int k = 1; k < h->count; k++) parent[root_of(parent, list[k].index)] = root_of(parent, list[0].index);
 }
 
 /* Number the families; 0 when there is only one, or too many. */
-static int number_families(deal_t *d, int *parent) {
+static int number_families(deal_t *d) {
+  int *parent = d->parent;
   for (int i = 0; i < d->p->count; i++) {
     if (root_of(parent, i) != i) continue;
     if (d->count == MOST_FAMILIES) return 0;
@@ -101,23 +132,11 @@ static int list_handovers(const moment_t *list, int length, uint64_t seed, hando
 }
 
 static int find_families(deal_t *d, const tflm_exact_buffer_t *buffers, uint64_t seed) {
-  const size_t n = (size_t)d->p->count + 1;
-  moment_t *list = malloc(sizeof *list * 2 * n);
-  handover_t *met = malloc(sizeof *met * 2 * n);
-  int *parent = malloc(sizeof *parent * n);
-  int64_t *load = malloc(sizeof *load * ((size_t)d->p->section_count + 1));
-  int good = list != NULL && met != NULL && parent != NULL && load != NULL;
-  if (good) {
-    const int count = list_handovers(list, list_moments(d->p, buffers, list), seed, met);
-    for (int i = 0; i < d->p->count; i++) parent[i] = i;
-    for (int k = 0; k < count; k++) unite(d, parent, list, &met[k], load);
-    good = number_families(d, parent);
-  }
-  free(list);
-  free(met);
-  free(parent);
-  free(load);
-  return good;
+  const int moments = list_moments(d->p, buffers, d->moments);
+  const int handovers = list_handovers(d->moments, moments, seed, d->handovers);
+  for (int i = 0; i < d->p->count; i++) d->parent[i] = i;
+  for (int k = 0; k < handovers; k++) unite(d, &d->handovers[k]);
+  return number_families(d);
 }
 
 /* ---- dealing */
@@ -191,58 +210,49 @@ static int deal_out(deal_t *d, uint64_t seed) {
 
 /* ---- planning */
 
-static int ask_task(void *context, const tflm_exact_status_t *status) {
-  const split_task_t *task = context;
-  return task->poll(task->context, task->nodes + status->nodes);
+static int ask(void *context, const tflm_exact_status_t *status) {
+  limits_t limits = *(const limits_t *)context;
+  limits.nodes += status->nodes;
+  return exact_ask(&limits);
 }
 
 /* Plan one storey from `base` (units) on; returns its peak (units from the ground on), or -1. */
 static int64_t plan_storey(const deal_t *d, const tflm_exact_buffer_t *buffers, int side, int64_t base,
-                           int64_t capacity, split_task_t *task, int64_t *units) {
+                           int64_t capacity, limits_t *limits, int64_t *units) {
   const problem_t *p = d->p;
-  tflm_exact_buffer_t *list = malloc(sizeof *list * ((size_t)p->count + 1));
-  int64_t *offsets = malloc(sizeof *offsets * ((size_t)p->count + 1)), peak = -1;
   size_t count = 0;
-  for (int i = 0; i < p->count && list != NULL; i++)
-    if (d->side[d->family[i]] == side) list[count++] = buffers[p->original[i]];
-  const tflm_exact_options_t options = {capacity, task->node_limit, -1, 1, ask_task, task};
+  for (int i = 0; i < p->count; i++)
+    if (d->side[d->family[i]] == side) d->buffers[count++] = buffers[p->original[i]];
+  const tflm_exact_options_t options = {capacity, limits->node_limit, -1, 1, ask, limits};
   tflm_exact_result_t result;
-  if (list != NULL && offsets != NULL && tflm_exact_solve(list, count, &options, &result, offsets) == TFLM_PLAN_OK) {
-    task->nodes += result.status.nodes;
-    if (result.status.peak <= capacity) peak = base + (result.status.peak + p->unit - 1) / p->unit;
-  }
-  for (int i = p->count - 1; i >= 0 && peak >= 0; i--)
-    if (d->side[d->family[i]] == side) units[i] = base + offsets[--count] / p->unit;
-  free(list);
-  free(offsets);
-  return peak;
+  if (tflm_exact_solve(d->buffers, count, &options, &result, d->offsets) != TFLM_PLAN_OK) return -1;
+  limits->nodes += result.status.nodes;
+  if (result.status.peak > capacity) return -1;
+  for (int i = 0, k = 0; i < p->count; i++)
+    if (d->side[d->family[i]] == side) units[i] = base + d->offsets[k++] / p->unit;
+  return base + (result.status.peak + p->unit - 1) / p->unit;
 }
 
 static int plan_both(const deal_t *d, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units) {
   const problem_t *p = d->p;
-  const int64_t line = plan_storey(d, buffers, 0, 0, d->half * p->unit, task, units);
+  const int64_t line = plan_storey(d, buffers, 0, 0, d->half * p->unit, &task->limits, units);
   if (line < 0) return SEARCH_STOPPED;
   const int64_t base = exact_align_up(line, p->most_align), room = task->capacity - base * p->unit;
-  if (room < 0 || plan_storey(d, buffers, 1, base, room, task, units) < 0) return SEARCH_STOPPED;
+  if (room < 0 || plan_storey(d, buffers, 1, base, room, &task->limits, units) < 0) return SEARCH_STOPPED;
   return SEARCH_FOUND;
 }
 
 int tflm_exact_split_run(const problem_t *p, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units) {
-  const size_t sections = (size_t)p->section_count;
   deal_t d = {.p = p, .half = task->capacity / p->unit / 2};
   int verdict = SEARCH_STOPPED, is_free = p->count > 0;
-  task->nodes = 0;
+  task->limits.nodes = 0;
   for (int i = 0; i < p->count; i++) is_free &= p->fixed[i] == TFLM_EXACT_FREE;
-  d.family = malloc(sizeof *d.family * ((size_t)p->count + 1));
-  if (d.family != NULL && is_free && find_families(&d, buffers, task->seed)) {
-    d.load = calloc((size_t)d.count * sections, sizeof *d.load);
-    for (int side = 0; side < 2; side++) d.storey[side] = malloc(sizeof(int64_t) * sections);
-    if (d.load != NULL && d.storey[0] != NULL && d.storey[1] != NULL && fill_loads(&d) && deal_out(&d, task->seed))
-      verdict = plan_both(&d, buffers, task, units);
+  if (is_free) d.block = tflm_exact_block_new(&d, lay_out);
+  if (d.block != NULL && find_families(&d, buffers, task->seed)) {
+    d.loads = tflm_exact_block_new(&d, lay_out_loads);
+    if (d.loads != NULL && fill_loads(&d) && deal_out(&d, task->seed)) verdict = plan_both(&d, buffers, task, units);
   }
-  free(d.load);
-  free(d.storey[0]);
-  free(d.storey[1]);
-  free(d.family);
+  free(d.loads);
+  free(d.block);
   return verdict;
 }

@@ -5,12 +5,9 @@
 #include "exact_search.h"
 
 typedef struct {
-  int64_t capacity;                          /* bytes */
-  uint64_t seed;                             /* every seed deals the families out in another way */
-  int64_t node_limit;                        /* for each storey */
-  int (*poll)(void *context, int64_t nodes); /* asked now and then; nonzero stops */
-  void *context;
-  int64_t nodes; /* out: nodes visited */
+  int64_t capacity; /* bytes */
+  uint64_t seed;    /* every seed deals the families out in another way */
+  limits_t limits;  /* node_limit: for each storey */
 } split_task_t;
 
 /* SEARCH_FOUND with a plan within the capacity (units), else SEARCH_STOPPED: this way of dealing has none, or there is

@@ -10,6 +10,8 @@
  */
 #include "hill_climb.h"
 
+#include "tflm_workspace.h"
+
 #define NOT_PLACED (-1)
 #define NO_PREDECESSOR UINT32_MAX
 #define STUCK_AFTER 50u
@@ -104,28 +106,23 @@ static int is_valid(const tflm_plan_buffer_t *buffer) {
          buffer->offline_offset >= TFLM_PLAN_ONLINE;
 }
 
-static void *carve(unsigned char *base, size_t *used, size_t bytes) {
-  void *array = base == NULL ? NULL : base + *used;
-  *used += (bytes + 7u) & ~(size_t)7u;
-  return array;
-}
-
-static size_t lay_out(tflm_hill_climb_t *search, unsigned char *base, size_t count, size_t neighbour_count) {
-  size_t used = (sizeof(tflm_hill_climb_t) + 7u) & ~(size_t)7u;
-  search->address = carve(base, &used, count * sizeof(int64_t));
-  search->end = carve(base, &used, count * sizeof(int64_t));
-  search->best_offsets = carve(base, &used, count * sizeof(int64_t));
-  search->urgency = carve(base, &used, count * sizeof(int64_t));
-  search->neighbours_from = carve(base, &used, (count + 1) * sizeof(uint32_t));
-  search->predecessor = carve(base, &used, count * sizeof(uint32_t));
-  search->turn = carve(base, &used, count * sizeof(uint32_t));
-  search->order = carve(base, &used, count * sizeof(uint32_t));
-  search->best_order = carve(base, &used, count * sizeof(uint32_t));
-  search->turns = carve(base, &used, count * sizeof(uint32_t));
-  search->distant = carve(base, &used, count * sizeof(uint32_t));
-  search->seen = carve(base, &used, count);
-  search->neighbours = carve(base, &used, neighbour_count * sizeof(uint32_t));
-  return used;
+static size_t lay_out(tflm_hill_climb_t *search, void *base, size_t count, size_t neighbour_count) {
+  tflm_workspace_t workspace = {base, 0, 0};
+  tflm_carve(&workspace, 1, sizeof(tflm_hill_climb_t));
+  search->address = tflm_carve(&workspace, count, sizeof(int64_t));
+  search->end = tflm_carve(&workspace, count, sizeof(int64_t));
+  search->best_offsets = tflm_carve(&workspace, count, sizeof(int64_t));
+  search->urgency = tflm_carve(&workspace, count, sizeof(int64_t));
+  search->neighbours_from = tflm_carve(&workspace, count + 1, sizeof(uint32_t));
+  search->predecessor = tflm_carve(&workspace, count, sizeof(uint32_t));
+  search->turn = tflm_carve(&workspace, count, sizeof(uint32_t));
+  search->order = tflm_carve(&workspace, count, sizeof(uint32_t));
+  search->best_order = tflm_carve(&workspace, count, sizeof(uint32_t));
+  search->turns = tflm_carve(&workspace, count, sizeof(uint32_t));
+  search->distant = tflm_carve(&workspace, count, sizeof(uint32_t));
+  search->seen = tflm_carve(&workspace, count, 1);
+  search->neighbours = tflm_carve(&workspace, neighbour_count, sizeof(uint32_t));
+  return workspace.used;
 }
 
 size_t tflm_hill_climb_workspace_size(size_t count, size_t neighbours) {
@@ -401,7 +398,7 @@ int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void 
   if (least == 0 || search == NULL || (count > 0 && buffers == NULL)) return TFLM_PLAN_E_ARGUMENT;
   for (size_t i = 0; i < count; ++i)
     if (!is_valid(&buffers[i])) return TFLM_PLAN_E_ARGUMENT;
-  if (workspace == NULL || workspace_size < least || (uintptr_t)workspace % 8u != 0) return TFLM_PLAN_E_WORKSPACE;
+  if (!tflm_workspace_fits(workspace, workspace_size, least)) return TFLM_PLAN_E_WORKSPACE;
   lay_out(self, workspace, count, 0);
   self->buffers = buffers;
   self->count = (uint32_t)count;

@@ -6,6 +6,7 @@
  * Source: tflite/delegates/gpu/common/memory_management/min_cost_flow_assignment.cc @ LiteRT f67457790
  */
 #include "shared_objects.h"
+#include "tflm_workspace.h"
 
 #define UNREACHED INT32_MAX
 #define NO_TENSOR UINT32_MAX
@@ -34,27 +35,21 @@ typedef struct network {
   uint32_t *ended;  /* [count] */
 } network_t;
 
-static void *carve(unsigned char *base, size_t *used, size_t bytes) {
-  void *array = base == NULL ? NULL : base + *used;
-  *used += (bytes + 7u) & ~(size_t)7u;
-  return array;
-}
-
-static size_t lay_out(network_t *network, unsigned char *base, size_t count) {
+static size_t lay_out(network_t *network, void *base, size_t count) {
   const size_t vertices = 2 * count + 2;
   const size_t edges = 2 * (3 * count + count * count / 2); /* at most count * (count - 1) / 2 reuse edges */
-  size_t used = 0;
-  network->edges = carve(base, &used, edges * sizeof(edge_t));
-  network->listed = carve(base, &used, edges * sizeof(uint32_t));
-  network->edges_from = carve(base, &used, (vertices + 1) * sizeof(uint32_t));
-  network->dist = carve(base, &used, vertices * sizeof(int32_t));
-  network->previous = carve(base, &used, vertices * sizeof(uint32_t));
-  network->queue = carve(base, &used, vertices * sizeof(uint32_t));
-  network->following = carve(base, &used, vertices * sizeof(uint32_t));
-  network->round = carve(base, &used, vertices * sizeof(uint32_t));
-  network->in_use = carve(base, &used, count * sizeof(uint32_t));
-  network->ended = carve(base, &used, count * sizeof(uint32_t));
-  return used;
+  tflm_workspace_t workspace = {base, 0, 0};
+  network->edges = tflm_carve(&workspace, edges, sizeof(edge_t));
+  network->listed = tflm_carve(&workspace, edges, sizeof(uint32_t));
+  network->edges_from = tflm_carve(&workspace, vertices + 1, sizeof(uint32_t));
+  network->dist = tflm_carve(&workspace, vertices, sizeof(int32_t));
+  network->previous = tflm_carve(&workspace, vertices, sizeof(uint32_t));
+  network->queue = tflm_carve(&workspace, vertices, sizeof(uint32_t));
+  network->following = tflm_carve(&workspace, vertices, sizeof(uint32_t));
+  network->round = tflm_carve(&workspace, vertices, sizeof(uint32_t));
+  network->in_use = tflm_carve(&workspace, count, sizeof(uint32_t));
+  network->ended = tflm_carve(&workspace, count, sizeof(uint32_t));
+  return workspace.used;
 }
 
 size_t tflm_min_cost_flow_workspace_size(size_t count) {
@@ -194,7 +189,7 @@ int tflm_min_cost_flow(const tflm_tensor_usage_t *tensors, size_t count, void *w
   const size_t needed = tflm_min_cost_flow_workspace_size(count);
   int64_t sum = 0;
   if (needed == 0 || (count > 0 && (tensors == NULL || object_ids == NULL))) return TFLM_PLAN_E_ARGUMENT;
-  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) return TFLM_PLAN_E_WORKSPACE;
+  if (!tflm_workspace_fits(workspace, workspace_size, needed)) return TFLM_PLAN_E_WORKSPACE;
   for (size_t i = 0; i < count; ++i) {
     if (tensors[i].size < 0) return TFLM_PLAN_E_ARGUMENT;
     if (tensors[i].size >= UNREACHED - sum) return TFLM_PLAN_E_OVERFLOW;

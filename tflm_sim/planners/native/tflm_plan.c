@@ -21,6 +21,8 @@
  */
 #include "tflm_plan.h"
 
+#include "tflm_workspace.h"
+
 #define FANOUT_LOG2 4u
 #define FANOUT (1u << FANOUT_LOG2)
 #define MAX_LEVELS 8u /* FANOUT^8 = 2^32 ranks */
@@ -187,27 +189,19 @@ static uint32_t tree_next_block(const tree_t *tree, uint32_t block, uint32_t end
 
 /* ---- the workspace ---- */
 
-/* Hand out the arrays of planner from a cursor of bytes; with base null it only counts them. */
-static void *carve(unsigned char *base, size_t *used, size_t bytes) {
-  void *array = base == NULL ? NULL : base + *used;
-  *used += (bytes + 7u) & ~(size_t)7u;
-  return array;
-}
-
-static size_t lay_out(planner_t *planner, unsigned char *base, uint32_t count) {
-  size_t used = 0;
-  const size_t n = count;
-  planner->keys = carve(base, &used, n * sizeof(uint64_t));
-  planner->spare = carve(base, &used, n * sizeof(uint64_t));
-  planner->placed = carve(base, &used, n * sizeof(uint64_t));
-  planner->order = carve(base, &used, n * sizeof(uint32_t));
-  planner->rank = carve(base, &used, n * sizeof(uint32_t));
-  planner->first = carve(base, &used, n * sizeof(int32_t));
-  planner->histogram = carve(base, &used, RADIX * sizeof(uint32_t));
+static size_t lay_out(planner_t *planner, void *base, uint32_t count) {
+  tflm_workspace_t workspace = {base, 0, 0};
+  planner->keys = tflm_carve(&workspace, count, sizeof(uint64_t));
+  planner->spare = tflm_carve(&workspace, count, sizeof(uint64_t));
+  planner->placed = tflm_carve(&workspace, count, sizeof(uint64_t));
+  planner->order = tflm_carve(&workspace, count, sizeof(uint32_t));
+  planner->rank = tflm_carve(&workspace, count, sizeof(uint32_t));
+  planner->first = tflm_carve(&workspace, count, sizeof(int32_t));
+  planner->histogram = tflm_carve(&workspace, RADIX, sizeof(uint32_t));
   planner->tree.levels = level_count(count);
   for (uint32_t level = 0; level < planner->tree.levels; ++level)
-    planner->tree.level[level] = carve(base, &used, level_width(count, level) * sizeof(int32_t));
-  return used;
+    planner->tree.level[level] = tflm_carve(&workspace, level_width(count, level), sizeof(int32_t));
+  return workspace.used;
 }
 
 size_t tflm_plan_greedy_workspace_size(size_t count) {
@@ -413,7 +407,7 @@ static int plan(policy_t policy, const tflm_plan_buffer_t *buffers, size_t count
   planner_t planner;
   const size_t needed = tflm_plan_greedy_workspace_size(count);
   if (peak == NULL || needed == 0 || (count > 0 && (buffers == NULL || offsets == NULL))) return TFLM_PLAN_E_ARGUMENT;
-  if (workspace == NULL || workspace_size < needed || (uintptr_t)workspace % 8u != 0) return TFLM_PLAN_E_WORKSPACE;
+  if (!tflm_workspace_fits(workspace, workspace_size, needed)) return TFLM_PLAN_E_WORKSPACE;
   for (size_t i = 0; i < count; ++i)
     if (!is_valid(&buffers[i])) return TFLM_PLAN_E_ARGUMENT;
   planner.buffers = buffers;
