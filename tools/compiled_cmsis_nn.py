@@ -10,11 +10,13 @@ from __future__ import annotations
 import ctypes
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
-from tflm_sim.ops.cmsis_nn.dims import Dims, Isa, Tile
+from tflm_sim.ops.cmsis_nn.dims import Isa, Tile
 
 _MACROS: dict[Isa, tuple[str, ...]] = {
     "scalar": (),
@@ -76,80 +78,20 @@ class CompiledCmsisNn:
         """Return whether this commit has a function."""
         return hasattr(self._libraries[_Backend.SCALAR], function)
 
-    def _call(self, backend: _Backend, function: str, *arguments: Sequence[int] | int) -> int:
-        """Return what a C function answers to structs of int32 by address, and to plain numbers."""
-        passed = [
-            argument if isinstance(argument, int) else (ctypes.c_int32 * len(argument))(*argument)
-            for argument in arguments
-        ]
-        return int(getattr(self._libraries[backend], function)(*passed))
+    def __getattr__(self, name: str) -> Callable[..., int]:
+        """Return a function of the binding: it takes the instruction set, the type, and the layer."""
+        row = _CALLS.get(name)
+        if row is None:
+            raise AttributeError(name)
 
-    def convolve_wrapper_buffer_size(
-        self,
-        backend: _Backend,
-        type_: _DataType,
-        image: Dims,
-        kernel: Dims,
-        output: Dims,
-        padding: Tile,
-        stride: Tile,
-        dilation: Tile,
-    ) -> int:
-        """``arm_convolve_wrapper_*_get_buffer_size``."""
-        params = (0, 0, *_c(stride), *_c(padding), *_c(dilation), -128, 127)
-        name = f"arm_convolve_wrapper_{type_.value}_get_buffer_size"
-        return self._call(backend, name, params, image, kernel, output)
+        def call(backend: _Backend, type_: _DataType, *layer: Any) -> int:
+            arguments = list(row.arguments(*layer))
+            if self._has_old_transpose and name == "transpose_conv_buffer_size":
+                del arguments[0]  # It took no parameters at first.
+            function = getattr(self._libraries[backend], row.function.format(type_.value))
+            return int(function(*(one if isinstance(one, int) else _struct(one) for one in arguments)))
 
-    def depthwise_conv_wrapper_buffer_size(
-        self,
-        backend: _Backend,
-        type_: _DataType,
-        image: Dims,
-        kernel: Dims,
-        output: Dims,
-        padding: Tile,
-        stride: Tile,
-        dilation: Tile,
-        multiplier: int,
-    ) -> int:
-        """``arm_depthwise_conv_wrapper_*_get_buffer_size``."""
-        params = (0, 0, multiplier, *_c(stride), *_c(padding), *_c(dilation), -128, 127)
-        name = f"arm_depthwise_conv_wrapper_{type_.value}_get_buffer_size"
-        return self._call(backend, name, params, image, kernel, output)
-
-    def transpose_conv_buffer_size(
-        self,
-        backend: _Backend,
-        type_: _DataType,
-        image: Dims,
-        kernel: Dims,
-        output: Dims,
-        padding: Tile,
-        stride: Tile,
-        dilation: Tile,
-    ) -> int:
-        """``arm_transpose_conv_s8_get_buffer_size``, which took no parameters at first."""
-        params = () if self._has_old_transpose else (_transpose(padding, stride),)
-        return self._call(backend, "arm_transpose_conv_s8_get_buffer_size", *params, image, kernel, output)
-
-    def transpose_conv_reverse_conv_buffer_size(
-        self, backend: _Backend, type_: _DataType, image: Dims, kernel: Dims, padding: Tile, stride: Tile
-    ) -> int:
-        """``arm_transpose_conv_s8_get_reverse_conv_buffer_size``."""
-        name = "arm_transpose_conv_s8_get_reverse_conv_buffer_size"
-        return self._call(backend, name, _transpose(padding, stride), image, kernel)
-
-    def fully_connected_buffer_size(self, backend: _Backend, type_: _DataType, kernel: Dims) -> int:
-        """``arm_fully_connected_*_get_buffer_size``."""
-        return self._call(backend, f"arm_fully_connected_{type_.value}_get_buffer_size", kernel)
-
-    def avgpool_buffer_size(self, backend: _Backend, type_: _DataType, width: int, channels: int) -> int:
-        """``arm_avgpool_*_get_buffer_size``."""
-        return self._call(backend, f"arm_avgpool_{type_.value}_get_buffer_size", width, channels)
-
-    def svdf_buffer_size(self, backend: _Backend, type_: _DataType, kernel: Dims) -> int:
-        """``arm_svdf_s8_get_buffer_size``."""
-        return self._call(backend, "arm_svdf_s8_get_buffer_size", kernel)
+        return call
 
 
 def _c(tile: Tile) -> tuple[int, int]:
@@ -157,9 +99,51 @@ def _c(tile: Tile) -> tuple[int, int]:
     return tile.w, tile.h
 
 
+def _struct(fields: Sequence[int]) -> ctypes.Array[ctypes.c_int32]:
+    """Return a struct of int32, which goes by address."""
+    return (ctypes.c_int32 * len(fields))(*fields)
+
+
+def _conv(padding: Tile, stride: Tile, dilation: Tile, *multiplier: int) -> tuple[int, ...]:
+    """``cmsis_nn_conv_params``, or with a multiplier ``cmsis_nn_dw_conv_params``."""
+    return (0, 0, *multiplier, *_c(stride), *_c(padding), *_c(dilation), -128, 127)
+
+
 def _transpose(padding: Tile, stride: Tile) -> tuple[int, ...]:
     """``cmsis_nn_transpose_conv_params``."""
     return (0, 0, *_c(stride), *_c(padding), 0, 0, 1, 1, -128, 127)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """The C function ("{}": the type), and its arguments for a layer: structs of int32, and plain numbers."""
+
+    function: str
+    arguments: Callable[..., tuple[Sequence[int] | int, ...]]
+
+
+_CALLS: dict[str, _Call] = {
+    "convolve_wrapper_buffer_size": _Call(
+        "arm_convolve_wrapper_{}_get_buffer_size",
+        lambda image, kernel, output, *window: (_conv(*window), image, kernel, output),
+    ),
+    "depthwise_conv_wrapper_buffer_size": _Call(
+        "arm_depthwise_conv_wrapper_{}_get_buffer_size",
+        lambda image, kernel, output, *window: (_conv(*window), image, kernel, output),
+    ),
+    "transpose_conv_buffer_size": _Call(
+        "arm_transpose_conv_s8_get_buffer_size",
+        lambda image, kernel, output, padding, stride, _: (_transpose(padding, stride), image, kernel, output),
+    ),
+    "transpose_conv_reverse_conv_buffer_size": _Call(
+        "arm_transpose_conv_s8_get_reverse_conv_buffer_size",
+        lambda image, kernel, padding, stride: (_transpose(padding, stride), image, kernel),
+    ),
+    "fully_connected_buffer_size": _Call("arm_fully_connected_{}_get_buffer_size", lambda kernel: (kernel,)),
+    "avgpool_buffer_size": _Call("arm_avgpool_{}_get_buffer_size", lambda width, channels: (width, channels)),
+    "svdf_buffer_size": _Call("arm_svdf_s8_get_buffer_size", lambda kernel: (kernel,)),
+}
+"""By the binding's name: it takes the instruction set, the type, and then what the arguments are made from."""
 
 
 def _compiled(sources: Path, isa: Isa) -> ctypes.CDLL:

@@ -1,4 +1,4 @@
-"""``Kernel``: a node while TFLM's code for it runs, with the checks of its file; ``Prepare``: such code as a row.
+"""``Kernel``: a node while TFLM's code for it runs, with the checks of its file.
 
 A check is written with what it says upstream, for that is what the device prints; the line comes from ``places.py`` and
 is looked up only when the check fails. Where the runtime's version of the file has no such check, it holds.
@@ -17,24 +17,16 @@ Source: TF_LITE_ENSURE* in tensorflow/lite/core/c/common.h, MicroContext in tens
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Iterable, Mapping
+from typing import NoReturn
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops import places
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.requests import (
-    ABSENT,
-    FreeTempTensors,
-    KernelTensor,
-    Persistent,
-    Steps,
-    T,
-    TempTensors,
-)
-from tflm_sim.ops.roles import abort, fail, null_indices, temp_at
+from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps, T
+from tflm_sim.ops.roles import abort, fail, temp_at
 from tflm_sim.units import int32
 
 C_TYPES: dict[int, str] = {
@@ -52,7 +44,6 @@ C_TYPES: dict[int, str] = {
 """Upstream's names of tensor types."""
 
 HYBRID = "Hybrid models are not supported on TFLite Micro."
-
 
 _LOG_LENGTH = 255
 
@@ -275,32 +266,6 @@ class Kernel:
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
-    def take_all(self, takes: Sequence[Take]) -> Steps[list[Any]]:
-        """Ask for one tensor after the other: a :class:`KernelTensor` each, or None where that is not checked."""
-        operator = self.node.operator
-        wanted = []
-        for take in takes:
-            indices, position = operator.outputs if take.is_output else operator.inputs, take.position
-            if indices is None:
-                break
-            wanted.append((indices[position] if position < len(indices) else ABSENT, take.checked))
-        if not wanted:
-            raise null_indices()
-        tensors: list[Any] = yield TempTensors(tuple(wanted))
-        for position, tensor in enumerate(tensors):
-            if tensor is None and takes[position].checked:
-                self.present(None, takes[position].name)
-        if len(tensors) < len(takes):
-            raise null_indices()
-        return tensors
-
-    def trusting(self, takes: Sequence[Take], tensors: list[Any]) -> list[Any]:
-        """Return the tensors with a :class:`NullTensor` for each that is trusted and not there."""
-        if None not in tensors:
-            return tensors
-        pairs = zip(takes, tensors, strict=True)
-        return [NullTensor(self, take.name) if tensor is None and take.trusted else tensor for take, tensor in pairs]
-
     def optional_input(self, position: int) -> Steps[KernelTensor | None]:
         """``AllocateTempInputTensor``, which the kernel does not hold against null at once."""
         return temp_at(self.node.operator.inputs, position)
@@ -362,117 +327,3 @@ class NullTensor:
     def used(self) -> PrepareError:
         """Return the error for its use."""
         return self._kernel.abort(f"{self._name} != nullptr")
-
-
-class Take(NamedTuple):
-    """A temp tensor that a Prepare asks for.
-
-    Attributes:
-        position: Which of the inputs or outputs.
-        name: Upstream's variable.
-        is_output: Whether it is one of the outputs.
-        checked: Whether a TF_LITE_ENSURE holds it against null, at once; the body gets None otherwise.
-        trusted: Whether it is used without a look: the body gets a :class:`NullTensor` instead of None.
-    """
-
-    position: int
-    name: str
-    is_output: bool = False
-    checked: bool = True
-    trusted: bool = False
-
-
-def source(position: int = 0, name: str = "input") -> Take:
-    """Return an input that is held against null."""
-    return Take(position, name)
-
-
-def result(position: int = 0, name: str = "output") -> Take:
-    """Return an output that is held against null."""
-    return Take(position, name, is_output=True)
-
-
-def unchecked(take: Take) -> Take:
-    """Return the tensor without that check."""
-    return take._replace(checked=False)
-
-
-def trusted(*takes: Take) -> tuple[Take, ...]:
-    """Return tensors that upstream uses without a look: the device halts where one that is not there is used."""
-    return tuple(take._replace(checked=False, trusted=True) for take in takes)
-
-
-INPUT, OUTPUT = source(), result()
-PAIR = (INPUT, OUTPUT)
-Step = Callable[[Kernel], None]
-
-
-def counts(inputs: int, outputs: int = 1) -> Step:
-    """Return the check of how many inputs and outputs there are."""
-    return lambda k: k.counts(inputs, outputs)
-
-
-def op_data(name: str = "node->user_data") -> Step:
-    """Return the check that Init got its memory."""
-    return lambda k: k.op_data(name)
-
-
-OP_DATA = op_data()
-
-
-class Prepare:
-    """The Prepare of a kernel that checks its node, takes tensors, looks at them, and frees them.
-
-    Args:
-        file: The upstream file.
-        *first: Checks before any tensor is taken.
-        takes: The tensors in the order in which they are asked for.
-        body: What happens with them: a function of the kernel and the tensors that checks, or one that also yields
-            requests.
-        frees: The order of the frees, as indices into ``takes``; that of ``takes`` when left out.
-        function: Its name, where others in the file have the same checks.
-        frees_always: Whether the tensors are freed also on a refusal, as an object's destructor does.
-    """
-
-    __slots__ = ("_body", "_file", "_first", "_frees", "_frees_always", "_function", "_takes")
-
-    def __init__(
-        self,
-        file: str,
-        *first: Step,
-        takes: tuple[Take, ...] = PAIR,
-        body: Callable[..., Steps[None] | None] | None = None,
-        frees: tuple[int, ...] = (),
-        function: str = "",
-        frees_always: bool = False,
-    ) -> None:
-        self._file = file
-        self._first = first
-        self._takes = takes
-        self._body = body
-        self._frees = frees
-        self._function = function
-        self._frees_always = frees_always
-
-    @property
-    def file(self) -> str:
-        """The upstream file."""
-        return self._file
-
-    def __call__(self, node: Node) -> Steps[None]:
-        """Carry the Prepare out."""
-        k = Kernel(node, self._file, self._function)
-        for step in self._first:
-            step(k)
-        tensors = yield from k.take_all(self._takes)
-        freed = tuple(tensors[index] for index in self._frees) if self._frees else tuple(tensors)
-        tensors = k.trusting(self._takes, tensors)
-        try:
-            steps = None if self._body is None else self._body(k, *tensors)
-            if steps is not None:
-                yield from steps
-        except PrepareError as error:
-            if self._frees_always and error.status != "abort":
-                yield FreeTempTensors(freed)
-            raise
-        yield FreeTempTensors(freed)

@@ -14,8 +14,9 @@ from __future__ import annotations
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims
 from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, check_rank_4, check_supported_input, isa, optional_scratch
-from tflm_sim.ops.kernel import HYBRID, OP_DATA, Kernel, Prepare
+from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.prepare import OP_DATA, Prepare
 from tflm_sim.ops.reference.arithmetic import matching_dim
 from tflm_sim.ops.reference.binary_arithmetic import OPERANDS, check_sum
 from tflm_sim.ops.reference.lstm import Inputs, LstmLibrary, LstmSizes, lstm_prepare, lstm_tensor

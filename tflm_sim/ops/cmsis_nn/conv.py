@@ -26,8 +26,9 @@ from tflm_sim.ops.cmsis_nn.geometry import (
     isa,
     optional_scratch,
 )
-from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, result, source, unchecked
+from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, result, source, unchecked
 from tflm_sim.ops.reference import output_shapes
 from tflm_sim.ops.reference.arithmetic import flat_size, matching_dim
 from tflm_sim.ops.reference.conv import (

@@ -11,9 +11,10 @@ from __future__ import annotations
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims
 from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, check_pair, check_supported_input, isa, optional_scratch
-from tflm_sim.ops.kernel import OP_DATA, OUTPUT, Kernel, Prepare, source
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.options import int_option
+from tflm_sim.ops.prepare import OP_DATA, OUTPUT, Prepare, source
 from tflm_sim.ops.reference.arithmetic import flat_size, runtime_dim, runtime_flat_size, runtime_shape
 from tflm_sim.ops.reference.batch_matmul import check_ranks, product_shape, reshape_output, transposed_copy
 from tflm_sim.ops.reference.conv import unpacked_filter

@@ -14,10 +14,11 @@ from typing import cast
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims, Implementation
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES, ScratchSizes
-from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, unchecked
-from tflm_sim.ops.kernel import source as input_at
+from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
+from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, Take, unchecked
+from tflm_sim.ops.prepare import source as input_at
 from tflm_sim.ops.reference.conv import (
     CONV,
     CONV_PAIRS,
@@ -129,17 +130,39 @@ def _init_conv(node: Node) -> Steps[object]:
     return (yield from op_data("esp_nn/conv.NodeData")(node))
 
 
-def _hybrid_is_refused(
+def _fully_connected(
     k: Kernel, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
 ) -> Steps[None]:
-    """FULLY_CONNECTED before it was made as the reference is."""
+    if k.has("esp_as_reference"):
+        yield from _AS_REFERENCE(k, source, kernel, bias, output)
+        return
     k.same_type(source, output)
     k.ensure_msg(source.type == kernel.type, HYBRID)
     yield from layer_data(k.node, source, kernel, bias, output)
 
 
-def _versions(*rows: tuple[str, Prepare]) -> Callable[[Node], Steps[None]]:
-    """Return the Prepare of the first row whose change the runtime has; "" is the oldest."""
+_AS_REFERENCE = fully_connected("Input type: {} with filter type : {} not supported.")
+_TENSORS = OUTPUT, INPUT, FILTER
+_INPUT_FIRST = INPUT, FILTER, OUTPUT
+_WITH_BIAS = INPUT, FILTER, unchecked(input_at(2, "bias")), OUTPUT
+
+
+def _by_version(
+    file: str, body: Callable[..., Steps[None]], *orders: tuple[str, tuple[Take, ...]]
+) -> Callable[[Node], Steps[None]]:
+    """Return the Prepare that takes its tensors in the order of the first change that the runtime has.
+
+    Args:
+        file: The upstream file.
+        body: What happens with the output, the input and the filter, in whatever order they were taken.
+        orders: The change ("" for the oldest order), and what is taken.
+    """
+
+    def row(takes: tuple[Take, ...]) -> Prepare:
+        at = [takes.index(take) for take in _TENSORS]
+        return Prepare(file, OP_DATA, takes=takes, body=lambda k, *tensors: body(k, *(tensors[i] for i in at)))
+
+    rows = [(change, row(takes)) for change, takes in orders]
 
     def prepare(node: Node) -> Steps[None]:
         return next(row for change, row in rows if not change or node.target.runtime.has(change))(node)
@@ -147,64 +170,31 @@ def _versions(*rows: tuple[str, Prepare]) -> Callable[[Node], Steps[None]]:
     return prepare
 
 
-_CONV, _DEPTHWISE_CONV, _LAYERS = "esp_nn/conv.cc", "esp_nn/depthwise_conv.cc", "esp_nn/fully_connected.cc"
-_TENSORS = OUTPUT, INPUT, FILTER
-_BIAS = unchecked(input_at(2, "bias"))
-_LAYER = fully_connected("Input type: {} with filter type : {} not supported.")
-
 MODELS: tuple[OpModel, ...] = (
     OpModel(
         "CONV_2D",
         "TfLiteConvParams",
         _init_conv,
-        _versions(
-            ("esp_conv_int4", Prepare(_CONV, OP_DATA, takes=_TENSORS, body=_conv)),
-            (
-                "",
-                Prepare(
-                    _CONV,
-                    OP_DATA,
-                    takes=(INPUT, FILTER, OUTPUT),
-                    body=lambda k, source, kernel, output: _conv(k, output, source, kernel),
-                ),
-            ),
-        ),
+        _by_version("esp_nn/conv.cc", _conv, ("esp_conv_int4", _TENSORS), ("", _INPUT_FIRST)),
         parse=parse_conv,
     ),
     OpModel(
         "DEPTHWISE_CONV_2D",
         "TfLiteDepthwiseConvParams",
         op_data("esp_nn/depthwise_conv.NodeData"),
-        _versions(
-            ("esp_as_reference", Prepare(_DEPTHWISE_CONV, OP_DATA, takes=_TENSORS, body=_depthwise_conv)),
-            (
-                "esp_conv_int4",
-                Prepare(
-                    _DEPTHWISE_CONV,
-                    OP_DATA,
-                    takes=(INPUT, FILTER, OUTPUT),
-                    body=lambda k, source, kernel, output: _depthwise_conv(k, output, source, kernel),
-                ),
-            ),
-            (
-                "",
-                Prepare(
-                    _DEPTHWISE_CONV,
-                    OP_DATA,
-                    takes=(INPUT, FILTER, _BIAS, OUTPUT),
-                    body=lambda k, source, kernel, bias, output: _depthwise_conv(k, output, source, kernel),
-                ),
-            ),
+        _by_version(
+            "esp_nn/depthwise_conv.cc",
+            _depthwise_conv,
+            ("esp_as_reference", _TENSORS),
+            ("esp_conv_int4", _INPUT_FIRST),
+            ("", _WITH_BIAS),
         ),
     ),
     OpModel(
         "FULLY_CONNECTED",
         "TfLiteFullyConnectedParams",
         op_data("OpDataFullyConnected"),
-        _versions(
-            ("esp_as_reference", Prepare(_LAYERS, OP_DATA, takes=LAYER, body=_LAYER)),
-            ("", Prepare(_LAYERS, OP_DATA, takes=LAYER, body=_hybrid_is_refused)),
-        ),
+        Prepare("esp_nn/fully_connected.cc", OP_DATA, takes=LAYER, body=_fully_connected),
         parse=parse,
     ),
     OpModel("SOFTMAX", "TfLiteSoftmaxParams", op_data("esp_nn/softmax.NodeData"), _prepare_softmax),

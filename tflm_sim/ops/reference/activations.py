@@ -9,8 +9,9 @@ logistic_common,tanh}.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, counts, source
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, counts, source
 from tflm_sim.ops.reference.arithmetic import runtime_shape
 from tflm_sim.ops.reference.quantization import (
     checked_log2,

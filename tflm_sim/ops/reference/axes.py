@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, trusted, unchecked
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source, trusted, unchecked
 from tflm_sim.ops.reference.arithmetic import MAX_RUNTIME_RANK
 from tflm_sim.ops.reference.output_shapes import prepare_with_blocks
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps

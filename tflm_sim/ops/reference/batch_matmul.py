@@ -16,9 +16,10 @@ from math import prod
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import OUTPUT, Kernel, Prepare, counts, source, unchecked
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
+from tflm_sim.ops.prepare import OUTPUT, Prepare, counts, source, unchecked
 from tflm_sim.ops.reference.arithmetic import size_t
 from tflm_sim.ops.reference.quantization import check_product_scale
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps

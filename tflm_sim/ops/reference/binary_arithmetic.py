@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import OP_DATA, OUTPUT, Kernel, Prepare, counts, source
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
+from tflm_sim.ops.prepare import OP_DATA, OUTPUT, Prepare, counts, source
 from tflm_sim.ops.reference.quantization import check_activation_range, check_smaller_than_one, divide, float32
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import fail, op_data

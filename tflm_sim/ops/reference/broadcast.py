@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from tflm_sim.graph.eval_tensor import type_number
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, trusted
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source, take_all, trusted, trusting
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import fail
@@ -79,7 +80,7 @@ def _prepare_select(node: Node) -> Steps[None]:
         return
     k = Kernel(node, "select.cc")
     k.counts(inputs=3)
-    tensors = k.trusting(_SELECT, (yield from k.take_all(_SELECT)))
+    tensors = trusting(k, _SELECT, (yield from take_all(k, _SELECT)))
     _select(k, *tensors)
     if not all(flat_size(tensor) == 1 for tensor in tensors):
         yield from k.free(*tensors)

@@ -12,9 +12,10 @@ Source: tensorflow/lite/micro/kernels/{concatenation,split,split_v,pack,unpack}.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import Kernel, Prepare, source, trusted
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
+from tflm_sim.ops.prepare import Prepare, source, trusted
 from tflm_sim.ops.reference.arithmetic import MAX_RUNTIME_RANK
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import decompression_scratch, fail, op_data, size_of

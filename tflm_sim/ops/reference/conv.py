@@ -19,9 +19,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, source, unchecked
+from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation
+from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, source, take_all, unchecked
 from tflm_sim.ops.reference import output_shapes
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.reference.quantization import check_convolution_quantization
@@ -140,7 +141,7 @@ def convolution_data(node: Node, kind: Convolution, type_: int, *, arrays_alloca
     has_bias = len(node.inputs) == 3
     k.ensure(has_bias or len(node.inputs) == 2, "has_bias || node->inputs->size == 2")
     k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
-    source, kernel, bias, output = yield from k.take_all(_TENSORS)
+    source, kernel, bias, output = yield from take_all(k, _TENSORS)
     if type_ != _FLOAT32:
         count = kernel.shape[kind.axis]
         activation = fused_activation(node, kind.table)
@@ -194,7 +195,7 @@ def transpose_conv_data(
     k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
     if type_ == _FLOAT32:
         return
-    source, kernel, bias, output = yield from k.take_all(_TRANSPOSE_TENSORS)
+    source, kernel, bias, output = yield from take_all(k, _TRANSPOSE_TENSORS)
     count = kernel.shape[0]
     check_convolution_quantization(node, source, kernel, bias, output, activation=activation, channel_count=count)
     _check_written(k, count, arrays_allocated)

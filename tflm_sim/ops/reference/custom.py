@@ -14,8 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, source, trusted, unchecked
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, source, trusted, unchecked
 from tflm_sim.ops.reference.custom_options import int_entries, int_slots
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data, size_of

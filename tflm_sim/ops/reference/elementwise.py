@@ -12,9 +12,10 @@ dequantize,dequantize_common,l2norm}.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import OP_DATA, Kernel, Prepare, counts
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation
+from tflm_sim.ops.prepare import OP_DATA, Prepare, counts
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.ops.roles import op_data
 from tflm_sim.units import int32

@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import HYBRID, INPUT, OP_DATA, OUTPUT, Kernel, Prepare, source, unchecked
+from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation, int_option
+from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, source, unchecked
 from tflm_sim.ops.reference.conv import FILTER, decompressed_filter_and_bias, unpacked_filter
 from tflm_sim.ops.reference.quantization import check_activation_range, check_convolution_multiplier
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps

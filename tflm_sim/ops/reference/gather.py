@@ -11,9 +11,10 @@ from math import prod
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source
 from tflm_sim.ops.reference.arithmetic import size_t
 from tflm_sim.ops.requests import KernelTensor, SetShape, Steps
 from tflm_sim.ops.roles import fail, writable_dims

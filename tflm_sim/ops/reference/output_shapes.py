@@ -13,9 +13,10 @@ space_to_batch_nd}.cc @ bb54330fd, 50433190c, 515cfd27e.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.options import option
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source
 from tflm_sim.ops.reference.window import Extent, dilations, strides
 from tflm_sim.ops.requests import KernelTensor, SetShape, Steps
 from tflm_sim.ops.roles import fail, writable_dims

@@ -6,8 +6,9 @@ Source: tensorflow/lite/micro/kernels/{pad,pad_common,mirror_pad}.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, result, source, trusted, unchecked
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, result, source, trusted, unchecked
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 from tflm_sim.ops.roles import op_data

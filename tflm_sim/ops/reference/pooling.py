@@ -10,9 +10,10 @@ from __future__ import annotations
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, counts
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation, int_option, option
+from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, counts
 from tflm_sim.ops.reference.quantization import check_activation_range, float32
 from tflm_sim.ops.reference.window import output_size
 from tflm_sim.ops.requests import KernelTensor, Log, Steps

@@ -11,9 +11,10 @@ from __future__ import annotations
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, result, source, trusted
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import bounded_dims, convertible_types, dims_option
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, result, source, trusted
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_shape
 from tflm_sim.ops.reference.output_shapes import expanded_dims, requested_shape
 from tflm_sim.ops.requests import KernelTensor, Log, SetShape, Steps

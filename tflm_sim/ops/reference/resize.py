@@ -6,9 +6,10 @@ Source: tensorflow/lite/micro/kernels/{resize_bilinear,resize_nearest_neighbor}.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, source, trusted
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.options import int_option
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source, trusted
 from tflm_sim.ops.requests import KernelTensor
 from tflm_sim.ops.roles import fail
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import Kernel, Prepare, Step, Take, counts, unchecked
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.prepare import Prepare, Step, Take, counts, unchecked
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_shape, size_t
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import abort

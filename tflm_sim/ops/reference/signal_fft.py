@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, result
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.prepare import INPUT, OUTPUT, result
 from tflm_sim.ops.reference.arithmetic import flat_size, size_t
 from tflm_sim.ops.reference.custom_options import int_entries, int_slots
 from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS, Signal, fixed, innermost_dim

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, Prepare, counts, result, source
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, result, source
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.reference.custom_options import bool_slot, int_entries, int_slots
 from tflm_sim.ops.reference.signal_checks import (

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OUTPUT, Kernel, op_data, result, source
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.prepare import INPUT, OUTPUT, op_data, result, source
 from tflm_sim.ops.reference.custom_options import int_slots
 from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS, Signal, fixed
 from tflm_sim.ops.requests import Persistent, Steps

@@ -12,9 +12,10 @@ import math
 from dataclasses import dataclass
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import INPUT, OP_DATA, OUTPUT, Kernel, Prepare, counts, source, trusted
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
+from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, counts, source, trusted
 from tflm_sim.ops.reference.quantization import float32
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.ops.roles import abort, op_data

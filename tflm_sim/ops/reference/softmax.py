@@ -6,9 +6,10 @@ Source: tensorflow/lite/micro/kernels/softmax_common.cc, log_softmax.cc @ 90b983
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.kernel import Kernel, Prepare, counts
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import float_option
+from tflm_sim.ops.prepare import Prepare, counts
 from tflm_sim.ops.reference.arithmetic import runtime_shape
 from tflm_sim.ops.reference.quantization import check_smaller_than_one, divide, float32, softmax_scaling
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
