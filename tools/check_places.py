@@ -5,6 +5,9 @@
     python tools/check_places.py CHECKOUT --write             bring this checkout's part of the file up to date
     python tools/check_places.py CHECKOUT --write --history   with all versions of each file, not the newest alone
 
+A file without a version, and a check whose text stands in no version of the files that it can be in, are told by name,
+exit code 1: a misspelt one would pass for one that is not there yet.
+
 CHECKOUT is a clone of tensorflow/tflite-micro or of espressif/esp-tflite-micro, with or without a work tree. Which
 files matter is read from the sources of ``tflm_sim/ops``: every "name.cc" or "name.h" there is looked for.
 """
@@ -16,9 +19,12 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from subprocess import PIPE
 
+from our_checks import Written, written_checks
 from upstream_places import Check, checks, keys
 
 from tflm_sim.ops.places import Version, full_place, key, version_at, versions_by_file
@@ -40,6 +46,7 @@ class Checkout:
 
     def __init__(self, path: str) -> None:
         self._git = ["git", "-C", path]
+        self._contents = subprocess.Popen([*self._git, "cat-file", "--batch"], stdin=PIPE, stdout=PIPE)
         commits = self.run("rev-list", "--first-parent", "--reverse", "HEAD").split()
         self._positions = {commit: number for number, commit in enumerate(commits, start=1)}
         self.tree = ESP if self.text("HEAD", "tensorflow/lite/micro/kernels/esp_nn/conv.cc") else UPSTREAM
@@ -50,8 +57,14 @@ class Checkout:
 
     def text(self, commit: str, path: str) -> str:
         """Return a file of a commit, "" where it has none."""
-        shown = subprocess.run([*self._git, "show", f"{commit}:{path}"], check=False, capture_output=True, text=True)
-        return shown.stdout if shown.returncode == 0 else ""
+        assert self._contents.stdin, "it is a pipe"
+        assert self._contents.stdout, "it is a pipe"
+        self._contents.stdin.write(f"{commit}:{path}\n".encode())
+        self._contents.stdin.flush()
+        *_, last = self._contents.stdout.readline().split()
+        if not last.isdigit():
+            return ""
+        return self._contents.stdout.read(int(last) + 1)[:-1].decode()
 
     def position(self, commit: str) -> int:
         """Return how many first-parent commits there are up to a commit."""
@@ -59,8 +72,20 @@ class Checkout:
 
     def versions(self, path: str) -> list[tuple[int, str]]:
         """Return (position, commit) of each first-parent commit that touches a file, oldest first."""
-        commits = self.run("log", "--first-parent", "--reverse", "--format=%H", "--", path).split()
-        return [(self._positions[commit], commit) for commit in commits]
+        return self._touched.get(path, [])
+
+    @cached_property
+    def _touched(self) -> dict[str, list[tuple[int, str]]]:
+        """What ``versions`` returns, of all files."""
+        touched: dict[str, list[tuple[int, str]]] = {}
+        commit = ""
+        log = self.run("log", "--first-parent", "-m", "--no-renames", "--reverse", "--format=//%H", "--name-only")
+        for line in log.splitlines():
+            if line.startswith("//"):
+                commit = line[2:]
+            elif line:
+                touched.setdefault(line, []).append((self._positions[commit], commit))
+        return touched
 
 
 def named_files() -> list[str]:
@@ -133,6 +158,32 @@ def differences(checkout: Checkout, commit: str, table: dict[str, Versions]) -> 
     return found
 
 
+def texts_of(checkout: Checkout, file: str) -> frozenset[str] | None:
+    """Return what the checks of a file say, in any of its versions; None when there never was such a file."""
+    if not checkout.versions(full_place(file)):
+        return None
+    versions = versions_of(checkout, file)
+    return frozenset(
+        check.text for _, commit, then in versions for check in checks(checkout.text(commit, full_place(then)))
+    )
+
+
+def unknown(written: Iterable[Written], texts: Mapping[str, frozenset[str] | None]) -> list[str]:
+    """Return the files without a version, and the checks that no version of their files has, a line each.
+
+    Args:
+        written: The checks of one tree's kernels.
+        texts: What the checks of its files say, by file.
+    """
+    found = [f"{file}: there is no such file in any version" for file, said in texts.items() if said is None]
+    for check in written:
+        files = [file for file in texts if check.files & {file, file.removeprefix(SIGNAL_KERNELS)}]
+        if not any(check.says(text) for file in files for text in texts[file] or ()):
+            where = f"{check.path.relative_to(OPS.parent.parent)}:{check.line}"
+            found.append(f"{where}: no version of {', '.join(files) or 'any file'} has a check '{check.shown}'")
+    return found
+
+
 def main(arguments: Sequence[str]) -> int:
     """Check or write, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -144,15 +195,18 @@ def main(arguments: Sequence[str]) -> int:
     checkout = Checkout(args.checkout)
     recorded = json.loads(PLACES.read_text("utf-8")) if PLACES.exists() else {}
     table = {tree: versions_by_file(files) for tree, files in recorded.items()}
-    if not args.write:
-        found = differences(checkout, args.commit, table.get(checkout.tree, {}))
-        print("\n".join(found) or f"{checkout.tree}: {len(table[checkout.tree])} files, all lines are right")
-        return int(bool(found))
     files = [name for name in named_files() if ("esp_nn/" in name) == (checkout.tree == ESP)]
+    written = [check for check in written_checks(OPS) if ("esp_nn" in check.path.parts) == (checkout.tree == ESP)]
+    found = unknown(written, {file: texts_of(checkout, file) for file in files})
+    if not args.write:
+        found += differences(checkout, args.commit, table.get(checkout.tree, {}))
+        print("\n".join(found) or f"{checkout.tree}: {len(files)} files, {len(written)} checks, all lines are right")
+        return int(bool(found))
     rows = {file: versions for file in files if (versions := places_of(checkout, file, history=args.history))}
     table[checkout.tree] = rows
     PLACES.write_text(_dumped(table), encoding="utf-8")
-    return 0
+    print("\n".join(found))
+    return int(bool(found))
 
 
 def _dumped(table: dict[str, dict[str, Versions]]) -> str:

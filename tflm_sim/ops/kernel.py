@@ -148,8 +148,10 @@ class Kernel:
     def place(self, text: str, number: int = 1) -> tuple[str, int] | None:
         """Return where a check stands, None where this version of the file does not have it."""
         runtime = self.node.target.runtime
-        place = places.place(runtime, self.file, text, self.function, number)
-        assert place is not None or not places.is_newest(runtime, self.file), f"no check '{text}' in {self.file}"
+        check = self.file, text, self.function, number
+        place = places.place(runtime, *check)
+        assert place or places.is_in_some_version(runtime, *check), f"no version of {self.file} has a check '{text}'"
+        assert place or not places.is_newest(runtime, self.file), f"no check '{text}' in {self.file}"
         return place
 
     # -- checks that halt -------------------------------------------------------------------------------------------

@@ -63,10 +63,18 @@ def place(runtime: Runtime, file: str, text: str, function: str = "", number: in
     """Return file and line of a check in a runtime's version of ``file``; None where that version has no such check."""
     versions, position = _versions(runtime, file)
     version = version_at(versions, position)
-    line = version.lines.get(key(text, function, number)) if function else None
-    if line is None:
-        line = version.lines.get(key(text, "", number))
+    line = _line(version, text, function, number)
     return None if line is None else (version.file or file, line)
+
+
+def is_in_some_version(runtime: Runtime, file: str, text: str, function: str = "", number: int = 1) -> bool:
+    """Return whether any version of ``file`` has a check."""
+    return any(_line(version, text, function, number) is not None for version in _versions(runtime, file)[0])
+
+
+def _line(version: Version, text: str, function: str, number: int) -> int | None:
+    line = version.lines.get(key(text, function, number)) if function else None
+    return version.lines.get(key(text, "", number)) if line is None else line
 
 
 def version_at(versions: Sequence[Version], position: int) -> Version:
