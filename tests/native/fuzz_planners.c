@@ -2,8 +2,8 @@
  *
  *   fuzz_planners SEED CASES
  *
- * Each workspace is a heap block of exactly the bytes that were asked for. The greedy plan is held against a planner that
- * has nothing in common with it but the rules: every buffer tries every offset at which a gap can begin.
+ * Each workspace is a heap block of exactly the bytes that were asked for. The greedy plan is held against a planner
+ * that has nothing in common with it but the rules: every buffer tries every offset at which a gap can begin.
  */
 #include <stdio.h>
 #include <stdlib.h>

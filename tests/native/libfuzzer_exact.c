@@ -1,7 +1,8 @@
 /* The exact planner's way in, for libFuzzer: any bytes are a problem; a plan is right, and it ends within its limits.
 
      clang -std=c99 -g -O1 -fsanitize=fuzzer,address,undefined -Itflm_sim/planners/native \
-         tests/native/libfuzzer_exact.c tflm_sim/planners/native/{exact*,pq_tree}.c -lpthread -o fuzz && ./fuzz -timeout=10
+         tests/native/libfuzzer_exact.c tflm_sim/planners/native/{exact*,pq_tree}.c -lpthread -o fuzz
+     ./fuzz -timeout=10
 
    Sizes reach 2^63 - 1, alignments 2^20, offsets anywhere. The first byte says how many threads there are, whether a
    capacity is asked for, and how finely numbers are drawn. */

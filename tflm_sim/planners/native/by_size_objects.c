@@ -1,8 +1,8 @@
 /* GREEDY_BY_SIZE for shared objects; planners/gpu/by_size.py says what it does.
  *
- * Invariant: for a waiting tensor, dist[o] is the distance to the nearest tensor of object o, NO_DISTANCE if one of them
- * exists together with it; best_dist is the smallest of them, and best_object the first object at that distance or, at
- * NO_DISTANCE, stale.
+ * Invariant: for a waiting tensor, dist[o] is the distance to the nearest tensor of object o, NO_DISTANCE if one of
+ * them exists together with it; best_dist is the smallest of them, and best_object the first object at that distance
+ * or, at NO_DISTANCE, stale.
  *
  * Source: tflite/delegates/gpu/common/memory_management/greedy_by_size_assignment.cc @ LiteRT f67457790
  */

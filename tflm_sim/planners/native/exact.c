@@ -2,9 +2,10 @@
 
    Whether a search finds a plan at once or gets lost depends on its strategy more than on its length: most are short,
    each with a strategy of its own. Every LONG_EVERY-th is longer (by Luby's sequence 1 1 2 1 1 2 4 ..., which is within
-   a logarithm of the best choice), so that in the end a proof gets the nodes that it needs. Each asks about one capacity: sometimes the lower bound, where a plan would be the
-   best, mostly something between it and the best plan so far. "Found" lowers the best plan, "failed" raises the bound.
-   With more than one worker the strategies are dealt out; workers share the best plan and the bound, nothing else. */
+   a logarithm of the best choice), so that in the end a proof gets the nodes that it needs. Each asks about one
+   capacity: sometimes the lower bound, where a plan would be the best, mostly something between it and the best plan so
+   far. "Found" lowers the best plan, "failed" raises the bound. With more than one worker the strategies are dealt out;
+   workers share the best plan and the bound, nothing else. */
 #if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -213,8 +214,8 @@ static int search_as(worker_t *w, int way) {
   return w->wide[way] == NULL ? SEARCH_STOPPED : tflm_exact_search_run_wide(w->wide[way], &w->task, w->units);
 }
 
-/* Two storeys, before the search of few turns: each with a quarter of the nodes until now, later with four times as many,
-   since by then a search of the whole will hardly find anything. */
+/* Two storeys, before the search of few turns: each with a quarter of the nodes until now, later with four times as
+   many, since by then a search of the whole will hardly find anything. */
 static int split(worker_t *w, int64_t turn, int64_t nodes) {
   effort_t *e = w->shared;
   const int64_t most = turn < SPLIT_LONG_FROM ? nodes / 4 : nodes * 4;

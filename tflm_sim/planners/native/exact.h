@@ -45,8 +45,8 @@ typedef struct {
 } tflm_exact_result_t;
 
 /* Fill result, and offsets[count] with the best plan found (untouched when the fixed buffers collide).
-   TFLM_PLAN_E_ARGUMENT for a size, alignment, lifetime, fixed offset or count out of range; TFLM_PLAN_E_OVERFLOW when all
-   sizes with their padding exceed TFLM_EXACT_MAX_BYTES; TFLM_PLAN_E_MEMORY. */
+   TFLM_PLAN_E_ARGUMENT for a size, alignment, lifetime, fixed offset or count out of range; TFLM_PLAN_E_OVERFLOW when
+   all sizes with their padding exceed TFLM_EXACT_MAX_BYTES; TFLM_PLAN_E_MEMORY. */
 int tflm_exact_solve(const tflm_exact_buffer_t *buffers, size_t count, const tflm_exact_options_t *options,
                      tflm_exact_result_t *result, int64_t *offsets);
 

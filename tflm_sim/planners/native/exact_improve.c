@@ -1,6 +1,6 @@
-/* One step frees a window: one of the buffers that reach up to the peak, and others that are alive near it, as many as a
-   search can place again in a moment. All others stay, as fixed buffers. The question to the exact search is whether the
-   window has a plan below the peak; when the last of the highest buffers is lower, so is the peak.
+/* One step frees a window: one of the buffers that reach up to the peak, and others that are alive near it, as many as
+   a search can place again in a moment. All others stay, as fixed buffers. The question to the exact search is whether
+   the window has a plan below the peak; when the last of the highest buffers is lower, so is the peak.
 
      peak  +---+            a reaches the peak: a, b, c are freed,
            | a |  +--+      d and e stay.

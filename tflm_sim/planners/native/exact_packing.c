@@ -10,9 +10,9 @@
 
    Moment by moment the tree is reduced, so that each group that ends lies together, and the group is replaced by a
    P-node of what begins. Only where there are several ways to form groups of equal sums is there something to choose:
-   small groups come first; what fails later is chosen anew, the last choice first. From the end on, offsets follow: what
-   ended lies where its successors begin, in the order in which it was found, or the reverse, which a buffer beside it
-   tells. */
+   small groups come first; what fails later is chosen anew, the last choice first. From the end on, offsets follow:
+   what ended lies where its successors begin, in the order in which it was found, or the reverse, which a buffer beside
+   it tells. */
 #include "exact_packing.h"
 
 #include <stdlib.h>
@@ -218,7 +218,7 @@ static choice_t draw_choice(packing_t *k) {
   return drawn;
 }
 
-/* Change one choice, then two, wherever that leads farther: a wrong choice shows only much later, but most are right. */
+/* Change one choice, then two, wherever that leads farther: a wrong one shows only much later, but most are right. */
 static int improve_choices(packing_t *k, packing_task_t *task) {
   const choice_t none = {PQ_NONE, 0, 0, 0};
   memset(k->liked, 0, sizeof *k->liked * (size_t)(k->p->section_count + 1));

@@ -83,7 +83,7 @@ struct packing {
   uint64_t *liked; /* by section: the name of what was taken there; 0: nothing yet */
 };
 
-/* List the ways to divide all that ends and begins at a moment into groups that can lie together, the cheapest first. */
+/* List the ways to divide all that ends and begins at a moment into groups that can lie together, cheapest first. */
 void tflm_exact_packing_candidates(packing_t *k, moment_t *m, double spread);
 
 #endif

@@ -210,7 +210,7 @@ static int build_lists(problem_t *p) {
 
 /* ---- bounds */
 
-/* Raise every section of [low, high) to at least `value`: in the nodes of a tree over the sections, the leaves behind. */
+/* Raise every section of [low, high) to at least `value`: in the nodes of a tree over them, the leaves behind. */
 static void raise_range(int64_t *most, int leaves, int low, int high, int64_t value) {
   for (low += leaves, high += leaves; low < high; low /= 2, high /= 2) {
     if (low & 1 && most[low] < value) most[low] = value;

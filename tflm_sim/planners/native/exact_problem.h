@@ -36,8 +36,8 @@ typedef struct {
   int64_t most_align;
 } problem_t;
 
-/* Build from valid buffers; TFLM_PLAN_OK, TFLM_PLAN_E_OVERFLOW or TFLM_PLAN_E_MEMORY. tflm_exact_problem_free is safe after
-   any of them. */
+/* Build from valid buffers; TFLM_PLAN_OK, TFLM_PLAN_E_OVERFLOW or TFLM_PLAN_E_MEMORY. tflm_exact_problem_free is safe
+   after any of them. */
 int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count);
 void tflm_exact_problem_free(problem_t *p);
 
@@ -55,8 +55,8 @@ int64_t tflm_exact_peak(const problem_t *p, const int64_t *units);
 int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *limits, int64_t *units);
 
 /* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,
-   Width (duration), siZe, Overlaps (buffers it meets), Later start; a and w: the same in sections instead of time. With a
-   seed that is not 0, each buffer counts for more than it is, up to twice, in a way of the seed's own. */
+   Width (duration), siZe, Overlaps (buffers it meets), Later start; a and w: the same in sections instead of time. With
+   a seed that is not 0, each buffer counts for more than it is, up to twice, in a way of the seed's own. */
 void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order);
 
 static inline int64_t exact_align_up(int64_t value, int64_t align) {

@@ -170,7 +170,7 @@ static void sort_region(const search_t *s, const region_t *r) {
   }
 }
 
-/* The next one of the region's buffers and of the fixed ones that reach in, in their common order; -1 behind the last. */
+/* The next of the region's buffers and of the fixed ones that reach in, in their common order; -1 behind the last. */
 static inline int next_in_order(const search_t *s, const region_t *r, int *k, int *f) {
   const problem_t *p = s->p;
   while (*f < s->fixed_count && (p->low[s->fixed[*f]] >= r->high || p->high[s->fixed[*f]] <= r->low)) ++*f;

@@ -1,6 +1,7 @@
 /* Where two independent programs share one memory, their buffers hand over at moments of their own: what begins or ends
-   at one moment is one *family*, as long as a family is not too much for one storey. The families are dealt out to two storeys, each with half of the capacity, so that no
-   section of either is too full; then each storey is a problem of its own, and much the smaller one.
+   at one moment is one *family*, as long as a family is not too much for one storey. The families are dealt out to two
+   storeys, each with half of the capacity, so that no section of either is too full; then each storey is a problem of
+   its own, and much the smaller one.
 
      capacity  +--------------------+
                | families 1, 3      |   planned within what the lower storey leaves
@@ -119,8 +120,8 @@ static int list_moments(const problem_t *p, const tflm_exact_buffer_t *buffers, 
   return 2 * p->count;
 }
 
-/* The first and the last moment of all say nothing: everything begins and ends somewhere. Both programs may hand over at
-   one moment by chance: such a moment has more buffers than others, so it comes late, and then it is refused. */
+/* The first and the last moment of all say nothing: everything begins and ends somewhere. Both programs may hand over
+   at one moment by chance: such a moment has more buffers than others, so it comes late, and then it is refused. */
 static int list_handovers(const moment_t *list, int length, uint64_t seed, handover_t *found) {
   int count = 0;
   for (int k = 0, end; k < length; k = end) {

@@ -15,13 +15,13 @@ typedef struct tflm_hill_climb tflm_hill_climb_t;
 
 enum { TFLM_HILL_CLIMB_MOST_NEIGHBOURS = 1 << 26 };
 
-/* Bytes of workspace for so many buffers that have so many neighbours (alive together; each pair counts twice): about 70
- * for a buffer and 4 for a neighbour. 0 when that is more than TFLM_HILL_CLIMB_MOST_NEIGHBOURS, or too much in all.
+/* Bytes of workspace for so many buffers that have so many neighbours (alive together; each pair counts twice): about
+ * 70 for a buffer and 4 for a neighbour. 0 when that is more than TFLM_HILL_CLIMB_MOST_NEIGHBOURS, or too much in all.
  */
 size_t tflm_hill_climb_workspace_size(size_t count, size_t neighbours);
 
-/* Place the buffers by urgency. Those with an offline_offset keep it. TFLM_PLAN_E_ARGUMENT also for a lifetime that ends
- * before it begins; TFLM_PLAN_E_WORKSPACE when there are more neighbours than the workspace was for.
+/* Place the buffers by urgency. Those with an offline_offset keep it. TFLM_PLAN_E_ARGUMENT also for a lifetime that
+ * ends before it begins; TFLM_PLAN_E_WORKSPACE when there are more neighbours than the workspace was for.
  */
 int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
                           tflm_hill_climb_t **search);

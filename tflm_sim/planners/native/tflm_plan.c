@@ -171,8 +171,8 @@ static void tree_insert(tree_t *tree, uint32_t rank, int32_t last_time_used) {
   }
 }
 
-/* Return the first block of FANOUT ranks, from block on, that has a last_time_used which is not below time; end, a number
- * of blocks, when there is none.
+/* Return the first block of FANOUT ranks, from block on, that has a last_time_used which is not below time; end, a
+ * number of blocks, when there is none.
  */
 static uint32_t tree_next_block(const tree_t *tree, uint32_t block, uint32_t end, int32_t time) {
   uint32_t level = 1;
@@ -218,8 +218,8 @@ static int is_valid(const tflm_plan_buffer_t *buffer) {
          buffer->last_time_used != INT32_MIN;
 }
 
-/* Fill order: offline buffers as they came; then the others by descending size. (TFLM puts the latest first among equals,
- * because it fills its table from the tail and sorts it stably.)
+/* Fill order: offline buffers as they came; then the others by descending size. (TFLM puts the latest first among
+ * equals, because it fills its table from the tail and sorts it stably.)
  */
 static void order_by_size(planner_t *planner) {
   const uint32_t last = planner->count - 1;

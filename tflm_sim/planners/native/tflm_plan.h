@@ -45,9 +45,9 @@ size_t tflm_plan_greedy_workspace_size(size_t count);
 int tflm_plan_greedy(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
                      int32_t *offsets, uint32_t *peak);
 
-/* Place buffers as the TFLite GPU delegate's GREEDY_BY_SIZE does: the earliest first among equal sizes, and each into the
- * smallest gap instead of the first. Offline buffers, which the delegate does not have, are placed first. Workspace and
- * arguments are those of tflm_plan_greedy.
+/* Place buffers as the TFLite GPU delegate's GREEDY_BY_SIZE does: the earliest first among equal sizes, and each into
+ * the smallest gap instead of the first. Offline buffers, which the delegate does not have, are placed first. Workspace
+ * and arguments are those of tflm_plan_greedy.
  */
 int tflm_plan_best_fit(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
                        int32_t *offsets, uint32_t *peak);

@@ -2,8 +2,8 @@
  *
  * The arrays of an object are carved from one block and die with it; none is freed alone.
  *   tflm_plan.h, hill_climb.h, shared_objects.h: the caller brings the block and keeps it; nothing is allocated.
- *   the exact planner: an object makes its block (exact_block.h) and frees it. Only the lists of a search that grow, and
- *   what one function needs for a moment and frees itself, are blocks of their own.
+ *   the exact planner: an object makes its block (exact_block.h) and frees it. Only the lists of a search that grow,
+ * and what one function needs for a moment and frees itself, are blocks of their own.
  *
  * Each object has one lay_out(), which carves all of it. It runs twice: first without a base, to count the bytes.
  */
