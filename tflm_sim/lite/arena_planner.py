@@ -111,8 +111,11 @@ class ArenaPlanner:
         for index in chain(self.graph.variables, present(self.graph.inputs)):
             self._allocate_before(0, index)
         self.refcounts = self._count_references({})
-        self.shared_with = {} if self.preserves_all_tensors else in_place_tensors(self.graph, self.refcounts)
+        self.shared_with = self._find_shared()
         self._assign_nodes(self._count_references(self.shared_with))
+
+    def _find_shared(self) -> dict[int, int]:
+        return {} if self.preserves_all_tensors else in_place_tensors(self.graph, self.refcounts)
 
     def _count_references(self, owners: dict[int, int]) -> list[int]:
         """Count uses; those by nodes count for the tensor that owns the bytes."""

@@ -10,12 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from enum import IntFlag
 from typing import Any, Protocol
 
 from tflm_sim.lite.graph_info import Node, Registration
 from tflm_sim.lite.op_resolver import is_flex_op
 
 Kernel = Callable[[Any, Node], None]
+
+
+class DelegateFlags(IntFlag):
+    """What a delegate can deal with (TfLiteDelegateFlags).
+
+    ``REQUIRES_PROPAGATED_SHAPES`` has the nodes prepared that it replaced, too; it needs ``ALLOWS_DYNAMIC_TENSORS``.
+    ``HINTS_FULL_DELEGATION`` spares a static delegate that takes all nodes the preparation of the graph.
+    """
+
+    NONE = 0
+    ALLOWS_DYNAMIC_TENSORS = 1
+    REQUIRES_PROPAGATED_SHAPES = 2
+    HINTS_FULL_DELEGATION = 8
 
 
 class Delegable(Protocol):
@@ -43,8 +57,8 @@ class Delegate(Protocol):
         """What logs call it."""
 
     @property
-    def allows_dynamic_tensors(self) -> bool:
-        """Whether it can be applied to a graph with dynamic tensors."""
+    def flags(self) -> DelegateFlags:
+        """What it can deal with."""
 
     def prepare(self, subgraph: Delegable) -> None:
         """Have the nodes that it takes replaced."""
@@ -76,13 +90,14 @@ class SimpleDelegate:
         supports: Whether it takes a node.
         invoke: Runs one of its nodes, None for a delegate that only plans.
         prepare_kernel: Prepares one of its nodes.
+        flags: What it can deal with; nothing but static tensors as a rule.
     """
 
     name: str
     supports: Callable[[Node], bool]
     invoke: Kernel | None = None
     prepare_kernel: Kernel | None = None
-    allows_dynamic_tensors: bool = False
+    flags: DelegateFlags = DelegateFlags.NONE
 
     def prepare(self, subgraph: Delegable) -> None:
         """Have every supported node of the execution plan replaced."""
@@ -100,7 +115,7 @@ def flex_delegate(invoke: Kernel | None = None, prepare_kernel: Kernel | None = 
         supports=lambda node: is_flex_op(node.registration),
         invoke=invoke,
         prepare_kernel=prepare_kernel,
-        allows_dynamic_tensors=True,
+        flags=DelegateFlags.ALLOWS_DYNAMIC_TENSORS,
     )
 
 

@@ -15,15 +15,17 @@ Source: tflite/core/subgraph.cc ModifyGraphWithDelegateImpl, UndoAllDelegates, R
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
-from typing import Any, Protocol
+from typing import Protocol
 
 from tflm_sim.errors import PrepareError, SimulatedFailure
-from tflm_sim.lite.delegates import Delegable, Delegate
-from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.lite.delegates import Delegable, Delegate, DelegateFlags
+from tflm_sim.lite.graph_info import Node, Tensor
 
 _RESTORED = "Restored original execution plan after delegate application failure."
 _NO_DYNAMIC = "Cannot allow dynamic tensors due to previous delegation, resetting to original execution plan."
+_NOT_FULLY = "Hint fully delegated to single delegate is set, but the graph is not fully delegated."
 _STATIC_ONLY = (
     "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors"
 )
@@ -43,7 +45,10 @@ class Delegated(Delegable, Protocol):
     state: State
     execution_plan: list[int]
     tensors: list[Tensor]
-    planner: Any
+
+    @property
+    def execution_nodes(self) -> list[Node]:
+        """The nodes that run, in their order."""
 
     @property
     def has_dynamic_tensors(self) -> bool:
@@ -61,46 +66,72 @@ class Delegation:
 
     Attributes:
         applied: In their order, undone ones included.
+        original_plan: The execution plan without delegates, empty while none is applied.
     """
 
     def __init__(self) -> None:
         self.applied: list[Delegate] = []
-        self._original_plan: list[int] | None = None
+        self.original_plan: list[int] = []
         self._is_undone = False
 
+    @property
+    def needs_shapes(self) -> bool:
+        """Whether the nodes that delegates replaced are prepared all the same."""
+        flags = (delegate.flags for delegate in self.applied)
+        return bool(self.original_plan) and any(DelegateFlags.REQUIRES_PROPAGATED_SHAPES & flag for flag in flags)
+
     def apply(self, graph: Delegated, delegate: Delegate) -> None:
-        """Let a delegate take nodes; a failure restores the original execution plan.
+        """Let a delegate take nodes.
 
         Raises:
-            SimulatedFailure: The delegate fails, or dynamic tensors forbid it.
+            DelegationError: It failed; the graph has its original execution plan again.
+            SimulatedFailure: The graph cannot be prepared, or has dynamic tensors that some delegate does not know.
         """
         self.redo(graph)
-        before = graph.state
+        before, is_hinted = graph.state, bool(delegate.flags & DelegateFlags.HINTS_FULL_DELEGATION)
+        is_static = not delegate.flags & DelegateFlags.ALLOWS_DYNAMIC_TENSORS
         if graph.state is State.IMMUTABLE:
             graph.state = State.UNINVOKABLE
-        elif not delegate.allows_dynamic_tensors:
-            _refuse_dynamic_tensors(graph, delegate)
-        if self._original_plan is None:
-            self._original_plan = list(graph.execution_plan)
-        try:
-            delegate.prepare(graph)
-            _settle(graph, delegate, before)
-        except _KeepsPlanError as failure:
-            self._remove_all(graph)
-            raise refused(failure.device_message) from failure
-        except SimulatedFailure as failure:
-            self._remove_all(graph)
-            raise PrepareError(
-                f"{failure}; {_RESTORED}", device_message=failure.device_message + _RESTORED
-            ) from failure
+        elif is_static and not is_hinted:
+            _refuse_dynamic_tensors(graph)
+        if not self.applied:
+            self.original_plan = list(graph.execution_plan)
+        self._or_restore(graph, lambda: delegate.prepare(graph))
+        if is_hinted and any(node.delegate is None for node in graph.execution_nodes):
+            raise refused(_NOT_FULLY)
+        if is_static:
+            if not is_hinted:
+                graph.state = State.UNINVOKABLE
+                self._or_restore(graph, graph.ensure_memory_allocations)
+            graph.state = State.IMMUTABLE
+        elif before is State.IMMUTABLE:
+            self._or_restore(graph, lambda: graph.prepare_ops(0))
+            if graph.has_dynamic_tensors:
+                self.remove_all(graph)
+                raise refused(_NO_DYNAMIC)
+            self._or_restore(graph, graph.ensure_memory_allocations)
+            graph.state = State.IMMUTABLE
+        elif before is State.INVOKABLE:
+            self._or_restore(graph, graph.ensure_memory_allocations)
         self.applied.append(delegate)
+
+    def _or_restore(self, graph: Delegated, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except SimulatedFailure as failure:
+            told = failure.device_message
+            try:
+                self.remove_all(graph)
+            except SimulatedFailure as worse:
+                raise PrepareError(str(worse), device_message=told + worse.device_message) from failure
+            raise DelegationError(f"{failure}; {_RESTORED}", device_message=told + _RESTORED) from failure
 
     def undo(self, graph: Delegated) -> None:
         """Run the original execution plan again."""
-        if self._original_plan is None:
+        if not self.original_plan:
             return
-        graph.execution_plan, self._original_plan = self._original_plan, None
-        del graph.nodes[max(graph.execution_plan, default=-1) + 1 :]
+        graph.execution_plan, self.original_plan = self.original_plan, []
+        del graph.nodes[max(graph.execution_plan) + 1 :]
         for tensor in graph.tensors:
             tensor.delegate = None
         graph.state = State.UNINVOKABLE
@@ -115,39 +146,23 @@ class Delegation:
         for delegate in delegates:
             self.apply(graph, delegate)
 
-    def _remove_all(self, graph: Delegated) -> None:
+    def remove_all(self, graph: Delegated) -> None:
+        """Undo the delegates for good, and allocate."""
         self.undo(graph)
         self.applied = []
         self._is_undone = False
         graph.ensure_memory_allocations()
 
 
-class _KeepsPlanError(PrepareError):
-    """A delegate was applied in a state that forbids it."""
+class DelegationError(PrepareError):
+    """A delegate failed, and the original execution plan is back (kTfLiteDelegateError)."""
 
 
-def _settle(graph: Delegated, delegate: Delegate, before: State) -> None:
-    """Leave the graph in the state that it had before a delegate took nodes, or make it immutable."""
-    if not delegate.allows_dynamic_tensors:
-        graph.ensure_memory_allocations()
-        graph.state = State.IMMUTABLE
-    elif before is State.IMMUTABLE:
-        graph.prepare_ops(0)
-        if graph.has_dynamic_tensors:
-            raise _KeepsPlanError(_NO_DYNAMIC, device_message=_NO_DYNAMIC)
-        graph.ensure_memory_allocations()
-        graph.state = State.IMMUTABLE
-    elif before is State.INVOKABLE:
-        graph.ensure_memory_allocations()
-    else:
-        graph.planner = None
-
-
-def _refuse_dynamic_tensors(graph: Delegated, delegate: Delegate) -> None:
+def _refuse_dynamic_tensors(graph: Delegated) -> None:
     graph.prepare_ops(0)
     if graph.has_dynamic_tensors:
         graph.ensure_memory_allocations()
-        raise PrepareError(f"{delegate.name}: {_STATIC_ONLY}", device_message=_STATIC_ONLY)
+        raise PrepareError(_STATIC_ONLY, device_message="")  # a warning in the log, no report
 
 
 def refused(message: str) -> PrepareError:

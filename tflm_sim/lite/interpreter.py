@@ -7,17 +7,20 @@ Source: tflite/core/interpreter_builder.cc, interpreter.cc @ google-ai-edge/Lite
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from tflm_sim.errors import SimulatedFailure
+from tflm_sim.errors import PrepareError, SimulatedFailure
 from tflm_sim.lite.delegates import Delegate
-from tflm_sim.lite.delegation import refused
+from tflm_sim.lite.delegation import DelegationError, refused
 from tflm_sim.lite.file_parts import fill_subgraph, registrations_of
 from tflm_sim.lite.op_resolver import MutableOpResolver, is_flex_op
 from tflm_sim.lite.subgraph import Subgraph
 from tflm_sim.model.types import Model
 
 SCHEMA_VERSION = 3
+_VALIDATION = "VALIDATION:"
+_NOT_APPLIED = "Failed to apply delegates.\n"
 
 
 class Interpreter:
@@ -31,6 +34,7 @@ class Interpreter:
     def __init__(self, subgraphs: Sequence[Subgraph], reports: list[str] | None = None) -> None:
         self.subgraphs = tuple(subgraphs)
         self.reports = [] if reports is None else reports
+        self._is_cancelled = False
         for subgraph in self.subgraphs:
             subgraph.siblings, subgraph.reports = self.subgraphs, self.reports
 
@@ -41,23 +45,23 @@ class Interpreter:
 
     def allocate_tensors(self) -> None:
         """Plan and allocate the memory of the first subgraph; the errors are those of ``Subgraph.allocate_tensors``."""
-        try:
+        with self._telling():
             self.primary.allocate_tensors()
-        except SimulatedFailure as failure:
-            self._told(failure)
-            raise
 
-    def resize_input(self, index: int, shape: Sequence[int]) -> None:
+    def resize_input(self, index: int, shape: Sequence[int], *, strict: bool = False) -> None:
         """Set the shape of a tensor of the first subgraph; the errors are those of ``Subgraph.resize_input``."""
-        try:
-            self.primary.resize_input(index, tuple(shape))
-        except SimulatedFailure as failure:
-            self._told(failure)
-            raise
+        with self._telling():
+            self.primary.resize_input(index, tuple(shape), strict=strict)
 
-    def _told(self, failure: SimulatedFailure) -> None:
-        if failure.device_message:
-            self.reports.append(failure.device_message)
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Report what a failure tells."""
+        try:
+            yield
+        except SimulatedFailure as failure:
+            if failure.device_message:
+                self.reports.append(failure.device_message)
+            raise
 
     def set_tensor(self, index: int, data: bytes) -> None:
         """Copy bytes into a tensor of the first subgraph, an input before ``invoke``.
@@ -76,13 +80,46 @@ class Interpreter:
         return bytes(self.primary.data(index) or b"")
 
     def invoke(self) -> None:
-        """Run the first subgraph; the errors are those of ``Subgraph.invoke``."""
-        self.primary.invoke()
+        """Run the first subgraph; the errors are those of ``Subgraph.invoke``.
+
+        A cancellation from before counts no longer.
+        """
+        self._is_cancelled = False
+        with self._telling():
+            self.primary.invoke()
+
+    def enable_cancellation(self) -> None:
+        """Let ``cancel`` end invocations."""
+        for subgraph in self.subgraphs:
+            subgraph.set_cancellation(lambda: self._is_cancelled)
+
+    def cancel(self) -> None:
+        """End the invocation that is running before its next node.
+
+        Raises:
+            PrepareError: Cancellation was not enabled; nothing is told.
+        """
+        if not self.primary.can_be_cancelled:
+            raise PrepareError("cancellation is not enabled", device_message="")
+        self._is_cancelled = True
 
     def modify_graph_with_delegate(self, delegate: Delegate) -> None:
-        """Let a delegate take nodes of every subgraph; the errors are those of the subgraph's method."""
-        for subgraph in self.subgraphs:
-            subgraph.modify_graph_with_delegate(delegate)
+        """Let a delegate take nodes of every subgraph but those that only validate.
+
+        Raises:
+            SimulatedFailure: Those of ``Subgraph.modify_graph_with_delegate``; one that fails leaves no subgraph with a
+                delegate.
+        """
+        with self._telling():
+            try:
+                for subgraph in self.subgraphs:
+                    if not subgraph.name.startswith(_VALIDATION):
+                        subgraph.modify_graph_with_delegate(delegate)
+            except DelegationError as failure:
+                self.reports.append(failure.device_message)
+                for subgraph in self.subgraphs:
+                    subgraph.remove_all_delegates()
+                raise DelegationError(str(failure), device_message="") from failure
 
 
 def build_interpreter(
@@ -116,13 +153,16 @@ def build_interpreter(
         raise refused("No subgraph in the model.\n")
     subgraphs, reports = [], list[str]()
     for index, source in enumerate(model.subgraphs):
-        subgraph = Subgraph(index=index, preserves_all_tensors=preserves_all_tensors, threads=threads)
+        subgraph = Subgraph(index=index, name=source.name, preserves_all_tensors=preserves_all_tensors, threads=threads)
         subgraph.reports = reports
         fill_subgraph(subgraph, source, model, registrations)
         subgraphs.append(subgraph)
     interpreter = Interpreter(subgraphs, reports)
     has_flex_op = any(registration.is_unresolved and is_flex_op(registration) for registration in registrations)
     flex_delegates = [flex_delegate] if has_flex_op and flex_delegate is not None else []
-    for delegate in [*flex_delegates, *delegates]:
-        interpreter.modify_graph_with_delegate(delegate)
+    try:
+        for delegate in [*flex_delegates, *delegates]:
+            interpreter.modify_graph_with_delegate(delegate)
+    except SimulatedFailure as failure:
+        raise PrepareError(str(failure), device_message="".join([*reports, _NOT_APPLIED])) from failure
     return interpreter

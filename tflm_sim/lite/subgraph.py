@@ -17,6 +17,7 @@ from typing import Any
 
 from tflm_sim.errors import PrepareError, SimulatedFailure, UnsupportedOpError
 from tflm_sim.lite.arena_planner import ArenaPlanner
+from tflm_sim.lite.custom_allocations import CustomAllocations
 from tflm_sim.lite.delegates import Delegate, DelegateParams
 from tflm_sim.lite.delegation import Delegation, State, refused
 from tflm_sim.lite.graph_info import (
@@ -32,25 +33,18 @@ from tflm_sim.lite.graph_info import (
 )
 from tflm_sim.lite.op_resolver import unresolved_op_message
 from tflm_sim.lite.partition import partition
+from tflm_sim.lite.shape_signature import check_signature, tensor_at
 from tflm_sim.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required
 from tflm_sim.model.types import TensorType
 
 _CONTROL_FLOW = ("IF", "WHILE", "CALL_ONCE")
 
 
-_LENDABLE = (
-    AllocationType.ARENA_RW,
-    AllocationType.ARENA_RW_PERSISTENT,
-    AllocationType.CUSTOM,
-    AllocationType.NON_CPU,
-)
-
-
 class Subgraph(Graph):
     """One subgraph of an interpreter (mutable).
 
     Attributes:
-        index: Its number in the model.
+        index, name: Its number and its name in the model.
         preserves_all_tensors: Whether every tensor keeps its bytes until the end of an invocation.
         threads: The number of threads that kernels may use; some size their temporaries by it.
         siblings: All subgraphs of the model, itself included; control flow prepares them.
@@ -61,9 +55,12 @@ class Subgraph(Graph):
         has_dynamic_tensors: Whether the last preparation met an output that only the running model sizes.
     """
 
-    def __init__(self, *, index: int = 0, preserves_all_tensors: bool = False, threads: int = 1) -> None:
+    def __init__(
+        self, *, index: int = 0, name: str = "", preserves_all_tensors: bool = False, threads: int = 1
+    ) -> None:
         super().__init__()
         self.index = index
+        self.name = name
         self.preserves_all_tensors = preserves_all_tensors
         self.threads = threads
         self.siblings: Sequence[Subgraph] = (self,)
@@ -76,7 +73,7 @@ class Subgraph(Graph):
         self._next_to_plan = 0
         self._was_resized = False
         self._delegation = Delegation()
-        self._custom_sizes: dict[int, int] = {}
+        self._custom = CustomAllocations()
         self._is_cancelled: Callable[[], bool] | None = None
 
     def add_tensor(self, tensor: Tensor) -> int:
@@ -168,8 +165,7 @@ class Subgraph(Graph):
         if self.state is not State.UNINVOKABLE and not self._has_dynamic(self.inputs):
             if self.planner is not None and not self.planner.has_nonpersistent_memory:
                 self.planner.acquire_nonpersistent_memory()
-            for index in self._custom_sizes:
-                self._check_custom_allocation(index)
+            self._custom.check_all(self.tensors)
             return
         self._next_to_prepare = self._next_to_plan = 0
         if self.planner is not None:
@@ -177,30 +173,37 @@ class Subgraph(Graph):
         self._prepare_ops_and_tensors()
         self.state = State.INVOKABLE
         self.reset_variable_tensors()
+        for index in set(self._delegation.original_plan) - set(self.execution_plan):
+            for temporary in present(self.nodes[index].temporaries):
+                tensor = self.tensors[temporary]
+                tensor.size, tensor.data, tensor.offset = 0, None, None
 
     def _prepare_ops_and_tensors(self) -> None:
+        if self._delegation.needs_shapes:
+            self._prepare_plan(self._delegation.original_plan, self._next_to_prepare)
         last = self.prepare_ops(self._next_to_prepare)
         self._next_to_prepare = last + 1
         if self.planner is None:
             self.planner = ArenaPlanner(self, preserves_all_tensors=self.preserves_all_tensors)
             self.planner.plan_allocations()
         self.planner.execute_allocations(self._next_to_plan, last)
-        if self._custom_sizes:
-            planned = self.execution_nodes[self._next_to_plan : last + 1]
-            for index in present(tuple(index for node in planned for index in node.outputs)):
-                self._check_custom_allocation(index)
-            for index in present(self.inputs) if self._next_to_plan == 0 else ():
-                self._check_custom_allocation(index)
+        for node in self.nodes[self._next_to_plan : last + 1]:  # places are taken for node indices, as upstream has it
+            self._custom.check(present(node.outputs), self.tensors)
+        if self._next_to_plan == 0:
+            self._custom.check(present(self.inputs), self.tensors)
         self._next_to_plan = last + 1
 
     def prepare_ops(self, first: int) -> int:
         """Prepare nodes until one makes a dynamic output; return the last one's place in the execution plan, or 0."""
+        return self._prepare_plan(self.execution_plan, first)
+
+    def _prepare_plan(self, plan: Sequence[int], first: int) -> int:
         if first == 0:
             self.has_dynamic_tensors = self._has_dynamic(self.outputs)
         last = 0
-        for last in range(first, len(self.execution_plan)):
-            is_unknown = self._prepare_node(self.execution_plan[last])
-            if is_unknown or self._has_dynamic(self.nodes[self.execution_plan[last]].outputs):
+        for last in range(first, len(plan)):
+            is_unknown = self._prepare_node(plan[last])
+            if is_unknown or self._has_dynamic(self.nodes[plan[last]].outputs):
                 self.has_dynamic_tensors = True
                 break
         return last
@@ -253,19 +256,22 @@ class Subgraph(Graph):
         if tensor.allocation_type in (AllocationType.ARENA_RW, AllocationType.ARENA_RW_PERSISTENT):
             tensor.offset = None
 
-    def resize_input(self, index: int, shape: tuple[int, ...]) -> None:
+    def resize_input(self, index: int, shape: tuple[int, ...], *, strict: bool = False) -> None:
         """Set the shape of an input of the graph (ResizeInputTensor); tensors have to be allocated again.
 
+        Args:
+            index: A tensor.
+            shape: Its new shape.
+            strict: Whether only dimensions may change that are unknown in the file (ResizeInputTensorStrict).
+
         Raises:
-            PrepareError: The graph is immutable, there is no such tensor, or it is a constant.
+            PrepareError: The graph is immutable, there is no such tensor, it is a constant, or ``strict`` forbids it.
         """
+        if strict:
+            check_signature(self.tensors, index, shape)
         if self.state is State.IMMUTABLE and not self.has_delegates:
             raise refused("ResizeInputTensor is disallowed when graph is immutable.")
-        if not 0 <= index < len(self.tensors):
-            raise refused(
-                "tflite/core/subgraph.cc:1232 tensor_index < context_.tensors_size && tensor_index >= 0 was not true."
-            )
-        tensor = self.tensors[index]
+        tensor = tensor_at(self.tensors, index, 1234)
         if tensor.has_data and tensor.shape == shape:
             return
         if self.state is State.IMMUTABLE:
@@ -273,25 +279,9 @@ class Subgraph(Graph):
         self.state = State.UNINVOKABLE
         self._resize(tensor, shape)
 
-    def set_custom_allocation(self, index: int, data: bytearray) -> None:
-        """Lend a tensor bytes of the caller's (SetCustomAllocationForTensor); the planner no longer places it.
-
-        Raises:
-            PrepareError: A constant or a dynamic tensor.
-        """
-        tensor = self.tensors[index]
-        kinds = ("ArenaRw", "ArenaRwPersistent", "Custom", "NonCpu")
-        if tensor.allocation_type not in _LENDABLE:
-            text = " || ".join(f"tensor->allocation_type == kTfLite{kind}" for kind in kinds)
-            raise refused(f"tflite/core/subgraph.cc:2631 ({text}) was not true.")
-        self._custom_sizes[index] = len(data)
-        tensor.allocation_type, tensor.data, tensor.offset = AllocationType.CUSTOM, data, None
-
-    def _check_custom_allocation(self, index: int) -> None:
-        size = self._custom_sizes.get(index)
-        tensor = self.tensors[index]
-        if size is not None and tensor.allocation_type is AllocationType.CUSTOM and size < tensor.size:
-            raise refused(f"Custom allocation is too small for tensor idx: {index}")
+    def set_custom_allocation(self, index: int, data: bytearray | None, *, address: int = 0) -> None:
+        """Lend a tensor bytes of the caller's (SetCustomAllocationForTensor); see ``CustomAllocations.lend``."""
+        self._custom.lend(index, self.tensors[index], data, address)
 
     def release_nonpersistent_memory(self) -> None:
         """Give the arena's buffer back; tensors are to be allocated again."""
@@ -319,7 +309,7 @@ class Subgraph(Graph):
         self.inputs = tuple(index if index in used else OPTIONAL_TENSOR for index in self.inputs)
 
     def reset_variable_tensors(self) -> None:
-        """Fill the variables with zeros, those of type INT8 with their zero point; one without bytes ends that."""
+        """Fill variables with zeros, INT8 ones with their zero point; one without bytes ends that. Lent bytes stay."""
         for index in self.variables:
             memory, kind = self.data(index), self.tensors[index].allocation_type
             if kind is AllocationType.ARENA_RW_PERSISTENT and memory is None:
@@ -330,7 +320,7 @@ class Subgraph(Graph):
                 text = f"tensor.allocation_type != kTfLiteCustom ({found} != {wanted})"
                 self.reports.append(f"tflite/core/subgraph.cc:1097 {text}")
                 return
-            if memory is not None:
+            if kind is AllocationType.ARENA_RW_PERSISTENT and memory is not None:
                 memory[:] = bytes([self.tensors[index].reset_value]) * len(memory)
 
     def data(self, index: int) -> memoryview | None:
@@ -365,8 +355,8 @@ class Subgraph(Graph):
     def _invoke_node(self, place: int) -> None:
         index = self.execution_plan[place]
         node = self.nodes[index]
-        for tensor in present(node.inputs):
-            if self.tensors[tensor].size and self.data(tensor) is None:
+        for position, tensor in enumerate(node.inputs):
+            if tensor != OPTIONAL_TENSOR and self._lacks_data(node, position, self.tensors[tensor]):
                 raise refused(f"Input tensor {tensor} lacks data")
         if node.registration.invoke is None:
             name = node.registration.name
@@ -374,9 +364,20 @@ class Subgraph(Graph):
         if self._is_cancelled is not None and self._is_cancelled():
             raise refused("Client requested cancel during Invoke()")
         self._was_resized = False
-        node.registration.invoke(self, node)
+        try:
+            node.registration.invoke(self, node)
+        except SimulatedFailure as failure:
+            name = node.registration.custom_name or node.registration.op
+            told = f"Node number {index} ({name}) failed to invoke."
+            raise PrepareError(f"{failure}; {told}", device_message=failure.device_message + told) from failure
         if self._was_resized and self._has_dynamic(node.outputs):
             self._plan_again_after(place)
+
+    @staticmethod
+    def _lacks_data(node: Node, position: int, tensor: Tensor) -> bool:
+        if tensor.has_data or not tensor.size or tensor.allocation_type is AllocationType.NON_CPU:
+            return False
+        return not (node.registration.op == "RESHAPE" and position == 1 and tensor.rank != 1)  # its shape is the value
 
     def _plan_again_after(self, place: int) -> None:
         """Prepare what follows a node again, because one of its dynamic outputs has a new size."""
@@ -385,6 +386,11 @@ class Subgraph(Graph):
         if self._next_to_plan > self._next_to_prepare:
             self._next_to_plan = self._next_to_prepare
             self.planner.reset_allocations_after(place)
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Whether somebody is asked before every node."""
+        return self._is_cancelled is not None
 
     @property
     def has_delegates(self) -> bool:
@@ -404,10 +410,14 @@ class Subgraph(Graph):
         """Run the original execution plan again; the next allocation applies the delegates once more."""
         self._delegation.undo(self)
 
+    def remove_all_delegates(self) -> None:
+        """Run the original execution plan for good, and allocate."""
+        self._delegation.remove_all(self)
+
     def ensure_memory_allocations(self) -> None:
         """Plan again, for the execution plan of the moment, and allocate."""
-        self.state = State.UNINVOKABLE
         if self.planner is not None:
+            self.state = State.UNINVOKABLE
             self.planner.plan_allocations()
         self.allocate_tensors()
 
@@ -432,6 +442,7 @@ class Subgraph(Graph):
             index = self.add_node(registration, subset.input_tensors, subset.output_tensors, init_data=params)
             for output in subset.output_tensors:
                 if self.tensors[output].delegate not in (None, delegate):
-                    raise PrepareError(f"tensor {output} belongs to another delegate")
+                    text = "tensor->delegate == nullptr || tensor->delegate == delegate was not true."
+                    raise refused(f"tflite/core/subgraph.cc:622 {text}")
                 self.tensors[output].delegate = delegate
             self.nodes[index].delegate = delegate

@@ -270,7 +270,7 @@ def test_two_delegates_cannot_write_one_tensor():
     interpreter = build_interpreter(sines(), resolver_with_kernels(), delegates=[sine_delegate()])
     primary = interpreter.primary
     other = SimpleDelegate("Other", lambda node: node.registration.op == "DELEGATE")
-    with pytest.raises(PrepareError, match="another delegate"):
+    with pytest.raises(PrepareError, match="tensor->delegate == nullptr"):
         primary.modify_graph_with_delegate(other)
 
 

@@ -238,6 +238,9 @@ def l2_normalization(call: Call) -> None:
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
     call.ensure_type_in("output->type", output.type, t.FLOAT32, t.UINT8, t.INT8)
     call.ensure_types("input->type", value.type, output.type, "output->type")
+    if output.type in _BYTES:
+        call.ensure_scales("output->params.scale", output.scale, 1 / 128, "(1. / 128.)")
+        call.ensure_equal("output->params.zero_point", output.zero_point, 128 if output.type == t.UINT8 else 0)
     call.ensure_equal("params->activation", call.activation, 0, "kTfLiteActNone")
     call.resize(output, value.shape)
 
