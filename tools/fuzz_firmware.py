@@ -11,19 +11,14 @@ something else, takes more than ``--limit`` seconds of CPU or more than ``--memo
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import random
-import resource
-import signal
 import sys
-import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fuzz_models import ALARM_SECONDS, Result, interrupt, report
+from fuzzing import Fuzzer, flip_bits, put, truncate
 
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.elf import MAGIC, Elf
@@ -68,27 +63,16 @@ def _seed(path: Path) -> Seed:
     return Seed(path.name, data, tables, debug or tables)
 
 
-def flip_bits(data: bytearray, rng: random.Random, seed: Seed) -> None:
-    """Flip up to eight bits anywhere."""
-    for _ in range(rng.randint(1, 8)):
-        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-
-
-def truncate(data: bytearray, rng: random.Random, seed: Seed) -> None:
-    """Cut the end off."""
-    del data[rng.randrange(len(data)) :]
-
-
 def change_table(data: bytearray, rng: random.Random, seed: Seed) -> None:
     """Write a telling number over a word of a header, a table or the symbols."""
-    _put(data, _within(rng, seed.tables) & ~3, rng.choice(WORDS))
+    put(data, _within(rng, seed.tables) & ~3, rng.choice(WORDS))
 
 
 def change_debug(data: bytearray, rng: random.Random, seed: Seed) -> None:
     """Write a telling number or a byte into the debug information."""
     at = _within(rng, seed.debug)
     if rng.randrange(2):
-        _put(data, at, rng.choice(WORDS))
+        put(data, at, rng.choice(WORDS))
     elif at < len(data):
         data[at] = rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))
 
@@ -105,12 +89,6 @@ def _within(rng: random.Random, stretches: Sequence[tuple[int, int]]) -> int:
     return rng.randrange(start, max(end, start + 1))
 
 
-def _put(data: bytearray, position: int, value: int) -> None:
-    """Write a 32-bit word, if it lies in the file."""
-    if position + 4 <= len(data):
-        data[position : position + 4] = value.to_bytes(4, "little")
-
-
 MUTATIONS: tuple[Callable[[bytearray, random.Random, Seed], None], ...] = (
     flip_bits,
     truncate,
@@ -121,69 +99,30 @@ MUTATIONS: tuple[Callable[[bytearray, random.Random, Seed], None], ...] = (
 WEIGHTS = (2, 1, 6, 6, 3)
 
 
-def make_case(number: int, options: argparse.Namespace) -> tuple[Seed, bytes]:
-    """Return case ``number``: its seed and its bytes."""
+def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, random.Random]:
+    """Return case ``number``: its seed's name, its bytes, and the generator that made them."""
     rng = random.Random(f"{options.seed}:{number}")
     seed = rng.choice(corpus(options.corpus, options.max_size))
     data = bytearray(seed.data)
     for mutation in rng.choices(MUTATIONS, WEIGHTS, k=rng.choice((1, 1, 2, 3, 8))):
         if len(data) > 64:
             mutation(data, rng, seed)
-    return seed, bytes(data)
+    return seed.name, bytes(data), rng
 
 
-def run_case(number: int, options: argparse.Namespace) -> Result:
-    """Run one case and time it."""
-    seed, data = make_case(number, options)
-    signal.alarm(ALARM_SECONDS)
-    start, bug = time.process_time(), ""
-    try:
-        firmware_target(examine(parse_image(data)), kernels="reference")
-        outcome = "firmware"
-    except (FirmwareError, UsageError) as failure:
-        outcome = type(failure).__name__
-    except Exception as failure:  # that is what this tool looks for
-        outcome, bug = type(failure).__name__, traceback.format_exc()
-    seconds = time.process_time() - start
-    signal.alarm(0)
-    if not bug and seconds > options.limit:
-        bug = f"{seconds:.2f} s of CPU"
-    return Result(number, seed.name, outcome, seconds, bug)
+def run(data: bytes, rng: random.Random, options: argparse.Namespace) -> str:
+    """Examine the bytes of a case."""
+    firmware_target(examine(parse_image(data)), kernels="reference")
+    return "firmware"
 
 
-def run_chunk(arguments: tuple[range, argparse.Namespace]) -> list[Result]:
-    """Run several cases in one process."""
-    signal.signal(signal.SIGALRM, interrupt)
-    numbers, options = arguments
-    resource.setrlimit(resource.RLIMIT_AS, (options.memory << 20,) * 2)
-    return [run_case(number, options) for number in numbers]
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the cases; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=2000, help="how many cases (default %(default)s)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first case (default %(default)s)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="which sequence of cases (default %(default)s)")
-    parser.add_argument("--corpus", type=Path, default=OWN, help="a folder with ELF files")
-    parser.add_argument("--max-size", type=int, default=400_000, help="largest file in bytes (default %(default)s)")
-    parser.add_argument("--limit", type=float, default=1.0, help="seconds of CPU a case may take (default %(default)s)")
-    parser.add_argument("--memory", type=int, default=1024, help="MiB that a process may take (default %(default)s)")
-    parser.add_argument("--only", type=int, help="run this case alone")
-    parser.add_argument("--keep", type=Path, help="write the file of the --only case here")
-    options = parser.parse_args(arguments)
-    if options.only is not None:
-        options.first, options.count, options.jobs = options.only, 1, 1
-        if options.keep is not None:
-            options.keep.write_bytes(make_case(options.only, options)[1])
-    end = options.first + options.count
-    chunks = [(range(i, min(i + 250, end)), options) for i in range(options.first, end, 250)]
-    if options.jobs == 1:
-        return report((result for chunk in chunks for result in run_chunk(chunk)), options)
-    with multiprocessing.Pool(options.jobs) as pool:
-        return report((result for chunk in pool.imap_unordered(run_chunk, chunks) for result in chunk), options)
-
+FUZZER = Fuzzer(
+    doc=__doc__,
+    defaults={"corpus": OWN, "max_size": 400_000, "memory": 1024},
+    make_case=make_case,
+    run=run,
+    expected=(FirmwareError, UsageError),
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(FUZZER.main())

@@ -7,31 +7,19 @@ from tflm_sim.planners import hill_climb_tvm
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.hill_climb_tvm import HillClimbTvm, rand_r
 
+
+def buffers(*rows):
+    """Return buffers of (size, lower, upper)."""
+    return [Buffer(*row) for row in rows]
+
+
 # 19 bytes are alive at time 4, by size alone 20 are needed. Larger plans are accepted at first, and one is the last.
-ENDS_WORSE = [
-    Buffer(6, 4, 7),
-    Buffer(6, 5, 9),
-    Buffer(4, 1, 5),
-    Buffer(6, 7, 9),
-    Buffer(3, 3, 5),
-    Buffer(6, 1, 6),
-    Buffer(6, 8, 12),
-    Buffer(7, 0, 2),
-]
+ENDS_WORSE = buffers((6, 4, 7), (6, 5, 9), (4, 1, 5), (6, 7, 9), (3, 3, 5), (6, 1, 6), (6, 8, 12), (7, 0, 2))
 
 # 17 bytes are alive at time 3, by size alone 20 are needed.
-IMPROVES = [
-    Buffer(6, 7, 9),
-    Buffer(1, 4, 9),
-    Buffer(2, 2, 5),
-    Buffer(2, 7, 9),
-    Buffer(4, 3, 7),
-    Buffer(4, 3, 7),
-    Buffer(7, 3, 4),
-    Buffer(4, 5, 6),
-    Buffer(4, 4, 6),
-    Buffer(8, 8, 12),
-]
+IMPROVES = buffers(
+    (6, 7, 9), (1, 4, 9), (2, 2, 5), (2, 7, 9), (4, 3, 7), (4, 3, 7), (7, 3, 4), (4, 5, 6), (4, 4, 6), (8, 8, 12)
+)
 
 
 def test_the_random_numbers_are_those_of_glibc():

@@ -1,0 +1,152 @@
+"""What the fuzzers of files share: bytes changed at random, cases by number under an alarm, and the report."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import random
+import resource
+import signal
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+ALARM_SECONDS = 20
+CASES_AT_ONCE = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one case did: its outcome, seconds of CPU, and the traceback of a bug."""
+
+    number: int
+    seed_name: str
+    outcome: str
+    seconds: float
+    bug: str = ""
+
+
+def no_options(parser: argparse.ArgumentParser) -> None:
+    """Add nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fuzzer:
+    """What one fuzzer does.
+
+    Attributes:
+        doc: What it says of itself.
+        defaults: Of ``corpus``, ``max_size`` (bytes) and ``memory`` (MiB that a process may take; None: any).
+        make_case: Of a case's number: the name of its seed, its bytes, and the generator for what else is random.
+        run: What is done with the bytes; it returns the outcome.
+        expected: What may be raised.
+        add_options: Adds options of its own.
+    """
+
+    doc: str
+    defaults: dict[str, object]
+    make_case: Callable[[int, argparse.Namespace], tuple[str, bytes, random.Random]]
+    run: Callable[[bytes, random.Random, argparse.Namespace], str]
+    expected: tuple[type[Exception], ...]
+    add_options: Callable[[argparse.ArgumentParser], object] = no_options
+
+    def case(self, number: int, options: argparse.Namespace) -> Result:
+        """Run one case and time it."""
+        name, data, rng = self.make_case(number, options)
+        signal.alarm(ALARM_SECONDS)
+        start, bug = time.process_time(), ""
+        try:
+            outcome = self.run(data, rng, options)
+        except self.expected as failure:
+            outcome = type(failure).__name__
+        except Exception as failure:  # that is what a fuzzer looks for
+            outcome, bug = type(failure).__name__, traceback.format_exc()
+        seconds = time.process_time() - start
+        signal.alarm(0)
+        if not bug and seconds > options.limit:
+            bug = f"{seconds:.2f} s of CPU"
+        return Result(number, name, outcome, seconds, bug)
+
+    def chunk(self, arguments: tuple[range, argparse.Namespace]) -> list[Result]:
+        """Run several cases in one process."""
+        signal.signal(signal.SIGALRM, _interrupt)
+        numbers, options = arguments
+        if options.memory is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (options.memory << 20,) * 2)
+        return [self.case(number, options) for number in numbers]
+
+    def main(self, arguments: Sequence[str] | None = None) -> int:
+        """Run the cases; return the exit code."""
+        parser = argparse.ArgumentParser(description=self.doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("--count", type=int, default=2000, help="how many cases (default %(default)s)")
+        parser.add_argument("--first", type=int, default=0, help="number of the first case (default %(default)s)")
+        parser.add_argument("--jobs", type=int, default=1, help="processes (default %(default)s)")
+        parser.add_argument("--seed", type=int, default=0, help="which sequence of cases (default %(default)s)")
+        parser.add_argument("--corpus", type=Path, help="a folder with files to change (default %(default)s)")
+        parser.add_argument("--max-size", type=int, help="largest file in bytes (default %(default)s)")
+        parser.add_argument("--limit", type=float, default=1.0, help="seconds of CPU a case may take (%(default)s)")
+        parser.add_argument("--memory", type=int, help="MiB that a process may take (default %(default)s)")
+        parser.add_argument("--only", type=int, help="run this case alone")
+        parser.add_argument("--keep", type=Path, help="write the file of the --only case here")
+        self.add_options(parser)
+        parser.set_defaults(**self.defaults)
+        options = parser.parse_args(arguments)
+        if options.only is not None:
+            options.first, options.count, options.jobs = options.only, 1, 1
+            if options.keep is not None:
+                options.keep.write_bytes(self.make_case(options.only, options)[1])
+        end = options.first + options.count
+        starts = range(options.first, end, CASES_AT_ONCE)
+        chunks = [(range(start, min(start + CASES_AT_ONCE, end)), options) for start in starts]
+        if options.jobs == 1:
+            return report((result for chunk in chunks for result in self.chunk(chunk)), options.seed)
+        with multiprocessing.Pool(options.jobs) as pool:
+            done = pool.imap_unordered(self.chunk, chunks)
+            return report((result for chunk in done for result in chunk), options.seed)
+
+
+def report(results: Iterable[Result], seed: int) -> int:
+    """Print the counts, the slowest case and the bugs; return the exit code."""
+    outcomes: Counter[str] = Counter()
+    slowest: Result | None = None
+    bugs: Counter[str] = Counter()
+    for result in results:
+        outcomes[result.outcome] += 1
+        slowest = result if slowest is None or result.seconds > slowest.seconds else slowest
+        if result.bug:
+            kind = result.bug.strip().splitlines()[-1]
+            bugs[kind] += 1
+            if bugs[kind] == 1:
+                print(f"case {result.number} ({result.seed_name}): {result.bug}", flush=True)
+    for outcome, count in outcomes.most_common():
+        print(f"{count:8} {outcome}")
+    if slowest is not None:
+        print(f"slowest: case {slowest.number} ({slowest.seed_name}), {slowest.seconds * 1000:.1f} ms")
+    print(f"seed {seed}, {bugs.total()} bugs")
+    return 1 if bugs else 0
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End a case that hangs."""
+    raise TimeoutError(f"no end after {ALARM_SECONDS} s")
+
+
+def flip_bits(data: bytearray, rng: random.Random, seed: object) -> None:
+    """Flip up to eight bits anywhere."""
+    for _ in range(rng.randint(1, 8)):
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+
+
+def truncate(data: bytearray, rng: random.Random, seed: object) -> None:
+    """Cut the end off."""
+    del data[rng.randrange(len(data)) :]
+
+
+def put(data: bytearray, position: int, value: int) -> None:
+    """Write a 32-bit word, if it lies in the file."""
+    if position + 4 <= len(data):
+        data[position : position + 4] = value.to_bytes(4, "little")
