@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from tflm_sim.ops import cmsis_nn, esp_nn
+from tflm_sim.ops import cmsis_nn, edge_impulse, esp_nn
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import COMPRESSION_FAMILIES, ETHOS_U_FAMILIES, REFERENCE
@@ -46,7 +46,11 @@ def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
             own = package == cmsis_nn.__name__
             table = OpTable(package, _without(families, missing) if own else families, rows=rows, base=table)
     later = frozenset(op for op, change in OPERATORS_SINCE.items() if not runtime.has(change))
-    return table.without(later) if later else table
+    table = table.without(later) if later else table
+    if not runtime.has("edge_impulse_kernels"):
+        return table
+    missing = {op for op, change in edge_impulse.SINCE.items() if not runtime.has(change)}
+    return OpTable(edge_impulse.__name__, _without(edge_impulse.FAMILIES, missing), base=table)
 
 
 def _without(families: Mapping[str, str], missing: Collection[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 UPSTREAM = "tensorflow/tflite-micro"
 ESP = "espressif/esp-tflite-micro"
+EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
 NEWEST = 1_000_000
 """The position of a build that is newer than all rows."""
 
@@ -185,6 +186,26 @@ _KERNELS: dict[str, Change] = {
     ),
 }
 
+_EDGE_IMPULSE: dict[str, Change] = {
+    "float_conv_without_arrays": Change(
+        54, "29ca890", "2023-11-15", "float CONV_2D and DEPTHWISE_CONV_2D without arrays per channel", EDGE_IMPULSE
+    ),
+    "edge_impulse_kernels": Change(
+        54, "29ca890", "2023-11-15", "BATCH_MATMUL COMPLEX_ABS REDUCE_MIN RFFT2D SELECT", EDGE_IMPULSE
+    ),
+    "edge_impulse_reductions": Change(59, "e8a7b5d", "2024-08-12", "REDUCE_ALL REDUCE_ANY SCATTER_ND", EDGE_IMPULSE),
+    "edge_impulse_tile": Change(61, "f58efea", "2024-09-05", "TILE TOPK_V2", EDGE_IMPULSE),
+    "edge_impulse_tile_data": Change(64, "c4864e2", "2024-10-14", "TILE keeps its OpData in the arena", EDGE_IMPULSE),
+}
+
+REVERSED: dict[str, dict[str, int]] = {
+    EDGE_IMPULSE: {
+        "select_frees": 58,  # 3b2f7cd, 2024-06-24: taken
+        "reduce_num_axis": 59,  # e8a7b5d, 2024-08-12: undone
+    },
+}
+"""Changes of upstream that a library took, or undid, on its own: since which position in its history."""
+
 _ARRIVALS: tuple[tuple[int, str, str, str], ...] = (
     (14, "5a65a54ce", "2021-04-21", "DEPTH_TO_SPACE"),
     (25, "27eff3c71", "2021-04-28", "RESIZE_BILINEAR"),
@@ -257,6 +278,7 @@ CHANGES: dict[str, Change] = {
     **_DEVICE,
     **_STRUCTS,
     **_KERNELS,
+    **_EDGE_IMPULSE,
     **{f"cmsis_nn_{pin}": change for pin, change in CMSIS_NN_PINS.items()},
     **{f"ops_{commit}": Change(position, commit, date, f"{ops} came") for position, commit, date, ops in _ARRIVALS},
 }

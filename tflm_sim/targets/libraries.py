@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.changes import ESP
+from tflm_sim.targets.changes import EDGE_IMPULSE, ESP
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import Runtime
@@ -27,7 +27,7 @@ class Library:
         commits: The first and the last commit of upstream whose files it holds; "" and "" where that is not known.
         target: The preset that it runs on, unless another is named; "" where it is not modelled.
         kernels: The kernels that it links: "reference", or a library as for ``--kernels``.
-        esp: How many first-parent commits of esp-tflite-micro there are up to it, 0 where it is no version of that.
+        fork: (repository, first-parent commits up to it) where it has a history of changes of its own.
         changed: Own changes that can move memory, "" for none.
         nearest: What comes nearest, where it is not modelled under its own name, and why.
         source: Where its sources are.
@@ -39,7 +39,7 @@ class Library:
     commits: tuple[str, str]
     target: str = ""
     kernels: str = "reference"
-    esp: int = 0
+    fork: tuple[str, int] = ("", 0)
     changed: str = ""
     nearest: str = ""
     source: str = ""
@@ -63,18 +63,25 @@ class Library:
         """
         if not self.is_modelled:
             raise UsageError(f"{self.label} is not modelled; the nearest: {self.nearest}")
-        forks = ((ESP, self.esp),) if self.esp else ()
+        forks = (self.fork,) if self.fork[1] else ()
         position = find_commit(self.commits[0]).position
         return Runtime(self.label, static_memory=self.static_memory, upstream=position, forks=forks)
 
 
 _ESP_NN = "kernels/esp_nn (7 files)"
+_EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
+_EDGE_IMPULSE_CHANGES = (
+    "float convolutions keep no arrays, MEAN is older, operators of its own; prints no messages of TFLM. Not what the "
+    "EON compiler makes, whose arena is another"
+)
 _NEWER = "no sources at hand; nearest: "
 
 
 def _esp(version: str, first: str, last: str, position: int) -> Library:
     source = "espressif/esp-tflite-micro"
-    return Library("esp-tflite-micro", version, (first, last), "esp32", "esp_nn", position, _ESP_NN, source=source)
+    return Library(
+        "esp-tflite-micro", version, (first, last), "esp32", "esp_nn", (ESP, position), _ESP_NN, source=source
+    )
 
 
 def _zephyr(version: str, first: str, last: str) -> Library:
@@ -100,7 +107,7 @@ LIBRARIES: tuple[Library, ...] = (
         ("10ebaab9f", "9b79b9faf"),
         "esp32-s3",
         "esp_nn",
-        147,
+        (ESP, 147),
         _ESP_NN,
         source="esphome/esphome pins esp-tflite-micro 1.3.3~1",
     ),
@@ -224,11 +231,31 @@ LIBRARIES: tuple[Library, ...] = (
     ),
     Library(
         "edge-impulse",
-        "1.93.20",
-        ("e16985378", "e16985378"),
-        nearest="--target cortex-m4 --runtime e16985378 --kernels reference; it is that with an older MEAN, without "
-        "arrays for float convolutions, without TF_LITE_STATIC_MEMORY, and with kernels of several back ends",
-        source="edgeimpulse/inferencing-sdk-cpp",
+        "2023-06-30",
+        ("", ""),
+        nearest="--target cortex-m4 --runtime 2021-04-09 --kernels reference; until then it held that, much changed",
+        source=_EDGE_IMPULSE,
+    ),
+    *(
+        Library(
+            "edge-impulse",
+            version,
+            ("e16985378", "e16985378"),
+            "cortex-m4",
+            "cmsis_nn",
+            (EDGE_IMPULSE, position),
+            _EDGE_IMPULSE_CHANGES,
+            source=_EDGE_IMPULSE,
+            static_memory=False,
+        )
+        for version, position in (
+            ("2023-11-15", 54),
+            ("2024-06-24", 58),
+            ("2024-08-12", 59),
+            ("2024-09-05", 61),
+            ("2024-10-14", 64),
+            ("1.93.20", 131),
+        )
     ),
     *(
         Library(name, version, ("", ""), nearest=_NEWER + nearest)

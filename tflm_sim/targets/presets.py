@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
-from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS
+from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, ESP
 from tflm_sim.targets.history import is_commit, is_day
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.targets.libraries import find_library
@@ -229,7 +229,7 @@ def at_runtime(target: Target, text: str) -> Target:
     if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
         library = replace(library, version=_pinned_cmsis_nn(runtime))
     refuse_what_is_no_build(library, runtime)
-    if library.name == "esp_nn" and not runtime.forks:
+    if library.name == "esp_nn" and ESP not in dict(runtime.forks):
         raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
     return replace(target, runtime=runtime, kernel_library=library, verified_against=_runtime_proof(library, runtime))
 

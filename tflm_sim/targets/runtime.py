@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.changes import CHANGES, ESP, NEWEST, UPSTREAM
+from tflm_sim.targets.changes import CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
 from tflm_sim.targets.history import find_commit, find_day, is_commit, is_day
 
 REFERENCE_SNAPSHOT = "90b983c2b"
@@ -35,6 +35,9 @@ _POSITIONS: dict[str, Mapping[str, int]] = {
     ESP_1_3_3_SNAPSHOT: {UPSTREAM: 1614, ESP: 147},
 }
 """Where each named snapshot stands in the history of its repositories; one that is not listed is at its newest."""
+
+_ABSENT = {EDGE_IMPULSE: 0}
+"""Repositories whose changes a build does not have unless it comes from there."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,9 @@ class Runtime:
 
     def position(self, tree: str) -> int:
         """Return where the snapshot stands in the history of a repository, see :mod:`tflm_sim.targets.changes`."""
-        if self.upstream is not None:
-            return self.upstream if tree == UPSTREAM else dict(self.forks).get(tree, NEWEST)
-        return _POSITIONS.get(self.snapshot, {}).get(tree, NEWEST)
+        if self.upstream is None:
+            return _POSITIONS.get(self.snapshot, {}).get(tree, _ABSENT.get(tree, NEWEST))
+        return self.upstream if tree == UPSTREAM else dict(self.forks).get(tree, _ABSENT.get(tree, NEWEST))
 
     def has(self, change: str) -> bool:
         """Return whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
@@ -68,7 +71,11 @@ class Runtime:
 
     @cached_property
     def _has(self) -> dict[str, bool]:
-        return {name: row.position <= self.position(row.tree) < row.until for name, row in CHANGES.items()}
+        own = {name for tree, rows in REVERSED.items() for name, since in rows.items() if self.position(tree) >= since}
+        return {
+            name: (row.position <= self.position(row.tree) < row.until) != (name in own)
+            for name, row in CHANGES.items()
+        }
 
 
 FIRST_BUILD = 4

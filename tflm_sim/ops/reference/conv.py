@@ -73,7 +73,7 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
     if k.has("output_shapes"):
         output_shapes.check_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
-    arrays = yield from per_channel_arrays(k.node, k.dim(kernel, 0))
+    arrays = yield from _needed_arrays(k, source, k.dim(kernel, 0))
     if source.type in (_INT8, _INT16):
         check_scales(k, kernel, CONV.axis, CONV.axis_name)
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
@@ -86,7 +86,7 @@ def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
     if k.has("output_shapes"):
         output_shapes.check_depthwise_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
-    arrays = yield from per_channel_arrays(k.node, k.dim(kernel, 3))
+    arrays = yield from _needed_arrays(k, source, k.dim(kernel, 3))
     if source.type == _INT8:
         check_scales(k, kernel, DEPTHWISE_CONV.axis, DEPTHWISE_CONV.axis_name)
     pairs = (_INT8, _INT4), (_INT16, _INT8)
@@ -116,6 +116,13 @@ def read_height_and_width(k: Kernel, *tensors: KernelTensor) -> None:
     """The reads of ``dims->data[1]`` and ``dims->data[2]``."""
     for tensor in tensors:
         k.dim(tensor, 2)
+
+
+def _needed_arrays(k: Kernel, source: KernelTensor, channel_count: int) -> Steps[bool]:
+    """Allocate :func:`per_channel_arrays`, unless a library leaves those out that nothing uses."""
+    if source.type == _FLOAT32 and k.has("float_conv_without_arrays"):
+        return False
+    return (yield from per_channel_arrays(k.node, channel_count))
 
 
 def per_channel_arrays(node: Node, channel_count: int) -> Steps[bool]:

@@ -34,13 +34,13 @@ class _Tensors(NamedTuple):
     axis: KernelTensor | None
 
 
-def _take(k: Kernel) -> Steps[_Tensors]:
+def _take(k: Kernel, *, with_axis: bool = True) -> Steps[_Tensors]:
     source = yield from k.optional_input(0)
     output = yield from k.optional_output(0)
-    return _Tensors(source, output, (yield from k.optional_input(1)))
+    return _Tensors(source, output, (yield from k.optional_input(1)) if with_axis else None)
 
 
-def _init(node: Node) -> Steps[object]:
+def init_reduce(node: Node) -> Steps[object]:
     """``InitReduce`` clears what it got, so that it does not survive a full arena."""
     yield Persistent(node.target.sizeof("OpDataReduce"), "OpDataReduce")
     return "OpDataReduce"
@@ -66,7 +66,8 @@ def _scratch(k: Kernel, tensors: _Tensors) -> Steps[None]:
     yield Scratch(size_of(k.node, axis.flat_size, _INT_SIZE), "resolved_axis")
 
 
-def _prepare_min_max(node: Node) -> Steps[None]:
+def prepare_min_max(node: Node) -> Steps[None]:
+    """``PrepareMinMaxHelper``."""
     k = Kernel(node, _FILE)
     yield from _prepare_simple(k)
     tensors = yield from _take(k)
@@ -78,9 +79,10 @@ def _prepare_min_max(node: Node) -> Steps[None]:
 
 def _prepare_mean_or_sum(node: Node) -> Steps[None]:
     k = Kernel(node, _FILE)
-    tensors = yield from _take(k)
+    tensors = yield from _take(k, with_axis=k.has("reduce_num_axis"))
     source = k.require(tensors.input, "input")
-    k.require(tensors.axis, "axis")
+    if k.has("reduce_num_axis"):
+        k.require(tensors.axis, "axis")
     output = k.require(tensors.output, "output")
     if source.type in _QUANTIZED:
         yield Scratch(size_of(node, output.flat_size, _INT_SIZE), "accumulator")
@@ -101,11 +103,11 @@ def _prepare_all(node: Node) -> Steps[None]:
 
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel("MEAN", "TfLiteReducerParams", _init, _prepare_mean_or_sum),
-    OpModel("SUM", "TfLiteReducerParams", _init, _prepare_mean_or_sum),
-    OpModel("REDUCE_MAX", "TfLiteReducerParams", _init, _prepare_min_max),
-    OpModel("REDUCE_MIN", "TfLiteReducerParams", _init, _prepare_min_max),
-    OpModel("REDUCE_ALL", "TfLiteReducerParams", _init, _prepare_all),
+    OpModel("MEAN", "TfLiteReducerParams", init_reduce, _prepare_mean_or_sum),
+    OpModel("SUM", "TfLiteReducerParams", init_reduce, _prepare_mean_or_sum),
+    OpModel("REDUCE_MAX", "TfLiteReducerParams", init_reduce, prepare_min_max),
+    OpModel("REDUCE_MIN", "TfLiteReducerParams", init_reduce, prepare_min_max),
+    OpModel("REDUCE_ALL", "TfLiteReducerParams", init_reduce, _prepare_all),
     OpModel(
         "ARG_MAX",
         "TfLiteArgMaxParams",

@@ -77,4 +77,16 @@ struct esp_nn/depthwise_conv.NodeData { OpDataConv op_data; int buffer_idx; };  
 
 // espressif/esp-tflite-micro tensorflow/lite/micro/kernels/esp_nn/softmax.cc
 struct esp_nn/softmax.NodeData { SoftmaxParams op_data; int buffer_idx; };  // :42
+
+// edgeimpulse/inferencing-sdk-cpp tensorflow/lite/micro/kernels/batch_matmul.cc @ 919819f
+struct edge_impulse/batch_matmul.HybridOpData {  // :56
+  float filter_scale; int input_quantized_index, scaling_factors_index, input_offsets_index;
+  void *row_sums_buffer; bool compute_row_sums;
+};
+
+// edgeimpulse/inferencing-sdk-cpp tensorflow/lite/micro/kernels/rfft2d.cc @ 919819f
+struct edge_impulse/rfft2d.OpData { int kiss_fft_output_buffer_index; };  // :43
+
+// edgeimpulse/inferencing-sdk-cpp tensorflow/lite/micro/kernels/tile.cc @ 919819f
+struct edge_impulse/tile.OpData { bool noop; };  // :26
 """
