@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tflm_sim.errors import FirmwareError
+from tflm_sim.firmware.absent_checks import AbsentCheck, find_absent_checks
 from tflm_sim.firmware.attributes import Processor, processor
 from tflm_sim.firmware.embedded_models import EmbeddedModel, find_models
 from tflm_sim.firmware.image import AddressIndex, Image, load_image
@@ -58,6 +59,7 @@ class Firmware:
         regions: RAM by region.
         traces: Messages and functions of a limited time.
         kernel_files: The kernels' source files that messages name.
+        absent_checks: Checks that those files had for a while, and that are not in the image.
     """
 
     image: Image
@@ -78,6 +80,7 @@ class Firmware:
     regions: tuple[Region, ...] = ()
     traces: tuple[Trace, ...] = ()
     kernel_files: frozenset[str] = frozenset()
+    absent_checks: tuple[AbsentCheck, ...] = ()
 
 
 def read_firmware(path: str | os.PathLike[str], *, arena_symbol: str | None = None, ram: int | None = None) -> Firmware:
@@ -111,13 +114,15 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
     elf = image.elf
     models = find_models(image.pieces)
     parts = _outside(image, models)
+    files = kernel_files(parts)
     plain = Firmware(
         image,
         models,
         prints_messages=any(text in part for part in parts for text in _MESSAGES),
         has_compression=any(_COMPRESSION in part for part in parts),
         traces=find_traces(parts, elf.symbols if elf else ()),
-        kernel_files=kernel_files(parts),
+        kernel_files=files,
+        absent_checks=find_absent_checks(parts, files),
     )
     if elf is None:
         return plain

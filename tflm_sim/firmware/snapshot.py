@@ -2,7 +2,8 @@
 
     traces     |        came ------------------ went       |     messages and functions, see traces.py
     structs    |   x    |   x   |  fits  |  fits  |   x    |     sizes from debug information
-    result                      [ stretch ][ stretch ]
+    checks     |        |       |        |  lacks |        |     what must be there is not, see absent_checks.py
+    result                      [ stretch ]
 
 A stretch lies between two changes that move a byte or a message (``targets/changes.py``): inside of it every commit is
 the same to us. Where several are left, each is a candidate, and an answer holds if all of them give it.
@@ -14,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from tflm_sim.firmware.absent_checks import AbsentCheck
 from tflm_sim.firmware.traces import FIRST_POSITION, NEWEST_POSITION, Trace, bounds
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.changes import CHANGES, ESP, UPSTREAM
@@ -39,6 +41,7 @@ class Snapshots:
         went: The trace that went first, likewise.
         measured: The structs that were measured.
         abi: The layout rules.
+        lacks: A check that is not in the file, for each stretch that is left out for that alone.
     """
 
     runtimes: tuple[Runtime, ...]
@@ -49,6 +52,7 @@ class Snapshots:
     went: Trace | None
     measured: tuple[MeasuredStruct, ...]
     abi: Abi
+    lacks: tuple[AbsentCheck, ...] = ()
 
     @property
     def has_structs(self) -> bool:
@@ -58,6 +62,8 @@ class Snapshots:
     def allow(self, runtime: Runtime) -> bool:
         """Whether a build that is none of upstream's main fits as well as the best."""
         position = min(runtime.position(UPSTREAM), NEWEST_POSITION)
+        if any(check.first <= position < check.end for check in self.lacks):
+            return False
         starts_after = self.came is None or self.came.first <= position
         ends_before = self.went is None or position < self.went.end
         mismatches = _mismatches(self.measured, self.abi, runtime)
@@ -66,11 +72,16 @@ class Snapshots:
     @property
     def is_bounded(self) -> bool:
         """Whether traces or structs say anything at all."""
-        return self.has_structs or self.came is not None or self.went is not None
+        return self.has_structs or self.came is not None or self.went is not None or bool(self.lacks)
 
 
 def find_snapshots(
-    measured: tuple[MeasuredStruct, ...], abi: Abi, traces: Iterable[Trace], *, compression: bool = False
+    measured: tuple[MeasuredStruct, ...],
+    abi: Abi,
+    traces: Iterable[Trace],
+    absent: Iterable[AbsentCheck] = (),
+    *,
+    compression: bool = False,
 ) -> Snapshots:
     """Return the snapshots that a firmware can have been built from.
 
@@ -78,6 +89,7 @@ def find_snapshots(
         measured: Its structs; () without debug information.
         abi: Its layout rules.
         traces: Its messages and functions of a limited time.
+        absent: Checks that it lacks.
         compression: Whether the code for compressed tensors is in it, which decides where structs do not.
     """
     came, went = bounds(traces)
@@ -104,6 +116,9 @@ def find_snapshots(
     best = [fit for fit in fits if len(fit[0]) == fewest]
     best = [fit for fit in best if fit[2].compression == compression] or best
     own = [fit for fit in best if fit[2] not in _FORKS] or best
+    lacking = {fit[1]: check for check in absent for fit in own if check.first <= fit[1][0] and fit[1][1] <= check.end}
+    kept = [fit for fit in own if fit[1] not in lacking]
+    own = kept or own
     return Snapshots(
         runtimes=tuple(runtime for _, _, runtime in own),
         first=min(stretch[0] for _, stretch, _ in own),
@@ -113,6 +128,7 @@ def find_snapshots(
         went=went,
         measured=measured,
         abi=abi,
+        lacks=tuple(dict.fromkeys(lacking.values())) if kept else (),
     )
 
 

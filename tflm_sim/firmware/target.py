@@ -113,7 +113,9 @@ def firmware_target(
         description=firmware.processor.description if firmware.processor else "",
         measured=measured,
     )
-    snapshots = find_snapshots(measured, abi, firmware.traces, compression=firmware.has_compression)
+    snapshots = find_snapshots(
+        measured, abi, firmware.traces, firmware.absent_checks, compression=firmware.has_compression
+    )
     alternatives, rules = _alternatives(target, snapshots, base, build_of.label if build_of else runtime)
     library_ground = replace(library_ground, value=str(alternatives[0].kernel_library))
     proof = "the firmware's own debug information" if measured and not snapshots.mismatches else ""
@@ -265,7 +267,7 @@ def _with_runtime(target: Target, runtime: Runtime) -> Target:
 def _rules(snapshots: Snapshots, refusal: str = "") -> Ground:
     """Return what is known of the version, and from what; ``refusal``: why a part of it is left out."""
     first, last = commit_at(snapshots.first), commit_at(snapshots.last)
-    span = first if first == last else f"between {first} and {last}"
+    value = first if first == last else f"between {first} and {last}"
     reasons = []
     if snapshots.mismatches:
         wrong = ", ".join(f"{struct} {size} B and not {ours}" for struct, size, ours in snapshots.mismatches[:4])
@@ -277,9 +279,12 @@ def _rules(snapshots: Snapshots, refusal: str = "") -> Ground:
         reasons.append(f"'{_short(snapshots.came.text)}' came with {commit_at(snapshots.came.first)}")
     if snapshots.went is not None:
         reasons.append(f"'{_short(snapshots.went.text)}' went with {commit_at(snapshots.went.end)}")
+    for check in snapshots.lacks[:1]:
+        span = f"{commit_at(check.first)} to {commit_at(check.end - 1)}"
+        reasons.append(f"a check of kernels/{check.file}.cc that was there from {span} is not in the image")
     if refusal:
         reasons.append(f"left out: {refusal}")
-    return Ground("TFLM", span, "; ".join(reasons), not (snapshots.mismatches or refusal))
+    return Ground("TFLM", value, "; ".join(reasons), not (snapshots.mismatches or refusal))
 
 
 def _short(text: str) -> str:

@@ -58,9 +58,14 @@ def _table() -> dict[str, tuple[int, int]]:
     return {key: (int(first), int(end)) for key, first, end in (line.split() for line in lines)}
 
 
+def text_runs(pieces: Iterable[bytes]) -> set[bytes]:
+    """Return every run of text, with its end where it has one."""
+    return {match[0] for piece in pieces for match in _RUN.finditer(piece)}
+
+
 def find_traces(pieces: Iterable[bytes], symbols: Iterable[Symbol]) -> tuple[Trace, ...]:
     """Return the traces among the strings of ``pieces`` and the names of functions, the latest first."""
-    runs = {match[0] for piece in pieces for match in _RUN.finditer(piece)}
+    runs = text_runs(pieces)
     texts = {run[:-1].decode() for run in runs if run.endswith(b"\0") and _SHORTEST < len(run) <= _LONGEST}
     names = {function_name(symbol.name) for symbol in symbols if symbol.type == FUNCTION}
     texts |= {name for name in names if _NAME.fullmatch(name)}

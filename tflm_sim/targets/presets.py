@@ -252,6 +252,8 @@ def _pinned_cmsis_nn(runtime: Runtime) -> str:
 
 def _runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     """Return what proves a kernel library with another TFLM than the newest."""
+    if runtime.has("edge_impulse_kernels"):
+        return _EDGE_IMPULSE_PROOF
     if library == REFERENCE:
         return _RUNTIME_PROOF
     if library.name == "cmsis_nn":
@@ -308,6 +310,7 @@ _ESP_PROOF = {
     **dict.fromkeys(("esp-tflite-micro@1.3.3~1", "esphome"), "et-1.3.3.1-1.2.3-esp32s3"),
     **dict.fromkeys(("esp-tflite-micro@1.3.8", "esp-tflite-micro@1.4.0"), "et-1.4.0-1.2.3-opt"),
 }
+_EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20, built for a 64-bit PC with reference kernels (tests/golden)"
 _RUNTIME_PROOF = "x86_64 with reference kernels at 13 snapshots of 2021 to 2026 (tools/history_report.py)"
 
 
