@@ -1,6 +1,6 @@
 """Real TFLM with the kernel library of its day: what it needed, to the byte.
 
-Both files hold, for a run, [used, smallest, used at the smallest] of each model, or how it ended.
+The files hold, for a run, [used, smallest, used at the smallest] of each model, or how it ended.
 
 ``cmsis_nn_runs.json``, by commit of TFLM and instruction set: built with ``gcc -m32`` (i386's layout rules),
 TF_LITE_STATIC_MEMORY and KERNELS_OPTIMIZED_FOR_SPEED from upstream's sources and the commit of CMSIS-NN that its
@@ -10,6 +10,11 @@ arena size by bisection.
 ``esp_runs.json``, by release of esp-tflite-micro and implementation of ESP-NN 1.1.0: built from the component's sources
 with ``g++ -m32 -malign-double`` (the layout rules of Xtensa and RISC-V), TF_LITE_STATIC_MEMORY and CONFIG_NN_OPTIMIZED,
 without the signal library; a byte below the smallest arena each run failed.
+
+``edge_impulse_runs.json``, by version of Edge Impulse's SDK and machine: its TFLM part built from its sources with
+AllOpsResolver, without the EON compiler, its messages switched on; every arena size by bisection. "x86_64" is a 64-bit
+PC with the reference kernels, "i386" ``gcc -m32`` with its CMSIS-NN: of that the size functions alone, for DSP. Left
+out are models with resource variables, for which the SDK never makes room.
 """
 
 from __future__ import annotations
@@ -25,9 +30,12 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.model.load import load
 from tflm_sim.targets.abi import I386
-from tflm_sim.targets.presets import preset
+from tflm_sim.targets.presets import library_target, preset
 
-CMSIS_NN, ESP = (json.loads(Path(__file__).with_name(f"{name}_runs.json").read_text()) for name in ("cmsis_nn", "esp"))
+CMSIS_NN, ESP, EDGE_IMPULSE = (
+    json.loads(Path(__file__).with_name(f"{name}_runs.json").read_text())
+    for name in ("cmsis_nn", "esp", "edge_impulse")
+)
 MODELS = Path(__file__).parents[3] / "shared" / "models"
 MACHINES = {"scalar": "cortex-m3", "dsp": "cortex-m4", "mve": "cortex-m55"}
 ROOMY = 64 << 20
@@ -61,3 +69,15 @@ def test_each_model_needs_what_it_needed_with_esp_nn(run: str) -> None:
     release, _ = run.split()
     where = configure(preset("esp32", kernels="esp_nn@1.1.0", runtime=f"esp-tflite-micro@{release}"))
     assert needs(ESP["models"], where, ROOMY) == dict(zip(ESP["models"], ESP["runs"][run], strict=True))
+
+
+@pytest.mark.shared("models")
+@pytest.mark.parametrize("run", EDGE_IMPULSE["runs"])
+def test_each_model_needs_what_it_needed_with_edge_impulses_sdk(run: str) -> None:
+    version, machine = run.split()
+    name, kernels = ("x86_64", "reference") if machine == "x86_64" else ("cortex-m4", "cmsis_nn")
+    target = library_target(f"edge-impulse@{version}", name=name, kernels=kernels)
+    where = configure(replace(target, abi=I386) if machine == "i386" else target)
+    assert needs(EDGE_IMPULSE["models"], where, ROOMY) == dict(
+        zip(EDGE_IMPULSE["models"], EDGE_IMPULSE["runs"][run], strict=True)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tflm_sim.firmware.absent_checks import AbsentCheck, find_absent_checks
 from tflm_sim.firmware.elf import FUNCTION, Symbol
 from tflm_sim.firmware.snapshot import find_snapshots
 from tflm_sim.firmware.symbol_names import (
@@ -123,3 +124,36 @@ def test_checks_name_the_kernels_that_are_linked() -> None:
         b"edge-impulse-sdk/tensorflow/lite/micro/kernels/pooling.cc\0tensorflow/lite/micro/micro_allocator.cc\0",
     )
     assert kernel_files(texts) == {"cmsis_nn/conv", "softmax_common", "add"}
+
+
+CONV = frozenset({"conv_common"})
+JANUARY = AbsentCheck("conv_common", 1398, 1409)
+
+
+def test_a_check_that_a_kernel_always_had_then_is_missed() -> None:
+    # bb54330fd .. 7a63bce43 (1398 .. 1408): CONV_2D insisted on filter_input_channels > 0.
+    assert JANUARY in find_absent_checks([b"other texts\0"], CONV)
+    assert find_absent_checks([b"other texts\0"], frozenset()) == ()
+
+
+def test_a_text_may_lie_at_the_end_of_a_longer_one() -> None:
+    texts = [
+        b"output_channels == filter_input_channels > 0\0input->dims->size\0",
+        b"filter->dims->size\0output->dims->size\0input_channels % filter_input_channels\0",
+    ]
+    assert JANUARY not in find_absent_checks(texts, CONV)
+    assert JANUARY in find_absent_checks([texts[0].replace(b" > 0", b" >= 0"), texts[1]], CONV)
+
+
+def test_days_whose_checks_are_missing_are_left_out() -> None:
+    here = [Trace("here", 1390, 1420)]
+    found = find_snapshots((), AAPCS, here, [JANUARY])
+    assert [runtime.upstream for runtime in found.runtimes] == [1419, 1397]
+    assert found.lacks == (JANUARY,)
+    assert not found.allow(find_runtime("2024-01-08"))
+
+
+def test_checks_that_rule_every_day_out_prove_nothing() -> None:
+    found = find_snapshots((), AAPCS, [Trace("here", 1399, 1402)], [JANUARY])
+    assert [runtime.upstream for runtime in found.runtimes] == [1401]
+    assert found.lacks == ()
