@@ -18,9 +18,9 @@ from math import prod
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.edge_impulse.checks import ensure, taken
-from tflm_sim.ops.kernel import OUTPUT, source
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
+from tflm_sim.ops.prepare import OUTPUT, source
 from tflm_sim.ops.reference.batch_matmul import transposed_copy
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data, writable_dims

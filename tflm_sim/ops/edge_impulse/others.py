@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.edge_impulse.checks import ensure, taken
-from tflm_sim.ops.kernel import OUTPUT, Kernel, result, source
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.prepare import OUTPUT, result, source
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.reference.reduce import init_reduce, prepare_min_max
 from tflm_sim.ops.requests import Persistent, Scratch, Steps
