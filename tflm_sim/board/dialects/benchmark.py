@@ -16,15 +16,8 @@ from __future__ import annotations
 
 import re
 
-from tflm_sim.board.dialects.events import (
-    MOST_PROBLEMS,
-    AllocationReport,
-    ArenaConfigured,
-    CategoryUse,
-    LogEvent,
-    TensorChecksum,
-)
-from tflm_sim.board.dialects.recording import report_problems
+from tflm_sim.board.dialects.events import AllocationReport, ArenaConfigured, CategoryUse, LogEvent, TensorChecksum
+from tflm_sim.board.dialects.recording import AllocationReader
 from tflm_sim.board.prefixes import TextLine
 from tflm_sim.recorded import CATEGORIES
 
@@ -39,21 +32,15 @@ _COMPRESSION_ROWS = 1
 _BY_TITLE = {kind.benchmark_title: kind for kind in CATEGORIES}
 
 
-class BenchmarkReader:
+class BenchmarkReader(AllocationReader):
     """Collect the two tables as one report (mutable)."""
 
-    __slots__ = ("_arena", "_categories", "_dialect", "_first", "_last", "_percentages", "_problems", "_section")
-
-    def __init__(self) -> None:
-        self._clear()
+    __slots__ = ("_dialect", "_percentages", "_section")
 
     def _clear(self) -> None:
-        self._first = self._last = 0
+        super()._clear()
         self._dialect = self._section = ""
-        self._arena: dict[str, int] = {}
-        self._categories: list[CategoryUse] = []
         self._percentages: list[tuple[str, int, str]] = []
-        self._problems: list[str] = []
 
     def feed(self, line: TextLine) -> list[LogEvent] | None:
         """Return the events that ``line`` completes, or None when it belongs to something else."""
@@ -71,8 +58,7 @@ class BenchmarkReader:
         continues = section == "Allocations" and self._section == "Arena" and self._dialect == dialect
         done = [] if continues else self.flush()
         self._dialect, self._section = dialect, section
-        self._first = self._first or number
-        self._last = number
+        self._touch(number)
         return done
 
     def _take(self, line: TextLine, cells: list[str]) -> list[LogEvent] | None:
@@ -83,8 +69,8 @@ class BenchmarkReader:
             return None
         self._last = line.number
         if not line.ended or not all(map(_NUMBER.fullmatch, numbers[:-1])) or _PERCENT.fullmatch(numbers[-1]) is None:
-            self._complain(f"line {line.number} is torn: {line.text!r}")
-        elif arena_row:
+            return self._tear(line)
+        if arena_row:
             if _ARENA_NAMES[name] in self._arena:
                 self._complain(f"{name} comes twice")
                 return []
@@ -105,35 +91,16 @@ class BenchmarkReader:
         self._categories.append(CategoryUse(row.name, used, requested, count))
         self._percentages.append((name, used, numbers[4]))
 
-    def _complain(self, problem: str) -> None:
-        self._problems = [*self._problems[: MOST_PROBLEMS - 1], problem]
-
-    def flush(self) -> list[LogEvent]:
-        """Return the open report, if there is one: nothing more of it will come."""
-        if not self._first:
-            return []
+    def _finished(self) -> AllocationReport:
         missing = len(CATEGORIES) - _COMPRESSION_ROWS - len(self._categories)
-        problems = [*self._problems, *report_problems(self._arena, self._categories)]
-        if missing > 0:
-            problems.append(f"{missing} rows of the table of allocations are missing")
+        problems = [f"{missing} rows of the table of allocations are missing"] if missing > 0 else []
         total = self._arena.get("total", 0)
         problems += [
             f"{name}: {size} bytes are not {percent} % of {total}"
             for name, size, percent in self._percentages
             if total and not _is_percentage(percent, size, total)
         ]
-        report = AllocationReport(
-            self._dialect,
-            self._first,
-            self._last,
-            self._arena.get("total"),
-            self._arena.get("head"),
-            self._arena.get("tail"),
-            tuple(self._categories),
-            tuple(problems),
-        )
-        self._clear()
-        return [report]
+        return self._report(self._dialect, *problems)
 
 
 def _cells(text: str) -> list[str] | None:

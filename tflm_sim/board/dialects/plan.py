@@ -17,7 +17,8 @@ import re
 import string
 from collections.abc import Sequence
 
-from tflm_sim.board.dialects.events import MOST_PROBLEMS, LogEvent, PlanBuffer, PlanDialect, PlanReport, PlanRow
+from tflm_sim.board.dialects.events import LogEvent, PlanBuffer, PlanDialect, PlanReport, PlanRow
+from tflm_sim.board.dialects.open_report import OpenReport
 from tflm_sim.board.prefixes import TextLine
 
 LINE_WIDTH = 80
@@ -40,22 +41,18 @@ _BARE_ROW = re.compile(r"^[.!*0-9a-zA-Z]{80}$")
 _TORN = re.compile(r"\(id=\d+\): size=|Planner buffer ID: \d+|^ *\d+: [.!*0-9a-zA-Z]{20,}")
 
 
-class PlanReader:
+class PlanReader(OpenReport):
     """Collect one plan at a time (mutable). A plan ends with the map row of its last step."""
 
-    __slots__ = ("_buffers", "_first", "_ids", "_last", "_marks", "_problems", "_rows", "_steps", "_verbose")
-
-    def __init__(self) -> None:
-        self._clear()
+    __slots__ = ("_buffers", "_ids", "_marks", "_rows", "_steps", "_verbose")
 
     def _clear(self) -> None:
-        self._first = self._last = 0
+        super()._clear()
         self._buffers: list[PlanBuffer] = []
         self._ids: set[int] = set()
         self._steps = 0
         self._marks: list[str] = []
         self._rows: list[PlanRow] = []
-        self._problems: list[str] = []
         self._verbose = False
 
     def feed(self, line: TextLine) -> list[LogEvent] | None:
@@ -68,8 +65,7 @@ class PlanReader:
         if _TORN.search(text) is None:
             return None
         self._touch(line.number)
-        self._problems = [*self._problems[: MOST_PROBLEMS - 1], f"line {line.number} is torn: {text!r}"]
-        return []
+        return self._tear(line)
 
     def _take_buffer(self, number: int, match: re.Match[str]) -> list[LogEvent]:
         fields = match.groupdict()
@@ -88,19 +84,10 @@ class PlanReader:
         self._rows.append(row)
         return self.flush() if row.step >= self._steps or len(self._rows) >= MOST_LINES else []
 
-    def _touch(self, number: int) -> None:
-        self._first = self._first or number
-        self._last = number
-
-    def flush(self) -> list[LogEvent]:
-        """Return the open plan, if there is one: nothing more of it will come."""
-        if not self._first:
-            return []
+    def _finished(self) -> PlanReport:
         dialect = self._dialect()
-        problems = [*self._problems, *self._find_problems(dialect)]
-        report = PlanReport(dialect, self._first, self._last, tuple(self._buffers), tuple(self._rows), tuple(problems))
-        self._clear()
-        return [report]
+        problems = (*self._problems, *self._find_problems(dialect))
+        return PlanReport(dialect, self._first, self._last, tuple(self._buffers), tuple(self._rows), problems)
 
     def _dialect(self) -> PlanDialect:
         if self._verbose:

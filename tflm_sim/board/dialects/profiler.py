@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from tflm_sim.board.dialects.events import MOST_PROBLEMS, LogEvent, ProfiledOp, TicksTable
+from tflm_sim.board.dialects.events import LogEvent, ProfiledOp, TicksTable
+from tflm_sim.board.dialects.open_report import OpenReport
 from tflm_sim.board.prefixes import TextLine
 
 MOST_ROWS = 16_384
@@ -24,29 +25,28 @@ _TAG_ROW = re.compile(r"^([^,\"]+), (-?\d{1,20})$")
 _TOTAL_ROW = re.compile(r"^\"?total number of ticks\"?, (-?\d{1,20})$")
 
 
-class ProfilerReader:
+class ProfilerReader(OpenReport):
     """Collect one table at a time (mutable)."""
 
-    __slots__ = ("_first", "_kind", "_last", "_problems", "_rows")
-
-    def __init__(self) -> None:
-        self._clear()
+    __slots__ = ("_kind", "_rows", "_total")
 
     def _clear(self) -> None:
-        self._first = self._last = 0
+        super()._clear()
         self._kind = ""
         self._rows: list[tuple[str, int]] = []
-        self._problems: list[str] = []
+        self._total: int | None = None
 
     def feed(self, line: TextLine) -> list[LogEvent] | None:
         """Return the events that ``line`` completes, or None when it belongs to something else."""
         if (kind := _HEADERS.get(line.text)) is not None:
             done = self.flush()
-            self._kind, self._first, self._last = kind, line.number, line.number
+            self._kind = kind
+            self._touch(line.number)
             return done
         if line.ended and (total := _TOTAL_ROW.match(line.text)) is not None:
-            self._first, self._last = self._first or line.number, line.number
-            return self._finish(int(total[1]))
+            self._touch(line.number)
+            self._total = int(total[1])
+            return self.flush()
         if (took := _TOOK.search(line.text)) is not None and (tag := line.text[: took.start()].strip()):
             return [ProfiledOp(line.number, tag, int(took["ticks"]), int(took["ms"]))]
         return self._take_row(line) if self._kind else None
@@ -56,25 +56,17 @@ class ProfilerReader:
         if row is None:
             return None
         if not line.ended:
-            self._problems = [*self._problems[: MOST_PROBLEMS - 1], f"line {line.number} is torn: {line.text!r}"]
-            return []
+            return self._tear(line)
         if self._kind == "event" and int(row[1]) != len(self._rows):
-            missing = f"event {len(self._rows)} is missing before line {line.number}"
-            self._problems = [*self._problems[: MOST_PROBLEMS - 1], missing]
+            self._complain(f"event {len(self._rows)} is missing before line {line.number}")
         self._rows.append((row[2], int(row[3])) if self._kind == "event" else (row[1], int(row[2])))
         self._last = line.number
         return self.flush() if len(self._rows) >= MOST_ROWS else []
 
-    def _finish(self, total: int | None) -> list[LogEvent]:
-        problems = list(self._problems)
+    def _finished(self) -> TicksTable:
+        problems, total = list(self._problems), self._total
         if total is not None and (sum(ticks for _, ticks in self._rows) - total) % 2**32:
             problems.append(f"the rows do not add up to the total of {total} ticks")
         if self._kind == "tag" and total is None:
             problems.append("the total is missing")
-        table = TicksTable(self._kind or "tag", self._first, self._last, tuple(self._rows), total, tuple(problems))
-        self._clear()
-        return [table]
-
-    def flush(self) -> list[LogEvent]:
-        """Return the open table, if there is one: nothing more of it will come."""
-        return self._finish(None) if self._first else []
+        return TicksTable(self._kind or "tag", self._first, self._last, tuple(self._rows), total, tuple(problems))

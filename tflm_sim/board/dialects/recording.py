@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from tflm_sim.board.dialects.events import MOST_PROBLEMS, AllocationReport, CategoryUse, LogEvent
+from tflm_sim.board.dialects.events import AllocationReport, CategoryUse, LogEvent
+from tflm_sim.board.dialects.open_report import OpenReport
 from tflm_sim.board.prefixes import TextLine
 from tflm_sim.recorded import CATEGORIES
 
@@ -43,19 +44,27 @@ _STRUCTS = {
 _MOST_UNNAMED, _MOST_UNNAMED_PER_NODE = 4096, 256
 
 
-class RecordingReader:
-    """Collect one report at a time (mutable)."""
+class AllocationReader(OpenReport):
+    """Collect one report of the arena and its categories at a time (mutable)."""
 
-    __slots__ = ("_arena", "_categories", "_first", "_last", "_problems")
-
-    def __init__(self) -> None:
-        self._clear()
+    __slots__ = ("_arena", "_categories")
 
     def _clear(self) -> None:
-        self._first = self._last = 0
+        super()._clear()
         self._arena: dict[str, int] = {}
         self._categories: list[CategoryUse] = []
-        self._problems: list[str] = []
+
+    def _report(self, dialect: str, *problems: str) -> AllocationReport:
+        """Return the report with these problems besides those of its lines and of its numbers."""
+        found = (*self._problems, *report_problems(self._arena, self._categories), *problems)
+        total, head, tail = (self._arena.get(name) for name in ("total", "head", "tail"))
+        return AllocationReport(dialect, self._first, self._last, total, head, tail, tuple(self._categories), found)
+
+
+class RecordingReader(AllocationReader):
+    """Read the lines of RecordingMicroAllocator (mutable)."""
+
+    __slots__ = ()
 
     def feed(self, line: TextLine) -> list[LogEvent] | None:
         """Return the events that ``line`` completes, or None when it belongs to something else."""
@@ -67,8 +76,7 @@ class RecordingReader:
             use = CategoryUse(_KEY_OF_TITLE[row[1]], int(row[2]), int(row[3]), int(row[4]))
             return self._take_category(line.number, use)
         self._touch(line.number)
-        self._problems = [*self._problems[: MOST_PROBLEMS - 1], f"line {line.number} is torn: {line.text!r}"]
-        return []
+        return self._tear(line)
 
     def _take_arena(self, number: int, name: str, size: int) -> list[LogEvent]:
         done = self.flush() if name in self._arena or (name == "total" and self._categories) else []
@@ -82,27 +90,8 @@ class RecordingReader:
         self._categories.append(use)
         return done
 
-    def _touch(self, number: int) -> None:
-        self._first = self._first or number
-        self._last = number
-
-    def flush(self) -> list[LogEvent]:
-        """Return the open report, if there is one: nothing more of it will come."""
-        if not self._first:
-            return []
-        problems = (*self._problems, *report_problems(self._arena, self._categories))
-        report = AllocationReport(
-            "recording",
-            self._first,
-            self._last,
-            self._arena.get("total"),
-            self._arena.get("head"),
-            self._arena.get("tail"),
-            tuple(self._categories),
-            problems,
-        )
-        self._clear()
-        return [report]
+    def _finished(self) -> AllocationReport:
+        return self._report("recording")
 
 
 def report_problems(arena: dict[str, int], categories: list[CategoryUse]) -> list[str]:
