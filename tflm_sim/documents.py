@@ -19,13 +19,17 @@ tuples; they are objects in JSON all the same. ``schemas/generate.py`` makes JSO
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import types
 import typing
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from tflm_sim.values import NamedTuple
+
+if TYPE_CHECKING:
+    import dataclasses
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -92,14 +96,18 @@ class JsonField(NamedTuple):
 
 
 def _field(row: dataclasses.Field[Any]) -> JsonField:
+    from dataclasses import MISSING
+
     facts = row.metadata
-    has_default = row.default is not dataclasses.MISSING or row.default_factory is not dataclasses.MISSING
+    has_default = row.default is not MISSING or row.default_factory is not MISSING
     return JsonField(row.name, facts.get("key", row.name), facts.get("as", ""), facts.get("row"), has_default)
 
 
 @cache
 def fields_of(kind: Hashable) -> tuple[JsonField, ...] | None:
     """Return the fields of a document or of a row in one; None for any other type."""
+    import dataclasses  # Slow to import; who writes no JSON needs no fields.
+
     if dataclasses.is_dataclass(kind):
         return tuple(map(_field, dataclasses.fields(kind)))
     names: Sequence[str] | None = getattr(kind, "_fields", None)

@@ -7,17 +7,14 @@ Source: actions/runner ActionCommand.cs (both forms of a workflow command).
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 # Control, format (right-to-left marks, zero width), surrogate, private use, unassigned; line and paragraph separators.
 _HOSTILE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_COMMAND = re.compile(r"^(\s*):(?=:)")
-_OLD_COMMAND = re.compile(r"#(?=#\[)")
-_COLOR = re.compile(r"(\x1b\[[0-9;]{0,32}m)")
+_COMMAND = r"^(\s*):(?=:)"
+_COLOR = r"(\x1b\[[0-9;]{0,32}m)"
 
 
 def printable(text: str, limit: int = 60) -> str:
@@ -33,7 +30,7 @@ def one_line(text: str, *, may_color: bool = False) -> str:
         text: The line; a line end inside is hostile too.
         may_color: Keep SGR sequences; for lines whose names were made harmless before they were coloured.
     """
-    pieces = _COLOR.split(text) if may_color else [text]
+    pieces = re.split(_COLOR, text) if may_color else [text]
     return "".join(
         piece if index % 2 else "\t".join(map(_escaped, _no_command(piece).split("\t")))
         for index, piece in enumerate(pieces)
@@ -42,6 +39,8 @@ def one_line(text: str, *, may_color: bool = False) -> str:
 
 def json_text(document: Any, *, indent: int | None = None) -> str:
     """Return ``document`` as ASCII JSON, compact without an indent, that holds no command for a CI's runner."""
+    import json  # Slow to import, as what is imported below; most texts are ASCII for people.
+
     text = json.dumps(document, indent=indent, separators=(",", ":") if indent is None else None)
     return text.replace("##[", "#\\u0023[")
 
@@ -75,12 +74,15 @@ def _visible(text: str) -> str:
 
 
 def _no_command(text: str) -> str:
-    return _OLD_COMMAND.sub(r"\\x23", _COMMAND.sub(r"\1\\x3a", text))
+    shown = re.sub(_COMMAND, r"\1\\x3a", text) if "::" in text else text
+    return shown.replace("##[", "\\x23#[")
 
 
 def _escaped(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
+    import unicodedata
+
     return "".join(_escape(letter) if unicodedata.category(letter) in _HOSTILE else letter for letter in text)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import math
 import os
 import stat
@@ -120,6 +119,8 @@ def read_json(path: str | os.PathLike[str], *, error: type[TflmSimError] = Usage
 
 def parse_json(data: bytes | str, *, path: str, error: type[TflmSimError] = UsageError) -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark; like :func:`read_json`."""
+    import json  # Slow to import.
+
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         return json.loads(text, parse_float=_finite, parse_constant=_finite)

@@ -6,7 +6,7 @@ import re
 
 from tflm_sim.errors import UsageError
 
-_SIZE = re.compile(r"\s*(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)\s*")
+_SIZE = r"\s*(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)\s*"
 _UNITS = {"": 1, "B": 1, "K": 1024, "KiB": 1024, "M": 1024**2, "MiB": 1024**2, "G": 1024**3, "GiB": 1024**3}
 
 
@@ -31,7 +31,7 @@ def parse_size(text: str) -> int:
     Raises:
         UsageError: Not a size, a unit that is ambiguous ("KB"), or not a whole number of bytes.
     """
-    match = _SIZE.fullmatch(text)
+    match = re.fullmatch(_SIZE, text)
     if match is None:
         raise UsageError(f"'{text}' is not a size; write bytes (65536, 0x10000) or K/KiB/M/MiB (64KiB)")
     number, unit = match["number"], match["unit"]

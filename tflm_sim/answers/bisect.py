@@ -7,7 +7,6 @@ them, and the steps are the differences. Every step is found, not one. A kernel 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Configuration
@@ -18,6 +17,7 @@ from tflm_sim.targets.history import main_line
 from tflm_sim.targets.kernel_library import VERSIONS
 from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.runtime import Runtime
+from tflm_sim.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

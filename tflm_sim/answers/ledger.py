@@ -5,10 +5,9 @@ TFLM's own report leaves some of the tail unnamed; here the groups add up to all
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tflm_sim.arena.events import LogLine, OpEvent, Persist, ScratchRequest
 from tflm_sim.arena.state import ArenaState
+from tflm_sim.values import dataclass
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Unpack
 
@@ -24,6 +23,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.planners.registry import planner
+from tflm_sim.values import dataclass, replace
 
 _VERSION, _SUBGRAPH = 1, 0
 

@@ -7,7 +7,6 @@ itself (the smallest arena, the fullest moment, who holds the tail) is worked ou
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Unpack
@@ -31,6 +30,7 @@ from tflm_sim.device.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.device.run import Device, PlannedBuffer, make_arena, roomy_arena, run
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
+from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, eq=False)

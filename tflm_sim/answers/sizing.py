@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Unpack
 
 from tflm_sim.answers.peak import Peak, find_peak
@@ -11,6 +10,7 @@ from tflm_sim.device.configuration import Configuration, Settings, Where, config
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.types import Model
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ The allocators and the interpreter emit events; recorder, ledger, trace and sani
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from tflm_sim.arena.stages import Stage
+from tflm_sim.values import NamedTuple
 
 
 class Run(NamedTuple):

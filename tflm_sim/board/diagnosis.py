@@ -10,12 +10,12 @@ can fail at a later one. The exact size takes the model and the target.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from string import Formatter
 
 from tflm_sim.board.dialects.events import ArenaConfigured, LogEvent, Message, Reset
 from tflm_sim.board.dialects.messages import BY_KIND, Role
 from tflm_sim.units import format_size
+from tflm_sim.values import dataclass, replace
 
 PATIENCE = 8
 """Lines of other text after which a chain is over."""

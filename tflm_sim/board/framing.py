@@ -15,10 +15,10 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tflm_sim.board.lines import RawLine
 from tflm_sim.errors import LocalProtocolError
+from tflm_sim.values import dataclass
 
 SCHEMA = 1
 FRAME_MAX = 240

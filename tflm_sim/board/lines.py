@@ -10,7 +10,8 @@ Invariant: the lines depend on the bytes only, never on how they were chunked.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from tflm_sim.values import dataclass
 
 MAX_LINE = 4096
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tflm_sim.board.framing import BadFrame, FieldValue
 from tflm_sim.board.lines import RawLine
 from tflm_sim.board.messages import ArenaReport
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ Extra fields are allowed, so that a later firmware of the same schema can say mo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from tflm_sim.board.dialects.events import CategoryUse, PlanBuffer
 from tflm_sim.board.framing import Frame
 from tflm_sim.recorded import CATEGORIES
+from tflm_sim.values import dataclass
 
 # What the device says about its arena, and what it answers to the host's commands.
 REPORT_FIELDS: dict[str, dict[str, type]] = {

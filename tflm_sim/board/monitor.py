@@ -6,7 +6,6 @@ Sans-IO: bytes in, events out. ``idle`` is the one fact about time that it needs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from tflm_sim.board.connection import Connection
 from tflm_sim.board.diagnosis import Diagnosis, FailureCollector
@@ -14,6 +13,7 @@ from tflm_sim.board.dialects.events import AllocationReport, ArenaConfigured, Lo
 from tflm_sim.board.dialects.parser import LogParser
 from tflm_sim.board.link_events import LinkEvent, Text
 from tflm_sim.board.messages import ArenaReport
+from tflm_sim.values import dataclass, replace
 
 _BLOCK = 256
 _NOISE_PERCENT = 30

@@ -7,9 +7,9 @@ each with the document that shows it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from tflm_sim.board.lines import RawLine
+from tflm_sim.values import dataclass
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\[\d{1,3}(?:;\d{1,3})*m")
 _MAX_STACK = 4

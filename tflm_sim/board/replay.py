@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tflm_sim.board.framing import FieldValue
 from tflm_sim.board.link_events import Reply
+from tflm_sim.values import dataclass
 
 Ask = Callable[..., Reply]
 

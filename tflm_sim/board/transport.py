@@ -8,11 +8,11 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
 
 from tflm_sim.errors import TransportError
+from tflm_sim.values import dataclass
 
 DEFAULT_BAUD = 115200
 READ_TIMEOUT_S = 0.1

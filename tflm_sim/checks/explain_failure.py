@@ -9,7 +9,6 @@ taken); where no size does that, the firmware is not the one that was named, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -25,6 +24,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.values import dataclass
 
 _MOST_SIZES = 1000
 _CHECKED = ("condition", "left", "right", "tensor", "bytes")

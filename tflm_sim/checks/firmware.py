@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Configuration, configure
@@ -12,6 +11,7 @@ from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.memory import Region
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
+from tflm_sim.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Unpack
 
@@ -22,6 +21,7 @@ from tflm_sim.escape import html_table
 from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
 from tflm_sim.invocation.findings import BufferId
 from tflm_sim.model.types import Model
+from tflm_sim.values import dataclass
 
 _INDEX = re.compile(r"((?P<subgraph>\d+):)?(?P<index>\d+)")
 

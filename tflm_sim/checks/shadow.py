@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from tflm_sim.values import NamedTuple
 
 
 class Owner(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +13,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from tflm_sim.cli.terminal import HelpText
 from tflm_sim.cli.verbs import VERBS
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
 from tflm_sim.escape import one_line, printable
@@ -41,7 +42,7 @@ def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
         epilog="examples:\n  tflm-sim size model.tflite --target cortex-m4\n"
         "  tflm-sim check model.tflite --target esp32 --limit 64KiB\n  tflm-sim VERB --help\n\nexit codes:\n"
         + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and which planner core is used")
     parser.add_argument("--debug", action="store_true", help="show where an error in tflm-sim itself comes from")

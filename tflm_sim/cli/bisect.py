@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
@@ -19,6 +18,7 @@ from tflm_sim.targets.kernel_library import VERSIONS
 from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.runtime import Runtime, find_runtime
 from tflm_sim.units import format_size
+from tflm_sim.values import dataclass, field
 
 EXAMPLES = """
 tflm-sim bisect model.tflite --between 2023-06-15 --and 2024-12-23

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
@@ -11,6 +10,7 @@ from tflm_sim.documents import Count
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import preset
+from tflm_sim.values import dataclass
 
 EXAMPLES = """
 tflm-sim boards

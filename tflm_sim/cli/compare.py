@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from tflm_sim.cli.options import Subparsers, add_verb
@@ -14,6 +13,7 @@ from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import Row, rows_of
 from tflm_sim.sweeps.sweep import cases
 from tflm_sim.targets.boards import BOARDS
+from tflm_sim.values import dataclass
 
 EXAMPLES = """
 tflm-sim compare model.tflite

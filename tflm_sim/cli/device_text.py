@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TextIO
 
@@ -31,6 +30,7 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path
 from tflm_sim.units import format_size
+from tflm_sim.values import dataclass, field
 
 MARK = "tflm-sim| "
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +20,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read
 from tflm_sim.model.load import load
 from tflm_sim.units import format_size, parse_size
+from tflm_sim.values import dataclass, field
 
 EXAMPLES = """
 tflm-sim explain boot.log

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 from tflm_sim.checks.firmware import ArenaRoom, FirmwareVerdict, judge, missing_operators, region_of
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
@@ -18,6 +17,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.report.firmware import firmware_document
 from tflm_sim.report.firmware_text import firmware_lines
 from tflm_sim.units import parse_size
+from tflm_sim.values import replace
 
 EXAMPLES = """
 tflm-sim firmware build/app.elf

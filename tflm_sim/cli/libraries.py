@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.libraries import LIBRARIES, Library
+from tflm_sim.values import dataclass
 
 EXAMPLES = """
 tflm-sim libraries

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
 from tflm_sim.ops.registry import coverage, registrations
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.presets import preset
+from tflm_sim.values import dataclass, replace
 
 EXAMPLES = """
 tflm-sim ops

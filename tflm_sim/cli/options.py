@@ -6,11 +6,10 @@ import argparse
 import os.path
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.terminal import ProgressLine, say
+from tflm_sim.cli.terminal import HelpText, ProgressLine, say
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.types import Model
@@ -18,6 +17,7 @@ from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
+from tflm_sim.values import replace
 
 TARGET = "cortex-m4"
 MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, -, or sample:NAME"
@@ -65,7 +65,7 @@ def add_verb(
                 *(f"  {code:<4} {meanings[code]}" for code in sorted(meanings)),
             ]
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
     )
     for option in ("--debug", "--allow-download"):
         parser.add_argument(option, action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)

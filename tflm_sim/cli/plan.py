@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from dataclasses import dataclass
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
@@ -26,6 +25,7 @@ from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
 from tflm_sim.planners.registry import EXACT, PLANNERS, Planner
 from tflm_sim.report.plan import plan_document, plan_lines
+from tflm_sim.values import dataclass
 
 DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
 EXAMPLES = """

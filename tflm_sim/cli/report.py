@@ -6,7 +6,6 @@ import argparse
 import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -29,6 +28,7 @@ from tflm_sim.report.picture_document import picture_document, read_pictures
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.units import format_size, parse_size
+from tflm_sim.values import replace
 
 EXAMPLES = """
 tflm-sim report model.tflite -o report.html

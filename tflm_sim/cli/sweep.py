@@ -7,7 +7,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +24,7 @@ from tflm_sim.sweeps.rows import Case, Row
 from tflm_sim.sweeps.sweep import cases, items, make_pool
 from tflm_sim.sweeps.tables import open_writer, read_rows
 from tflm_sim.units import parse_size
+from tflm_sim.values import dataclass
 
 EXAMPLES = """
 tflm-sim sweep models/ --targets cortex-m4,esp32-s3 -o results.csv

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json
@@ -17,6 +16,7 @@ from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.presets import PRESETS, preset, proof_in_words
 from tflm_sim.targets.runtime import FIRST_BUILD
 from tflm_sim.targets.target import Target
+from tflm_sim.values import dataclass
 
 EXAMPLES = """
 tflm-sim targets

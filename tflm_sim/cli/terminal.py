@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
@@ -71,6 +72,13 @@ def columns() -> int:
         return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else -1).columns or 80
     except (ValueError, OSError):
         return 80
+
+
+class HelpText(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal; whoever is not told the width imports ``shutil`` for it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=columns() - 2)
 
 
 def fitting() -> int | None:

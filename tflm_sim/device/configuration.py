@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict, Unpack
 
 from tflm_sim.errors import UsageError
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.target import Target
+from tflm_sim.values import dataclass, replace
 
 INTERPRETERS = ("plain", "recording")
 PLANNER_NAMES = ("greedy", "linear")
@@ -95,13 +95,13 @@ def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
         UsageError: An unknown target or kernel library, or a setting that has no meaning.
         TypeError: There is no such setting.
     """
+    if unknown := settings.keys() - Settings.__annotations__.keys():
+        raise TypeError(f"there is no setting '{min(unknown)}'; use one of: {', '.join(Settings.__annotations__)}")
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     base = _base(where, chosen.pop("kernels", None), chosen.pop("runtime", None))
     changes = {name: chosen.pop(name) for name in _TARGET_SETTINGS if name in chosen}
     if changes:
         chosen["target"] = replace(base.target, **changes)
-    if unknown := chosen.keys() - {field.name for field in fields(Configuration)}:
-        raise TypeError(f"there is no setting '{min(unknown)}'; use one of: {', '.join(Settings.__annotations__)}")
     for name, collection in _COLLECTIONS.items():
         if name in chosen:
             chosen[name] = collection(chosen[name])

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from tflm_sim.arena.arena import ArenaAllocator, Temps
 from tflm_sim.arena.measuring_arena import ROOM, MeasuringArena
@@ -41,6 +41,7 @@ from tflm_sim.ops.requests import (
     TempTensors,
 )
 from tflm_sim.targets.target import Target
+from tflm_sim.values import NamedTuple
 
 MOST_KEYS = 1024
 """Keys that are remembered for a target; then those that came once go, or all."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
 from tflm_sim.arena.arena import SET_HEAD_RULES, ArenaRules, SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
@@ -22,6 +21,7 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass, replace
 
 Arena = SingleArenaBufferAllocator | SplitArena
 

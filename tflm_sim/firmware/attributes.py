@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.dwarf_units import uleb
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
+from tflm_sim.values import dataclass
 
 # Source: ARM-software/abi-aa addenda32: Tag_CPU_raw_name, Tag_CPU_name, Tag_compatibility, Tag_also_compatible_with,
 # Tag_conformance are strings; from 33 on odd tags are.

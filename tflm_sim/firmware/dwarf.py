@@ -11,10 +11,10 @@ loop in the references costs nothing, since types are followed with a memory of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.dwarf_units import UNIT_TAGS, At, Sections, Shape, Tag, Unit, Units, Values, uleb
+from tflm_sim.values import dataclass, field, replace
 
 MOST_WORK = 1_200_000
 LOOK = 6

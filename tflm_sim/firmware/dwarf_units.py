@@ -12,10 +12,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from tflm_sim.errors import FirmwareError
+from tflm_sim.values import NamedTuple, dataclass
 
 MOST_SHAPES = 300_000
 MOST_UNITS = 20_000

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from struct import Struct
-from typing import NamedTuple
 
 from tflm_sim.errors import FirmwareError
+from tflm_sim.values import NamedTuple, dataclass
 
 MAGIC = b"\x7fELF"
 MACHINES = {3: "i386", 40: "ARM", 62: "x86-64", 94: "Xtensa", 183: "AArch64", 243: "RISC-V"}

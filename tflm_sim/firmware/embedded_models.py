@@ -7,7 +7,6 @@ where a converter ends it too but for padding.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from struct import Struct
 
 from tflm_sim.errors import ModelError
@@ -17,6 +16,7 @@ from tflm_sim.model.load import parse_flatbuffer
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.model.types import Model
 from tflm_sim.model.unkept import MeasuredFlatBuffer
+from tflm_sim.values import dataclass
 
 MOST_WORK = 6 * 1024**2
 """How many bytes may be parsed in one image, a table counted as ``TABLE_WORK``: more than its models need by far."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.absent_checks import AbsentCheck, find_absent_checks
@@ -27,6 +26,7 @@ from tflm_sim.firmware.symbol_names import (
 from tflm_sim.firmware.traces import Trace, find_traces, kernel_files
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import declarations
+from tflm_sim.values import dataclass, replace
 
 _MESSAGES = (b"Failed to resize buffer", b"Failed to allocate tail memory", b"Failed starting model allocation")
 """What the allocator and the interpreter print, in every TFLM since 2021, unless TF_LITE_STRIP_ERROR_STRINGS is set."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from struct import Struct
 
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.elf import MAGIC, Elf
+from tflm_sim.values import dataclass, replace
 
 LARGEST_FILE = 256 * 1024**2
 MOST_LOADED = 4

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from tflm_sim.firmware.dwarf import ANONYMOUS, DebugInformation, DwarfReader, StructFact
 from tflm_sim.firmware.dwarf_units import Sections, Unit
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.targets.structs import MeasuredStruct
+from tflm_sim.values import dataclass
 
 _MARKERS = (b"tflite", b"TfLiteStatus", b"TfLiteType", b"TfLiteNode", b"TfLiteTensor")
 """Every unit of TFLM names one of these."""

@@ -10,9 +10,9 @@ define (``_estack``, ``__StackTop``, Zephyr's ``CONFIG_SRAM_SIZE``), or from the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from tflm_sim.firmware.elf import Elf, Section
+from tflm_sim.values import dataclass
 
 _THREAD_LOCAL = 0x400
 _LARGEST_GAP = 4096

@@ -12,7 +12,6 @@ the same to us. Where several are left, each is a candidate, and an answer holds
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tflm_sim.firmware.absent_checks import AbsentCheck
@@ -23,6 +22,7 @@ from tflm_sim.targets.history import main_line
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
+from tflm_sim.values import dataclass, replace
 
 Mismatch = tuple[str, int, int]
 """A struct, its measured size, and its size in a snapshot, in bytes."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from tflm_sim.firmware.elf import ABSOLUTE, DATA, FUNCTION, Elf, Symbol
+from tflm_sim.values import dataclass
 
 _ARENA = re.compile(r"arena|tensor_?(pool|memory|buffer|heap)", re.IGNORECASE)
 _ARENA_LEAST = 256

@@ -13,8 +13,6 @@ What is proved goes before what is named; a name that contradicts a proof is ref
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, commit_at, find_snapshots
@@ -26,6 +24,7 @@ from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
+from tflm_sim.values import dataclass, replace
 
 _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
 """Sources in ``kernels/`` that belong to no library."""

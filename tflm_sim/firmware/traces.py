@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2s
 from pathlib import Path
-from typing import NamedTuple
 
 from tflm_sim.firmware.elf import FUNCTION, Symbol
 from tflm_sim.firmware.symbol_names import function_name
+from tflm_sim.values import NamedTuple
 
 TABLE = Path(__file__).with_name("traces.txt.gz")
 NEWEST_POSITION = 1928

@@ -5,7 +5,7 @@ Source: tensorflow/lite/micro/micro_resource_variable.cc @ 90b983c.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from tflm_sim.values import NamedTuple
 
 
 class StoredVariable(NamedTuple):

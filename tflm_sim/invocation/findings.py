@@ -5,9 +5,9 @@ The sanitizer finds some of them while AllocateTensors() runs, the invocation on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+
+from tflm_sim.values import NamedTuple, dataclass
 
 
 class FindingCode(StrEnum):

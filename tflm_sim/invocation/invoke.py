@@ -7,7 +7,6 @@ plans never do it, since an input lives until its reader ends.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.errors import ModelError
@@ -15,6 +14,7 @@ from tflm_sim.invocation.arena_contents import LARGEST, ArenaContents
 from tflm_sim.invocation.findings import Finding, FindingCode
 from tflm_sim.invocation.invoke_kernels import EVAL
 from tflm_sim.invocation.invoker import Invoker
+from tflm_sim.values import dataclass
 
 # What no plan can help.
 MODEL_DEFECTS = frozenset({FindingCode.READ_BEFORE_WRITTEN, FindingCode.COPY_SIZES_DIFFER})

@@ -6,7 +6,6 @@ Source: tflite/python/interpreter_wrapper/interpreter_wrapper.cc @ google-ai-edg
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated
 
 from tflm_sim.documents import OPTIONAL, Count, OneOf
@@ -17,6 +16,7 @@ from tflm_sim.lite.interpreter import Interpreter, build_interpreter
 from tflm_sim.lite.kernels.call import OPTIMIZED
 from tflm_sim.lite.subgraph import Subgraph
 from tflm_sim.model.types import Model
+from tflm_sim.values import dataclass, field
 
 RUNTIME = "ai-edge-litert 2.3.0"
 """The release that answers are compared with."""

@@ -9,12 +9,12 @@ Source: tflite/core/c/common.h, tflite/delegates/utils/simple_delegate.cc @ goog
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any, Protocol
 
 from tflm_sim.lite.graph_info import Node, Registration
 from tflm_sim.lite.op_resolver import is_flex_op
+from tflm_sim.values import dataclass
 
 Kernel = Callable[[Any, Node], None]
 

@@ -11,7 +11,6 @@ tflite/delegates/flex/kernel.cc, tflite/core/interpreter_builder.cc @ google-ai-
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -19,6 +18,7 @@ from tflm_sim.errors import ModelError
 from tflm_sim.lite.op_resolver import FLEX_PREFIX
 from tflm_sim.model.flexbuf import read_root
 from tflm_sim.model.types import Model
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ Source: tflite/delegates/gpu/common/model_builder.cc, common/task/tensor_desc.cc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from tflm_sim.errors import PlanningError
@@ -28,6 +27,7 @@ from tflm_sim.planners.gpu import (
     assign_objects_to_tensors,
     assign_offsets_to_tensors,
 )
+from tflm_sim.values import dataclass
 
 _OPS = """
     ABS ADD ADD_N AVERAGE_POOL_2D BATCH_MATMUL CAST CONCATENATION CONV_2D COS CUMSUM DENSIFY DEPTHWISE_CONV_2D

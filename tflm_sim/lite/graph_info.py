@@ -9,12 +9,12 @@ Source: tflite/graph_info.h, tflite/core/c/common.h @ google-ai-edge/LiteRT f674
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum, IntFlag
 from math import prod
 from typing import Any, Protocol
 
 from tflm_sim.model.types import Quantization
+from tflm_sim.values import dataclass, field
 
 OPTIONAL_TENSOR = -1
 """The index of an optional tensor that is absent (kTfLiteOptionalTensor); it is never allocated."""

@@ -12,11 +12,10 @@ Source: tensorflow/contrib/lite/simple_memory_arena.cc as of 2018; arenas have k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tflm_sim.errors import PlanningError
 from tflm_sim.lite.simple_memory_arena import DEFAULT_ARENA_ALIGNMENT
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,11 @@ Source: tflite/mutable_op_resolver.cc, tflite/core/api/op_resolver.cc @ google-a
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import Registration
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_name
 from tflm_sim.model.types import OperatorCode
+from tflm_sim.values import replace
 
 FLEX_PREFIX = "Flex"
 """How the names of custom operators begin that are TensorFlow operators (kFlexCustomCodePrefix)."""

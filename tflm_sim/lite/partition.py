@@ -14,11 +14,11 @@ Source: tflite/graph_info.cc @ google-ai-edge/LiteRT f67457790
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.lite.graph_info import Graph, present
+from tflm_sim.values import dataclass
 
 _NOT_READY = -1
 _ALWAYS_READY = -2

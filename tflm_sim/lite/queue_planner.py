@@ -13,12 +13,12 @@ Source: tensorflow/lite/arena_planner.cc as of early 2020; planners have known u
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import chain
 
 from tflm_sim.errors import UsageError
 from tflm_sim.lite.graph_info import AllocationType, Graph, present
 from tflm_sim.lite.list_arena import ListAlloc, ListMemoryArena
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from bisect import insort_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass
 
 DEFAULT_ARENA_ALIGNMENT = 64
 NODE_NOT_ASSIGNED = 2**31 - 1

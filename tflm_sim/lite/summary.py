@@ -5,11 +5,10 @@ Source: tflite/arena_planner.cc @ google-ai-edge/LiteRT f67457790
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tflm_sim.lite.answer import Answer, subgraph_document
 from tflm_sim.lite.graph_info import AllocationType, present
 from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

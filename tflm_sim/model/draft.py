@@ -13,7 +13,6 @@ names, and numbers the rest anew. Other subgraphs stay as they are, unless nothi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.build_values import complete_options
@@ -30,6 +29,7 @@ from tflm_sim.model.types import (
     Tensor,
 )
 from tflm_sim.model.unkept import refuse_unkept
+from tflm_sim.values import replace
 
 # Options that name a subgraph by its index.
 SUBGRAPH_OPTIONS = (

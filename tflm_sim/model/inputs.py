@@ -14,14 +14,13 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator
-from glob import glob
-from typing import NamedTuple
 
 from tflm_sim.errors import ModelError
 from tflm_sim.files import read
 from tflm_sim.model.download import download, is_address
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.samples import sample_path
+from tflm_sim.values import NamedTuple
 
 C_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".c", ".cc", ".cpp", ".cxx", ".ino", ".inc"})
 MODEL_SUFFIXES = C_SUFFIXES | {".tflite", ".lite", ".tfl", ".zip"}
@@ -45,10 +44,10 @@ class Input(NamedTuple):
     data: bytes
 
 
-_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = rb"(?s)//[^\n]*|/\*.*?\*/"
 # NAME[SIZE] attributes = { numbers }: nothing but numbers, so that tables of structs are passed over.
-_ARRAY = re.compile(rb"([A-Za-z_]\w*)\s*\[[^\]{};]*\][^={};]*=\s*\{([\s0-9a-fA-FxXuUlL,'-]*)\}")
-_NUMBER = re.compile(rb"0[xX][0-9a-fA-F]+|[0-9]+")
+_ARRAY = rb"([A-Za-z_]\w*)\s*\[[^\]{};]*\][^={};]*=\s*\{([\s0-9a-fA-FxXuUlL,'-]*)\}"
+_NUMBER = rb"0[xX][0-9a-fA-F]+|[0-9]+"
 
 # The first bytes of files that people take for a .tflite model, and what they are.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
@@ -65,8 +64,8 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"%PDF", "a PDF document"),
     (b"TFL3", "a .tflite file whose first four bytes are missing"),
 )
-_HTML = re.compile(rb"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE)
-_ONNX = re.compile(rb"\x08[\x01-\x10]\x12.{0,40}?(?:pytorch|onnx|tf2onnx|keras2onnx)", re.DOTALL)
+_HTML = rb"(?i)\s*<(?:!doctype|html|\?xml)"
+_ONNX = rb"(?s)\x08[\x01-\x10]\x12.{0,40}?(?:pytorch|onnx|tf2onnx|keras2onnx)"
 
 
 def is_model(data: bytes | memoryview) -> bool:
@@ -102,9 +101,9 @@ def appearance(name: str, data: bytes) -> str:
             return words
     if data[:4] == ARCHIVE:
         return _archive_appearance(data)
-    if _HTML.match(data[:200]):
+    if re.match(_HTML, data[:200]):
         return "a web page: the download gave a page instead of the file"
-    if _ONNX.match(data[:200]) or name.lower().endswith(".onnx"):
+    if re.match(_ONNX, data[:200]) or name.lower().endswith(".onnx"):
         return "an ONNX model: it must be converted first"
     if data[:1] == b"\x08" and os.path.basename(name) == "saved_model.pb":
         return "a TensorFlow SavedModel: it must be converted with the LiteRT converter"
@@ -122,7 +121,7 @@ def _is_text(data: bytes) -> bool:
 def _of_source(name: str, data: bytes) -> Iterator[Input]:
     if b"{" not in data or not _is_text(data[:1000]):
         return
-    for match in _ARRAY.finditer(_COMMENT.sub(b" ", data)):
+    for match in re.finditer(_ARRAY, re.sub(_COMMENT, b" ", data)):
         array = _array(match[2])
         if array is not None:
             yield Input(f"{name}:{match[1].decode()}", array)
@@ -130,11 +129,11 @@ def _of_source(name: str, data: bytes) -> Iterator[Input]:
 
 def _array(numbers: bytes) -> bytes | None:
     """Return the bytes of an initializer that is a model, None for any other."""
-    start = [_value(number[0]) for _, number in zip(range(8), _NUMBER.finditer(numbers), strict=False)]
+    start = [_value(number[0]) for _, number in zip(range(8), re.finditer(_NUMBER, numbers), strict=False)]
     if start[4:] != list(FILE_IDENTIFIER):
         return None
     try:
-        return bytes(map(_value, _NUMBER.findall(numbers)))
+        return bytes(map(_value, re.findall(_NUMBER, numbers)))
     except ValueError:
         return None  # a number above 255: not an array of bytes
 
@@ -229,7 +228,11 @@ def expand(names: Iterable[str]) -> Iterator[str]:
 
 def _matches(name: str) -> list[str]:
     is_pattern = any(sign in name for sign in "*?[") and not os.path.exists(name)
-    return sorted(glob(name, recursive=True)) or [name] if is_pattern else [name]
+    if not is_pattern:
+        return [name]
+    from glob import glob  # Slow to import.
+
+    return sorted(glob(name, recursive=True)) or [name]
 
 
 def _labels(name: str) -> list[str]:

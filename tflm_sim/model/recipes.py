@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flatbuf import SCALARS, Table
@@ -32,6 +32,7 @@ from tflm_sim.model.schema import (
     option_fields,
 )
 from tflm_sim.model.types import Buffer, Metadata, Operator, OperatorCode, Quantization, Signature, Subgraph, Tensor
+from tflm_sim.values import NamedTuple
 
 DATA_ALIGNMENT = 16
 """How converters align constant data in the file, in bytes: kernels read it in place."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 
 from tflm_sim.errors import ModelError
+from tflm_sim.values import dataclass, field
 
 _read_float, _read_int64 = struct.Struct("<f").unpack_from, struct.Struct("<q").unpack_from
 

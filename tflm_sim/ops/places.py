@@ -11,13 +11,13 @@ member: the file in which the code was then, before it moved.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from tflm_sim.targets.runtime import Runtime
+from tflm_sim.values import NamedTuple
 
 KERNELS = "tensorflow/lite/micro/kernels/"
 
@@ -97,6 +97,8 @@ def _versions(runtime: Runtime, file: str) -> tuple[list[Version], int]:
 
 @cache
 def _table() -> dict[str, dict[str, list[Version]]]:
+    import json  # Slow to import, as hashlib above.
+
     with open(os.path.join(os.path.dirname(__file__), "places.json"), encoding="utf-8") as file:
         return {tree: versions_by_file(files) for tree, files in json.load(file).items()}
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
-from pathlib import Path
 
 from tflm_sim.ops import cmsis_nn, edge_impulse, esp_nn
 from tflm_sim.ops.op_model import OpModel
@@ -63,5 +61,8 @@ def coverage() -> dict[str, list[str]]:
 
     ``tools/update_coverage.py`` writes the summary.
     """
+    import json
+    from pathlib import Path
+
     summary: dict[str, list[str]] = json.loads(Path(__file__).with_name("coverage.json").read_text("utf-8"))
     return summary

@@ -14,11 +14,11 @@ answer back. A model can therefore be tested with ``list(...) ==``, recorded wit
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import Quantization
+from tflm_sim.values import dataclass
 
 
 class KernelTensor:

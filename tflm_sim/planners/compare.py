@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from tflm_sim.errors import TflmSimError
 from tflm_sim.escape import html_table
@@ -16,6 +15,7 @@ from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.registry import EXACT, PLANNERS, Planner, planner
 from tflm_sim.planners.validate import PlanFault, validate
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tflm_sim.errors import PlanningError, TflmSimError, UsageError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.values import dataclass
 
 Progress = native.ExactStatus
 

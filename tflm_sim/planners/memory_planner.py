@@ -7,9 +7,10 @@ Source: tensorflow/lite/micro/memory_planner/micro_memory_planner.h @ 90b983c
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from tflm_sim.errors import PlanningError
+from tflm_sim.values import NamedTuple
 
 ONLINE_PLANNED_BUFFER = -1
 """The ``offline_offset`` of a buffer that the planner may place (upstream: kOnlinePlannedBuffer)."""

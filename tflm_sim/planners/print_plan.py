@@ -12,12 +12,11 @@ Source: tensorflow/lite/micro/memory_planner/greedy_memory_planner.cc @ 90b983c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from string import ascii_lowercase, ascii_uppercase, digits
 
 from tflm_sim.planners.memory_planner import BufferRequirements
 
 LINE_WIDTH = 80
-_ORDINALS = digits + ascii_lowercase + ascii_uppercase
+_ORDINALS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def memory_plan_lines(buffers: Sequence[BufferRequirements], offsets: Sequence[int]) -> list[str]:

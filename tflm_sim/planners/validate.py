@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.values import dataclass
 
 
 class Fault(Enum):

@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tflm_sim.values import NamedTuple
 
 if TYPE_CHECKING:
     from tflm_sim.pytest_plugin.checker import ArenaChecker

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from tflm_sim.documents import INLINE, Count, OneOf, as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, SizeDocument
 from tflm_sim.report.size import HeadBuffer, SizeAnswer, Status
+from tflm_sim.values import NamedTuple, dataclass, field
 
 FIGURES = (
     "smallest_arena_bytes",

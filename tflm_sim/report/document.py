@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
 from tflm_sim.answers.simulation import Simulation
@@ -15,6 +14,7 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.report.size import ArenaAnswer, SizeAnswer, arena_answer, size_answer
 from tflm_sim.targets.target import Target
+from tflm_sim.values import dataclass, field
 
 Alignment = Annotated[int, OneOf(4, 8)]
 

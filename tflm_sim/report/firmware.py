@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 from tflm_sim.checks.firmware import FirmwareVerdict
@@ -11,6 +10,7 @@ from tflm_sim.documents import HIDDEN, Count
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.memory import Region
 from tflm_sim.firmware.target import FirmwareTarget
+from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from tflm_sim.documents import Count, from_json
@@ -12,6 +11,7 @@ from tflm_sim.escape import printable
 from tflm_sim.files import read_json
 from tflm_sim.lite.answer import LEFT_OUT, FileName, LiteDocument, SubgraphDocument
 from tflm_sim.report.tables import table_lines
+from tflm_sim.values import dataclass
 
 _FIGURES = {
     "arena_rw_span": "arena",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from tflm_sim.documents import Count, OneOf
@@ -16,6 +15,7 @@ from tflm_sim.lite.subgraph import Subgraph
 from tflm_sim.lite.summary import Held, Summary, summaries
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
+from tflm_sim.values import dataclass
 
 _MOST_ROWS = 8
 _NAME = 60

@@ -12,8 +12,7 @@ what the planner placed in the head; they live in scopes, inclusive at both ends
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from tflm_sim.documents import INLINE, INTERNED, Count, IndexOrNone, OneOf, columns
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -21,6 +20,7 @@ from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.document import ModelFacts, SizeDocument
 from tflm_sim.report.size import SizeAnswer, Status
 from tflm_sim.units import align_up
+from tflm_sim.values import NamedTuple, dataclass, field
 
 
 class Moment(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -11,6 +10,7 @@ from tflm_sim.documents import INLINE, Count, named
 from tflm_sim.escape import printable
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
+from tflm_sim.values import dataclass, field
 
 if TYPE_CHECKING:  # Shrinking needs numpy; whoever only looks at names does not.
     from tflm_sim.shrinking.search import Step

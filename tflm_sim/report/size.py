@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Annotated
 
 from tflm_sim.answers.simulation import Simulation
@@ -12,6 +11,7 @@ from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocation
 from tflm_sim.documents import HIDDEN, Count, IndexOrNone, OneOf
 from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.values import dataclass, field
 
 Status = Annotated[str, OneOf("ok", "error", "abort")]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
 from tflm_sim.checks.verdict import Verdict
@@ -11,6 +10,7 @@ from tflm_sim.documents import INLINE, Count
 from tflm_sim.escape import printable
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.units import format_size
+from tflm_sim.values import dataclass, field
 
 _MARKS = {True: "✅", False: "❌"}
 

@@ -9,7 +9,6 @@ arrays that a kernel keeps a channel are divided, not repeated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from tflm_sim.shrinking.profile import Profile, Step
 from tflm_sim.shrinking.rows import peak_with_concatenation
 from tflm_sim.shrinking.split import CHANNELS, Split, SplitWitness, concatenation, even_cuts
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass, replace
 
 LONGEST_CHAIN = 6
 PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16)

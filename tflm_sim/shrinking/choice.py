@@ -7,7 +7,6 @@ choose their plain kernels for it. These give the same bytes, need less memory, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
@@ -16,6 +15,7 @@ from tflm_sim.shrinking.graph import shape, window
 from tflm_sim.shrinking.passes import Chooser, Witness, place
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.values import replace
 
 _OPTIONS = {1: "dilation_h_factor", 2: "dilation_w_factor"}
 

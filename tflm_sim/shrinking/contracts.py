@@ -19,11 +19,11 @@ is said of CMSIS-NN's convolutions was also run on emulated cores: ``tools/emula
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from tflm_sim.model.types import Operator, Tensor, TensorType
 from tflm_sim.shrinking.graph import CONVOLUTIONS
 from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.values import dataclass
 
 COPY, IN_PLACE, DIAGONAL, CHOICE = "copy", "in place", "diagonal", "choice"
 _ALL = ("reference", "cmsis_nn", "esp_nn")

@@ -6,8 +6,6 @@ PAD + VALID is SAME where SAME pads as much: the kernel leaves out what PAD wrot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from tflm_sim.model.draft import Draft
@@ -27,6 +25,7 @@ from tflm_sim.shrinking.graph import (
     zero_point,
 )
 from tflm_sim.shrinking.passes import Chooser, Witness, place
+from tflm_sim.values import dataclass, replace
 
 
 def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:

@@ -6,7 +6,6 @@ An activation's bytes are TFLM's (``TfLiteTypeSizeOf``), rounded up to 16 where 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -19,6 +18,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, Quantization, Tensor, TensorType
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass
 
 Array = NDArray[Any]
 

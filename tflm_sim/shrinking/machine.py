@@ -9,7 +9,6 @@ Both ``verify`` (two files, no memory) and ``plan_check`` (one file, the bytes o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from tflm_sim.shrinking.symbolic import (
     salt,
     symbols,
 )
+from tflm_sim.values import dataclass, field
 
 StateKey = tuple[str, str]
 

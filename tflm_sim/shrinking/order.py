@@ -10,12 +10,12 @@ What touches state (variables, resource variables, kernels with a state of their
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking.graph import STATEFUL
 from tflm_sim.shrinking.passes import Chooser, Witness
 from tflm_sim.shrinking.profile import Profile
+from tflm_sim.values import dataclass
 
 BEAM = 1000
 _NEVER_MOVED = frozenset({"CUSTOM", "IF", "WHILE"})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from tflm_sim.model.draft import Draft
+from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ simulated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking import channels, rows
@@ -21,6 +20,7 @@ from tflm_sim.shrinking.passes import Witness, place
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.split import AXES, CHANNELS, COLUMNS, ROWS, Split
 from tflm_sim.shrinking.stripe_rules import rule
+from tflm_sim.values import dataclass
 
 LOWEST_SHARE = 0.45
 """Operators with less than this share of the peak are never worth a split."""

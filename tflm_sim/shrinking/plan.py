@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, product
 
 import numpy as np
@@ -49,6 +48,7 @@ from tflm_sim.shrinking.staircase import Alive, place
 from tflm_sim.shrinking.symbolic import Hashes
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass, field
 
 NODE_LIMIT = 100_000
 """Nodes of the exact search: about a second, and the same file on any machine."""

@@ -9,7 +9,6 @@ contract. Afterwards its outputs hold what they should, and in the end the model
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from tflm_sim.shrinking.diagonal import reads_are_safe
 from tflm_sim.shrinking.machine import Machine, VerificationFailed, fresh_inputs
 from tflm_sim.shrinking.symbolic import Hashes, mix, salt
 from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.values import dataclass
 
 
 def check_plan(result: Model, simulation: Simulation) -> None:

@@ -6,7 +6,6 @@ The splits are chosen on these numbers and then simulated, so they guide the sea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.simulation import Simulation
@@ -14,6 +13,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.graph import planned_bytes
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from tflm_sim.errors import ModelError, TflmSimError, UsageError
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.graph import STATEFUL
+from tflm_sim.values import dataclass
 
 WHEEL_TARGET = "x86_64-pip"
 SEQUENCE = 400

@@ -9,8 +9,6 @@ output's shape, the input's is not looked at).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from tflm_sim.model.draft import Draft
@@ -31,6 +29,7 @@ from tflm_sim.shrinking.graph import (
     single_output,
 )
 from tflm_sim.shrinking.passes import Chooser, Witness, place
+from tflm_sim.values import replace
 
 
 def drop_dead(draft: Draft, choose: Chooser) -> list[Witness]:

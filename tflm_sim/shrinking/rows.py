@@ -14,7 +14,6 @@ Paths that meet in an elementwise operator are cut to the rows that both have.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
@@ -34,6 +33,7 @@ from tflm_sim.shrinking.split import (
 )
 from tflm_sim.shrinking.stripe_rules import Rule
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass, replace
 
 LONGEST_SEGMENT = 12
 PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24)

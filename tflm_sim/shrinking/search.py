@@ -9,7 +9,6 @@ simulated; a pass that does not pay as a whole is tried edit by edit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 
 from tflm_sim.errors import ModelError
@@ -32,6 +31,7 @@ from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
 from tflm_sim.shrinking.stripe_rules import rule
 from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.values import dataclass, field, replace
 
 MOST_ROUNDS = 8
 MOST_SIMULATED = 14

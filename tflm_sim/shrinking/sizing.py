@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
@@ -11,6 +10,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.values import dataclass
 
 
 @dataclass(slots=True)

@@ -10,7 +10,6 @@ has read it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, TensorType
 from tflm_sim.shrinking.graph import shape
+from tflm_sim.values import dataclass
 
 MAX_CONCATENATION_INPUTS = 10
 """Source: tensorflow/lite/micro/kernels/concatenation.cc kMaxInputNum @ 90b983c."""

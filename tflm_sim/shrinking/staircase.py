@@ -12,10 +12,10 @@ then the groups that reach the top move to the front, again and again. No clock:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass
 
 MOST_STEPS = 400_000
 """Pairs of groups that are looked at altogether."""

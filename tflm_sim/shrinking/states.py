@@ -12,14 +12,13 @@ Source: tensorflow/lite/micro/micro_resource_variable.cc, micro_interpreter_grap
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Operator, Tensor
 from tflm_sim.shrinking.graph import quantization_key, replace_all, zero_point
 from tflm_sim.shrinking.passes import Chooser, Witness
+from tflm_sim.values import dataclass, field, replace
 
 Key = tuple[str, str]
 

@@ -6,8 +6,6 @@ output row is right if all that it reads are right rows, or lie outside of the w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
 from tflm_sim.shrinking.graph import (
@@ -23,6 +21,7 @@ from tflm_sim.shrinking.graph import (
     single_output,
     window,
 )
+from tflm_sim.values import dataclass
 
 Rows = tuple[int, int]
 """Rows of a whole tensor, half-open."""

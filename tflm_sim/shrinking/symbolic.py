@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tflm_sim.model.types import Model, Operator, Quantization, Tensor, TensorType
+from tflm_sim.values import dataclass
 
 Hashes = NDArray[np.uint64]
 

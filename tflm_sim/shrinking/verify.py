@@ -14,7 +14,6 @@ It reads both files and checks
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from tflm_sim.model.types import Model, Tensor
 from tflm_sim.shrinking.machine import Machine, StateKey, VerificationFailed, fresh_inputs, refuse
 from tflm_sim.shrinking.plan_check import check_plan
 from tflm_sim.shrinking.symbolic import Hashes, kind, salt, symbols
+from tflm_sim.values import dataclass, replace
 
 __all__ = ["VerificationFailed", "Verified", "verify"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from tflm_sim.sweeps.rows import Row
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any, Protocol
 
 from tflm_sim.model.types import Model
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import Case, Row, Source, rows_of
+from tflm_sim.values import dataclass
 
 BATCH_BYTES = 4 << 20
 BATCH_MODELS = 32

@@ -11,7 +11,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from tflm_sim.values import dataclass
 
 DEFAULT_SECONDS = 60.0
 

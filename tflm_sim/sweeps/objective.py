@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -13,6 +12,7 @@ from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, Tensor
 from tflm_sim.units import align_up
+from tflm_sim.values import dataclass
 
 ModelLike = Model | bytes | str
 

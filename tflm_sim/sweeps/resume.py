@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from tflm_sim import __version__
 from tflm_sim.errors import TflmSimError
@@ -15,6 +14,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.sweeps.engine import Item
 from tflm_sim.sweeps.rows import Case, Row, Source
 from tflm_sim.sweeps.urls import is_url, read_url
+from tflm_sim.values import replace
 
 Key = tuple[str, str, str, str, int | None]
 # What may be otherwise the next time.

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +21,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.sweeps.limits import Limits, OutOfTime
 from tflm_sim.sweeps.urls import is_url, read_url
 from tflm_sim.targets.boards import Board, board
+from tflm_sim.values import dataclass, field
 
 Source = str | bytes | Model
 """A model: a path (or fsspec URL, or ``sample:NAME``), the bytes of a .tflite file, or one in memory."""
@@ -119,13 +119,13 @@ class Row:
     version: str = __version__
 
 
-COLUMNS: dict[str, str] = {column.name: str(column.type) for column in fields(Row)}
+COLUMNS: dict[str, str] = Row.__annotations__
 """Name -> "str", "int | None" or "bool | None"."""
 
 
 def as_dict(row: Row) -> dict[str, Any]:
     """Return a row as JSON has it."""
-    return asdict(row)
+    return {name: getattr(row, name) for name in COLUMNS}
 
 
 def rows_of(name: str, source: Source, cases: Iterable[Case], limits: Limits) -> Iterator[Row]:

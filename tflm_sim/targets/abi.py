@@ -7,7 +7,7 @@ void *dims; enum type; bool flag;   0, 8, 12 -> 16    0, 4, 5 -> 8
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

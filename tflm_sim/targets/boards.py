@@ -7,10 +7,8 @@ the versions of 2025 and 2026.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 from tflm_sim.targets.names import unknown
+from tflm_sim.values import NamedTuple, dataclass
 
 KIB, MIB = 1024, 1024**2
 

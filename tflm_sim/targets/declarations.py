@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 from tflm_sim.targets.abi import Abi
 from tflm_sim.units import align_up
+from tflm_sim.values import NamedTuple, dataclass
 
 Holds = Callable[[str], bool]
 """Whether a change, a build flag or a snapshot of that name is the runtime's."""

@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from typing import NamedTuple
 
 from tflm_sim.errors import UsageError
+from tflm_sim.values import NamedTuple
 
 SHORTEST_HASH = 7
 """How many digits of a commit's hash must be given."""
 
-_HASH = re.compile(rf"[0-9a-f]{{{SHORTEST_HASH},40}}")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_HASH = rf"[0-9a-f]{{{SHORTEST_HASH},40}}"
+_DATE = r"\d{4}-\d{2}-\d{2}"
 
 
 class Commit(NamedTuple):
@@ -63,12 +63,12 @@ def main_line() -> tuple[Commit, ...]:
 
 def is_commit(text: str) -> bool:
     """Return whether ``text`` is written like a commit's hash."""
-    return _HASH.fullmatch(text.lower()) is not None
+    return re.fullmatch(_HASH, text.lower()) is not None
 
 
 def is_day(text: str) -> bool:
     """Return whether ``text`` is written like a date."""
-    return _DATE.fullmatch(text) is not None
+    return re.fullmatch(_DATE, text) is not None
 
 
 def find_commit(text: str) -> Commit:

@@ -8,13 +8,12 @@ is never simulated under its own name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import EDGE_IMPULSE, ESP
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import Runtime
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from tflm_sim.errors import UsageError
@@ -20,6 +19,7 @@ from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
+from tflm_sim.values import dataclass, field, replace
 
 _PLAIN = Runtime()
 
@@ -346,9 +346,9 @@ _RECORDINGS = {
         for version in versions
     },
 }
-_RECORDING = re.compile(r"\b(" + "|".join(sorted(_RECORDINGS, key=len, reverse=True)) + r")\b")
+_RECORDING = r"\b(" + "|".join(sorted(_RECORDINGS, key=len, reverse=True)) + r")\b"
 
 
 def proof_in_words(verified_against: str) -> str:
     """Return what proves a target for people: the recordings' short names say nothing to them."""
-    return _RECORDING.sub(lambda match: _RECORDINGS[match[1]], verified_against) or "nothing"
+    return re.sub(_RECORDING, lambda match: _RECORDINGS[match[1]], verified_against) or "nothing"

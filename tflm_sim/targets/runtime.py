@@ -14,12 +14,12 @@ A snapshot is a place in the history of one or several repositories. What differ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
 from tflm_sim.targets.history import find_commit, find_day, is_commit, is_day
+from tflm_sim.values import dataclass
 
 REFERENCE_SNAPSHOT = "90b983c2b"
 WHEEL_SNAPSHOT = "8f6596d"

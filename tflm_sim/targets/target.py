@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import Layouts, MeasuredStruct, measured_layouts
+from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True)

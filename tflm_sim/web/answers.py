@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from tflm_sim.documents import OPTIONAL, Count
+from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

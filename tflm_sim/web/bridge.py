@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -26,6 +25,7 @@ from tflm_sim.report.shrunk import shrunk_lines
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import PRESETS
+from tflm_sim.values import replace
 from tflm_sim.web.answers import BoardFit, Choice, Choices, OpenModel, Refusal, ShrinkRow, SizeRow
 
 Settings = Mapping[str, str]

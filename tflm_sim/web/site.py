@@ -16,7 +16,6 @@ import re
 import tarfile
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ import tflm_sim
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.model.download import download
 from tflm_sim.report.page import page_hashes
+from tflm_sim.values import dataclass, replace
 
 PYODIDE_VERSION = "0.29.5"
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")

@@ -6,8 +6,9 @@ damaged, and never compared as if it were whole.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from tflm_sim.values import dataclass
 
 MOST_PROBLEMS = 20
 """Sentences; a report with more is no more damaged than with these."""

@@ -7,10 +7,10 @@ Sources are files under tensorflow/lite/micro (or tensorflow/lite) at 90b983c, w
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from enum import Enum
 
 from tflm_sim.board.dialects.templates import Template
+from tflm_sim.values import dataclass
 
 
 class Role(Enum):

@@ -5,7 +5,6 @@ Invariant: the events depend on the bytes and on where ``flush`` was called, nev
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Protocol
 
 from tflm_sim.board.dialects.benchmark import BenchmarkReader
@@ -17,6 +16,7 @@ from tflm_sim.board.dialects.recording import RecordingReader
 from tflm_sim.board.dialects.vendors import VendorReader, read_record
 from tflm_sim.board.lines import LineAssembler, RawLine
 from tflm_sim.board.prefixes import TextLine, read_line
+from tflm_sim.values import replace
 
 # A report with so many foreign lines after its last one is over: an end that depends on no clock.
 _PATIENCE = 64

@@ -14,8 +14,9 @@ colon, because people retype logs.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
+
+from tflm_sim.values import dataclass
 
 _CONVERSION = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?(?:hh|h|ll|l|z|t|j)?[diuxXpcsf])")
 # No device prints a number of more digits: one that is longer is damage.

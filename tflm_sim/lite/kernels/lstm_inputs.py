@@ -6,13 +6,12 @@ Source: tflite/kernels/lstm_shared.h, lstm.cc, unidirectional_sequence_lstm.cc, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import Tensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import Call, checked_log2
 from tflm_sim.model.types import TensorType
+from tflm_sim.values import dataclass
 
 _ORDER = """
     input input_to_input_weights input_to_forget_weights input_to_cell_weights input_to_output_weights

@@ -7,10 +7,11 @@ Source: tflite/kernels/strided_slice.cc BuildStridedSliceParams, ResizeOutputTen
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
+
+from tflm_sim.values import dataclass
 
 Shape = tuple[int, ...]
 

@@ -6,7 +6,6 @@ Source: tflite/core/kernels/register.cc, tflite/kernels/register_ref.cc @ google
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tflm_sim.lite.graph_info import Node, Runtime
@@ -27,6 +26,7 @@ from tflm_sim.lite.kernels import (
     shaping,
 )
 from tflm_sim.lite.kernels.call import Call, Prepare
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ Source: Include/arm_nn_types.h @ ARM-software/CMSIS-NN 4ab83cc.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from tflm_sim.values import NamedTuple
 
 Isa = Literal["scalar", "dsp", "mve"]
 """What the build defines: neither, ARM_MATH_DSP, or ARM_MATH_MVEI (which brings ARM_MATH_DSP with it)."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tflm_sim.ops.reference.window import Extent
 from tflm_sim.units import int32
+from tflm_sim.values import NamedTuple
 
 Implementation = Literal["ansi", "opt", "esp32s3", "esp32p4"]
 """What the chip and CONFIG_NN_ANSI_C choose: plain C, generic optimised C, or one chip's vector unit."""

@@ -7,10 +7,10 @@ rows are those of the row before: 1.1.1 and 1.1.2 ask for what 1.1.0 does, 1.2.2
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from tflm_sim.ops.esp_nn import conv_sizes, depthwise_sizes
 from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims, Implementation
+from tflm_sim.values import dataclass, replace
 
 ConvSize = Callable[[DataDims, DataDims, DataDims, ConvParams], int]
 

@@ -11,8 +11,6 @@ ethos_u/ethosu}.cc @ 90b983c.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
@@ -21,6 +19,7 @@ from tflm_sim.ops.reference.custom_options import int_entries, int_slots
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data, size_of
 from tflm_sim.units import int32
+from tflm_sim.values import dataclass
 
 _CIRCULAR = "OpDataCircularBuffer"
 

@@ -9,7 +9,6 @@ tensorflow/lite/kernels/internal/strided_slice_logic.h @ 90b983c.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
@@ -20,6 +19,7 @@ from tflm_sim.ops.reference.quantization import float32
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.ops.roles import abort, op_data
 from tflm_sim.units import int32
+from tflm_sim.values import dataclass
 
 _LOGIC = "tensorflow/lite/kernels/internal/strided_slice_logic.h"
 _MAX_TRANSPOSE_RANK, _MAX_STRIDED_SLICE_RANK, _MAX_SLICE_RANK = 5, 4, 5

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
@@ -21,6 +20,7 @@ from tflm_sim.ops.reference.quantization import float32
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 from tflm_sim.ops.roles import op_data, size_of
 from tflm_sim.units import int32
+from tflm_sim.values import NamedTuple
 
 _FLOAT32, _INT8, _INT16, _INT32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
 

@@ -5,10 +5,9 @@ Source: tensorflow/lite/kernels/padding.h @ 90b983c.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.options import int_option, option
+from tflm_sim.values import NamedTuple
 
 _PADDING_SAME, _PADDING_VALID = 0, 1
 

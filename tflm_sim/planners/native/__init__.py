@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import chain
@@ -16,6 +15,7 @@ from typing import Any
 from tflm_sim.errors import PlanningError, TflmSimError, UsageError
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.native.interrupts import interrupts_wait
+from tflm_sim.values import dataclass
 
 _INT32_MAX = 2**31 - 1
 _ROW_LENGTH = 5

@@ -1,0 +1,240 @@
+"""``dataclass`` and ``NamedTuple`` as the standard library has them, for programs that run for a tenth of a second.
+
+The library writes six methods of every dataclass where it is defined, and compiles every annotation of a named tuple:
+that took as long as all else that ``tflm-sim size`` does, and most of the classes are never called. Here dataclasses
+share their methods, and ``__init__`` is written when the first value is made; annotations stay text. What
+``dataclasses.fields`` and its like ask for is made by the library itself when somebody asks. There is only what this
+package uses: ``frozen``, ``slots``, ``kw_only``, ``eq``, ``repr``, and of a field its default, ``init``, ``compare``,
+``repr`` and ``metadata``.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+T = TypeVar("T")
+
+_ABSENT: Any = object()
+_FIELDS = "_lazy_fields"
+
+
+class _Field:
+    """What is said about a field; ``name`` and ``type`` are known once its class is."""
+
+    __slots__ = ("compare", "default", "default_factory", "init", "kw_only", "metadata", "name", "repr", "type")
+
+    def __init__(
+        self,
+        *,
+        default: Any = _ABSENT,
+        default_factory: Callable[[], Any] = _ABSENT,
+        init: bool = True,
+        compare: bool = True,
+        repr: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name = self.type = ""
+        self.kw_only = False
+        self.default, self.default_factory = default, default_factory
+        self.init, self.compare, self.repr, self.metadata = init, compare, repr, metadata
+
+
+def _dataclass(
+    cls: type | None = None,
+    /,
+    *,
+    frozen: bool = False,
+    slots: bool = False,
+    kw_only: bool = False,
+    eq: bool = True,
+    repr: bool = True,
+) -> Any:
+    """Make a class a dataclass; as ``dataclasses.dataclass``."""
+
+    def make(bare: type) -> type:
+        own = list(_own_fields(bare, kw_only))
+        inherited = [field for field in getattr(bare, _FIELDS, ()) if field.name not in bare.__annotations__]
+        made = _with_slots(bare, own) if slots else _with_defaults(bare, own)
+        _finish(made, (*inherited, *own), frozen=frozen, slots=slots, eq=eq, repr=repr)
+        return made
+
+    return make if cls is None else make(cls)
+
+
+def _own_fields(cls: type, kw_only: bool) -> Iterator[_Field]:
+    for name, type_ in cls.__annotations__.items():
+        if not str(type_).startswith("ClassVar"):
+            given = cls.__dict__.get(name, _ABSENT)
+            field = given if isinstance(given, _Field) else _Field(default=given)
+            field.name, field.type, field.kw_only = name, type_, kw_only
+            yield field
+
+
+def _with_slots(cls: type, own: Sequence[_Field]) -> type:
+    """Return the class once more: slots have to be there from the start."""
+    names = tuple(field.name for field in own)
+    members = {name: value for name, value in vars(cls).items() if name not in (*names, "__dict__", "__weakref__")}
+    again = type(cls)(cls.__name__, cls.__bases__, members | {"__slots__": names})
+    again.__qualname__ = cls.__qualname__
+    return again
+
+
+def _with_defaults(cls: type, own: Sequence[_Field]) -> type:
+    for field in own:
+        if field.default is not _ABSENT:
+            setattr(cls, field.name, field.default)
+        elif field.name in vars(cls):
+            delattr(cls, field.name)
+    return cls
+
+
+def _finish(cls: Any, fields: tuple[_Field, ...], *, frozen: bool, slots: bool, eq: bool, repr: bool) -> None:
+    """Give a class its methods; those that it has of its own stay."""
+    own = vars(cls)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        cls.__init__ = _written_init(cls, fields, frozen=frozen, slots=slots)
+        cls.__init__(self, *args, **kwargs)
+
+    members: dict[str, Any] = {"__init__": __init__}
+    if repr and "__repr__" not in own:
+        members["__repr__"] = _repr
+    if eq and "__eq__" not in own:
+        compared = _getter([field.name for field in fields if field.compare])
+        members["__eq__"] = lambda self, other: (
+            compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
+        )
+        if "__hash__" not in own or own["__hash__"] is None:
+            members["__hash__"] = (lambda self: hash(compared(self))) if frozen else None
+    if frozen:
+        members |= {"__setattr__": _refuse, "__delattr__": _refuse}
+    if frozen and slots:
+        members |= {"__getstate__": _state, "__setstate__": _set_state}
+    members["__match_args__"] = tuple([field.name for field in fields if field.init and not field.kw_only])
+    members[_FIELDS] = fields
+    for name in ("__dataclass_fields__", "__dataclass_params__", "__signature__"):
+        members[name] = _OfLibrary(name, fields, frozen)
+    for name, member in members.items():
+        setattr(cls, name, member)
+
+
+def _getter(names: Sequence[str]) -> Callable[[Any], Any]:
+    return attrgetter(*names) if names else lambda self: ()
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in _fields_of(self) if field.repr)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _refuse(self: object, name: str, value: object = None) -> NoReturn:
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, field.name) for field in _fields_of(self)]
+
+
+def _set_state(self: Any, state: Sequence[Any]) -> None:
+    for field, value in zip(_fields_of(self), state, strict=True):
+        object.__setattr__(self, field.name, value)
+
+
+def _fields_of(value: object) -> tuple[_Field, ...]:
+    fields: tuple[_Field, ...] = getattr(value, _FIELDS)
+    return fields
+
+
+def _written_init(cls: Any, fields: Sequence[_Field], *, frozen: bool, slots: bool) -> Callable[..., None]:
+    """Return ``__init__``; a frozen field is set past the ``__setattr__`` that refuses it."""
+    names: dict[str, Any] = {"_absent": _ABSENT, "_set": object.__setattr__}
+    parameters, keywords, lines = ["self"], list[str](), list[str]()
+    for field in fields:
+        name, value, default = field.name, field.name, ""
+        if field.default is not _ABSENT:
+            names[f"_default_{name}"], default = field.default, f"=_default_{name}"
+        elif field.default_factory is not _ABSENT:
+            names[f"_make_{name}"], default = field.default_factory, "=_absent"
+            value = f"_make_{name}() if {name} is _absent else {name}"
+        if field.init:
+            (keywords if field.kw_only else parameters).append(name + default)
+        elif default:
+            lines.append(f"{name} {default}")
+        else:
+            continue
+        if frozen and slots:
+            names[f"_set_{name}"] = getattr(cls, name).__set__
+            lines.append(f"_set_{name}(self, {value})")
+        else:
+            lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if keywords:
+        parameters += "*", *keywords
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"]), names)
+    written: Callable[..., None] = names["__init__"]
+    written.__qualname__ = f"{cls.__qualname__}.__init__"
+    written.__annotations__ = {field.name: field.type for field in fields if field.init} | {"return": None}
+    return written
+
+
+class _OfLibrary:
+    """What the library's functions ask a dataclass for, taken from one of the library with the same fields."""
+
+    def __init__(self, name: str, fields: Sequence[_Field], frozen: bool) -> None:
+        self._name = name
+        self._fields = fields
+        self._frozen = frozen
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        import dataclasses
+        import inspect
+
+        def given(field: _Field) -> dict[str, Any]:
+            names = ("compare", "default", "default_factory", "init", "kw_only", "metadata", "repr")
+            return {name: value for name in names if (value := getattr(field, name)) is not _ABSENT}
+
+        rows = [(field.name, field.type, dataclasses.field(**given(field))) for field in self._fields]
+        alike = dataclasses.make_dataclass(owner.__name__, rows, frozen=self._frozen)
+        return inspect.signature(alike) if self._name == "__signature__" else getattr(alike, self._name)
+
+
+def _replace(value: Any, /, **changes: Any) -> Any:
+    """Return a value with some fields changed; as ``dataclasses.replace``."""
+    fields = [field.name for field in _fields_of(value) if field.init]
+    kept = {name: getattr(value, name) for name in fields if name not in changes}
+    return type(value)(**kept, **changes)
+
+
+class _Rows(type):
+    """Makes named tuples of the classes that derive from :class:`_NamedTuple`."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> Any:
+        """Make one."""
+        if not bases:
+            return super().__new__(cls, name, bases, members)
+        types = members.get("__annotations__", {})
+        defaults = [members[field] for field in types if field in members]
+        made = namedtuple(name, types, defaults=defaults, module=members["__module__"])  # type: ignore[misc]
+        for member, value in members.items():
+            if member not in types and member != "__module__":
+                setattr(made, member, value)
+        return made
+
+
+class _NamedTuple(metaclass=_Rows):
+    """What ``typing.NamedTuple`` is to a class."""
+
+
+if TYPE_CHECKING:  # To whoever checks types they are the library's.
+    from dataclasses import dataclass, field, replace
+    from typing import NamedTuple
+else:
+    dataclass, field, replace, NamedTuple = _dataclass, _Field, _replace, _NamedTuple
+
+__all__ = ["NamedTuple", "dataclass", "field", "replace"]
