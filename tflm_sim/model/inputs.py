@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from tflm_sim.errors import ModelError
+from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import read
 from tflm_sim.model.download import download, is_address
 from tflm_sim.model.schema import FILE_IDENTIFIER
@@ -25,6 +25,8 @@ from tflm_sim.values import NamedTuple
 C_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".c", ".cc", ".cpp", ".cxx", ".ino", ".inc"})
 MODEL_SUFFIXES = C_SUFFIXES | {".tflite", ".lite", ".tfl", ".zip"}
 """What a folder is searched for."""
+
+_SEVERAL = C_SUFFIXES | {".zip"}
 
 LARGEST_MEMBER = 1 << 30
 """Bytes: a larger member of an archive is refused before it is unpacked."""
@@ -183,8 +185,9 @@ def read_inputs(name: str) -> list[Input]:
     """Return the models in a file.
 
     Args:
-        name: A file; "-" for standard input; ``sample:NAME`` for a model of the package's own; ``FILE:LABEL`` for
-            one of several models in a file, as :func:`unpack` labels them; an http(s) address, where it is allowed.
+        name: A file; "-" for standard input; ``sample:NAME`` for a model of the package's own; an http(s) address,
+            where it is allowed; ``FILE:LABEL`` or ``ADDRESS:LABEL`` for one of several models in a file, as
+            :func:`unpack` labels them.
 
     Raises:
         ModelError: The file cannot be read, or there is no (such) model in it.
@@ -193,10 +196,8 @@ def read_inputs(name: str) -> list[Input]:
     if name.startswith("sample:"):
         path = sample_path(name.removeprefix("sample:"))
         return [Input(str(path), path.read_bytes())]
-    if is_address(name):
-        return list(unpack(name, download(name)))
-    path_name = _file_part(name)
-    found = list(unpack(path_name, _read(path_name)))
+    path_name = _address_part(name) if is_address(name) else _file_part(name)
+    found = list(unpack(path_name, download(path_name) if is_address(name) else _read(path_name)))
     chosen = [row for row in found if name in (path_name, row.label)]
     if not chosen:
         raise ModelError(f"there is no such model in it; there are {_listed(found)}", path=name)
@@ -236,11 +237,10 @@ def _matches(name: str) -> list[str]:
 
 
 def _labels(name: str) -> list[str]:
-    if _suffix(name) not in C_SUFFIXES | {".zip"} or not os.path.isfile(name):
-        return [name]
+    is_there = _may_hold_several(name) if is_address(name) else _suffix(name) in _SEVERAL and os.path.isfile(name)
     try:
-        found = read_inputs(name)
-    except ModelError:
+        found = read_inputs(name) if is_there else []
+    except (ModelError, UsageError):
         return [name]
     return [row.label for row in found] if len(found) > 1 else [name]
 
@@ -250,6 +250,17 @@ def _file_part(name: str) -> str:
     parts = name.split(":")
     files = (":".join(parts[:end]) for end in range(len(parts), 0, -1))
     return next((file for file in files if "\0" not in file and os.path.isfile(file)), name)
+
+
+def _address_part(name: str) -> str:
+    """Return the address of ``ADDRESS:LABEL``: up to the first colon of its path that a C source or archive ends at."""
+    path = name.find("/", name.index("://") + 3)
+    colons = (index for index, sign in enumerate(name) if sign == ":" and 0 <= path < index)
+    return next((name[:index] for index in colons if _may_hold_several(name[:index])), name)
+
+
+def _may_hold_several(address: str) -> bool:
+    return _suffix(address.partition("?")[0].partition("#")[0]) in _SEVERAL
 
 
 def _read(name: str) -> bytes:

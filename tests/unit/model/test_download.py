@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from email.message import Message
@@ -26,7 +27,9 @@ class Site(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer."""
         asked.append(self.path)
-        known = {"/sine.tflite": sample_path("sine").read_bytes(), "/page": b"<!DOCTYPE html><p>sign in</p>"}
+        sine = sample_path("sine").read_bytes()
+        arrays = "".join(f"const char {name}[] = {{{', '.join(map(str, sine))}}};" for name in ("g_one", "g_two"))
+        known = {"/sine.tflite": sine, "/page": b"<!DOCTYPE html><p>sign in</p>", "/m.cc?raw=1": arrays.encode()}
         self.send_response(302 if self.path == "/moved" else 200 if self.path in known else 404)
         if self.path == "/moved":
             self.send_header("Location", "/sine.tflite")
@@ -65,6 +68,22 @@ def test_the_option_allows_it_for_this_one_command(site: str, capsys: pytest.Cap
     assert asked == ["/moved", "/sine.tflite"]
     web.download.cache_clear()
     assert main(["size", f"{site}/sine.tflite"]) == 2
+
+
+def test_one_of_several_models_is_picked_as_in_a_local_file(
+    site: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(web.ALLOWED, "1")
+    address = f"{site}/m.cc?raw=1"
+    assert load(f"{address}:g_two").path == f"{address}:g_two"
+    with pytest.raises(ModelError, match=f"it holds 2 models; name one of {re.escape(address)}:g_one, "):
+        load(address)
+    with pytest.raises(ModelError, match="there is no such model in it"):
+        load(f"{address}:g_three")
+    assert main(["size", address]) == 0
+    shown = capsys.readouterr().out
+    assert ("m.cc?raw=1:g_one" in shown, "m.cc?raw=1:g_two" in shown) == (True, True)
+    assert asked == ["/m.cc?raw=1"]
 
 
 def test_a_page_and_a_missing_file_are_a_sentence(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
