@@ -2,7 +2,9 @@
 
     python tools/compare_cmsis_nn.py                      20,000 layers a function
     python tools/compare_cmsis_nn.py --cases 1000 --seed 7
-    python tools/compare_cmsis_nn.py --checkout CLONE     every version that TFLM ever fetched, compiled from CLONE
+    python tools/compare_cmsis_nn.py --checkout CLONE CLONE5
+                                                          every version that TFLM ever fetched, compiled from clones of
+                                                          ARM-software/CMSIS-NN and CMSIS_5
 
 CMSIS-NN's functions come from the binding inside the executorch wheel, which imports without torch
 (``pip install --no-deps executorch``). It was built from ad95bdf (2026-04-08) or later, whose sizes are those of
@@ -95,16 +97,16 @@ class Function:
     Attributes:
         ours: Of a version's functions and a layer, bytes.
         theirs: Of the binding, the instruction set as it names it, and a layer, bytes.
+        needs: What a version has to have of CMSIS-NN's for the comparison, by the layer.
         change: The commit after ``BEFORE`` that changed it, "" for none.
         is_changed: Whether that commit can change the answer for a layer.
-        needs: What a version has to have of CMSIS-NN's for the comparison, by the layer.
     """
 
     ours: Callable[[BufferSizes, Layer], int]
     theirs: Callable[[Any, Any, Layer], int]
+    needs: Callable[[Layer], str]
     change: str = ""
     is_changed: Callable[[Layer], bool] = lambda layer: False
-    needs: Callable[[Layer], str] = lambda layer: "arm_convolve_wrapper_s8_get_buffer_size"
 
 
 def _of(sizes: BufferSizes, name: str, type_name: str) -> Callable[..., int]:
@@ -118,8 +120,8 @@ FUNCTIONS: dict[str, Function] = {
         lambda nn, isa, it: nn.convolve_wrapper_buffer_size(
             isa, getattr(nn.DataType, it.type), it.input, it.filter, it.output, *it.window
         ),
-        "c01c0a1 (2026-03-06): groups were overlooked; 4-bit weights on MVE asked for what int8 does",
-        lambda it: it.filter.c != it.input.c or (it.type, it.isa) == ("A8W4", "mve"),
+        change="c01c0a1 (2026-03-06): groups were overlooked; 4-bit weights on MVE asked for what int8 does",
+        is_changed=lambda it: it.filter.c != it.input.c or (it.type, it.isa) == ("A8W4", "mve"),
         needs=lambda it: f"arm_convolve_wrapper_{TYPES[it.type]}_get_buffer_size",
     ),
     "depthwise_conv": Function(
@@ -152,10 +154,12 @@ FUNCTIONS: dict[str, Function] = {
     "fully_connected": Function(
         lambda sizes, it: _of(sizes, "fully_connected", it.type8)(it.isa, it.filter),
         lambda nn, isa, it: nn.fully_connected_buffer_size(isa, getattr(nn.DataType, it.type8), it.filter),
+        needs=lambda it: f"arm_fully_connected_{TYPES[it.type8]}_get_buffer_size",
     ),
     "avgpool": Function(
         lambda sizes, it: _of(sizes, "avgpool", it.type8)(it.isa, it.output.w, it.output.c),
         lambda nn, isa, it: nn.avgpool_buffer_size(isa, getattr(nn.DataType, it.type8), it.output.w, it.output.c),
+        needs=lambda it: f"arm_avgpool_{TYPES[it.type8]}_get_buffer_size",
     ),
     "svdf": Function(
         lambda sizes, it: sizes.arm_svdf_s8_get_buffer_size(it.isa, it.filter),
@@ -213,13 +217,13 @@ def differing(compiled: CompiledCmsisNn, version: str, name: str, *, cases: int,
     return answered, differ
 
 
-def compare_versions(checkout: str, *, cases: int, seed: int) -> int:
-    """Print a row for each version that TFLM ever fetched, compiled from a checkout; return the exit code."""
+def compare_versions(checkouts: Sequence[str], *, cases: int, seed: int) -> int:
+    """Print a row for each version that TFLM ever fetched, compiled from clones; return the exit code."""
     failed = False
     print(f"{'version':<9} {'date':<11} {'layers':>8} {'differ':>7}")
     with tempfile.TemporaryDirectory() as folder:
         for version, pin in CMSIS_NN_PINS.items():
-            compiled = CompiledCmsisNn(checkout, version, Path(folder))
+            compiled = CompiledCmsisNn(checkouts, version, Path(folder))
             found = [differing(compiled, version, name, cases=cases, seed=seed) for name in FUNCTIONS]
             differ = [layer for _, layers in found for layer in layers]
             print(f"{version:<9} {pin.date:<11} {sum(count for count, _ in found):>8,} {len(differ):>7,}", flush=True)
@@ -234,7 +238,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Compare our CMSIS-NN buffer sizes with CMSIS-NN's own functions.")
     parser.add_argument("--cases", type=int, default=20_000, metavar="N", help="layers a function (%(default)s)")
     parser.add_argument("--seed", type=int, default=4, metavar="N", help="of the layers (%(default)s)")
-    parser.add_argument("--checkout", metavar="CLONE", help="of ARM-software/CMSIS-NN: all versions, compiled with gcc")
+    parser.add_argument(
+        "--checkout",
+        nargs=2,
+        metavar=("CLONE", "CLONE5"),
+        help="of ARM-software/CMSIS-NN and CMSIS_5: all versions, compiled with gcc",
+    )
     args = parser.parse_args(arguments)
     if args.checkout:
         return compare_versions(args.checkout, cases=args.cases, seed=args.seed)

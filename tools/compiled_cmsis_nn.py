@@ -27,12 +27,22 @@ _MACRO = r"#define (?:[^\n]*\\\n)*[^\n]*"
 _SIZE = r"(?:__STATIC_INLINE )?int32_t\s+arm_\w+_get_buffer_size\w*\([^;{]*\)\s*\{.*?^\}"
 _FUNCTION = re.compile(f"^{_MACRO}|^{_SIZE}", re.MULTILINE | re.DOTALL)
 _HEADERS = ("stdint.h", "stdbool.h", "arm_nnfunctions.h", "arm_nnsupportfunctions.h")
-_CMSIS_COMPILER = """#define __STATIC_INLINE static inline
+_FOREIGN_HEADERS = {
+    "cmsis_compiler.h": """#define __STATIC_INLINE static inline
 #define __STATIC_FORCEINLINE static inline
 #define __RESTRICT
 #define __ASM __asm__
-"""
-"""Stands for CMSIS-Core's header, which versions until 2022 include."""
+""",
+    "arm_math_types.h": """#include <stdint.h>
+#include "cmsis_compiler.h"
+typedef int8_t q7_t; typedef int16_t q15_t; typedef int32_t q31_t; typedef int64_t q63_t;
+typedef int arm_status;
+#define Q31_MAX ((q31_t)0x7FFFFFFF)
+#define Q31_MIN ((q31_t)0x80000000)
+""",
+    "arm_common_tables.h": "",
+}
+"""Stand for headers of CMSIS-Core, which versions until 2022 include, and of CMSIS-DSP, until August 2021."""
 
 
 class _Backend(Enum):
@@ -55,19 +65,20 @@ class CompiledCmsisNn:
     """The size functions of one commit.
 
     Args:
-        checkout: A clone of ARM-software/CMSIS-NN, or its git directory.
-        commit: The commit.
+        checkouts: Clones of ARM-software/CMSIS-NN and CMSIS_5, or their git directories.
+        commit: The commit, which one of them has.
         folder: Where sources and libraries are put.
     """
 
     Backend = _Backend
     DataType = _DataType
 
-    def __init__(self, checkout: str, commit: str, folder: Path) -> None:
+    def __init__(self, checkouts: Sequence[str], commit: str, folder: Path) -> None:
         sources = folder / commit
         sources.mkdir()
+        checkout, tree = _library(checkouts, commit)
         archive = subprocess.run(
-            ["git", "-C", checkout, "archive", commit, "Include", "Source"], check=True, capture_output=True
+            ["git", "-C", checkout, "archive", tree, "Include", "Source"], check=True, capture_output=True
         )
         subprocess.run(["tar", "x", "-C", str(sources)], input=archive.stdout, check=True)
         self._libraries = {_Backend(isa): _compiled(sources, isa) for isa in _MACROS}
@@ -92,6 +103,16 @@ class CompiledCmsisNn:
             return int(function(*(one if isinstance(one, int) else _struct(one) for one in arguments)))
 
         return call
+
+
+def _library(checkouts: Sequence[str], commit: str) -> tuple[str, str]:
+    """Return the clone that has a commit, and the tree of it in which CMSIS-NN lies."""
+    for checkout in checkouts:
+        for tree, sources in ((commit, f"{commit}:Source"), (f"{commit}:CMSIS/NN", f"{commit}:CMSIS/NN/Source")):
+            found = subprocess.run(["git", "-C", checkout, "cat-file", "-e", sources], check=False, capture_output=True)
+            if found.returncode == 0:
+                return checkout, tree
+    raise LookupError(f"no clone has CMSIS-NN {commit}")
 
 
 def _c(tile: Tile) -> tuple[int, int]:
@@ -154,7 +175,8 @@ def _compiled(sources: Path, isa: Isa) -> ctypes.CDLL:
         if not path.stem.endswith(("_f16", "_f32"))
         for function in _FUNCTION.finditer(path.read_text("utf-8"))
     ]
-    (sources / "cmsis_compiler.h").write_text(_CMSIS_COMPILER, encoding="utf-8")
+    for name, text in _FOREIGN_HEADERS.items():
+        (sources / name).write_text(text, encoding="utf-8")
     lines = [f'#include "{name}"' for name in _HEADERS]
     lines += [f"#define {macro} 1" for macro in _MACROS[isa]]
     unit, library = sources / f"{isa}.c", sources / f"{isa}.so"

@@ -41,6 +41,7 @@ def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
     for applies, (_, package, families, rows) in zip(layers, _LAYERS, strict=True):
         if applies:
             missing = {op for op, change in cmsis_nn.SINCE.items() if not runtime.has(change)}
+            missing |= {op for op, change in cmsis_nn.UNTIL.items() if runtime.has(change)}
             own = package == cmsis_nn.__name__
             table = OpTable(package, _without(families, missing) if own else families, rows=rows, base=table)
     later = frozenset(op for op, change in OPERATORS_SINCE.items() if not runtime.has(change))

@@ -116,10 +116,24 @@ _STRUCTS: dict[str, Change] = {
 _KERNELS: dict[str, Change] = {
     "compression": Change(1592, "112d7a65a", "2024-12-10", "compressed tensors"),
     "pooling_int16": Change(982, "4b0314f25", "2023-01-17", "AVERAGE_POOL_2D and MAX_POOL_2D of int16"),
+    "temps_are_freed": Change(498, "ce9451f54", "2022-02-01", "kernels give their temp tensors back"),
     "conv_without_bias": Change(1289, "17987e1a5", "2023-08-24", "CONV_2D frees its bias only when there is one"),
     "depthwise_conv_without_bias": Change(
         1607, "b1d8a0802", "2024-12-16", "DEPTHWISE_CONV_2D frees its bias only when there is one"
     ),
+    "cmsis_without_uint8": Change(
+        104, "0afb62f9d", "2021-06-08", "CMSIS-NN: kernels without uint8; arrays per channel for int8 alone"
+    ),
+    "cmsis_common_pooling": Change(135, "9345aa9ce", "2021-06-21", "CMSIS-NN: the reference Prepare of pooling"),
+    "cmsis_add_int16": Change(146, "95ae9340e", "2021-06-26", "CMSIS-NN: ADD of int16"),
+    "cmsis_common_mul": Change(350, "8b47571d2", "2021-11-09", "CMSIS-NN: the reference Prepare of MUL"),
+    "cmsis_fc_1x1": Change(
+        515, "06e32a48f", "2022-02-15", "CMSIS-NN: FULLY_CONNECTED of three or four dimensions as a convolution"
+    ),
+    "cmsis_conv_int16": Change(575, "1a0c74232", "2022-03-29", "CMSIS-NN: CONV_2D of int16"),
+    "cmsis_svdf_int8": Change(650, "500cf89de", "2022-05-09", "CMSIS-NN: SVDF with 8-bit weights and state"),
+    "cmsis_depthwise_conv_int16": Change(664, "7ad322134", "2022-05-11", "CMSIS-NN: DEPTHWISE_CONV_2D of int16"),
+    "cmsis_softmax": Change(675, "a3e7bdad0", "2022-05-13", "CMSIS-NN: SOFTMAX with a Prepare of its own"),
     "cmsis_conv_int4": Change(940, "8e83744d8", "2022-11-22", "CMSIS-NN: CONV_2D unpacks int4 filters in scratch"),
     "cmsis_lstm": Change(1061, "c373ad48b", "2023-03-02", "CMSIS-NN: UNIDIRECTIONAL_SEQUENCE_LSTM"),
     "cmsis_keeps_sums": Change(1319, "3022d0960", "2023-09-19", "CMSIS-NN: kernel sums are computed in Prepare"),
@@ -159,6 +173,9 @@ _KERNELS: dict[str, Change] = {
     "fc_hybrid": Change(665, "b0afe2890", "2022-05-11", "FULLY_CONNECTED does not look at its filter's type"),
     "abs_rsqrt_quantized": Change(714, "b34ced4f1", "2022-06-17", "ABS and RSQRT of int8 and int16, with OpData"),
     "concatenation_bool": Change(783, "399b83cbf", "2022-08-12", "CONCATENATION of bool"),
+    "lstm_int8_five_buffers": Change(
+        694, "0a38c8965", "2022-06-03", "UNIDIRECTIONAL_SEQUENCE_LSTM of int8 without a buffer of int32"
+    ),
     "lstm_without_hybrid": Change(883, "58b44f4fa", "2022-10-18", "UNIDIRECTIONAL_SEQUENCE_LSTM without hybrid modes"),
     "lstm_redesigned": Change(1005, "0a1ccdfdd", "2023-02-02", "UNIDIRECTIONAL_SEQUENCE_LSTM redesigned"),
     "gather_nd_dims": Change(1012, "1d810cac7", "2023-02-09", "GATHER_ND copies its output's dims"),
@@ -249,6 +266,14 @@ _ARRIVALS: tuple[tuple[int, str, str, str], ...] = (
 CMSIS_NN_PINS: dict[str, Change] = {
     pin: Change(position, commit, date, f"CMSIS-NN {pin}")
     for position, commit, date, pin in (
+        (4, "a37043ff7", "2021-04-09", "0d7e4fa"),
+        (25, "27eff3c71", "2021-04-28", "59d6249"),
+        (235, "4e091a46e", "2021-08-24", "c43379b"),
+        (344, "034fa3572", "2021-11-05", "bff2857"),
+        (454, "f6c16a25a", "2021-12-30", "977abe9"),
+        (575, "1a0c74232", "2022-03-29", "9dc018e"),
+        (650, "500cf89de", "2022-05-09", "184ccfd"),
+        (660, "04229912e", "2022-05-10", "6a18a74"),
         (894, "5448dcf07", "2022-10-27", "e98ee09"),
         (1061, "c373ad48b", "2023-03-02", "d071e9f"),
         (1207, "6f2828619", "2023-06-14", "dc64e48"),
@@ -269,9 +294,9 @@ CMSIS_NN_PINS: dict[str, Change] = {
         (1899, "acc13e42e", "2026-06-24", "4ab83cc"),
     )
 }
-"""The commit of CMSIS-NN that upstream's makefile fetches, oldest first; before, TFLM took it from CMSIS_5.
+"""The commit of CMSIS-NN that upstream's makefile fetches, oldest first; those before e98ee09 are commits of CMSIS_5.
 
-Source: tensorflow/lite/micro/tools/make/ext_libs/cmsis_nn_download.sh.
+Source: tensorflow/lite/micro/tools/make/ext_libs/cmsis_download.sh, cmsis_nn_download.sh.
 """
 
 CHANGES: dict[str, Change] = {

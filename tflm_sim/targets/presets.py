@@ -235,19 +235,8 @@ def at_runtime(target: Target, text: str) -> Target:
 
 
 def _pinned_cmsis_nn(runtime: Runtime) -> str:
-    """Return the commit of CMSIS-NN that a version of TFLM fetches.
-
-    Raises:
-        UsageError: It took CMSIS-NN from CMSIS_5, where it is not modelled.
-    """
-    found = [pin for pin in CMSIS_NN_PINS if runtime.has(f"cmsis_nn_{pin}")]
-    if not found:
-        first = next(iter(CMSIS_NN_PINS.values()))
-        raise UsageError(
-            f"the CMSIS-NN kernels of {runtime.snapshot} are not modelled, only those since {first.commit} "
-            f"({first.date}), before which they came with CMSIS_5; --kernels reference is"
-        )
-    return found[-1]
+    """Return the commit of CMSIS-NN that a version of TFLM fetches."""
+    return [pin for pin in CMSIS_NN_PINS if runtime.has(f"cmsis_nn_{pin}")][-1]
 
 
 def _runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:

@@ -47,6 +47,15 @@ def test_conv_takes_its_temps_twice(kernel):
         assert kernel("CONV_2D", inputs, [output]).prepare() == outer + ARRAYS + inner + freed_inside + freed_outside
 
 
+@pytest.mark.parametrize(("day", "halts"), [("2022-01-31", False), ("2022-02-01", True), ("2023-08-24", False)])
+def test_a_bias_that_is_not_there_was_given_back_for_a_time(kernel, day, halts):
+    bench = kernel("CONV_2D", [FLOAT_IN, (CONV_SHAPE, T.FLOAT32)], [FLOAT_OUT], runtime=day)
+    if halts:
+        assert bench.refusal().startswith("halts: ")
+    else:
+        assert bench.prepare()[3:5] == ARRAYS
+
+
 def test_float_conv_without_a_bias_has_per_channel_arrays_too(kernel):
     inputs = [FLOAT_IN, (CONV_SHAPE, T.FLOAT32)]
     inner = ["temp 0", "temp 1", "temp 2", "free 2", "free 0", "free 1"]

@@ -170,3 +170,46 @@ def test_a_read_past_the_rank_halts(kernel, position, spec):
 def test_missing_forget_gate_tensors_halt(kernel):
     for position in (2, 13):
         assert f"internal_tensors_[{position}] != nullptr" in kernel(OP, *changed(position, None)).refusal()
+
+
+def of_2022(kernel, *types, day="2022-07-01", biases=T.INT32, **arguments):
+    """Return the kernel of 2022 of int8, or of what is told, with five intermediates."""
+    inputs, outputs = lstm(*types, **arguments)
+    inputs[12:16] = [((5,), biases, {"scale": 0.001, "data": b"x" * 40})] * 4
+    hidden = ((0,), T.INT8, {"scale": 0.1})
+    return kernel(OP, inputs, outputs, runtime=day, intermediates=[hidden] * 5)
+
+
+@pytest.mark.parametrize(("day", "buffers"), [("2022-06-02", 6), ("2022-06-03", 5)])
+def test_int8_of_2022_kept_a_bias_for_each_of_eight_weights(kernel, day, buffers):
+    lines = of_2022(kernel, day=day).prepare()
+    # 2 batches * 5 states of int16, of int8, of int32; rows of 5 int32.
+    assert [line for line in lines if line.startswith("scratch")] == [
+        f"scratch {size} buffer{i}" for i, size in enumerate([20, 20, 20, 20, 10, 40][:buffers])
+    ]
+    assert [line for line in lines if line.startswith("persistent")] == ["persistent 20 effective_bias"] * 8
+
+
+@pytest.mark.parametrize(("day", "count"), [("2022-10-17", 11), ("2022-10-18", 0)])
+def test_hybrid_weights_of_2022_took_eleven_buffers_more(kernel, day, count):
+    types = T.FLOAT32, T.FLOAT32
+    lines = of_2022(kernel, *types, day=day, biases=T.FLOAT32, weights_type=T.INT8).prepare()
+    scratch = [int(line.split()[1]) for line in lines if line.startswith("scratch")]
+    # 2 * 5 * 4 floats; input 2 * 4 * 3 and the two states 2 * 5 in int8; 4 rows of 2 floats; 5 floats; 2 * 5 int32; ...
+    assert scratch == [160, *[24, 10, 10, 8, 8, 8, 8, 20, 40, 8, 8][:count]]
+    sums = [line for line in lines if line.startswith("persistent")]
+    assert sums == (["persistent 160 row_sums"] if count else [])  # 8 * 5 int32
+
+
+def test_int16_was_refused_in_2022_by_its_biases(kernel):
+    refusal = of_2022(kernel, T.INT16, biases=T.INT64).refusal()
+    assert refusal.endswith("input_gate_bias->type != kTfLiteFloat32 (INT64 != FLOAT32)")
+
+
+def test_int8_of_2022_prints_that_a_scale_is_no_power_of_two_and_goes_on(kernel):
+    inputs, outputs = changed(19, 0, scale=0.3)
+    inputs[12:16] = [((5,), T.INT32, {"scale": 0.001, "data": b"x" * 20})] * 4
+    bench = kernel(OP, inputs, outputs, runtime="2022-07-01", intermediates=[((0,), T.INT8, {"scale": 0.1})] * 5)
+    lines = bench.prepare()
+    assert [line for line in lines if "CheckedLog2" in line]
+    assert lines.count("persistent 20 effective_bias") == 8

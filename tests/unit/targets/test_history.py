@@ -99,12 +99,6 @@ def test_structs_are_as_large_as_they_were_measured_on_a_cortex_m4() -> None:
             assert layouts(AAPCS, find_runtime(day))[struct].size == size, (struct, day)
 
 
-def test_kernels_of_a_time_that_is_not_modelled_are_refused_and_reference_kernels_are_not() -> None:
-    with pytest.raises(UsageError, match="--kernels reference"):
-        at_runtime(preset("cortex-m4"), "2022-10-01")
-    assert at_runtime(preset("cortex-m4", kernels="reference"), "52c9568").runtime.snapshot == "52c956815"
-
-
 def test_a_preset_that_is_one_build_takes_no_other_runtime() -> None:
     with pytest.raises(UsageError, match="one build of TFLM"):
         at_runtime(preset("x86_64-pip"), "2023-06-15")

@@ -3,10 +3,11 @@ UNIDIRECTIONAL_SEQUENCE_LSTM.
 
 ADD has checks of its own. The LSTM keeps eight kernel sums in the tail for int8 and int16, and one scratch less; its
 weights and biases have to be constants. Until 0ec823ed2 (2024-02-09) int8 kept eight biases instead, and no scratch
-less. MUL, MAXIMUM, MINIMUM, PAD, PADV2 and TRANSPOSE have CMSIS-NN kernels too, with the reference Prepare: no row.
+less. MUL, MAXIMUM, MINIMUM, PAD, PADV2 and TRANSPOSE have CMSIS-NN kernels too, with the reference Prepare: no row, but
+for the MUL of 2021, whose Prepare stood in a file of its own.
 
-Source: tensorflow/lite/micro/kernels/cmsis_nn/{add,pooling,softmax,svdf,unidirectional_sequence_lstm}.cc @ 90b983c,
-c373ad48b.
+Source: tensorflow/lite/micro/kernels/cmsis_nn/{add,mul,pooling,softmax,svdf,unidirectional_sequence_lstm}.cc @ 90b983c,
+c373ad48b, a37043ff7.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from tflm_sim.ops.cmsis_nn.dims import Dims
 from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, check_rank_4, check_supported_input, isa, optional_scratch
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.options import fused_activation
 from tflm_sim.ops.prepare import OP_DATA, Prepare
 from tflm_sim.ops.reference.arithmetic import matching_dim
-from tflm_sim.ops.reference.binary_arithmetic import OPERANDS, check_sum
+from tflm_sim.ops.reference.binary_arithmetic import OPERANDS, check_product, check_sum
 from tflm_sim.ops.reference.lstm import Inputs, LstmLibrary, LstmSizes, lstm_prepare, lstm_tensor
+from tflm_sim.ops.reference.pooling import TABLE as POOL
 from tflm_sim.ops.reference.pooling import pooling_prepare
-from tflm_sim.ops.reference.quantization import checked_log2
+from tflm_sim.ops.reference.quantization import check_activation_range, checked_log2
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
 from tflm_sim.ops.reference.svdf import svdf_prepare
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
@@ -37,19 +40,38 @@ def _add(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTe
     k.ensure_msg(input1.type == input2.type, HYBRID)
     if input1.type == TensorType.INT16:
         k.zero_points(input1=input1, input2=input2, output=output)
-    if output.type in (_INT8, _INT16):
+    if output.type in k.known((_INT8, _INT16), {_INT16: "cmsis_add_int16"}):
         check_sum(k, input1, input2, output)
     if output.type == TensorType.INT32:
         k.not_quantized(input1, "input1")
         k.not_quantized(input2, "input2")
 
 
+def _own_pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
+    """``CalculateOpData`` of CMSIS-NN's pooling, until 9345aa9ce."""
+    k.dim(source, 2)
+    if source.type != TensorType.FLOAT32:
+        check_activation_range(k.node, fused_activation(k.node, POOL), output.type, output.scale)
+
+
+_OWN_MAX_POOL = Prepare("cmsis_nn/pooling.cc", OP_DATA, body=_own_pool, function="MaxPrepare")
+
+
+def _prepare_max_pool(node: Node) -> Steps[None]:
+    is_common = node.target.runtime.has("cmsis_common_pooling")
+    yield from pooling_prepare(node) if is_common else _OWN_MAX_POOL(node)
+
+
 def _prepare_average_pool(node: Node) -> Steps[None]:
-    yield from pooling_prepare(node)
     k = Kernel(node, "cmsis_nn/pooling.cc")
+    if k.has("cmsis_common_pooling"):
+        yield from pooling_prepare(node)
     maybe_source = yield from k.optional_input(0)
     maybe_output = yield from k.optional_output(0)
     source, output = k.require(maybe_source, "input"), k.require(maybe_output, "output")
+    if not k.has("cmsis_common_pooling"):
+        k.op_data()
+        _own_pool(k, source, output)
     if source.type == _INT8 or (source.type == _INT16 and k.has("pooling_int16")):
         check_rank_4(k, input=source, output=output)
         depth, width = matching_dim((source.shape, 3), (output.shape, 3)), output.shape[2]
@@ -81,8 +103,10 @@ def _prepare_svdf(node: Node) -> Steps[None]:
     k = Kernel(node, "cmsis_nn/svdf.cc")
     if k.has("cmsis_keeps_sums"):
         yield from svdf_prepare(k, _svdf_kernel_sums)
-    else:
+    elif k.has("cmsis_svdf_int8"):
         yield from svdf_prepare(Kernel(node, "svdf_common.cc"))
+    else:
+        yield from svdf_prepare(k, int8_state="cmsis_svdf_int8")
 
 
 def _svdf_kernel_sums(k: Kernel, weights_feature: KernelTensor) -> Steps[None]:
@@ -166,8 +190,14 @@ MODELS: tuple[OpModel, ...] = (
         op_data("cmsis_nn/add.OpData"),
         Prepare("cmsis_nn/add.cc", OP_DATA, takes=OPERANDS, body=_add),
     ),
+    OpModel(
+        "MUL",
+        "TfLiteMulParams",
+        op_data("OpDataMul"),
+        Prepare("cmsis_nn/mul.cc", OP_DATA, takes=OPERANDS, body=check_product),
+    ),
     OpModel("AVERAGE_POOL_2D", "TfLitePoolParams", op_data("cmsis_nn/pooling.OpData"), _prepare_average_pool),
-    OpModel("MAX_POOL_2D", "TfLitePoolParams", op_data("cmsis_nn/pooling.OpData"), pooling_prepare),
+    OpModel("MAX_POOL_2D", "TfLitePoolParams", op_data("cmsis_nn/pooling.OpData"), _prepare_max_pool),
     OpModel("SOFTMAX", "TfLiteSoftmaxParams", op_data("cmsis_nn/softmax.CMSISNNSoftmaxParams"), _prepare_softmax),
     OpModel("SVDF", "TfLiteSVDFParams", op_data("cmsis_nn/svdf.CmsisNnOpDataSvdf"), _prepare_svdf),
     OpModel(

@@ -1,8 +1,8 @@
 """One table entry per CMSIS-NN version: its buffer-size functions, under their C names.
 
 The newest version's functions are spelled out; an older one replaces those that a later commit changed, and the row
-says which commit. A later release is a new row. ``tools/compare_cmsis_nn.py CHECKOUT`` holds each against the functions
-themselves, compiled.
+says which commit. A later release is a new row. ``tools/compare_cmsis_nn.py --checkout CLONE`` holds each against the
+functions themselves, compiled.
 """
 
 from __future__ import annotations
@@ -90,6 +90,26 @@ _E98EE09 = replace(
     arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.wrapper_s8_before_2e4abf5,
     arm_depthwise_conv_wrapper_s16_get_buffer_size=depthwise_sizes.wrapper_s16_e98ee09,
 )
+_9DC018E = replace(
+    _E98EE09,
+    arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.WrapperS8OfCmsis5(),
+    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.WrapperS8OfCmsis5(),
+    arm_avgpool_s16_get_buffer_size=dense_sizes.no_sums,
+)
+_977ABE9 = replace(_9DC018E, arm_convolve_wrapper_s16_get_buffer_size=convolve_sizes.wrapper_s16_before_4946da8)
+_BFF2857 = replace(
+    _977ABE9,
+    arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.WrapperS8OfCmsis5(columns_everywhere=False),
+    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.WrapperS8OfCmsis5(looks_at_dilation=False),
+)
+_S8_2021 = convolve_sizes.WrapperS8OfCmsis5(columns_everywhere=False, columns_of_lanes=False)
+_C43379B = replace(_BFF2857, arm_convolve_wrapper_s8_get_buffer_size=_S8_2021)
+_0D7E4FA = replace(
+    _C43379B,
+    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.WrapperS8OfCmsis5(
+        looks_at_dilation=False, looks_at_batches=False
+    ),
+)
 
 BUFFER_SIZES: dict[str, BufferSizes] = {
     "4ab83cc": _4AB83CC,
@@ -111,5 +131,13 @@ BUFFER_SIZES: dict[str, BufferSizes] = {
     "dc64e48": _DC64E48,
     "d071e9f": _D071E9F,
     "e98ee09": _E98EE09,
+    "6a18a74": _9DC018E,
+    "184ccfd": _9DC018E,
+    "9dc018e": _9DC018E,
+    "977abe9": _977ABE9,
+    "bff2857": _BFF2857,
+    "c43379b": _C43379B,
+    "59d6249": _0D7E4FA,
+    "0d7e4fa": _0D7E4FA,
 }
 """By commit (``targets.changes.CMSIS_NN_PINS`` says who links it) or release; v7.0.0 is 22080c6."""

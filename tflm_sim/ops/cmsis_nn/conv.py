@@ -50,6 +50,7 @@ from tflm_sim.ops.roles import fail, op_data, size_of
 
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
 _QUANTIZED = (_INT8, _INT16)
+_EVERY_TYPE = "cmsis_without_uint8"
 _TRANSPOSE_PAIRS = ((_FLOAT32, _FLOAT32), (_INT16, _INT8), (_INT8, _INT8))
 
 
@@ -69,7 +70,7 @@ def _conv(
     if k.has("cmsis_conv_int4") and not k.has("cmsis_int4"):
         yield from unpacked_filter(k.node, kernel)
     arrays = False
-    if source.type in _QUANTIZED:
+    if source.type in k.known(_QUANTIZED, {_INT16: "cmsis_conv_int16"}) or not k.has(_EVERY_TYPE):
         arrays = yield from per_channel_arrays(k.node, kernel.shape[0])
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
     yield from reshaped_output(k, CONV, source, kernel, output)
@@ -79,7 +80,7 @@ def _conv(
     if source.type == _INT8:
         size = sizes.arm_convolve_wrapper_s8_get_buffer_size(build, params, image, window, result)
         yield from optional_scratch(size, "convolve_wrapper_s8")
-    if source.type == _INT16 and (bias is None or bias.type == TensorType.INT64):
+    if source.type == _INT16 and k.has("cmsis_conv_int16") and (bias is None or bias.type == TensorType.INT64):
         k.zero_points(input=source, output=output)
         size = sizes.arm_convolve_wrapper_s16_get_buffer_size(build, params, image, window, result)
         yield from optional_scratch(size, "convolve_wrapper_s16")
@@ -105,13 +106,14 @@ def _depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, outpu
         output_shapes.check_depthwise_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
     arrays = False
-    if source.type in _QUANTIZED:
+    is_quantized = source.type in k.known(_QUANTIZED, {_INT16: "cmsis_depthwise_conv_int16"})
+    if is_quantized:
         k.affine(kernel, "filter")
         if source.type == _INT16:
             k.zero_points(input=source, output=output)
-        channel_count = k.dim(kernel, DEPTHWISE_CONV.axis)
-        _check_scales(k, kernel, channel_count, DEPTHWISE_CONV.axis_name)
-        arrays = yield from per_channel_arrays(k.node, channel_count)
+        _check_scales(k, kernel, k.dim(kernel, DEPTHWISE_CONV.axis), DEPTHWISE_CONV.axis_name)
+    if is_quantized or not k.has(_EVERY_TYPE):
+        arrays = yield from per_channel_arrays(k.node, k.dim(kernel, DEPTHWISE_CONV.axis))
     if not k.has("cmsis_int4"):
         yield from unpacked_filter(k.node, kernel)
     yield from convolution_data(k.node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)

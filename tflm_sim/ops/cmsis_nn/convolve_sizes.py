@@ -9,7 +9,7 @@ Source: Source/ConvolutionFunctions/arm_convolve_get_buffer_sizes_{s4,s8,s16}.c 
 
 from __future__ import annotations
 
-from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa
+from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa, Tile
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass
 
@@ -167,6 +167,51 @@ class WrapperS8Before2ef559d:
             return arm_nn_is_convolve_1_x_n(conv_params, input_dims, filter_dims)
         one_row = input_dims.h == 1 and filter_dims.h == 1 and conv_params.dilation.w == 1
         return one_row and output_dims.w % 4 == 0
+
+
+@dataclass(frozen=True, slots=True)
+class WrapperS8OfCmsis5:
+    """The int8 wrapper of CMSIS_5: a pointwise kernel for channels in fours, and one for a row of outputs in fours.
+
+    Attributes:
+        columns_everywhere: Plain C has columns as well; dilation is looked at (2d81a20, 977abe9).
+        columns_of_lanes: On MVE, four columns of whole int16 vectors instead of two (6c8ebf7).
+    """
+
+    columns_everywhere: bool = True
+    columns_of_lanes: bool = True
+
+    def __call__(
+        self, isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+    ) -> int:
+        """Return the bytes."""
+        plain = conv_params.dilation == (1, 1) or not self.columns_everywhere
+        if plain and self._is_pointwise(conv_params, input_dims, filter_dims):
+            return 0
+        column = input_dims.c * filter_dims.w * filter_dims.h
+        if isa == "scalar" and not self.columns_everywhere:
+            return 0
+        if isa != "mve":
+            return 2 * column * 2
+        if plain and self._is_row(input_dims, filter_dims, output_dims):
+            return 0
+        return 4 * align_up(column, 8) if self.columns_of_lanes else 2 * column * 2
+
+    def _is_pointwise(self, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims) -> bool:
+        unmoved = conv_params.padding == (0, 0) and conv_params.stride == (1, 1)
+        return unmoved and filter_dims[1:3] == (1, 1) and input_dims.c % 4 == 0
+
+    def _is_row(self, input_dims: Dims, filter_dims: Dims, output_dims: Dims) -> bool:
+        one_row = input_dims.h == output_dims.h == filter_dims.h == 1
+        return one_row and output_dims.w % 4 == 0 and input_dims.n == 1
+
+
+def wrapper_s16_before_4946da8(
+    isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+) -> int:
+    """Return what the int16 wrapper asked for until January 2022, when it did not look at dilation."""
+    undilated = conv_params._replace(dilation=Tile(1, 1))
+    return wrapper_s16_before_1af62f8(isa, undilated, input_dims, filter_dims, output_dims)
 
 
 def wrapper_s16_before_1af62f8(

@@ -34,6 +34,11 @@ def arm_svdf_s8_get_buffer_size(isa: Isa, weights_feature_dims: Dims) -> int:
     return weights_feature_dims.n * 4 if isa == "mve" else 0
 
 
+def no_sums(isa: Isa, output_x: int, ch_src: int) -> int:
+    """Return 0: in CMSIS_5 the pooling of int16 kept no sums."""
+    return 0
+
+
 def no_kernel_sums(isa: Isa, filter_dims: Dims) -> int:
     """Return 0: before 58f1770 (September 2023) no kernel kept sums of its weights."""
     return 0

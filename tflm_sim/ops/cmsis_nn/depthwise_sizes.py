@@ -11,6 +11,7 @@ from tflm_sim.ops.cmsis_nn.convolve_sizes import (
     arm_convolve_wrapper_s8_get_buffer_size,
 )
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, DwConvParams, Isa, TransposeConvParams
+from tflm_sim.values import dataclass
 
 CH_IN_BLOCK_MVE = 124
 REVERSE_TCOL_EFFICIENT_THRESHOLD = 16
@@ -104,6 +105,30 @@ def wrapper_s8_before_2e4abf5(
     if not _has_one_output_per_input(dw_conv_params, input_dims, output_dims):
         return 0
     return arm_depthwise_conv_s8_opt_get_buffer_size(isa, input_dims, filter_dims)
+
+
+@dataclass(frozen=True, slots=True)
+class WrapperS8OfCmsis5:
+    """The int8 wrapper of CMSIS_5, whose optimised MVE kernel had two columns of int16, and four bytes to read over.
+
+    Attributes:
+        looks_at_batches: Several batches have no optimised kernel (1b9265e).
+        looks_at_dilation: Dilation has none either (977abe9).
+    """
+
+    looks_at_batches: bool = True
+    looks_at_dilation: bool = True
+
+    def __call__(
+        self, isa: Isa, dw_conv_params: DwConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
+    ) -> int:
+        """Return the bytes."""
+        if self.looks_at_dilation and dw_conv_params.dilation != (1, 1):
+            return 0
+        if input_dims.c != output_dims.c or (self.looks_at_batches and input_dims.n != 1):
+            return 0
+        column = input_dims.c * filter_dims.w * filter_dims.h
+        return {"scalar": 0, "dsp": column * 2, "mve": 2 * column * 2 + 4}[isa]
 
 
 def wrapper_s4_before_429fb5c(

@@ -67,7 +67,8 @@ def _left_shift(output: KernelTensor) -> int:
     return 15 if output.type == _INT16 else 20
 
 
-def _mul(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
+def check_product(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
+    """What MUL's ``CalculateOpDataMul`` insists on."""
     k.counts(inputs=2)
     k.same_type(input1, input2, "input1", "input2")
     if output.type in (_INT8, _INT16):
@@ -166,7 +167,10 @@ MODELS: tuple[OpModel, ...] = (
         "SUB", "TfLiteSubParams", op_data("OpDataSub"), Prepare("sub_common.cc", OP_DATA, takes=OPERANDS, body=_sub)
     ),
     OpModel(
-        "MUL", "TfLiteMulParams", op_data("OpDataMul"), Prepare("mul_common.cc", OP_DATA, takes=OPERANDS, body=_mul)
+        "MUL",
+        "TfLiteMulParams",
+        op_data("OpDataMul"),
+        Prepare("mul_common.cc", OP_DATA, takes=OPERANDS, body=check_product),
     ),
     OpModel("DIV", "TfLiteDivParams", op_data("div.OpDataDiv"), Prepare("div.cc", OP_DATA, takes=OPERANDS, body=_div)),
     OpModel(

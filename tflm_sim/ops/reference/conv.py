@@ -154,6 +154,9 @@ def convolution_data(node: Node, kind: Convolution, type_: int, *, arrays_alloca
         activation = fused_activation(node, kind.table)
         check_convolution_quantization(node, source, kernel, bias, output, activation=activation, channel_count=count)
         _check_written(k, count, arrays_allocated)
+    if not k.has("temps_are_freed"):
+        yield from k.free(source, kernel, bias, output)
+        return
     if kind is CONV and k.has("conv_without_bias"):
         yield from k.free(output, source, kernel, bias)
         return

@@ -1,29 +1,42 @@
 """UNIDIRECTIONAL_SEQUENCE_LSTM as it was ported from TFLite in April 2022, until its redesign (0a1ccdfdd, 2023-02-02).
 
-    input, input-to-output, recurrent-to-output | 15 optional inputs, freed again | output, states, input-to-input
-    scratch: batch x cells x 4 gates (3 where the input gate is coupled) | freed
+    Prepare   input, input-to-output, recurrent-to-output         temps
+              15 optional inputs                                  temps, freed again
+              output, states, input-to-input                      temps
+    float32   batch x cells x 4 gates (3 where the input gate is coupled)     scratch
+    hybrid    eleven buffers more, the sums of the weights' rows              scratch, persistent; until 58b44f4fa
+    int8      four buffers of int16, one of int8 (and one of int32)           scratch
+              a bias for each weights tensor                                  persistent
 
-Only the float kernel is modelled; the integer and the hybrid one, which ask for more, are refused.
-
-Source: tensorflow/lite/micro/kernels/unidirectional_sequence_lstm.cc @ 419a97eb9, 95660cae5.
+Source: tensorflow/lite/micro/kernels/unidirectional_sequence_lstm.cc @ ceac958de, 419a97eb9, 95660cae5.
 """
 
 from __future__ import annotations
 
-from tflm_sim.errors import UnsupportedOpError
+from collections.abc import Sequence
+
+from tflm_sim.errors import PrepareError
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.options import int_option
-from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
-from tflm_sim.ops.roles import fail, size_of
+from tflm_sim.ops.reference.arithmetic import flat_size
+from tflm_sim.ops.reference.quantization import checked_log2
+from tflm_sim.ops.requests import KernelTensor, Log, Persistent, Scratch, Steps
+from tflm_sim.ops.roles import fail, size_of, temp_at
 
 OP_DATA = "unidirectional_sequence_lstm.UnidirectionalSequenceLstmOpData"
 _INPUT_COUNTS = (20, 24)
 _INPUT_TO_INPUT, _INPUT_TO_OUTPUT, _RECURRENT_TO_OUTPUT = 1, 4, 8
-_HIDDEN_STATE, _CELL_STATE, _FORGET_LAYER_NORM = 18, 19, 21
+_PROJECTION_WEIGHTS, _PROJECTION_BIAS, _HIDDEN_STATE, _CELL_STATE = 16, 17, 18, 19
+_WEIGHTS, _PEEPHOLES, _LAYER_NORMS = range(1, 9), range(9, 12), range(20, 24)
 _CHECKED_TOGETHER = (1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17)
 """The inputs that ``CheckInputTensorDimensions`` holds at once: weights, peepholes, biases, projection."""
+_BIASES = {12: "input", 13: "forget", 14: "cell", 15: "output"}
+_GATES = ((2, 6, 13), (3, 7, 14), (4, 8, 15), (1, 5, 12))
+"""Input weights, recurrent weights and bias of the forget, cell, output and input gate."""
+_HIDDEN = 4
+"""The intermediate that tells the quantization of what is projected."""
 
 
 def init(node: Node) -> Steps[object]:
@@ -33,39 +46,127 @@ def init(node: Node) -> Steps[object]:
 
 
 def prepare(node: Node) -> Steps[None]:
-    """``UnidirectionalSequenceLstmPrepare``.
-
-    Raises:
-        UnsupportedOpError: The weights or the input are not float32.
-    """
+    """``UnidirectionalSequenceLstmPrepare``."""
     k = Kernel(node, "unidirectional_sequence_lstm.cc")
     if len(node.inputs) not in _INPUT_COUNTS:
         raise fail(f"The LSTM Full kernel expects 20 or 24 inputs. Got {len(node.inputs)} inputs")
-    yield from k.free((yield from k.optional_input(_FORGET_LAYER_NORM)))
+    norm = yield from k.optional_input(_LAYER_NORMS[1])
+    yield from k.free(norm)
     k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
     source = k.require((yield from k.optional_input(0)), "input")
     to_output = k.require((yield from k.optional_input(_INPUT_TO_OUTPUT)), "input_to_output_weights")
     recurrent = k.require((yield from k.optional_input(_RECURRENT_TO_OUTPUT)), "recurrent_to_output_weights")
-    _ensure_float(node, source, to_output)
-    together = []
-    for position in _CHECKED_TOGETHER:
-        together.append((yield from k.optional_input(position)))
-    yield from k.free(*together)
+    yield from _checked_together(k, source.type, has_layer_norm=norm is not None)
     output = yield from k.optional_output(0)
     hidden = yield from k.input(_HIDDEN_STATE, "output_state")
     cell = yield from k.input(_CELL_STATE, "cell_state")
     to_input = yield from k.optional_input(_INPUT_TO_INPUT)
     time_major = int_option(node, "UnidirectionalSequenceLSTMOptions", "time_major")
-    gates = 3 if to_input is None else 4
-    yield Scratch(size_of(node, k.dim(source, 1 if time_major else 0) * k.dim(to_output, 0) * gates, 4), "gates")
+    batches, cells = k.dim(source, 1 if time_major else 0), k.dim(to_output, 0)
+    if source.type == TensorType.INT8:
+        yield from _integer(k, batches * cells, has_layer_norm=norm is not None)
+    else:
+        gates = 3 if to_input is None else 4
+        yield Scratch(size_of(node, batches * cells * gates, 4), "gates")
+        is_hybrid = source.type == TensorType.FLOAT32 and to_output.type in (TensorType.INT8, TensorType.UINT8)
+        if is_hybrid and not k.has("lstm_without_hybrid"):
+            yield from _hybrid(k, (source, hidden, cell), batches, cells, gates, k.dim(recurrent, 1))
     yield from k.free(source, to_output, recurrent, output, hidden, cell, to_input)
 
 
-def _ensure_float(node: Node, source: KernelTensor, weights: KernelTensor) -> None:
-    if not source.type == weights.type == TensorType.FLOAT32:
-        raise UnsupportedOpError(
-            f"{node.op} #{node.index}: of this kernel's time before 2023-02-02 only float32 is modelled",
-            op=node.op,
-            subgraph=node.subgraph_index,
-            node=node.index,
-        )
+def _checked_together(k: Kernel, type_: int, *, has_layer_norm: bool) -> Steps[None]:
+    """``CheckInputTensorDimensions``: the types of the biases; what a converter writes has the right shapes."""
+    positions = [*_CHECKED_TOGETHER, *(_LAYER_NORMS if has_layer_norm else ())]
+    tensors = dict(zip(positions, (yield from _inputs(k, positions)), strict=True))
+    for position, gate in _BIASES.items():
+        bias = tensors[position]
+        if bias is not None:
+            k.is_type(bias, TensorType.INT32 if type_ == TensorType.INT8 else TensorType.FLOAT32, f"{gate}_gate_bias")
+    yield from k.free(*tensors.values())
+
+
+def _inputs(k: Kernel, positions: Sequence[int]) -> Steps[list[KernelTensor | None]]:
+    """Take inputs of which some need not be there."""
+    tensors = []
+    for position in positions:
+        tensors.append((yield from k.optional_input(position)))
+    return tensors
+
+
+def _hybrid(
+    k: Kernel, tensors: tuple[KernelTensor, ...], batches: int, cells: int, gates: int, outputs: int
+) -> Steps[None]:
+    """Request what 8-bit weights with float32 inputs need: what is quantized, scales, sums of the weights' rows."""
+    yield from k.free(*(yield from _inputs(k, (*_WEIGHTS, *_PEEPHOLES, _PROJECTION_WEIGHTS))))
+    for tensor, name in zip(tensors, ("input", "output_state", "cell_state"), strict=True):
+        yield Scratch(size_of(k.node, flat_size(tensor), 1), f"{name}_quantized")
+    for name in ("scales", "input_scaling_factors", "output_state_scaling_factors", "product_scaling_factors"):
+        yield Scratch(size_of(k.node, batches, 4), name)
+    yield Scratch(size_of(k.node, cells, 4), "recovered_cell_weights")
+    yield Scratch(size_of(k.node, cells * batches, 4), "accum_scratch")
+    for name in ("input_zero_points", "output_state_zero_points"):
+        yield Scratch(size_of(k.node, batches, 4), name)
+    projection = yield from k.optional_input(_PROJECTION_WEIGHTS)
+    rows = 2 * gates + (-(-outputs // cells) if projection is not None else 0)
+    yield Persistent(size_of(k.node, rows * cells, 4), "row_sums")
+    yield from k.free(projection)
+
+
+def _integer(k: Kernel, states: int, *, has_layer_norm: bool) -> Steps[None]:
+    """Request what int8 needs: a refusal of its scales is printed and nothing else."""
+    k.ensure(len(k.node.operator.intermediates or ()) == 5, "num_intermediate_tensors == 5")
+    try:
+        yield from _quantized_params(k.within("PopulateQuantizedLstmParams8x8_16"), has_layer_norm=has_layer_norm)
+    except PrepareError as error:
+        if error.status == "abort":
+            raise
+        yield Log(error.device_message)
+    for i, element in enumerate((2, 2, 2, 2, 1) if k.has("lstm_int8_five_buffers") else (2, 2, 2, 2, 1, 4)):
+        yield Scratch(size_of(k.node, states, element), f"buffer{i}")
+    yield from _effective_biases(k.within("PopulatePrecomputedZPTimesWeightsWithBias"), has_layer_norm=has_layer_norm)
+
+
+def _quantized_params(k: Kernel, *, has_layer_norm: bool) -> Steps[None]:
+    """``PopulateQuantizedLstmParams8x8_16``: temps and checks."""
+    cell = yield from k.input(_CELL_STATE, "cell_state")
+    output = k.require((yield from k.optional_output(0)), "output_tensor")
+    for tensor, name in ((cell, "cell_state"), (output, "output_tensor")):
+        k.ensure(tensor.affine is not None, f"{name}->quantization.type != kTfLiteNoQuantization")
+    positions = (0, *_WEIGHTS, *_PEEPHOLES, *_LAYER_NORMS, _PROJECTION_WEIGHTS)
+    tensors = yield from _inputs(k, positions)
+    state = yield from k.input(_HIDDEN_STATE, "output_state")
+    for i in (*(range(_HIDDEN) if has_layer_norm else ()), _HIDDEN):
+        name = "hidden" if i == _HIDDEN else "intermediate"
+        intermediate = k.require((yield from temp_at(k.node.operator.intermediates, i)), name)
+        k.ensure(intermediate.affine is not None, f"{name}->quantization.type != kTfLiteNoQuantization")
+        yield from k.free(intermediate)
+    k.ensure(checked_log2(cell.scale) is not None, "CheckedLog2(cell_state->params.scale, &cell_scale)")
+    yield from k.free(cell, output, *tensors, state)
+
+
+def _effective_biases(k: Kernel, *, has_layer_norm: bool) -> Steps[None]:
+    """``PopulatePrecomputedZPTimesWeightsWithBias``: a row of int32 for each weights tensor that is there."""
+    source = k.require((yield from k.optional_input(0)), "input")
+    state = yield from k.input(_HIDDEN_STATE, "output_state")
+    positions = (*_WEIGHTS, _PROJECTION_WEIGHTS, _PROJECTION_BIAS)
+    tensors = dict(zip(positions, (yield from _inputs(k, positions)), strict=True))
+    hidden = k.require((yield from temp_at(k.node.operator.intermediates, _HIDDEN)), "intermediate")
+    k.ensure(hidden.affine is not None, "intermediate->quantization.type != kTfLiteNoQuantization")
+    biases = []
+    for input_weights, recurrent_weights, position in _GATES:
+        bias = None if has_layer_norm else (yield from k.optional_input(position))
+        biases.append(bias)
+        yield from _effective_bias(k, tensors[input_weights], bias, source.zero_point)
+        yield from _effective_bias(k, tensors[recurrent_weights], None, state.zero_point)
+    yield from _effective_bias(k, tensors[_PROJECTION_WEIGHTS], tensors[_PROJECTION_BIAS], hidden.zero_point)
+    yield from k.free(source, state, *tensors.values(), *biases, hidden)
+
+
+def _effective_bias(k: Kernel, weights: KernelTensor | None, bias: KernelTensor | None, zero_point: int) -> Steps[None]:
+    """``PrecomputeZeroPointTimesWeightWithBias``, which reads the bias, and the weights unless the zero point is 0."""
+    if weights is None:
+        return
+    k.ensure_eq(len(weights.shape), 2, "weight_shape.DimensionsCount()", "2")
+    yield Persistent(size_of(k.node, weights.shape[0], 4), "effective_bias")
+    k.check(bias is None or bias.is_constant, "bias != nullptr")
+    k.check(zero_point == 0 or weights.is_constant, "weight != nullptr")

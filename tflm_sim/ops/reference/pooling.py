@@ -19,7 +19,7 @@ from tflm_sim.ops.reference.window import output_size
 from tflm_sim.ops.requests import KernelTensor, Log, Steps
 from tflm_sim.ops.roles import fail, op_data, writable_dims
 
-_TABLE = "Pool2DOptions"
+TABLE = "Pool2DOptions"
 
 
 def _pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
@@ -36,7 +36,7 @@ def _quantized(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[N
     same_zero_point = source.zero_point == output.zero_point
     k.ensure(same_zero_point, "input->params.zero_point == output->params.zero_point")
     try:
-        check_activation_range(k.node, fused_activation(k.node, _TABLE), output.type, output.scale)
+        check_activation_range(k.node, fused_activation(k.node, TABLE), output.type, output.scale)
     except PrepareError as error:
         yield Log(error.device_message)
 
@@ -63,8 +63,8 @@ def _output_size(node: Node, height: int, width: int) -> tuple[int, int]:
 
 def _windowed_size(node: Node, size: int, axis: str, filter_name: str) -> int | None:
     """Return how many positions the window has along an axis, None when the options make it impossible."""
-    stride, window = int_option(node, _TABLE, f"stride_{axis}"), int_option(node, _TABLE, filter_name)
-    return output_size(option(node, _TABLE, "padding"), image=size, window=window, stride=stride)
+    stride, window = int_option(node, TABLE, f"stride_{axis}"), int_option(node, TABLE, filter_name)
+    return output_size(option(node, TABLE, "padding"), image=size, window=window, stride=stride)
 
 
 MODELS: tuple[OpModel, ...] = (

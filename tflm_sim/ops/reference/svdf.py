@@ -2,7 +2,7 @@
 
 Inputs: input [batch, input_size], weights_feature [filters, input_size], weights_time [filters, memory], bias [units],
 activation_state [batch, memory * filters]. Output: [batch, units]; filters = units * rank. The bias is optional in name
-only: without one the device halts.
+only: without one the device halts (since 2022 also in float32).
 
 Source: tensorflow/lite/micro/kernels/svdf_common.cc @ 90b983c.
 """
@@ -49,12 +49,18 @@ def _prepare(node: Node) -> Steps[None]:
     yield from svdf_prepare(Kernel(node, "svdf_common.cc"))
 
 
-def svdf_prepare(k: Kernel, kernel_sums: Callable[[Kernel, KernelTensor], Steps[None]] | None = None) -> Steps[None]:
+def svdf_prepare(
+    k: Kernel,
+    kernel_sums: Callable[[Kernel, KernelTensor], Steps[None]] | None = None,
+    *,
+    int8_state: str = "svdf_state_zero_point",
+) -> Steps[None]:
     """Run ``PrepareSvdf`` of a kernel library.
 
     Args:
         k: The operator in the library's file.
         kernel_sums: What the int8 kernel of another library asks for at the end, given weights_feature.
+        int8_state: The change since which weights_time and the state may be int8.
     """
     source = yield from k.input(0)
     weights_feature = yield from k.input(1, "weights_feature")
@@ -72,7 +78,7 @@ def svdf_prepare(k: Kernel, kernel_sums: Callable[[Kernel, KernelTensor], Steps[
     k.ensure_eq(len(k.node.inputs), 5, "node->inputs->size", "5")
     k.op_data()
     if source.type == _INT8:
-        _check_int8(k, tensors, output)
+        _check_int8(k, tensors, output, int8_state)
     else:
         _check_float(k, tensors, output)
     yield Scratch(size_of(k.node, sizes.batch * sizes.filters, 4), "scratch")
@@ -81,7 +87,7 @@ def svdf_prepare(k: Kernel, kernel_sums: Callable[[Kernel, KernelTensor], Steps[
         if kernel_sums is not None:
             yield from kernel_sums(k, weights_feature)
     yield from k.free(source, weights_feature, weights_time, state, output)
-    yield from k.free(k.require(bias, "bias"))
+    yield from k.free(k.require(bias, "bias") if k.has("temps_are_freed") else bias)
 
 
 def _sizes(k: Kernel, tensors: _Tensors) -> _Sizes:
@@ -117,11 +123,11 @@ def _ensure_dims(k: Kernel, tensor: KernelTensor, name: str, **sizes: int) -> No
         k.ensure_eq(k.dim(tensor, axis), size, f"{name}->dims->data[{axis}]", size_name)
 
 
-def _check_int8(k: Kernel, tensors: _Tensors, output: KernelTensor) -> None:
+def _check_int8(k: Kernel, tensors: _Tensors, output: KernelTensor, int8_state: str) -> None:
     state = tensors.activation_state
     k.is_c_type(tensors.weights_feature, _INT8, "weights_feature")
     for tensor, name in ((tensors.weights_time, "weights_time"), (state, "activation_state")):
-        if not k.has("svdf_state_zero_point"):
+        if not k.has(int8_state):
             k.is_c_type(tensor, _INT16, name)
             continue
         text = f"({name}->type == kTfLiteInt16) || ({name}->type == kTfLiteInt8)"

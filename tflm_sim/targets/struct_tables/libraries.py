@@ -41,8 +41,8 @@ struct cmsis_nn/depthwise_conv.OpData { OpDataConv reference_op_data; int buffer
 // tensorflow/lite/micro/kernels/cmsis_nn/fully_connected.cc
 struct cmsis_nn/fully_connected.OpData {  // :35
   OpDataFullyConnected reference_op_data; [[fc_per_channel]] int buffer_conv_1x1_idx;
-  [[!fc_per_channel]] void *per_channel_output_multiplier, *per_channel_output_shift;
-  int buffer_idx; [[cmsis_keeps_sums]] void *kernel_sums; int32_t batches, accum_depth, output_depth;
+  [[cmsis_fc_1x1 && !fc_per_channel]] void *per_channel_output_multiplier, *per_channel_output_shift;
+  int buffer_idx; [[cmsis_keeps_sums]] void *kernel_sums; [[fc_hybrid]] int32_t batches, accum_depth, output_depth;
 };
 
 // tensorflow/lite/micro/kernels/cmsis_nn/pooling.cc
@@ -55,7 +55,8 @@ struct cmsis_nn/softmax.CMSISNNSoftmaxParams { SoftmaxParams softmax_params; int
 struct cmsis_nn/svdf.CmsisNnOpDataSvdf {  // :34
   int32_t effective_scale_1_a, effective_scale_2_a;
   int effective_scale_1_b, effective_scale_2_b, scratch_tensor_index, scratch_output_tensor_index,
-  input_zero_point, output_zero_point, activation_state_zero_point; [[cmsis_keeps_sums]] void *kernel_sums;
+  input_zero_point, output_zero_point; [[cmsis_svdf_int8]] int activation_state_zero_point;
+  [[cmsis_keeps_sums]] void *kernel_sums;
 };
 
 // tensorflow/lite/micro/kernels/cmsis_nn/transpose_conv.cc

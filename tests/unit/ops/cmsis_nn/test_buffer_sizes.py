@@ -224,3 +224,36 @@ def test_int16_convolutions_were_fast_for_few_products_only():
     window = UNPADDED, dims(8, 8, 32), dims(4, 4, 32), dims(5, 5, 5)  # 512 products
     assert BUFFER_SIZES["6cc31fb"].arm_convolve_wrapper_s16_get_buffer_size("dsp", *window) == 0
     assert BUFFER_SIZES["8492d82"].arm_convolve_wrapper_s16_get_buffer_size("dsp", *window) == 2 * 512 * 2
+
+
+@pytest.mark.parametrize(
+    ("version", "scalar", "dsp", "mve"),
+    [
+        # Columns of 3 * 3 * 3 = 27 elements: two of int16, or four of 32 bytes (whole vectors).
+        ("0d7e4fa", 0, 2 * 27 * 2, 2 * 27 * 2),
+        ("bff2857", 0, 2 * 27 * 2, 4 * 32),
+        ("977abe9", 2 * 27 * 2, 2 * 27 * 2, 4 * 32),
+    ],
+)
+def test_convolutions_in_cmsis_5(version, scalar, dsp, mve):
+    size_of = BUFFER_SIZES[version].arm_convolve_wrapper_s8_get_buffer_size
+    assert [size_of(isa, *ODD) for isa in ("scalar", "dsp", "mve")] == [scalar, dsp, mve]
+    assert size_of("mve", *ROW) == 0
+
+
+def test_a_pointwise_convolution_wanted_channels_in_fours_until_october_2022():
+    layer = UNPADDED, dims(8, 8, 6), dims(1, 1, 6), dims(8, 8, 5)
+    assert BUFFER_SIZES["6a18a74"].arm_convolve_wrapper_s8_get_buffer_size("dsp", *layer) == 2 * 6 * 2
+    assert OLD.arm_convolve_wrapper_s8_get_buffer_size("dsp", *layer) == 0
+
+
+def test_depthwise_convolutions_in_cmsis_5():
+    def size(version, isa, *, batches=1, dilation=ONE):
+        layer = DwConvParams(1, ONE, ONE, dilation), dims(8, 8, 64, n=batches), dims(3, 3, 64)
+        size_of = BUFFER_SIZES[version].arm_depthwise_conv_wrapper_s8_get_buffer_size
+        return size_of(isa, *layer, dims(8, 8, 64, n=batches))
+
+    column = 64 * 3 * 3
+    assert [size("6a18a74", isa) for isa in ("scalar", "dsp", "mve")] == [0, column * 2, 2 * column * 2 + 4]
+    assert [size(version, "dsp", batches=2) for version in ("59d6249", "c43379b")] == [column * 2, 0]
+    assert [size(version, "dsp", dilation=Tile(2, 2)) for version in ("bff2857", "977abe9")] == [column * 2, 0]

@@ -1,4 +1,4 @@
-"""What TFLM's CMSIS-NN kernels asked for between October 2022 and today, request by request."""
+"""What TFLM's CMSIS-NN kernels asked for between April 2021 and today, request by request."""
 
 from __future__ import annotations
 
@@ -156,3 +156,80 @@ def test_an_lstm_of_2023_refuses_what_its_scales_do_not_fit(kernel):
     assert bench.refusal().endswith(" cell_scale <= -9 was not true.")
     without = of(kernel, "UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, outputs, "2023-04-10")
     assert without.refusal().startswith("halts: ")
+
+
+PAIR_OF_INT16 = ((1, 8, 8, 4), T.INT16, {"scale": 0.5}), ((1, 8, 8, 6), T.INT16, {"scale": 0.5})
+WEIGHTS = ((6, 3, 3, 4), T.INT8, {"scale": 0.1})
+STEPS = {"padding": 0, "stride_w": 1, "stride_h": 1}
+
+
+@pytest.mark.parametrize(("day", "arrays"), [("2021-06-07", 2), ("2021-06-08", 0), ("2026-08-01", 0)])
+@pytest.mark.parametrize("op", ["CONV_2D", "DEPTHWISE_CONV_2D"])
+def test_float_convolutions_had_arrays_until_june_2021(kernel, op, day, arrays):
+    window = (6, 3, 3, 4) if op == "CONV_2D" else (1, 3, 3, 6)
+    inputs = [((1, 8, 8, 4), T.FLOAT32), (window, T.FLOAT32), ((6,), T.FLOAT32)]
+    bench = of(kernel, op, inputs, [((1, 8, 8, 6), T.FLOAT32)], day=day, options=STEPS)
+    assert len(requests(bench)) == arrays
+
+
+def test_a_convolution_of_int16_came_in_march_2022(kernel):
+    source, output = PAIR_OF_INT16
+    inputs = [source, WEIGHTS, ((6,), T.INT64)]
+    before = of(kernel, "CONV_2D", inputs, [output], day="2022-03-28", target="cortex-m4", options=STEPS)
+    assert before.refusal().startswith("halts: ")  # It writes into arrays that it has not asked for.
+    # Six channels of int32, twice; two columns of 3 * 3 * 4 int16.
+    lines = requests(of(kernel, "CONV_2D", inputs, [output], "2022-03-29", target="cortex-m4", options=STEPS))
+    assert [line.split()[1] for line in lines] == ["24", "24", "144"]
+
+
+def test_softmax_had_the_reference_prepare_until_may_2022(kernel):
+    tensor = ((1, 10), T.FLOAT32)
+    assert of(kernel, "SOFTMAX", [tensor], [tensor], day="2022-05-12").init() == ["persistent 56 SoftmaxParams"]
+    own = of(kernel, "SOFTMAX", [tensor], [tensor], day="2022-05-13")
+    assert own.init() == ["persistent 64 cmsis_nn/softmax.CMSISNNSoftmaxParams"]
+
+
+@pytest.mark.parametrize(("day", "size"), [("2022-05-08", 32), ("2022-05-09", 36), ("2023-09-19", 40)])
+def test_svdf_grew_by_a_zero_point_and_by_sums(kernel, day, size):
+    tensor = ((1, 10), T.FLOAT32)
+    bench = of(kernel, "SVDF", [tensor], [tensor], day=day)
+    assert bench.init() == [f"persistent {size} cmsis_nn/svdf.CmsisNnOpDataSvdf"]
+
+
+@pytest.mark.parametrize(
+    ("day", "size"),
+    # OpDataFullyConnected of 32 bytes and an index; two pointers; three sizes.
+    [("2022-02-14", 36), ("2022-02-15", 44), ("2022-05-11", 56)],
+)
+def test_fully_connected_grew(kernel, day, size):
+    inputs = [((1, 32), T.INT8), ((10, 32), T.INT8)]
+    bench = of(kernel, "FULLY_CONNECTED", inputs, [((1, 10), T.INT8)], day=day)
+    assert bench.init() == [f"persistent {size} cmsis_nn/fully_connected.OpData"]
+
+
+def test_fully_connected_had_two_dimensions_until_february_2022(kernel):
+    def layer(day):
+        types = [((1, 4, 32), T.INT8, {"scale": 0.5}), ((10, 32), T.INT8, {"scale": 0.1})]
+        types.append(((10,), T.INT32, {"scale": 0.05}))
+        return of(kernel, "FULLY_CONNECTED", types, [((1, 4, 10), T.INT8, {"scale": 0.5})], day=day)
+
+    assert layer("2022-02-14").refusal().startswith("halts: ")
+    assert [line.split()[1] for line in requests(layer("2022-02-15"))] == ["40", "40"]
+
+
+@pytest.mark.parametrize(("day", "file"), [("2021-11-08", "cmsis_nn/mul.cc:61"), ("2021-11-09", "mul_common.cc:47")])
+def test_mul_stands_in_the_common_file_since_november_2021(kernel, day, file):
+    tensor = ((4,), T.INT8, {"scale": 0.5})
+    bench = of(kernel, "MUL", [tensor, tensor, tensor], [tensor], day=day)
+    said = "NumInputs(node) != 2 (3 != 2)"
+    assert bench.refusal().endswith(said)
+    assert ("cmsis_nn" in bench.refusal()) == ("cmsis_nn" in file)
+
+
+@pytest.mark.parametrize("day", ["2021-06-20", "2021-06-22"])
+def test_average_pooling_took_its_tensors_once_in_a_prepare_of_its_own(kernel, day):
+    pool = STEPS | {"filter_width": 2, "filter_height": 2}
+    tensors = [((1, 8, 8, 4), T.INT8, {"scale": 0.5}), ((1, 7, 7, 4), T.INT8, {"scale": 0.5})]
+    lines = of(kernel, "AVERAGE_POOL_2D", tensors[:1], tensors[1:], day, target="cortex-m4", options=pool).prepare()
+    assert lines.count("temp 0") == (1 if day == "2021-06-20" else 2)
+    assert lines.count("scratch 16 avgpool") == 1
