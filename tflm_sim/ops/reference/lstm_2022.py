@@ -47,7 +47,7 @@ def init(node: Node) -> Steps[object]:
 
 def prepare(node: Node) -> Steps[None]:
     """``UnidirectionalSequenceLstmPrepare``."""
-    k = Kernel(node, "unidirectional_sequence_lstm.cc")
+    k = Kernel(node, "unidirectional_sequence_lstm.cc", "UnidirectionalSequenceLstmPrepare")
     if len(node.inputs) not in _INPUT_COUNTS:
         raise fail(f"The LSTM Full kernel expects 20 or 24 inputs. Got {len(node.inputs)} inputs")
     norm = yield from k.optional_input(_LAYER_NORMS[1])
@@ -56,7 +56,7 @@ def prepare(node: Node) -> Steps[None]:
     source = k.require((yield from k.optional_input(0)), "input")
     to_output = k.require((yield from k.optional_input(_INPUT_TO_OUTPUT)), "input_to_output_weights")
     recurrent = k.require((yield from k.optional_input(_RECURRENT_TO_OUTPUT)), "recurrent_to_output_weights")
-    yield from _checked_together(k, source.type, has_layer_norm=norm is not None)
+    yield from _checked_together(k.within("CheckInputTensorDimensions"), source.type, has_layer_norm=norm is not None)
     output = yield from k.optional_output(0)
     hidden = yield from k.input(_HIDDEN_STATE, "output_state")
     cell = yield from k.input(_CELL_STATE, "cell_state")
@@ -166,6 +166,7 @@ def _effective_bias(k: Kernel, weights: KernelTensor | None, bias: KernelTensor 
     """``PrecomputeZeroPointTimesWeightWithBias``, which reads the bias, and the weights unless the zero point is 0."""
     if weights is None:
         return
+    k = k.within("PrecomputeZeroPointTimesWeightWithBias")
     k.ensure_eq(len(weights.shape), 2, "weight_shape.DimensionsCount()", "2")
     yield Persistent(size_of(k.node, weights.shape[0], 4), "effective_bias")
     k.check(bias is None or bias.is_constant, "bias != nullptr")
