@@ -24,13 +24,12 @@ from tflm_sim.cli.sweep import SweepDifference, SweepDocument
 from tflm_sim.cli.targets import TargetRow
 from tflm_sim.documents import Json
 from tflm_sim.lite.answer import LiteDocument
-from tflm_sim.lite.flex import FlexOp
 from tflm_sim.report.difference import Difference
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
 from tflm_sim.report.firmware import FirmwareDocument
 from tflm_sim.report.lifetimes import LifetimesDocument
 from tflm_sim.report.lite_difference import LiteDifference
-from tflm_sim.report.lite_text import GpuDocument
+from tflm_sim.report.lite_text import FlexDocument, GpuDocument
 from tflm_sim.report.picture_document import PictureDocument
 from tflm_sim.report.plan import PlanDocument
 from tflm_sim.report.shrunk import ShrunkDocument
@@ -52,7 +51,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "firmware": (FirmwareDocument,),
     "libraries": (tuple[LibraryRow, ...],),
     "lifetimes": (LifetimesDocument,),
-    "lite": (LiteDocument, GpuDocument, tuple[FlexOp, ...]),
+    "lite": (LiteDocument, GpuDocument, FlexDocument),
     "monitor": (EventDocument,),
     "ops": (tuple[OperatorRow, ...],),
     "plan": (PlanDocument,),

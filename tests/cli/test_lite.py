@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+import tflm_sim
 from tflm_sim import sample_path
 from tflm_sim.cli import main
 from tflm_sim.model.build import ModelBuilder
@@ -102,6 +103,15 @@ def test_the_plan_is_drawn(convolution, tmp_path, capsys):
         (("--resize", "q=1,2"), "no input is called 'q'; there is 'image'"),
         (("--resize", "image=a"), "a shape is numbers with commas"),
         (("--threads", "0"), "at least 1"),
+        (("--resize", "image"), "an input's name or number, =, and a shape"),
+        (("--resize", "image=1,-96,96,3"), "a shape is numbers with commas"),
+        (("--resize", "image=1,2147483648"), "a shape is numbers with commas"),
+        (("--target", "nope"), "unknown target 'nope'"),
+        (("--delegate", "xnnpack"), "it is not modelled"),
+        (("--delegate", "gpu", "--map"), "--delegate says what a delegate takes"),
+        (("--delegate", "flex", "--jsonl"), "--delegate says what a delegate takes"),
+        (("--half",), "--half goes with --delegate gpu"),
+        (("--delegate", "flex", "--storage", "bhwc"), "--storage goes with --delegate gpu"),
         (("-o", "phone.txt"), "ends in .html, .svg, .png or .json"),
     ],
 )
@@ -127,3 +137,38 @@ def test_diff_compares_two_answers(convolution, tmp_path, capsys):
 def test_delegates_are_asked(convolution, form, shown, capsys):
     code, out = answer(capsys, convolution, "--delegate", form)
     assert (code, shown in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--json",),
+        ("--jsonl",),
+        ("--map",),
+        ("-o", "{}"),
+        ("--delegate", "gpu"),
+        ("--delegate", "gpu", "--json"),
+        ("--delegate", "flex"),
+        ("--delegate", "flex", "--json"),
+        ("--jsonl", "--resize", "x=1,8,8"),  # refused
+    ],
+)
+def test_every_answer_says_that_xnnpack_is_left_out(arguments, convolution, tmp_path, capsys):
+    for suffix in ("html", "svg", "json") if "-o" in arguments else ("",):
+        target = tmp_path / f"phone.{suffix}"
+        assert main(["lite", convolution, *(text.format(target) for text in arguments)]) in (0, 4)
+        printed = capsys.readouterr()
+        assert "XNNPACK" in printed.out + printed.err
+        assert not suffix or "without the XNNPACK delegate" in target.read_text()
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_difference_says_that_xnnpack_is_left_out(form, convolution, capsys):
+    assert main(["diff", "--lite", convolution, convolution, *form]) == 0
+    assert "left out: the XNNPACK delegate" in capsys.readouterr().out
+
+
+def test_in_python_an_answer_says_what_it_leaves_out(convolution):
+    answer = tflm_sim.lite_allocated(tflm_sim.load(convolution), tflm_sim.LiteSettings())
+    assert answer.left_out[0].startswith("left out: the XNNPACK delegate")

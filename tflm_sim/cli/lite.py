@@ -37,11 +37,19 @@ tflm-sim lite model.tflite -o phone.html
 tflm-sim lite *.tflite --jsonl > phones.jsonl
 tflm-sim lite *.tflite --jsonl --double-batch
 """
+EXITS = {
+    1: "--delegate flex: an operator is on no list, or contradicts itself",
+    4: "the mobile runtime refuses the model",
+}
+_MOST_THREADS = 2**31 - 1
+_LARGEST_SIZE = 2**31 - 1
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "lite", "print what the mobile runtime (LiteRT) allocates for a model", EXAMPLES)
+    parser = add_verb(
+        subparsers, "lite", "print what the mobile runtime (LiteRT) allocates for a model", EXAMPLES, exits=EXITS
+    )
     parser.add_argument("models", nargs="+", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument("--kernels", choices=("optimized", "reference"), default="optimized", help="registered kernels")
     parser.add_argument("--preserve-all", action="store_true", help="no tensor gives its bytes to another")
@@ -74,15 +82,10 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where the runtime refuses a model."""
-    if args.threads < 1:
-        raise UsageError(f"--threads {args.threads}: at least 1")
+    _refuse_contradictions(args)
     settings = LiteSettings(args.kernels, args.preserve_all, args.threads)
     if args.jsonl:
         return _jsonl(args, settings)
-    if args.delegate == "xnnpack":
-        raise UsageError("--delegate xnnpack: it is not modelled; every figure is that of an interpreter without it")
-    if (args.json or args.output) and len(args.models) > 1:
-        raise UsageError("one model at a time; use --jsonl for several")
     code = 0
     for position, name in enumerate(args.models):
         model = load(name, strict=False)
@@ -97,14 +100,34 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
+def _refuse_contradictions(args: argparse.Namespace) -> None:
+    is_drawn = args.jsonl or args.map or args.output
+    for is_wrong, sentence in (
+        (not 1 <= args.threads <= _MOST_THREADS, f"--threads {args.threads}: at least 1, at most {_MOST_THREADS:,}"),
+        (
+            args.delegate == "xnnpack",
+            "--delegate xnnpack: it is not modelled; every figure is that of an interpreter without it",
+        ),
+        (args.delegate and is_drawn, "--delegate says what a delegate takes, as text or with --json; it draws nothing"),
+        (args.delegate != "gpu" and args.half, "--half goes with --delegate gpu"),
+        (args.delegate != "gpu" and args.storage != "buffer", "--storage goes with --delegate gpu"),
+        ((args.json or args.output) and len(args.models) > 1, "one model at a time; use --jsonl for several"),
+    ):
+        if is_wrong:
+            raise UsageError(sentence)
+    from tflm_sim.targets.presets import preset
+
+    preset(args.target)
+
+
 def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
     """Say what a delegate would take; 1 is for Flex operators that are on no list or contradict themselves."""
-    from tflm_sim.report.lite_text import flex_lines, gpu_document, gpu_lines
+    from tflm_sim.report.lite_text import flex_document, flex_lines, gpu_document, gpu_lines
 
     if args.delegate == "flex":
-        ops = flex_ops(model)
+        ops = flex_document(flex_ops(model))
         say_json(ops) if args.json else say(*flex_lines(ops))
-        return 1 if any(op.fault or not op.library for op in ops) else 0
+        return 1 if any(op.fault or not op.library for op in ops.operators) else 0
     if not answer.subgraphs:
         raise SimulatedFailure("".join(answer.reports).strip())
     subgraph = answer.subgraphs[0]
@@ -171,7 +194,7 @@ def picture_answer(answer: Answer) -> str:
 
     document = subgraph_document(answer.subgraphs[0])
     spans = format_size(document.arena_rw_span), format_size(document.persistent_span)
-    return f"arena {spans[0]}, persistent {spans[1]}"
+    return f"arena {spans[0]}, persistent {spans[1]}; without the XNNPACK delegate"
 
 
 def _on_micro(model: Model, target: str) -> str:
@@ -197,7 +220,9 @@ def _answer(model: Model, settings: LiteSettings, args: argparse.Namespace) -> A
 
 def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
     """Return the input and the shape that ``NAME=SHAPE`` names."""
-    name, _, shape = text.rpartition("=")
+    name, equals, shape = text.rpartition("=")
+    if not equals:
+        raise UsageError(f"--resize {text}: an input's name or number, =, and a shape: input=1,96,96,3")
     tensors = model.subgraphs[0].tensors
     inputs = [index for index in model.subgraphs[0].inputs or () if 0 <= index < len(tensors)]
     found = [index for index in inputs if tensors[index].name == name]
@@ -206,11 +231,10 @@ def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
     if not found:
         names = ", ".join(repr(tensors[index].name) for index in inputs)
         raise UsageError(f"--resize {text}: no input is called {name!r}; there is {names}")
-    try:
-        sizes = tuple(int(size) for size in shape.replace("x", ",").split(",") if size)
-    except ValueError as error:
-        raise UsageError(f"--resize {text}: a shape is numbers with commas, 1,96,96,3") from error
-    return found[0], sizes
+    sizes = shape.replace("x", ",").split(",") if shape else []
+    if not all(size.isdecimal() and int(size) <= _LARGEST_SIZE for size in sizes):
+        raise UsageError(f"--resize {text}: a shape is numbers with commas, 1,96,96,3")
+    return found[0], tuple(map(int, sizes))
 
 
 def _jsonl(args: argparse.Namespace, settings: LiteSettings) -> int:

@@ -54,11 +54,13 @@ class Answer:
         interpreter: The runtime's state; None when it refuses the model.
         status: "ok", or "error" once the last step failed.
         reports: All that the runtime told until now.
+        left_out: What no figure of it counts.
     """
 
     interpreter: Interpreter | None
     status: str = "ok"
     reports: list[str] = field(default_factory=list)
+    left_out: tuple[str, ...] = LEFT_OUT
 
     @property
     def subgraphs(self) -> tuple[Subgraph, ...]:
@@ -171,7 +173,7 @@ class LiteDocument:
     errors: tuple[str, ...]
     subgraphs: tuple[SubgraphDocument, ...]
     not_modelled: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
-    left_out: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    left_out: tuple[str, ...] = LEFT_OUT
 
 
 def machine_document(path: str, answer: Answer) -> LiteDocument:
@@ -183,7 +185,7 @@ def machine_document(path: str, answer: Answer) -> LiteDocument:
         errors=tuple(answer.reports) if answer.status == "error" else (),
         subgraphs=tuple(map(subgraph_document, answer.subgraphs)),
         not_modelled=tuple(unmodelled(answer)),
-        left_out=LEFT_OUT,
+        left_out=answer.left_out,
     )
 
 

@@ -48,12 +48,14 @@ class LiteDifference:
 
     Attributes:
         growth_bytes: Of all arenas of all subgraphs.
+        left_out: What no answer counts.
     """
 
     before: LiteSide
     after: LiteSide
     figures: tuple[LiteFigureChange, ...]
     growth_bytes: int
+    left_out: tuple[str, ...]
 
 
 def read_lite_document(path: str) -> LiteDocument:
@@ -75,6 +77,7 @@ def lite_difference(before: LiteDocument, after: LiteDocument) -> LiteDifference
         after=LiteSide(after.model, after.status, after.errors),
         figures=tuple(_changes(before, after)),
         growth_bytes=_span(after) - _span(before),
+        left_out=LEFT_OUT,
     )
 
 
@@ -114,7 +117,7 @@ def lite_difference_lines(document: LiteDifference) -> list[str]:
         for row in document.figures
         if row.change or row.figure == "arena_rw_span"
     ]
-    return [*lines, "", *table_lines([("before", "after", "change", "figure"), *body]), "", *LEFT_OUT]
+    return [*lines, "", *table_lines([("before", "after", "change", "figure"), *body]), "", *document.left_out]
 
 
 def _title(row: LiteFigureChange) -> str:

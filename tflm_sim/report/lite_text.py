@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
 from tflm_sim.documents import Count, OneOf
@@ -28,7 +28,7 @@ def lite_lines(title: str, answer: Answer) -> list[str]:
         lines += ["the runtime refuses it:", *(f"  {printable(text.strip(), 500)}" for text in answer.reports)]
     for summary in summaries(answer) if answer.status == "ok" else ():
         lines += ["", *_summary(summary)]
-    return [*lines, "", *LEFT_OUT]
+    return [*lines, "", *answer.left_out]
 
 
 def _summary(summary: Summary) -> Iterator[str]:
@@ -85,6 +85,7 @@ class GpuDocument:
         nodes: Those that it takes.
         on_the_cpu: Why it leaves the others.
         tensors: Those that share memory.
+        left_out: What no answer counts.
     """
 
     delegate: Literal["gpu"]
@@ -96,6 +97,7 @@ class GpuDocument:
     tensors: tuple[Count, ...]
     strategies: tuple[StrategyRow, ...]
     note: str
+    left_out: tuple[str, ...]
 
 
 def gpu_document(subgraph: Subgraph, what: Taken, storage: Storage, element_bytes: int) -> GpuDocument:
@@ -111,6 +113,7 @@ def gpu_document(subgraph: Subgraph, what: Taken, storage: Storage, element_byte
         tensors=tuple(index for index, _, _ in what.records),
         strategies=tuple(StrategyRow(row.strategy, row.objects, row.bytes, row.offsets_bytes) for row in rows),
         note=_NOTE,
+        left_out=LEFT_OUT,
     )
 
 
@@ -123,21 +126,40 @@ def gpu_lines(document: GpuDocument) -> list[str]:
         lines.append(f"  on the CPU: {', '.join(printable(name, 60) for name in document.on_the_cpu)}")
     rows = [(row.strategy, *map(_shown, (row.objects, row.bytes, row.block_bytes))) for row in document.strategies]
     head = ("strategy", "objects", f"bytes, {precision}", "as one block")
-    return [*lines, "", *table_lines([head, *rows]), "", document.note]
+    return [*lines, "", *table_lines([head, *rows]), "", document.note, *document.left_out]
 
 
 def _shown(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def flex_lines(ops: list[FlexOp]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class FlexDocument:
+    """The operators of TensorFlow in a model.
+
+    Attributes:
+        left_out: What no answer counts.
+    """
+
+    delegate: Literal["flex"]
+    operators: tuple[FlexOp, ...]
+    left_out: tuple[str, ...]
+
+
+def flex_document(ops: Sequence[FlexOp]) -> FlexDocument:
+    """Return the operators of TensorFlow as a document."""
+    return FlexDocument("flex", tuple(ops), LEFT_OUT)
+
+
+def flex_lines(document: FlexDocument) -> list[str]:
     """Return the operators of TensorFlow as lines."""
+    ops = document.operators
     if not ops:
-        return ["no operator of TensorFlow: the Flex delegate is not needed"]
+        return ["no operator of TensorFlow: the Flex delegate is not needed", *document.left_out]
     lines = [f"{len(ops)} operators of TensorFlow: the runtime needs the Flex delegate (SELECT_TF_OPS)"]
     for op in ops:
         whence = f"in {op.library}" if op.library else _UNLISTED
         fault = f": {printable(op.fault, 200)}" if op.fault else ""
         place = f"subgraph {op.subgraph}, node {op.node}"
         lines.append(f"  {place}: {FLEX_PREFIX}{printable(op.name, 80)}, {whence}{fault}")
-    return lines
+    return [*lines, "", *document.left_out]
