@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.lite.answer import LiteSettings, allocated, subgraph_document
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
+from tflm_sim.report.lite_picture import lite_pictures
 from tflm_sim.report.picture import Picture, is_tail
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
@@ -301,3 +303,17 @@ def test_a_failing_arena_says_so_on_top(page: Any) -> None:
     assert picture.failure in page.text("#banner")
     page.press("\ue010")
     assert "AllocateTensors() fails" in page.text("#event")
+
+
+def test_a_phones_page_has_its_own_figures_and_says_that_xnnpack_is_left_out(page: Any) -> None:
+    settings = LiteSettings()
+    answer = allocated(load(sample_path("streaming")), settings)
+    page.open(lite_pictures("streaming", answer, settings)[:1])
+    titles = page.js("[...document.querySelectorAll('dt')].map(each => each.textContent)")
+    assert titles[:3] == ["both arenas", "arena", "persistent arena"]
+    values = page.js("[...document.querySelectorAll('[data-figure]')].map(each => Number(each.dataset.value))")
+    span = subgraph_document(answer.subgraphs[0])
+    assert values == [span.arena_rw_span + span.persistent_span, span.arena_rw_span, span.persistent_span]
+    shown = page.js("document.body.innerText")
+    assert "without the XNNPACK delegate" in shown
+    assert "The XNNPACK delegate, which apps get by default, is left out" in shown

@@ -7,8 +7,18 @@ const STAGES = {
 };
 const MOST_ROWS = 300;
 
+// The mobile runtime has a name and none of TFLM's settings.
+const isOnPhone = ({ size }) => !size.target.runtime;
+
 function figureRows(view) {
   const { size } = view;
+  if (isOnPhone(view)) {
+    return [
+      ["smallest_arena_bytes", "both arenas", size.smallest_arena_bytes],
+      ["head_bytes", "arena", size.head_bytes],
+      ["tail_bytes", "persistent arena", size.tail_bytes],
+    ];
+  }
   const split = size.smallest_split_arenas_bytes;
   const answer = split
     ? [["smallest_split_persistent", "smallest persistent arena", split.persistent], ["smallest_split_non_persistent", "smallest non-persistent arena", split.non_persistent]]
@@ -116,7 +126,10 @@ function shrinkPanel(app) {
   if (report.log && report.log.length) parts.push(make("h3", {}, "The device prints"), make("p", {}, make("code", {}, report.log.map((line) => printable(line, 200)).join(" ⏎ "))));
   if (limits.length) parts.push(...limitParts(app, view));
   if (view.remedies.length) parts.push(...remedyParts(app, view));
-  if (!parts.length) parts.push(make("p", { class: "hint" }, "Two arenas do not compete: the persistent one must hold the tail, the other one head and temps."));
+  const hint = isOnPhone(view)
+    ? "The XNNPACK delegate, which apps get by default, is left out: it takes nodes away and has memory of its own."
+    : "Two arenas do not compete: the persistent one must hold the tail, the other one head and temps.";
+  if (!parts.length) parts.push(make("p", { class: "hint" }, hint));
   return parts;
 }
 
