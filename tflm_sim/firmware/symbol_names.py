@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from tflm_sim.firmware.elf import ABSOLUTE, DATA, FUNCTION, Elf, Symbol
+from tflm_sim.firmware.elf import DATA, FUNCTION, Elf, Symbol
 from tflm_sim.values import dataclass
 
 _ARENA = re.compile(r"arena|tensor_?(pool|memory|buffer|heap)", re.IGNORECASE)
@@ -149,8 +149,3 @@ def esp_variant(functions: Iterable[str]) -> str:
     """Return the variant of ESP-NN that its functions' suffixes show."""
     names = list(functions)
     return next((variant for variant in _ESP_VARIANTS if any(name.endswith("_" + variant) for name in names)), "ansi")
-
-
-def absolute_symbols(symbols: Iterable[Symbol]) -> dict[str, int]:
-    """Return the symbols that are numbers rather than places, with their values."""
-    return {symbol.name: symbol.value for symbol in symbols if symbol.section == ABSOLUTE}

@@ -365,8 +365,3 @@ def _interpreter(firmware: Firmware, named: str | None) -> tuple[str, Ground]:
     if firmware.is_recording:
         return "recording", Ground("interpreter", "recording", "RecordingMicroAllocator is in the image", True)
     return "plain", Ground("interpreter", "plain", "no RecordingMicroAllocator in the image", True)
-
-
-def with_arena_address(target: Target, address: int) -> Target:
-    """Return the target for an arena at ``address``."""
-    return replace(target, arena_address=address % 16)
