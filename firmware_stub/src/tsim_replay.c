@@ -250,9 +250,9 @@ static int on_live(tsim_replay_t *replay, uint32_t *result) {
 }
 
 static const handler_t HANDLERS[] = {
-    {"open", on_open, false}, {"tail", on_tail, true},   {"temp", on_temp, true},   {"free", on_free, true},
+    {"open", on_open, false},  {"tail", on_tail, true},   {"temp", on_temp, true},   {"free", on_free, true},
     {"check", on_check, true}, {"reset", on_reset, true}, {"head", on_head, true},   {"plan", on_plan, true},
-    {"add", on_add, true},    {"solve", on_solve, true}, {"where", on_where, true}, {"live", on_live, true},
+    {"add", on_add, true},     {"solve", on_solve, true}, {"where", on_where, true}, {"live", on_live, true},
 };
 enum { HANDLER_COUNT = sizeof HANDLERS / sizeof HANDLERS[0] };
 

@@ -45,8 +45,9 @@ static int check_frame(void *context, const void *data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memset(&device, 0, sizeof device);
-  const tsim_replay_config_t config = {NULL,           check_frame,    "fuzz", device.memory,    MEMORY,
-                                       device.buffers, device.offsets, LIMIT,  device.workspace, sizeof device.workspace};
+  const tsim_replay_config_t config = {
+      NULL,           check_frame,    "fuzz", device.memory,    MEMORY,
+      device.buffers, device.offsets, LIMIT,  device.workspace, sizeof device.workspace};
   require(tsim_replay_init(&device.replay, &config) == TSIM_OK, "the firmware starts");
   for (size_t i = 0; i < size; ++i) {
     require(tsim_replay_take(&device.replay, data[i]) == TSIM_OK, "a byte is taken");

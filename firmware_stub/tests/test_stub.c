@@ -7,12 +7,12 @@
 
 static int failures = 0;
 
-#define CHECK(condition)                                                  \
-  do {                                                                    \
-    if (!(condition)) {                                                   \
-      (void)printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);        \
-      ++failures;                                                         \
-    }                                                                     \
+#define CHECK(condition)                                           \
+  do {                                                             \
+    if (!(condition)) {                                            \
+      (void)printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                  \
+    }                                                              \
   } while (0)
 
 /* ---- a port that remembers ---- */
@@ -59,8 +59,9 @@ static void test_a_frame_is_one_write(void) {
   tsim_frame_hex(&link, "x", 0x00c0ffeeu);
   tsim_frame_text(&link, "s", "a\"b\\c$d*\n\xc3\xa9~");
   CHECK(tsim_frame_send(&link) == TSIM_OK);
-  CHECK(said("\n$TSIM,0,used,{\"r\":1,\"total\":4294967295,\"low\":-2147483648,\"high\":7,\"x\":\"00c0ffee\","
-             "\"s\":\"a\\u0022b\\u005cc\\u0024d\\u002a\\u000a\\u00c3\\u00a9~\"}*"));
+  CHECK(
+      said("\n$TSIM,0,used,{\"r\":1,\"total\":4294967295,\"low\":-2147483648,\"high\":7,\"x\":\"00c0ffee\","
+           "\"s\":\"a\\u0022b\\u005cc\\u0024d\\u002a\\u000a\\u00c3\\u00a9~\"}*"));
   CHECK(strcmp(&out.text[out.used - 2u], "\r\n") == 0);
   const size_t size = out.used;
   CHECK(tsim_link_resend(&link) == TSIM_OK);
@@ -280,11 +281,21 @@ static void test_a_command_is_read(void) {
 
 static void test_what_is_no_frame_is_damaged(void) {
   static const char *const BODIES[] = {
-      "TSIM,65536,x,{}",          "TSIM,-1,x,{}",         "TSIM,,x,{}",
-      "TSIM,1,X,{}",              "TSIM,1,,{}",           "TSIM,1,abcdefghijklm,{}",
-      "TSIM,1,x,{\"a\":}",        "TSIM,1,x,{\"a\":1,}",  "TSIM,1,x,{\"abcde\":1}",
-      "TSIM,1,x,{\"a\":4294967296}", "TSIM,1,x,{\"a\":\"b\"}", "TSIM,1,x,{\"a\" 1}",
-      "TSIM,1,x,{a:1}",           "TSIM,1,x,[]",          "TSIM,1,x",
+      "TSIM,65536,x,{}",
+      "TSIM,-1,x,{}",
+      "TSIM,,x,{}",
+      "TSIM,1,X,{}",
+      "TSIM,1,,{}",
+      "TSIM,1,abcdefghijklm,{}",
+      "TSIM,1,x,{\"a\":}",
+      "TSIM,1,x,{\"a\":1,}",
+      "TSIM,1,x,{\"abcde\":1}",
+      "TSIM,1,x,{\"a\":4294967296}",
+      "TSIM,1,x,{\"a\":\"b\"}",
+      "TSIM,1,x,{\"a\" 1}",
+      "TSIM,1,x,{a:1}",
+      "TSIM,1,x,[]",
+      "TSIM,1,x",
       "TSIM,1,x,{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1}",
   };
   tsim_command_t command;
@@ -381,8 +392,8 @@ static tsim_replay_t replay;
 static unsigned sequence;
 
 static tsim_replay_config_t replay_config(void) {
-  const tsim_replay_config_t config = {&out, record, "test", memory, sizeof memory, buffers, offsets, 4, workspace,
-                                       sizeof workspace};
+  const tsim_replay_config_t config = {&out,    record,  "test", memory,    sizeof memory,
+                                       buffers, offsets, 4,      workspace, sizeof workspace};
   return config;
 }
 

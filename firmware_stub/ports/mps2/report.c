@@ -1,6 +1,7 @@
-/* A firmware that reports all that a report can hold, without TFLM: for the tests, and to read. Cortex-M3 and M4 of MPS2.
+/* A firmware that reports all that a report can hold, without TFLM: for tests, and to read. Cortex-M3 and M4 of MPS2.
  *
- * Source: CMSDK APB UART, and the system controller's RSTINFO (bit 0: SYSRESETREQ, 1: watchdog, 2: lock-up), Arm DDI 0479.
+ * Source: Arm DDI 0479: CMSDK APB UART, and the system controller's RSTINFO (bit 0: SYSRESETREQ, 1: watchdog, 2:
+ * lock-up).
  */
 #include <stdlib.h>
 

@@ -1,4 +1,7 @@
-/* The replay firmware on the Pico's USB serial port. Source: Pico SDK, pico_stdio (stdio_put_string, getchar_timeout_us). */
+/* The replay firmware on the Pico's USB serial port.
+ *
+ * Source: Pico SDK, pico_stdio (stdio_put_string, getchar_timeout_us)
+ */
 #include <stdio.h>
 
 #include "pico/stdlib.h"
