@@ -21,10 +21,10 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.device.compression import CompressedTensorsAllocator
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.device.static_memory_plan import StaticMemoryPlan
-from tflm_sim.device.tensors import FAILURES, STRUCTS, TensorStructs, is_convertible
+from tflm_sim.device.tensors import FAILURES, STRUCTS, TensorStructs
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PrepareError
 from tflm_sim.graph import lifetimes
-from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.graph.eval_tensor import EvalTensor, is_convertible
 from tflm_sim.model.types import Model
 from tflm_sim.ops.requests import KernelTensor
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -177,7 +177,8 @@ class MicroAllocator:
             )
             tensors: list[EvalTensor] = []
             for position, tensor in enumerate(subgraph.tensors):
-                if not is_convertible(tensor.type, self.arena.log):
+                if not is_convertible(tensor.type, self.target.runtime):
+                    self.arena.log(f"Unsupported data type {tensor.type} in tensor\n")
                     message = f"Failed to initialize tensor {position}"
                     self.arena.log(message)
                     raise PrepareError(message, device_message=message)

@@ -8,11 +8,8 @@ Source: tensorflow/lite/micro/micro_allocator.cc @ 90b983c.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
-from tflm_sim.model.types import TensorType
 from tflm_sim.ops.roles import INT_ARRAY_ALIGNMENT, int_array_size
 from tflm_sim.targets.target import Target
 
@@ -20,8 +17,6 @@ STRUCTS = ("TfLiteTensor", "TfLiteAffineQuantization", "quantization zero_point"
 """What one tensor takes, in order; the last two only with scales and zero points."""
 FAILURES = ("", "Unable to allocate TfLiteAffineQuantization.\n", "Unable to allocate quantization->zero_point.\n")
 """What the device prints where each of them does not fit; the first is up to the caller."""
-
-_CONVERTIBLE = frozenset(TensorType)
 
 
 class TensorStructs:
@@ -65,11 +60,3 @@ def _ensure_zero_points(tensor: EvalTensor) -> None:
             f"tensor {tensor.index} has {scales} scales and {zero_points} zero points: the device reads past their end",
             status="abort",
         )
-
-
-def is_convertible(type_number: int, log: Callable[[str], None]) -> bool:
-    """Return whether ``ConvertTensorType`` knows the type; log the device's complaint otherwise."""
-    if type_number in _CONVERTIBLE:
-        return True
-    log(f"Unsupported data type {type_number} in tensor\n")
-    return False

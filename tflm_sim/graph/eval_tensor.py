@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import prod
 
 from tflm_sim.model.types import Model, Quantization, Tensor, TensorType
+from tflm_sim.targets.runtime import Runtime
 from tflm_sim.units import int32
 
 # TfLiteTypeSizeOf: bytes per element as TFLM counts them. INT4 counts as a whole byte there; types that are not
@@ -131,6 +132,24 @@ _TYPE_NUMBERS: dict[int, int] = {
     TensorType.FLOAT8_E4M3FN: 22,
     TensorType.FLOAT8_E5M2: 23,
 }
+
+
+_TYPES_SINCE: dict[int, str] = {
+    TensorType.UINT16: "type_uint16",
+    TensorType.INT4: "type_int4",
+    TensorType.BFLOAT16: "type_bfloat16",
+    TensorType.INT2: "type_int2",
+    TensorType.UINT4: "type_uint4",
+    TensorType.FLOAT8_E4M3FN: "type_float8",
+    TensorType.FLOAT8_E5M2: "type_float8",
+}
+"""The change that brought a type to ``ConvertTensorType``."""
+
+
+def is_convertible(tensor_type: int, runtime: Runtime) -> bool:
+    """Return whether a version's ``ConvertTensorType`` knows a ``TensorType`` number."""
+    since = _TYPES_SINCE.get(tensor_type)
+    return tensor_type in _TYPE_NUMBERS and (since is None or runtime.has(since))
 
 
 def type_number(tensor_type: int) -> int:

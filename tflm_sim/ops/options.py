@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable
 from typing import cast
 
-from tflm_sim.graph.eval_tensor import type_number
+from tflm_sim.graph.eval_tensor import is_convertible
 from tflm_sim.model.types import OptionValue
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.roles import fail
@@ -79,7 +79,7 @@ def convertible_types(table: str, *names: str) -> Callable[[Node], None]:
     def parse(node: Node) -> None:
         for name in names:
             number = int_option(node, table, name)
-            if not type_number(number):
+            if not is_convertible(number, node.target.runtime):
                 raise fail(f"Unsupported data type {number} in tensor\n")
 
     return parse

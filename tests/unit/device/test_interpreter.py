@@ -110,6 +110,15 @@ def test_an_unknown_type() -> None:
     )
 
 
+@pytest.mark.parametrize(("day", "is_known"), [("2022-10-11", False), ("2022-10-14", True)])
+def test_int4_is_known_since_october_2022(day: str, is_known: bool) -> None:
+    builder = relu()
+    builder.tensor((4,), TensorType.INT4)
+    simulation = simulate(parse(builder.build(inputs=[0], outputs=[1])), preset("x86_64", runtime=day))
+    assert (simulation.status == "ok") == is_known
+    assert ("Unsupported data type 17 in tensor" in simulation.log) != is_known
+
+
 def test_a_type_without_a_size_fails_without_a_word() -> None:
     builder = relu()
     builder.tensor((4,), TensorType.STRING)
