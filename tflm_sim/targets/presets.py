@@ -299,7 +299,7 @@ _ESP_PROOF = {
     **dict.fromkeys(("esp-tflite-micro@1.3.3~1", "esphome"), "et-1.3.3.1-1.2.3-esp32s3"),
     **dict.fromkeys(("esp-tflite-micro@1.3.8", "esp-tflite-micro@1.4.0"), "et-1.4.0-1.2.3-opt"),
 }
-_EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20, built for a 64-bit PC with reference kernels (tests/golden)"
+_EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
 _RUNTIME_PROOF = "x86_64 with reference kernels at 13 snapshots of 2021 to 2026 (tools/history_report.py)"
 
 
