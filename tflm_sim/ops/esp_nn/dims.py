@@ -5,12 +5,11 @@ Source: include/esp_nn_defs.h @ espressif/esp-nn 1.2.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from tflm_sim.ops.reference.window import Extent
-from tflm_sim.units import int32
+from tflm_sim.units import align_up, int32
 from tflm_sim.values import NamedTuple
 
 Implementation = Literal["ansi", "opt", "esp32s3", "esp32p4"]
@@ -24,45 +23,78 @@ class DataDims(NamedTuple):
     width: int
     channels: int
 
+    @property
+    def area(self) -> int:
+        """Elements of a channel."""
+        return self.height * self.width
 
-class ConvParams(NamedTuple):
-    """What ``conv_params_t`` and ``dw_conv_params_t`` say about geometry."""
+    @property
+    def size(self) -> int:
+        """Elements of all channels."""
+        return self.area * self.channels
 
+    def widened(self, multiple: int) -> DataDims:
+        """Return it with the channels rounded up."""
+        return self._replace(channels=align_up(self.channels, multiple))
+
+
+class Layer(NamedTuple):
+    """A convolution: input, filter and output, and what ``conv_params_t`` and ``dw_conv_params_t`` say of geometry."""
+
+    image: DataDims
+    window: DataDims
+    result: DataDims
     stride: Extent
     padding: Extent
     ch_mult: int = 0
 
+    @property
+    def is_padded(self) -> bool:
+        """Whether there is padding on any side."""
+        return self.padding != (0, 0)
 
-Size = Callable[[DataDims, DataDims, DataDims, ConvParams], int]
-"""The bytes of scratch, given input, filter, output and parameters."""
+    @property
+    def sums(self) -> int:
+        """Bytes of an int32 per output channel."""
+        return 4 * self.result.channels
+
+    def padded(self) -> DataDims:
+        """Return the input with padding on all sides."""
+        height, width, channels = self.image
+        return DataDims(height + 2 * self.padding.height, width + 2 * self.padding.width, channels)
+
+    def beyond(self) -> Extent:
+        """Return how far windows reach beyond the bottom and the right edge; negative where they end before it."""
+        rows = self.result.height * self.stride.height + self.window.height - 1 - self.image.height
+        return Extent(rows, self.result.width * self.stride.width + self.window.width - 1 - self.image.width)
+
+    def with_far_padding(self) -> DataDims:
+        """Return the input with what windows read beyond its bottom and right edge."""
+        rows, columns = self.beyond()
+        return DataDims(self.image.height + max(0, rows), self.image.width + max(0, columns), self.image.channels)
 
 
-def _narrow(*values: int) -> tuple[int, ...]:
+Size = Callable[[Layer], int]
+"""The bytes of scratch that a layer takes."""
+
+
+def _narrow(values: Iterable[int]) -> tuple[int, ...]:
     return tuple(value & 0xFFFF for value in values)
 
 
-def convolution_locals(size: Size) -> Size:
-    """Read the dimensions as a convolution's size function does: into ``uint16_t``, but for the output's extent."""
+def in_c(size: Size, *, keeps_extent: bool) -> Size:
+    """Return the size as C computes it, in 32 bits from dimensions read into ``uint16_t``.
 
-    @wraps(size)
-    def narrowed(image: DataDims, window: DataDims, result: DataDims, params: ConvParams) -> int:
-        channels = result._replace(channels=result.channels & 0xFFFF)
-        return int32(size(DataDims(*_narrow(*image)), DataDims(*_narrow(*window)), channels, _narrow_params(params)))
+    Args:
+        size: The size.
+        keeps_extent: Whether the output's extent is read in full, as the functions of convolutions do.
+    """
 
-    return narrowed
+    def computed(layer: Layer) -> int:
+        image, window, result = (DataDims(*_narrow(dims)) for dims in layer[:3])
+        if keeps_extent:
+            result = layer.result._replace(channels=result.channels)
+        stride, padding = Extent(*_narrow(layer.stride)), Extent(*_narrow(layer.padding))
+        return int32(size(Layer(image, window, result, stride, padding, layer.ch_mult & 0xFFFF)))
 
-
-def depthwise_locals(size: Size) -> Size:
-    """Read the dimensions as a depthwise convolution's size function does: all into ``uint16_t``."""
-
-    @wraps(size)
-    def narrowed(image: DataDims, window: DataDims, result: DataDims, params: ConvParams) -> int:
-        first, second, third = (DataDims(*_narrow(*tensor)) for tensor in (image, window, result))
-        return int32(size(first, second, third, _narrow_params(params)))
-
-    return narrowed
-
-
-def _narrow_params(params: ConvParams) -> ConvParams:
-    (ch_mult,) = _narrow(params.ch_mult)
-    return ConvParams(Extent(*_narrow(*params.stride)), Extent(*_narrow(*params.padding)), ch_mult)
+    return computed

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import cast
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims, Implementation
+from tflm_sim.ops.esp_nn.dims import DataDims, Implementation, Layer
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES, ScratchSizes
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
@@ -62,8 +62,8 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
         image = DataDims(source.shape[1], source.shape[2], input_channels)
         result = DataDims(output.shape[1], output.shape[2], output_channels)
         window = DataDims(kernel.shape[1], kernel.shape[2], group_channels)
-        params = _conv_params(k.node, CONV.table, image, window)
-        index = yield from _optional_scratch(_sizes(k.node).esp_nn_get_conv_scratch_size(image, window, result, params))
+        layer = _layer(k.node, CONV.table, image, window, result)
+        index = yield from _optional_scratch(_sizes(k.node).esp_nn_get_conv_scratch_size(layer))
         op_data_offset = k.node.user_data
         if isinstance(op_data_offset, int):
             end = op_data_offset + k.node.target.sizeof("OpDataConv")
@@ -83,9 +83,9 @@ def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
     yield from convolution_data(node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
     if source.type == _INT8:
         image, result, window = (DataDims(*tensor.shape[1:]) for tensor in (source, output, kernel))
-        table = DEPTHWISE_CONV.table
-        params = _conv_params(node, table, image, window, ch_mult=int_option(node, table, "depth_multiplier"))
-        yield from _optional_scratch(_sizes(node).esp_nn_get_depthwise_conv_scratch_size(image, window, result, params))
+        layer = _layer(node, DEPTHWISE_CONV.table, image, window, result)
+        layer = layer._replace(ch_mult=int_option(node, DEPTHWISE_CONV.table, "depth_multiplier"))
+        yield from _optional_scratch(_sizes(node).esp_nn_get_depthwise_conv_scratch_size(layer))
 
 
 def _check_depthwise(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
@@ -100,10 +100,10 @@ def _check_depthwise(k: Kernel, source: KernelTensor, kernel: KernelTensor, outp
     k.ensure_eq(kernel.shape[3] % source.shape[3], 0, "num_filter_channels % num_input_channels", "0")
 
 
-def _conv_params(node: Node, table: str, image: DataDims, window: DataDims, *, ch_mult: int = 0) -> ConvParams:
-    """Return strides and padding of a convolution."""
+def _layer(node: Node, table: str, image: DataDims, window: DataDims, result: DataDims) -> Layer:
+    """Return a convolution with its strides and padding."""
     padding = padding_before(node, table, image=Extent(*image[:2]), window=Extent(*window[:2]))
-    return ConvParams(strides(node, table), padding, ch_mult)
+    return Layer(image, window, result, strides(node, table), padding)
 
 
 def _optional_scratch(size: int) -> Steps[int]:

@@ -7,43 +7,46 @@ rows are those of the row before: 1.1.1 and 1.1.2 ask for what 1.1.0 does, 1.2.2
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tflm_sim.ops.esp_nn import conv_sizes, depthwise_sizes
-from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims, Implementation
+from tflm_sim.ops.esp_nn.dims import Implementation, Layer, Size, in_c
 from tflm_sim.values import dataclass, replace
-
-ConvSize = Callable[[DataDims, DataDims, DataDims, ConvParams], int]
 
 
 @dataclass(frozen=True, slots=True)
 class ScratchSizes:
     """The scratch-size functions that a build calls; each returns bytes, 0 for no buffer."""
 
-    esp_nn_get_conv_scratch_size: ConvSize
-    esp_nn_get_depthwise_conv_scratch_size: ConvSize
+    esp_nn_get_conv_scratch_size: Size
+    esp_nn_get_depthwise_conv_scratch_size: Size
     esp_nn_get_softmax_scratch_size: Callable[[int, int], int]
 
 
-_OPT = ScratchSizes(
-    conv_sizes.esp_nn_get_conv_scratch_size_opt,
-    depthwise_sizes.esp_nn_get_depthwise_conv_scratch_size_opt,
-    depthwise_sizes.esp_nn_get_softmax_scratch_size_opt,
-)
-_ANSI = replace(_OPT, esp_nn_get_softmax_scratch_size=depthwise_sizes.esp_nn_get_softmax_scratch_size_ansi)
-_P4_1_1_0 = replace(_OPT, esp_nn_get_conv_scratch_size=conv_sizes.conv_scratch_size_1_1_0)
-_P4_1_2_3 = replace(_OPT, esp_nn_get_conv_scratch_size=conv_sizes.conv_scratch_size_esp32p4_1_2_3)
+def _in_place(layer: Layer) -> int:
+    """Return 0: plain C works in place."""
+    return 0
+
+
+_conv = partial(in_c, keeps_extent=True)
+_depthwise = partial(in_c, keeps_extent=False)
+
+_OPT = ScratchSizes(_in_place, _in_place, depthwise_sizes.softmax_row)
+_ANSI = replace(_OPT, esp_nn_get_softmax_scratch_size=depthwise_sizes.softmax_in_place)
+_P4_1_1_0 = replace(_OPT, esp_nn_get_conv_scratch_size=_conv(conv_sizes.before_1_2_1))
+_P4_1_2_3 = replace(_OPT, esp_nn_get_conv_scratch_size=_conv(conv_sizes.esp32p4_1_2_3))
 _S3_1_1_0 = replace(
-    _P4_1_1_0, esp_nn_get_depthwise_conv_scratch_size=depthwise_sizes.depthwise_scratch_size_esp32s3_1_1_0
+    _P4_1_1_0, esp_nn_get_depthwise_conv_scratch_size=_depthwise(partial(depthwise_sizes.before_1_2_1, gap=16))
 )
 _S3_1_2_0 = replace(
-    _S3_1_1_0, esp_nn_get_depthwise_conv_scratch_size=depthwise_sizes.depthwise_scratch_size_esp32s3_1_2_0
+    _P4_1_1_0, esp_nn_get_depthwise_conv_scratch_size=_depthwise(partial(depthwise_sizes.before_1_2_1, gap=32))
 )
 _S3_1_2_1 = replace(
     _OPT,
-    esp_nn_get_conv_scratch_size=conv_sizes.conv_scratch_size_esp32s3_1_2_1,
-    esp_nn_get_depthwise_conv_scratch_size=depthwise_sizes.depthwise_scratch_size_esp32s3_1_2_1,
+    esp_nn_get_conv_scratch_size=_conv(partial(conv_sizes.esp32s3, margin=32)),
+    esp_nn_get_depthwise_conv_scratch_size=_depthwise(depthwise_sizes.esp32s3_1_2_1),
 )
-_S3_1_2_3 = replace(_S3_1_2_1, esp_nn_get_conv_scratch_size=conv_sizes.conv_scratch_size_esp32s3_1_2_3)
+_S3_1_2_3 = replace(_S3_1_2_1, esp_nn_get_conv_scratch_size=_conv(partial(conv_sizes.esp32s3, margin=64)))
 
 
 def _chips(esp32s3: ScratchSizes, esp32p4: ScratchSizes) -> dict[Implementation, ScratchSizes]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tflm_sim.ops.esp_nn.dims import ConvParams, DataDims
+from tflm_sim.ops.esp_nn.dims import DataDims, Layer
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES
 from tflm_sim.ops.reference.window import Extent
 from tflm_sim.targets.kernel_library import VERSIONS
@@ -13,12 +13,12 @@ VERSION_LIST = list(SCRATCH_SIZES)
 
 def conv(version, chip, image, window, result, *, stride=ONE, padding=NONE):
     size = SCRATCH_SIZES[version][chip].esp_nn_get_conv_scratch_size
-    return size(DataDims(*image), DataDims(*window), DataDims(*result), ConvParams(stride, padding))
+    return size(Layer(DataDims(*image), DataDims(*window), DataDims(*result), stride, padding))
 
 
 def depthwise(version, chip, image, window, result, *, stride=ONE, padding=NONE, ch_mult=1):
     size = SCRATCH_SIZES[version][chip].esp_nn_get_depthwise_conv_scratch_size
-    return size(DataDims(*image), DataDims(*window), DataDims(*result), ConvParams(stride, padding, ch_mult))
+    return size(Layer(DataDims(*image), DataDims(*window), DataDims(*result), stride, padding, ch_mult))
 
 
 def test_every_version_that_can_be_asked_for_has_a_row():
