@@ -34,3 +34,33 @@ def test_random_problems_are_answered_as_by_a_plain_search(sanitizers, tmp_path)
         pytest.skip(f"no sanitizers here: {built.stderr.splitlines()[0]}")
     run = subprocess.run([tmp_path / "fuzz", "1", "200"], capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (0, "200 cases\n"), run.stderr
+
+
+TWO_ARRAYS = """
+#include <stdlib.h>
+#include "exact_block.h"
+static int *first, *second;
+static void lay_out(void *object, tflm_workspace_t *workspace) {
+  (void)object;
+  first = tflm_carve(workspace, 3, sizeof *first);
+  second = tflm_carve(workspace, 3, sizeof *second);
+}
+int main(int argc, char **argv) {
+  void *block = tflm_exact_block_new(NULL, lay_out);
+  (void)argv;
+  first[1 + argc] = second[2] = 1; /* within first without an argument */
+  free(block);
+  return 0;
+}
+"""
+
+
+def test_a_write_behind_one_of_the_arrays_of_a_block_is_caught(tmp_path):
+    (tmp_path / "two_arrays.c").write_text(TWO_ARRAYS, "utf-8")
+    built = compiled(tmp_path, *FLAGS, "-fsanitize=address", "two_arrays.c", str(CORE / "exact_block.c"), "-o", "two")
+    if built.returncode:
+        pytest.skip(f"no sanitizers here: {built.stderr.splitlines()[0]}")
+    assert subprocess.run([tmp_path / "two"], capture_output=True).returncode == 0
+    behind = subprocess.run([tmp_path / "two", "one more"], capture_output=True, text=True)
+    assert behind.returncode != 0
+    assert "use-after-poison" in behind.stderr

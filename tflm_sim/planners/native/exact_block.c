@@ -3,11 +3,7 @@
 
 #include <stdlib.h>
 
-#ifdef __SANITIZE_ADDRESS__
-enum { GAP = 32 };
-#else
-enum { GAP = 0 };
-#endif
+enum { GAP = TFLM_IS_WATCHED ? 32 : 0 };
 
 void *tflm_exact_block_new(void *object, void (*lay_out)(void *object, tflm_workspace_t *workspace)) {
   tflm_workspace_t workspace = {NULL, 0, GAP};

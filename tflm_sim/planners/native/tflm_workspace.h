@@ -19,7 +19,15 @@ typedef struct tflm_workspace {
   size_t gap; /* bytes behind each array that nobody may touch: AddressSanitizer watches them */
 } tflm_workspace_t;
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__)
+#define TFLM_IS_WATCHED 1
+#elif defined(__has_feature)
+#define TFLM_IS_WATCHED __has_feature(address_sanitizer)
+#else
+#define TFLM_IS_WATCHED 0
+#endif
+
+#if TFLM_IS_WATCHED
 #include <sanitizer/asan_interface.h>
 #define TFLM_WATCH(array, bytes, all) (ASAN_POISON_MEMORY_REGION(array, all), ASAN_UNPOISON_MEMORY_REGION(array, bytes))
 #else
