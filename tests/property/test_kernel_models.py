@@ -7,6 +7,7 @@ FlexBuffer, quantization absurd. Each operator runs on the arena, and alone, whe
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -21,7 +22,7 @@ from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.schema import BUILTIN_OPERATORS, option_fields, options_of_operator
-from tflm_sim.model.types import Model, TensorType
+from tflm_sim.model.types import Model, Quantization, Tensor, TensorType
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.ops.reference.custom import ETHOS_U
@@ -66,7 +67,8 @@ rarely = st.integers(0, 11).map(lambda number: number == 11)
 dimensions = st.sampled_from([1, 1, 2, 2, 3, 4, 0, -1, 7, 1 << 16, 2**31 - 1, -(2**31)])
 shapes = st.none() | st.lists(dimensions, max_size=9)
 types = st.sampled_from(LIKELY) | st.sampled_from(list(TensorType)) | st.integers(-3, 30)
-scales = st.lists(st.sampled_from([0.5, 1.0, 1.0 / 256, 0.0, -1.0, float("inf"), float("nan"), 1e-40]), max_size=3)
+scale_values = st.sampled_from([0.5, 1.0, 1.0 / 256, 0.0, -1.0, float("inf"), float("nan"), 1e-40])
+scales = st.lists(scale_values, max_size=3)
 zero_points = st.lists(st.sampled_from([0, 0, 3, -128, 128, 2**31, -(2**63)]), max_size=3)
 int32_vectors = st.lists(st.integers(-1, 3), min_size=1, max_size=8)
 option_values = st.sampled_from([0, 1, 1, 2, 3, 5, -1, 100, 2**31 - 1, -(2**31)])
@@ -230,3 +232,29 @@ def test_any_operator_is_simulated_in_any_arena_and_alone(op: str, data: st.Data
             carry_out(node, row.prepare(node), refusals)
     except PrepareError:
         return
+
+
+@st.composite
+def with_other_scales(draw: st.DrawFn, model: Model) -> Model:
+    """Return a model with as many scales and zero points, of other values."""
+
+    def other(tensor: Tensor) -> Tensor:
+        if (old := tensor.quantization) is None:
+            return tensor
+        scale = [draw(scale_values) for _ in range(old.scale_count)]
+        zero_point = [draw(st.sampled_from([0, 3, -128])) for _ in range(old.zero_point_count)]
+        return replace(tensor, quantization=Quantization(scale, zero_point, old.quantized_dimension))
+
+    (subgraph,) = model.subgraphs
+    return replace(model, subgraphs=(replace(subgraph, tensors=tuple(map(other, subgraph.tensors))),))
+
+
+@pytest.mark.parametrize("op", sorted(MODELS))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_what_is_known_of_an_operator_holds_for_other_scales(op: str, data: st.DataObject) -> None:
+    model = parse(data.draw(nodes(op)))
+    machine = data.draw(st.sampled_from(TARGETS))
+    hold_the_quick_answer_equal(model, machine)
+    hold_the_quick_answer_equal(data.draw(with_other_scales(model)), machine)
+    hold_the_quick_answer_equal(model, machine)

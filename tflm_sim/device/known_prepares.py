@@ -3,9 +3,10 @@
 A Prepare depends on its operator alone: options, how its tensors hang together, their types, shapes and constancy, how
 many scales they have. That is the *key*. What else a kernel looks at (a scale, a zero point, the bytes of a constant)
 is noted while it runs on :class:`_SeenTensor`, which shows nothing but the key without noting it, and must be the same
-again. A kernel that looks further (at other subgraphs, resource variables) or does more than to allocate and free is
-not remembered. Most Prepares never come again, and to note costs as much as to run: a key is noted from its second
-time on.
+again; of a check that it holds tensors against (``Node.hold``), only that it passes: models whose layers differ in
+scales alone share what they ask for. A kernel that looks further (at other subgraphs, resource variables) or does more
+than to allocate and free is not remembered. Most Prepares never come again, and to note costs as much as to run: a key
+is noted from its second time on.
 
     key, looks  ->  requests  ->  replayed on an empty arena: how far tail and temp go, what of it binds  ->  one step
 
@@ -54,6 +55,10 @@ Look = tuple[int, str, object]
 """What a kernel looked at besides the key: which of its tensors, what of it, and what it saw."""
 
 
+Check = tuple[Callable[..., None], tuple[int, ...], tuple[tuple[str, int], ...]]
+"""A check that tensors were held against (``Node.hold``): it, which of its tensors (-1: none), the facts."""
+
+
 class _TooFar(Exception):
     """A kernel looked at what no key holds, or did what no step holds."""
 
@@ -63,12 +68,14 @@ class Known(NamedTuple):
 
     Attributes:
         looks: What must be the same.
+        checks: What must pass again.
         requests: In order, with its own numbers for its tensors.
         scratch: Bytes of each scratch buffer.
         steps: What they do to an arena, by where its head and tail stand modulo 16.
     """
 
     looks: tuple[Look, ...]
+    checks: tuple[Check, ...]
     requests: tuple[tuple[Any, ...], ...]
     scratch: tuple[int, ...]
     steps: dict[tuple[int, int], Step | None]
@@ -167,10 +174,21 @@ def _key(node: Node, op_model: OpModel) -> tuple[dict[int, int], object]:
 
 
 def _looks_the_same(known: Known, node: Node, order: dict[int, int]) -> bool:
-    if not known.looks:
+    if not known.looks and not known.checks:
         return True
-    own = list(order)
-    return all(_LOOKS[what](node.tensors[own[tensor]]) == saw for tensor, what, saw in known.looks)
+    tensors = [node.tensors[index] for index in order]
+    return all(_LOOKS[what](tensors[tensor]) == saw for tensor, what, saw in known.looks) and all(
+        _passes(check, node, tensors) for check in known.checks
+    )
+
+
+def _passes(check: Check, node: Node, tensors: Sequence[EvalTensor]) -> bool:
+    holds, indices, facts = check
+    try:
+        holds(node, *[KernelTensor(tensors[index], ()) if index >= 0 else None for index in indices], **dict(facts))
+    except SimulatedFailure:
+        return False
+    return True
 
 
 def _bytes_of(tensor: EvalTensor) -> bytes | None:
@@ -247,12 +265,14 @@ class _SeenTensor(EvalTensor):
 
 
 class _SeenNode(Node):
-    """Shows what the key holds: the operator with its own numbers for its tensors."""
+    """Shows what the key holds: the operator with its own numbers for its tensors; of a check, that it passed."""
 
-    __slots__ = ()
+    __slots__ = ("_own_tensors", "_real", "checks")
 
     def __init__(self, node: Node, order: dict[int, int], looks: dict[tuple[int, str], object]) -> None:
-        real = node.operator
+        real, self._real = node.operator, node
+        self._own_tensors = [node.tensors[index] for index in order]
+        self.checks: list[Check] = []
         self.target, self.op, self.user_data = node.target, node.op, node.user_data
         self.operator = Operator(
             opcode_index=0,
@@ -266,6 +286,14 @@ class _SeenNode(Node):
         self.intermediates = self.operator.intermediates or ()
         self.tensors = [_SeenTensor(node.tensors[index], own, looks) for index, own in order.items()]
         self.damage, self.compressed_tensors = None, frozenset()
+
+    def hold(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
+        """Hold the real tensors against a check."""
+        indices = tuple([-1 if tensor is None else tensor.eval.index for tensor in tensors])
+        held = check, indices, tuple(facts.items())
+        if not _passes(held, self._real, self._own_tensors):
+            raise _TooFar("refused")
+        self.checks.append(held)
 
     def __getattr__(self, name: str) -> Any:
         raise _TooFar(name)
@@ -291,7 +319,7 @@ def _learn(node: Node, op_model: OpModel, order: dict[int, int], structs: Tensor
     if seen.user_data is not node.user_data:
         return None
     noted = tuple([(index, what, saw) for (index, what), saw in looks.items()])
-    return Known(noted, tuple(recorder.requests), tuple(recorder.scratch), {})
+    return Known(noted, tuple(seen.checks), tuple(recorder.requests), tuple(recorder.scratch), {})
 
 
 class _Recorder:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model, Operator
-from tflm_sim.ops.requests import Steps
+from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.targets.target import Target
 from tflm_sim.values import dataclass
 
@@ -89,6 +89,14 @@ class Node:
         value = self.operator.options.get(name, default)
         assert isinstance(value, int), f"option {name} of {self.op} is not an integer"
         return value
+
+    def hold(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
+        """Hold tensors against a check: a function of the node, the tensors and the facts that refuses or does nothing.
+
+        Of what it looks at only that it passes counts as seen (``device/known_prepares.py``). Facts follow from the
+        operator's options, types and shapes.
+        """
+        check(self, *tensors, **facts)
 
     def input(self, position: int) -> EvalTensor | None:
         """Return the eval tensor of an input, None when it is absent or past the end."""

@@ -41,10 +41,14 @@ def _add(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTe
 
 def check_sum(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
     """What ADD's ``CalculateOpData`` insists on for int8 and int16."""
+    k.node.hold(_sum_scales, input1, input2, output)
+    check_activation_range(k.node, fused_activation(k.node, "AddOptions"), output)
+
+
+def _sum_scales(node: Node, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
     twice_max = 2 * max(input1.scale, input2.scale)
     multipliers = divide(input1.scale, twice_max), divide(input2.scale, twice_max)
-    check_smaller_than_one(k.node, *multipliers, divide(twice_max, (1 << _left_shift(output)) * output.scale))
-    check_activation_range(k.node, fused_activation(k.node, "AddOptions"), output.type, output.scale)
+    check_smaller_than_one(node, *multipliers, divide(twice_max, (1 << _left_shift(output)) * output.scale))
 
 
 def _sub(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
@@ -57,7 +61,7 @@ def _sub(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTe
             float32(divide(input2.scale, twice_max)),
             float32(divide(twice_max, shifted_output_scale)),
         )
-        check_activation_range(k.node, fused_activation(k.node, "SubOptions"), output.type, output.scale)
+        check_activation_range(k.node, fused_activation(k.node, "SubOptions"), output)
     if output.type == _INT32:
         _ensure_plain_int32(k, input1, input2, output)
 
@@ -72,7 +76,7 @@ def check_product(k: Kernel, input1: KernelTensor, input2: KernelTensor, output:
     k.counts(inputs=2)
     k.same_type(input1, input2, "input1", "input2")
     if output.type in (_INT8, _INT16):
-        check_activation_range(k.node, fused_activation(k.node, "MulOptions"), output.type, output.scale)
+        check_activation_range(k.node, fused_activation(k.node, "MulOptions"), output)
         if input1.type == _INT16:
             for tensor, name in zip((input1, input2, output), _NAMES, strict=True):
                 k.ensure_eq(tensor.zero_point, 0, f"data->{name}_zero_point", "0")
@@ -82,7 +86,7 @@ def _div(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTe
     k.same_type(input1, input2, "input1", "input2")
     k.same_type(input1, output, "input1")
     if output.type == _INT8:
-        check_activation_range(k.node, fused_activation(k.node, "DivOptions"), output.type, output.scale)
+        check_activation_range(k.node, fused_activation(k.node, "DivOptions"), output)
     if output.type == _INT32:
         _ensure_plain_int32(k, input1, input2)
 

@@ -22,6 +22,7 @@ from tflm_sim.ops.roles import decompression_scratch, fail, op_data, size_of
 
 _MAX_INPUT_COUNT = 10
 _OLD_MAX_RANK = 4
+_FILE = "concatenation.cc"
 _TYPES = (
     TensorType.FLOAT32,
     TensorType.UINT8,
@@ -43,12 +44,17 @@ def _ensure_input(k: Kernel, tensor: KernelTensor, input_type: int, output: Kern
     k.ensure_types_eq(tensor.type, input_type, "input->type", "input_type")
     _ensure_rank(k, tensor)
     if input_type == TensorType.INT8:
-        texts = "static_cast<double>(input->params.scale)", "static_cast<double>(output_tensor->params.scale)"
-        k.ensure_double_eq(tensor.scale, output.scale, *texts)
-        names = "input->params.zero_point", "output_tensor->params.zero_point"
-        k.ensure_eq(tensor.zero_point, output.zero_point, *names)
+        k.node.hold(_same_quantization, tensor, output)
     elif input_type == TensorType.INT16:
         k.zero_points(input=tensor)
+
+
+def _same_quantization(node: Node, tensor: KernelTensor, output: KernelTensor) -> None:
+    k = Kernel(node, _FILE)
+    texts = "static_cast<double>(input->params.scale)", "static_cast<double>(output_tensor->params.scale)"
+    k.ensure_double_eq(tensor.scale, output.scale, *texts)
+    names = "input->params.zero_point", "output_tensor->params.zero_point"
+    k.ensure_eq(tensor.zero_point, output.zero_point, *names)
 
 
 def _ensure_rank(k: Kernel, tensor: KernelTensor) -> None:
@@ -92,7 +98,7 @@ def _prepare_keeping_scales(k: Kernel) -> Steps[None]:
 
 
 def _prepare(node: Node) -> Steps[None]:
-    k = Kernel(node, "concatenation.cc")
+    k = Kernel(node, _FILE)
     if not k.has("concatenation_checks"):
         yield from _prepare_keeping_scales(k)
         return

@@ -17,7 +17,7 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation, int_option
 from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, source, unchecked
 from tflm_sim.ops.reference.conv import FILTER, decompressed_filter_and_bias, unpacked_filter
-from tflm_sim.ops.reference.quantization import check_activation_range, check_convolution_multiplier
+from tflm_sim.ops.reference.quantization import check_convolution_multiplier, ensure_activation_range
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import fail, op_data, size_of
 
@@ -69,15 +69,16 @@ def layer_data(
     node: Node, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
 ) -> Steps[None]:
     """``CalculateOpDataFullyConnected`` of a FULLY_CONNECTED."""
-    yield from fully_connected_data(
-        node,
-        source,
-        kernel,
-        bias,
-        activation=fused_activation(node, TABLE),
-        output_type=output.type,
-        output_scale=output.scale,
-    )
+    if source.type != TensorType.FLOAT32:
+        yield from _per_channel_arrays(node, source, kernel)
+        node.hold(_check_layer, source, kernel, bias, output)
+
+
+def _check_layer(
+    node: Node, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
+) -> None:
+    activation = fused_activation(node, TABLE)
+    _check_scales(node, source, kernel, bias, activation, output.type, output.scale)
 
 
 def fully_connected_data(
@@ -101,20 +102,36 @@ def fully_connected_data(
         output_type: Of the layer's output, which need not be a tensor of the model.
         output_scale: Likewise.
     """
-    if source.type == TensorType.FLOAT32:
-        return
+    if source.type != TensorType.FLOAT32:
+        yield from _per_channel_arrays(node, source, kernel)
+        _check_scales(node, source, kernel, bias, activation, output_type, output_scale)
+
+
+def _is_per_channel(k: Kernel, kernel: KernelTensor) -> bool:
+    return k.has("fc_per_channel") and kernel.affine is not None and kernel.affine.scale_count > 1
+
+
+def _check_scales(
+    node: Node,
+    source: KernelTensor,
+    kernel: KernelTensor,
+    bias: KernelTensor | None,
+    activation: int,
+    output_type: int,
+    output_scale: float,
+) -> None:
     k = Kernel(node, _COMMON)
-    if k.has("fc_per_channel") and kernel.affine is not None and kernel.affine.scale_count > 1:
-        yield from _per_channel(k, source, kernel)
-    else:
+    if not _is_per_channel(k, kernel):
         check_convolution_multiplier(node, source, kernel, bias, output_scale)
     k.check(kernel.zero_point == 0, "filter->params.zero_point == 0")
-    check_activation_range(node, activation, output_type, output_scale)
+    ensure_activation_range(node, activation, output_type, output_scale)
 
 
-def _per_channel(k: Kernel, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
-    """A scale for each row of the filter."""
-    assert kernel.affine is not None, "the caller counted its scales"
+def _per_channel_arrays(node: Node, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
+    """What a scale for each row of the filter takes."""
+    k = Kernel(node, _COMMON)
+    if kernel.affine is None or not _is_per_channel(k, kernel):
+        return
     scale_count = kernel.affine.scale_count
     k.ensure(
         source.type in (TensorType.INT8, TensorType.INT16) and kernel.type != TensorType.INT4,

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
-from tflm_sim.ops.op_model import OpModel
+from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, result, source, trusted, unchecked
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 from tflm_sim.ops.roles import op_data
 from tflm_sim.units import int32
 
+_FILE = "pad_common.cc"
 _MAX_RANK = 5
 _INT_SIZE = 4
 
@@ -34,7 +35,7 @@ def _pad(
         k.ensure_count_eq(constant.flat_size, 1, "NumElements(constant_values)", "1")
     _ensure_padded_shape(k, source, paddings, output)
     if source.type == TensorType.INT8:
-        _ensure_int8_pad_value(k, constant, output)
+        k.node.hold(_ensure_int8_pad_value, constant, output)
 
 
 def _ensure_padded_shape(k: Kernel, source: KernelTensor, paddings: KernelTensor, output: KernelTensor) -> None:
@@ -48,8 +49,9 @@ def _ensure_padded_shape(k: Kernel, source: KernelTensor, paddings: KernelTensor
         k.ensure_eq(size, expected, "output_dim", "expected_dim")
 
 
-def _ensure_int8_pad_value(k: Kernel, constant: KernelTensor | None, output: KernelTensor) -> None:
+def _ensure_int8_pad_value(node: Node, constant: KernelTensor | None, output: KernelTensor) -> None:
     """Check that the padding value can be written in the output's quantization."""
+    k = Kernel(node, _FILE)
     zero_point = "output->params.zero_point"
     if constant is None:
         k.ensure(output.zero_point >= -128, f"{zero_point} >= std::numeric_limits<int8_t>::min()")
@@ -70,7 +72,7 @@ def _mirror_pad(k: Kernel, source: KernelTensor, paddings: KernelTensor, output:
 
 
 PAD_PREPARE = Prepare(
-    "pad_common.cc",
+    _FILE,
     OP_DATA,
     _two_or_three_inputs,
     takes=(INPUT, source(1, "paddings"), unchecked(source(2, "constant_values")), OUTPUT),

@@ -20,6 +20,7 @@ from tflm_sim.ops.requests import KernelTensor, Log, Steps
 from tflm_sim.ops.roles import fail, op_data, writable_dims
 
 TABLE = "Pool2DOptions"
+_COMMON = "pooling_common.cc"
 
 
 def _pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
@@ -32,16 +33,21 @@ def _pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
 
 def _quantized(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
     """Refuse a change of scale or zero point; an impossible activation range is only printed."""
-    k.ensure(abs(float32(source.scale - output.scale)) <= 1.0e-6, "scale_diff <= 1.0e-6")
-    same_zero_point = source.zero_point == output.zero_point
-    k.ensure(same_zero_point, "input->params.zero_point == output->params.zero_point")
+    k.node.hold(_same_quantization, source, output)
     try:
-        check_activation_range(k.node, fused_activation(k.node, TABLE), output.type, output.scale)
+        check_activation_range(k.node, fused_activation(k.node, TABLE), output)
     except PrepareError as error:
         yield Log(error.device_message)
 
 
-pooling_prepare = Prepare("pooling_common.cc", OP_DATA, body=_pool)
+def _same_quantization(node: Node, source: KernelTensor, output: KernelTensor) -> None:
+    k = Kernel(node, _COMMON)
+    k.ensure(abs(float32(source.scale - output.scale)) <= 1.0e-6, "scale_diff <= 1.0e-6")
+    same_zero_point = source.zero_point == output.zero_point
+    k.ensure(same_zero_point, "input->params.zero_point == output->params.zero_point")
+
+
+pooling_prepare = Prepare(_COMMON, OP_DATA, body=_pool)
 """``PoolingPrepare``, which other kernel libraries share."""
 
 

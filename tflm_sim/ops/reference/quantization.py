@@ -101,8 +101,17 @@ def checked_log2(value: float) -> int | None:
     return rounded if abs(float32(log2 - rounded)) < float32(1e-3) else None
 
 
-def check_activation_range(node: Node, activation: int, output_type: int, output_scale: float) -> None:
+def check_activation_range(node: Node, activation: int, output: KernelTensor) -> None:
     """``CalculateActivationRangeQuantized``, whose failure most kernels pass on."""
+    node.hold(_activation_range, output, activation=activation)
+
+
+def _activation_range(node: Node, output: KernelTensor, activation: int) -> None:
+    ensure_activation_range(node, activation, output.type, output.scale)
+
+
+def ensure_activation_range(node: Node, activation: int, output_type: int, output_scale: float) -> None:
+    """The same for an output that need not be a tensor of the model."""
     util = Kernel(node, _KERNEL_UTIL)
     util.ensure(output_type in (TensorType.UINT8, TensorType.INT8, TensorType.INT16), "false")
     for bound in _BOUNDS.get(activation, ()):
@@ -151,4 +160,4 @@ def check_convolution_quantization(
     if tensor.type == TensorType.UINT8:
         check_convolution_multiplier(node, tensor, filter_tensor, bias, output.scale)
     if tensor.type in (TensorType.INT8, TensorType.UINT8, TensorType.INT16):
-        check_activation_range(node, activation, output.type, output.scale)
+        check_activation_range(node, activation, output)

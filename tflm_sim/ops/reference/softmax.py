@@ -53,9 +53,13 @@ def softmax_params(node: Node, source: KernelTensor, output: KernelTensor) -> St
         _ensure_scale_near(k, output, 32768)
     elif source.type == _INT8:
         _check_int8(k, output)
-        softmax_scaling(node, float_option(node, "SoftmaxOptions", "beta"), source.scale)
+        node.hold(_check_scaling, source)
     else:
         k.is_type(source, _FLOAT32, "input")
+
+
+def _check_scaling(node: Node, source: KernelTensor) -> None:
+    softmax_scaling(node, float_option(node, "SoftmaxOptions", "beta"), source.scale)
 
 
 def _check_int8(k: Kernel, output: KernelTensor) -> None:
