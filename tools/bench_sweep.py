@@ -1,6 +1,6 @@
 """Time sweeps against their peers, in one run on this machine.
 
-    python tools/bench_sweep.py [--models N] [--targets T,...] [--peers N] [--memory ROWS]
+    python tools/bench_sweep.py [--models N] [--targets T,...] [--repeats N] [--peers N] [--memory ROWS]
 
 Rows per second of N models of ../shared/models (the samples where it is not there) x the targets: ours in this
 process, over two processes, over two workers of a local dask cluster, with what the scheduler adds to a task. Then
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 from bench_size import MODELS, bisect_wheel
 
@@ -51,27 +52,41 @@ def model_paths(count: int) -> list[str]:
     return list(itertools.islice(itertools.cycle(found), count))
 
 
-def ours(paths: list[str], over: list[Case]) -> None:
-    """Print our rows per second."""
+def ours(paths: list[str], over: list[Case], repeats: int) -> None:
+    """Print our rows per second; what runs on two processes in turns, so that all have the same machine."""
     count = len(paths) * len(over)
     print(f"{'rows of ' + format(len(paths), ',') + ' models x ' + str(len(over)) + ' targets':<44} {'rows/s':>8}")
     serial = count / seconds(lambda: consume(iterate_rows(paths, over, jobs=1)), time.process_time)
     print(f"{'  serial, by CPU time':<44} {serial:>8,.0f}")
-    print(f"{'  two processes':<44} {count / processes_seconds(paths, over):>8,.0f}")
+    pool = make_pool(jobs=2, limits=DEFAULT_LIMITS)
+    engines = {"  two processes": lambda: consume(run(items(paths), over, pool, DEFAULT_LIMITS))}
     try:
         from distributed import Client, LocalCluster
     except ImportError:
         print("  dask: pip install 'tflm_sim[sweep]'")
+        print(f"{'  two processes':<44} {count / min(in_turns(engines, repeats)['  two processes']):>8,.0f}")
         return
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
-        consume(iterate_rows(paths[:2], over, client=client))
-        rate = count / seconds(lambda: consume(iterate_rows(paths, over, client=client)))
-        print(f"{'  two workers of a local dask cluster':<44} {rate:>8,.0f}")
+        engines["  two workers of a local dask cluster"] = lambda: consume(iterate_rows(paths, over, client=client))
+        spent = in_turns(engines, repeats)
+        for name, times in spent.items():
+            print(f"{name:<44} {count / median(times):>8,.0f}   median of {repeats}")
+        processes, dask = spent.values()
+        ratios = sorted(slow / quick - 1 for slow, quick in zip(dask, processes, strict=True))
+        print(f"{'  overhead of dask, turn by turn':<44} {100 * median(ratios):>8.1f} %", end="")
+        print(f" ({100 * ratios[0]:+.1f} to {100 * ratios[-1]:+.1f} %)")
         tasks = 200
         empty = [client.submit(size_batch, (), (), None, pure=False) for _ in range(tasks)]
-        spent = seconds(lambda: client.gather(empty))
-        print(f"{'  an empty task of dask':<44} {1000 * spent / tasks:>8.2f} ms")
+        once = seconds(lambda: client.gather(empty))
+        print(f"{'  an empty task of dask':<44} {1000 * once / tasks:>8.2f} ms")
+    pool.close()
+
+
+def in_turns(engines: dict[str, Callable[[], None]], repeats: int) -> dict[str, list[float]]:
+    """Return the seconds of each engine, which run one after the other, after a turn that is not counted."""
+    turns = [[seconds(engine) for engine in engines.values()] for _ in range(repeats + 1)]
+    return dict(zip(engines, map(list, zip(*turns[1:], strict=True)), strict=True))
 
 
 def processes_seconds(paths: list[str], over: list[Case]) -> float:
@@ -153,11 +168,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--targets", default=TARGETS)
+    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="turns of processes and of dask")
     parser.add_argument("--peers", type=int, default=4, metavar="N", help="samples for the slow ones")
     parser.add_argument("--memory", type=int, default=20_000, metavar="ROWS")
     args = parser.parse_args()
     over = cases(args.targets.split(","))
-    ours(model_paths(args.models), over)
+    ours(model_paths(args.models), over, args.repeats)
     detector(over)
     small = [str(sample_path(name)) for name in SAMPLES[: args.peers]]
     peers(small)

@@ -11,7 +11,7 @@ import pytest
 from tflm_sim.cli import main
 from tflm_sim.cli.terminal import ProgressLine, wants_color
 from tflm_sim.model.load import load
-from tflm_sim.report.picture_document import read_pictures
+from tflm_sim.report.picture_document import read_document, read_pictures
 from tflm_sim.samples import sample_path
 
 
@@ -46,6 +46,17 @@ def test_a_saved_picture_is_drawn_as_the_model_would_be(tmp_path: Path) -> None:
     assert main(["report", "sample:residual", "-o", one]) == 0
     assert main(["report", saved, "-o", other]) == 0
     assert Path(one).read_text("utf-8") == Path(other).read_text("utf-8")
+
+
+def test_a_saved_picture_keeps_its_table_of_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved, one, other = (str(tmp_path / name) for name in ("saved.json", "one.html", "other.html"))
+    for output in (saved, one):
+        assert main(["report", "sample:residual", "-o", output, "--boards", "pico,esp32"]) == 0
+    assert [row[0] for row in read_document(Path(saved).read_text("utf-8")).boards] == ["board", "pico", "esp32"]
+    assert main(["report", saved, "-o", other]) == 0
+    assert Path(one).read_text("utf-8") == Path(other).read_text("utf-8")
+    assert main(["report", saved, "-o", other, "--boards", "pico"]) == 2
+    assert "has the boards that it was saved with" in capsys.readouterr().err
 
 
 def test_targets_and_planners_come_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.page import write_page
 from tflm_sim.report.perfetto import write_perfetto
 from tflm_sim.report.picture import Picture
-from tflm_sim.report.picture_document import picture_document, read_pictures
+from tflm_sim.report.picture_document import picture_document, read_document
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.units import format_size, parse_size
@@ -43,6 +43,9 @@ tflm-sim report model.tflite -o picture.json && tflm-sim report picture.json -o 
 _SUFFIXES = {".html": "html", ".htm": "html", ".svg": "svg", ".png": "png", ".json": "json"}
 _FORMATS = ("html", "svg", "png", "json", "perfetto", "model-explorer")
 _SEARCH_SECONDS = 5.0
+
+Table = Sequence[Sequence[str]]
+"""A head and rows of cells."""
 
 
 def _form(output: str) -> str:
@@ -86,8 +89,10 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same."""
     form = args.format or _form(args.output)
-    pictures = _saved(args) if args.model.lower().endswith(".json") else _pictures(args)
-    _write(args, form, pictures)
+    if args.boards and form not in ("html", "json"):
+        raise UsageError("--boards is a table in the page, and in JSON: -o report.html")
+    pictures, boards = _saved(args) if args.model.lower().endswith(".json") else (_pictures(args), _boards(args))
+    _write(args, form, pictures, boards)
     if args.output != "-":
         say(f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
     return 4 if any(picture.status != "ok" for picture in pictures) else 0
@@ -100,8 +105,11 @@ def _answer(picture: Picture) -> str:
     return f"smallest arena {format_size(smallest)}" if smallest is not None else "two arenas"
 
 
-def _saved(args: argparse.Namespace) -> Sequence[Picture]:
-    return read_pictures(read(args.model, most=JSON_MOST, error=ModelError), path=args.model)
+def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
+    if args.boards:
+        raise UsageError("a saved picture has the boards that it was saved with; --boards goes with a model")
+    document = read_document(read(args.model, most=JSON_MOST, error=ModelError), path=args.model)
+    return document.pictures, document.boards
 
 
 def _pictures(args: argparse.Namespace) -> list[Picture]:
@@ -139,16 +147,19 @@ def _comparisons(
             yield planned, config, f"{config.target.name}, tensors placed by {name} (in the model's metadata)"
 
 
-def _boards(model: str, names: str) -> list[tuple[str, ...]]:
+def _boards(args: argparse.Namespace) -> Table:
+    if not args.boards:
+        return ()
     from tflm_sim.cli.compare import board_table  # Many boards are slow to import.
     from tflm_sim.sweeps.limits import Limits
     from tflm_sim.sweeps.rows import rows_of
     from tflm_sim.sweeps.sweep import cases
 
-    return board_table(rows_of(model, load(model), cases((), names.split(",")), Limits(0)))
+    over = cases((), args.boards.split(","))
+    return board_table(rows_of(args.model, load(args.model), over, Limits(0)))
 
 
-def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture]) -> None:
+def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Table) -> None:
     if form == "png":
         from tflm_sim.report.drawings import write_png
 
@@ -156,13 +167,10 @@ def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture]) -> 
             raise UsageError("a PNG file needs a name: -o picture.png")
         write_png(args.output, pictures)
         return
-    if args.boards and form != "html":
-        raise UsageError("--boards is a table in the page: -o report.html")
-    boards = _boards(args.model, args.boards) if args.boards else []
     writers: dict[str, Callable[[TextIO], object]] = {
         "html": lambda file: write_page(file, pictures, boards),
         "svg": lambda file: write_svg(file, pictures),
-        "json": lambda file: file.write(json_text(picture_document(pictures))),
+        "json": lambda file: file.write(json_text(picture_document(pictures, boards))),
         "perfetto": lambda file: write_perfetto(file, pictures[0]),
         "model-explorer": lambda file: write_model_explorer(file, pictures[0], value=args.value),
     }

@@ -38,12 +38,11 @@ def write_page(file: TextIO, pictures: Sequence[Picture], boards: Sequence[Seque
     parts = {
         "@TITLE@": escape(f"{_model_name(pictures[0])}: memory arena"),
         "@SUMMARY@": escape("\n".join(map(_summary, pictures))),
-        "@BOARDS@": escape("\n".join(map("\t".join, boards))),
         "@STYLE_HASH@": _hash(style),
         "@SCRIPT_HASH@": _hash(script),
         "@STYLE@": style,
         "@SCRIPT@": script,
-        "@DATA@": embedded_json(picture_document(pictures)),
+        "@DATA@": embedded_json(picture_document(pictures, boards)),
     }
     rest = (_PARTS / "page.html").read_text("utf-8")
     while rest:

@@ -38,6 +38,7 @@ class PictureDocument:
     """Every byte of an arena over time, for one model under one or several circumstances.
 
     Attributes:
+        boards: The model on other boards, a head and rows of cells; empty where nobody asked for them.
         strings: The texts of columns, and the names of operators, by index.
     """
 
@@ -45,20 +46,32 @@ class PictureDocument:
     schema_version: Literal[1] = 1
     categories: tuple[CategoryFacts, ...]
     pictures: tuple[Picture, ...]
+    boards: tuple[tuple[str, ...], ...] = ()
     strings: tuple[str, ...] = ()
 
 
-def picture_document(pictures: Sequence[Picture]) -> Json:
-    """Return one or several pictures of one model as JSON values."""
+def picture_document(pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = ()) -> Json:
+    """Return one or several pictures of one model as JSON values.
+
+    Args:
+        pictures: What it shows.
+        boards: A table of the model on other boards, a head and rows of cells.
+    """
     rows = CATEGORIES.values()
     categories = tuple(CategoryFacts(row.key, row.title, row.section, row.light, row.dark) for row in rows)
     strings: dict[str, int] = {}
-    document: Json = as_json(PictureDocument(categories=categories, pictures=tuple(pictures)), strings)
+    table = tuple(map(tuple, boards))
+    document: Json = as_json(PictureDocument(categories=categories, pictures=tuple(pictures), boards=table), strings)
     return {**document, "strings": list(strings)}
 
 
 def read_pictures(text: bytes | str, *, path: str = "") -> tuple[Picture, ...]:
-    """Return the pictures of a saved document.
+    """Return the pictures of a saved document; like :func:`read_document`."""
+    return read_document(text, path=path).pictures
+
+
+def read_document(text: bytes | str, *, path: str = "") -> PictureDocument:
+    """Return a saved document.
 
     Raises:
         ModelError: It is not such a document, or one of another version.
@@ -68,10 +81,10 @@ def read_pictures(text: bytes | str, *, path: str = "") -> tuple[Picture, ...]:
         if document.get("kind") != KIND or document.get("schema_version") != SCHEMA_VERSION:
             raise ValueError(f"it is not a '{KIND}' of version {SCHEMA_VERSION}")
         strings = [str(value) for value in document["strings"]]
-        pictures = from_json(PictureDocument, document, strings).pictures
-        for picture in pictures:
+        saved = from_json(PictureDocument, document, strings)
+        for picture in saved.pictures:
             _check(picture)
-        return pictures
+        return saved
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise ModelError(f"cannot be read as a saved picture: {type(error).__name__}: {error}", path=path) from None
 

@@ -37,12 +37,15 @@ class RowChange:
 
 
 def changes(before: Iterable[Row], after: Iterable[Row]) -> list[RowChange]:
-    """Return what differs, in the order of the later rows, then what is gone; rows meet by model name and case."""
+    """Return what differs, in the order of the later rows, then what is gone; rows meet by model name and case.
+
+    Whether a model fits is compared where both results were held against a limit.
+    """
     old = {_key(row): row for row in before}
     found = []
     for row in after:
         earlier = old.pop(_key(row), None)
-        if earlier is None or _figures(earlier) != _figures(row):
+        if earlier is None or _differs(earlier, row):
             found.append(RowChange(earlier, row))
     return found + [RowChange(row, None) for row in old.values()]
 
@@ -51,5 +54,7 @@ def _key(row: Row) -> tuple[str, str, str, str]:
     return row.model, row.target, row.board, row.settings
 
 
-def _figures(row: Row) -> tuple[object, ...]:
-    return row.status, row.smallest_arena, row.multiple_of_16, row.fits
+def _differs(before: Row, after: Row) -> bool:
+    figures = [(row.status, row.smallest_arena, row.multiple_of_16) for row in (before, after)]
+    verdicts = {before.fits, after.fits}
+    return figures[0] != figures[1] or (None not in verdicts and len(verdicts) > 1)

@@ -10,7 +10,7 @@ from tflm_sim.escape import printable
 from tflm_sim.sweeps.rows import Row
 
 WIDTH, HEIGHT = 860, 560
-_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 44, 60
+_LEFT, _RIGHT, _TOP, _BOTTOM = 100, 44, 44, 60
 AXES = {"model_bytes": "file, bytes", "macs": "multiply-accumulates"}
 _COLORS = ("#1f6feb", "#c9510c", "#2f9e57", "#8250df", "#bf3989", "#0a7ea4", "#9a6700", "#57606a")
 

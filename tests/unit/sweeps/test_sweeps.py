@@ -221,6 +221,14 @@ def test_the_difference_of_two_results() -> None:
     assert [(change.bytes, change.is_worse) for change in found] == [(32, True), (None, True), (None, False)]
 
 
+def test_a_limit_that_one_result_was_held_against_is_no_difference() -> None:
+    before, limited = rows(ALL), [replace(row, limit=1 << 18, fits=True) for row in rows(ALL)]
+    assert changes(before, limited) == changes(limited, before) == []
+    tighter = [replace(row, limit=1, fits=False) for row in limited]
+    assert all(change.is_worse for change in changes(limited, tighter))
+    assert len(changes(limited, tighter)) == len(before)
+
+
 def test_a_difference_for_the_worse_is_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, model in (("a.csv", "sine"), ("b.csv", "residual")):
         writer = open_writer(tmp_path / name)

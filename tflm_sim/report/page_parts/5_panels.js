@@ -180,14 +180,10 @@ function remedyParts(app, view) {
     make("p", { class: "hint" }, "Planned again without one of them: how many bytes smaller head and arena would be.")];
 }
 
-// -- the model on other boards: rows of cells, in the page as lines with tabs ------------------------------------------
+// -- the model on other boards -----------------------------------------------------------------------------------------
 
-function boardLines() {
-  return byId("boards").textContent.trim().split("\n").filter(Boolean).map((line) => line.split("\t"));
-}
-
-function boardsPanel() {
-  const [head, ...rows] = boardLines();
+function boardsPanel(app) {
+  const [head, ...rows] = app.boards;
   const line = (kind, [board, target, arena, share, ram, fits]) => make("tr", { title: `${target}, RAM: ${ram}` },
     make(kind, { class: "whole" }, board), make(kind, { class: "n" }, arena), make(kind, { class: "n" }, share), make(kind, {}, fits));
   return [make("h3", {}, `${count.format(rows.length)} boards`), make("table", { id: "board-table" }, make("thead", {}, line("th", head)), make("tbody", {}, ...rows.map((row) => line("td", row))))];

@@ -10,6 +10,7 @@ class App extends Panes {
   constructor(document) {
     super(Math.max(...document.pictures.map((picture) => picture.arena_bytes), 1));
     this.categories = document.categories;
+    this.boards = document.boards;
     this.views = document.pictures.map((picture) => new PictureView(picture, document.strings, document.categories));
     this.activeView = this.views[0];
     this.hidden = new Set();
@@ -123,7 +124,7 @@ class App extends Panes {
   }
 
   #showTabs() {
-    const names = { chosen: "Block", shrink: "Peak", buffers: "Buffers", tail: "Tail", ...(boardLines().length ? { boards: "Boards" } : {}) };
+    const names = { chosen: "Block", shrink: "Peak", buffers: "Buffers", tail: "Tail", ...(this.boards.length ? { boards: "Boards" } : {}) };
     byId("tabs").replaceChildren(...Object.entries(names).map(([key, name]) => make("button",
       { type: "button", role: "tab", id: `tab-${key}`, "aria-selected": String(this.tab === key), "aria-controls": "panel", onclick: () => { this.tab = key; this.#showTabs(); this.showPanel(); } }, name)));
   }
