@@ -12,9 +12,9 @@ import gzip
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from tflm_sim.firmware.traces import text_runs, trace_key
+from tflm_sim.values import NamedTuple
 
 TABLE = Path(__file__).with_name("absent_checks.txt.gz")
 

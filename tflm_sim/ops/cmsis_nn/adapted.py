@@ -51,7 +51,7 @@ def _own_pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
     """``CalculateOpData`` of CMSIS-NN's pooling, until 9345aa9ce."""
     k.dim(source, 2)
     if source.type != TensorType.FLOAT32:
-        check_activation_range(k.node, fused_activation(k.node, POOL), output.type, output.scale)
+        check_activation_range(k.node, fused_activation(k.node, POOL), output)
 
 
 _OWN_MAX_POOL = Prepare("cmsis_nn/pooling.cc", OP_DATA, body=_own_pool, function="MaxPrepare")
