@@ -13,7 +13,7 @@ from tflm_sim.units import format_size
 from tflm_sim.values import dataclass, field
 
 if TYPE_CHECKING:  # Shrinking needs numpy; whoever only looks at names does not.
-    from tflm_sim.shrinking.search import Step
+    from tflm_sim.shrinking.search import Kept
     from tflm_sim.shrinking.shrink import Cost, Gain, Shrunk, Sizes
 
 
@@ -146,7 +146,7 @@ def shrunk_document(shrunk: Shrunk, *, goal: int | None, output: str | None) -> 
     )
 
 
-def _edits(step: Step) -> tuple[EditFacts, ...]:
+def _edits(step: Kept) -> tuple[EditFacts, ...]:
     return tuple(EditFacts(row.where, row.what, row.facts) for row in step.witnesses)
 
 
@@ -174,7 +174,8 @@ def shrunk_lines(shrunk: Shrunk, *, goal: int | None, explain: bool) -> list[str
     lines += ["", *table_lines(list(_cost_rows(shrunk)))]
     if shrunk.has_gained:
         lines += ["", *_pass_lines(shrunk)]
-    lines += ["", f"no rewriting of ours needs a head below {shrunk.bound.head:,} B: {shrunk.bound.operator} alone"]
+    bound = shrunk.bound
+    lines += ["", f"no rewriting of ours brings the head below {bound.head:,} B: {bound.operator} alone has them alive"]
     lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
     lines += dict.fromkeys(_rejected_lines(shrunk))
     if explain:

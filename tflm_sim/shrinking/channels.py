@@ -24,7 +24,7 @@ from tflm_sim.shrinking.graph import (
     single_output,
     tensor_bytes,
 )
-from tflm_sim.shrinking.profile import Profile, Step
+from tflm_sim.shrinking.profile import Footprint, Profile
 from tflm_sim.shrinking.rows import peak_with_concatenation
 from tflm_sim.shrinking.split import CHANNELS, Split, SplitWitness, concatenation, even_cuts
 from tflm_sim.units import align_up
@@ -165,7 +165,7 @@ def channel_splits(draft: Draft, facts: Profile, first: int, last: int, links: t
 
 def _estimates(draft: Draft, facts: Profile, split: Split, links: tuple[Link, ...], channels: int) -> tuple[int, int]:
     """Return the most bytes alive in the groups, and the persistent bytes that they add."""
-    steps: list[Step] = []
+    steps: list[Footprint] = []
     pieces: list[int] = []
     key = -1
     for start, end in split.parts:
@@ -173,7 +173,9 @@ def _estimates(draft: Draft, facts: Profile, split: Split, links: tuple[Link, ..
         for index, link in enumerate(links):
             size = tensor_bytes(draft, (link.operator.outputs or ())[0]) * (end - start) // channels
             key -= 1
-            steps.append(Step((carried,), key, align_up(size, BUFFER_ALIGNMENT), facts.scratch[split.first + index]))
+            steps.append(
+                Footprint((carried,), key, align_up(size, BUFFER_ALIGNMENT), facts.scratch[split.first + index])
+            )
             carried = key
         pieces.append(carried)
     copies = len(split.parts) - 1

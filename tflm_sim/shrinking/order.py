@@ -4,18 +4,22 @@ Operators are placed one by one; what is alive depends only on the set that has 
 the best peak that leads to it. While a level has at most ``BEAM`` sets, all are kept: the answer is then
 exact. Beyond, the best of each level go on, and the answer is an upper bound.
 
+An operator that fits below the peak so far and leaves no more alive than before is run at once, without a look at the
+others: put in front of them in any order, it makes no later set larger.
+
 What touches state (variables, resource variables, kernels with a state of their own) keeps its order.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
+from tflm_sim.values import dataclass
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking.graph import STATEFUL
 from tflm_sim.shrinking.passes import Chooser, Witness
 from tflm_sim.shrinking.profile import Profile
-from tflm_sim.values import dataclass
 
 BEAM = 1000
 _NEVER_MOVED = frozenset({"CUSTOM", "IF", "WHILE"})
@@ -23,12 +27,23 @@ _NEVER_MOVED = frozenset({"CUSTOM", "IF", "WHILE"})
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """Operators as bits: who must run before, what each makes alive, and who reads each tensor."""
+    """Operators as bits: who must run before and behind each, what each makes alive, and who reads each tensor."""
 
     before: list[int]
+    behind: list[tuple[int, ...]]
     outputs: list[tuple[int, ...]]
     touched: list[tuple[int, ...]]
     readers: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a set of operators can have run: the peak, the bytes alive behind it, who can run next, and the order."""
+
+    peak: int
+    alive: int
+    ready: int
+    order: tuple[_Way, int] | None
 
 
 def reorder(draft: Draft, facts: Profile, choose: Chooser) -> list[Witness]:
@@ -40,7 +55,7 @@ def reorder(draft: Draft, facts: Profile, choose: Chooser) -> list[Witness]:
     if all(each.bit_count() <= 1 for each in graph.before) and all(r.bit_count() <= 1 for r in graph.readers.values()):
         return []
     order, peak, is_exact = _best_order(draft, facts, graph)
-    if order is None or peak >= facts.peak or order == list(range(count)) or not choose():
+    if order is None or order == list(range(count)) or not choose():
         return []
     draft.operators = [draft.operators[index] for index in order]
     how = "no order has less" if is_exact else f"the best that {BEAM} sets a level show"
@@ -70,43 +85,61 @@ def _graph(draft: Draft, facts: Profile) -> _Graph:
     outputs = [tuple(t for t in operator.outputs or () if t in facts.bytes) for operator in draft.operators]
     inputs = [tuple(t for t in operator.inputs or () if t in facts.bytes) for operator in draft.operators]
     touched = [tuple(set(a) | set(b)) for a, b in zip(inputs, outputs, strict=True)]
-    return _Graph(before, outputs, touched, readers)
+    behind = [tuple(late for late, waits in enumerate(before) if waits >> early & 1) for early in range(len(before))]
+    return _Graph(before, behind, outputs, touched, readers)
 
 
 def _best_order(draft: Draft, facts: Profile, graph: _Graph) -> tuple[list[int] | None, int, bool]:
-    """Return the best order found, its peak, and whether all orders were looked at."""
-    count = len(draft.operators)
-    kept = set(draft.outputs)
+    """Return the best order below the present peak, None where there is none; its peak; whether all were looked at."""
     start = sum(facts.bytes[tensor] for tensor in draft.inputs if tensor in facts.bytes)
-    is_exact = True
-    # Set of operators that ran -> (peak, bytes alive, the way there: (way before, operator)).
-    level: dict[int, tuple[int, int, object]] = {0: (start, start, None)}
-    for _ in range(count):
-        following: dict[int, tuple[int, int, object]] = {}
-        for done, (peak, alive, way) in level.items():
-            for index in range(count):
-                if done >> index & 1 or graph.before[index] & ~done:
-                    continue
-                then = done | 1 << index
-                grown = alive + sum(facts.bytes[tensor] for tensor in graph.outputs[index])
-                highest = max(peak, grown + facts.scratch[index])
-                if highest > facts.peak or (then in following and following[then][0] <= highest):
-                    continue
-                freed = sum(
-                    facts.bytes[tensor]
-                    for tensor in graph.touched[index]
-                    if tensor not in kept and not graph.readers.get(tensor, 0) & ~then
-                )
-                following[then] = highest, grown - freed, (way, index)
+    first = sum(1 << index for index, waits in enumerate(graph.before) if not waits)
+    limit, kept, is_exact = facts.peak, frozenset(draft.outputs), True
+    level = {0: _Way(start, start, first, None)}
+    for _ in draft.operators:
+        following: dict[int, _Way] = {}
+        for done, way in level.items():
+            for then, longer in _moves(facts, graph, kept, done, way):
+                if longer.peak < limit and (then not in following or longer.peak < following[then].peak):
+                    following[then] = longer
         if len(following) > BEAM:
             is_exact = False
-            following = dict(heapq.nsmallest(BEAM, following.items(), key=lambda item: item[1][:2]))
+            best = heapq.nsmallest(BEAM, following.items(), key=lambda item: (item[1].peak, item[1].alive))
+            following = dict(best)
         level = following
-    if not level:
-        return None, facts.peak, is_exact
-    ((peak, _, way),) = level.values()
+    for way in level.values():
+        return _order(way), way.peak, is_exact
+    return None, limit, is_exact
+
+
+def _moves(facts: Profile, graph: _Graph, kept: frozenset[int], done: int, way: _Way) -> Iterator[tuple[int, _Way]]:
+    """Yield each set that one operator more makes, or just one that costs nothing."""
+    found = []
+    ready = way.ready
+    while ready:
+        index = (ready & -ready).bit_length() - 1
+        ready &= ready - 1
+        then = done | 1 << index
+        alive = way.alive + sum(facts.bytes[tensor] for tensor in graph.outputs[index])
+        peak = max(way.peak, alive + facts.scratch[index])
+        for tensor in graph.touched[index]:
+            if tensor not in kept and not graph.readers.get(tensor, 0) & ~then:
+                alive -= facts.bytes[tensor]
+        following = way.ready & ~(1 << index)
+        for late in graph.behind[index]:
+            if not graph.before[late] & ~then:
+                following |= 1 << late
+        move = then, _Way(peak, alive, following, (way, index))
+        if peak == way.peak and alive <= way.alive:
+            yield move
+            return
+        found.append(move)
+    yield from found
+
+
+def _order(way: _Way) -> list[int]:
+    """Return the operators of a way, the first first."""
     order: list[int] = []
-    while isinstance(way, tuple):
-        way, index = way
+    while way.order is not None:
+        way, index = way.order
         order.append(index)
-    return order[::-1], peak, is_exact
+    return order[::-1]

@@ -73,18 +73,18 @@ class Layout:
     """What can share bytes with what (mutable: it remembers which tensors agree).
 
     Attributes:
-        draft: The model.
+        model, draft: The model.
         alive: Planned tensors of the main subgraph.
         scope_of: The scope of each operator of the main subgraph.
         others: Everything else in the head: scratch, tensors of other subgraphs.
-        hashes: What each tensor holds, after one invocation on unknown inputs.
     """
 
+    model: Model
     draft: Draft
     alive: dict[int, Alive]
     scope_of: dict[int, int]
     others: list[Buffer]
-    hashes: Sequence[Hashes | None]
+    _hashes: Sequence[Hashes | None] = ()
     _agree: dict[tuple[int, int, int], bool] = field(default_factory=dict)
 
     def groups(self, links: Sequence[Link]) -> list[dict[int, int]]:
@@ -141,6 +141,16 @@ class Layout:
         if key not in self._agree:
             self._agree[key] = self._compare(a, b, distance)
         return self._agree[key]
+
+    @property
+    def hashes(self) -> Sequence[Hashes | None]:
+        """What each tensor holds, after one invocation on unknown inputs."""
+        if not self._hashes:
+            machine = Machine(self.model)
+            with np.errstate(over="ignore"):
+                machine.run(fresh_inputs(machine, "any"))
+            self._hashes = machine.values
+        return self._hashes
 
     def _compare(self, a: int, b: int, distance: int) -> bool:
         size = element_size(self.draft, a)
@@ -242,9 +252,6 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
     """Return what there is to place, with the scratch buffers of the target that needs most."""
     allocation = simulations[0].allocation
     assert allocation is not None, "only models that work are planned"
-    machine = Machine(model)
-    with np.errstate(over="ignore"):
-        machine.run(fresh_inputs(machine, "any"))
     alive: dict[int, Alive] = {}
     others: list[Buffer] = []
     for index in allocation.offsets:
@@ -263,7 +270,7 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
         scratch = {key: max(own.get(key, 0), scratch.get(key, 0)) for key in own | scratch}
     others += [Buffer(size, lower, upper) for (lower, upper), size in scratch.items()]
     scope_of = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == 0}
-    return Layout(Draft(model), alive, scope_of, others, machine.values)
+    return Layout(model, Draft(model), alive, scope_of, others)
 
 
 def _best_links(layout: Layout, links: Sequence[Link]) -> list[Link]:
@@ -279,17 +286,35 @@ def _best_links(layout: Layout, links: Sequence[Link]) -> list[Link]:
     lowest = bound(best)
     if len(links) > MOST_LINKS:
         return best
+    crowd = _crowd(layout, best)
     for _ in range(CLIMBS):
         before = lowest
         for operator in sorted({link.operator for link in links}):
-            rest = [link for link in best if link.operator != operator]
             own = [link for link in links if link.operator == operator]
+            if not any(link.parent in crowd or link.child in crowd for link in own):
+                continue
+            rest = [link for link in best if link.operator != operator]
             for tried in (rest, *([*rest, link] for link in own), [*own, *rest]):
                 if (value := bound(tried)) < lowest:
-                    best, lowest = tried, value
+                    best, lowest, crowd = tried, value, _crowd(layout, tried)
         if lowest == before:
             break
     return best
+
+
+def _crowd(layout: Layout, links: Sequence[Link]) -> frozenset[int]:
+    """Return the tensors of the groups that are alive when the head is fullest; links of others cannot lower that."""
+    groups = layout.groups(links)
+    buffers = layout.buffers(groups)
+    change: dict[int, int] = {}
+    for each in buffers:
+        size = align_up(each.size, BUFFER_ALIGNMENT)
+        change[each.lower] = change.get(each.lower, 0) + size
+        change[each.upper] = change.get(each.upper, 0) - size
+    times = sorted(change)
+    _, fullest = max(zip(accumulate(change[time] for time in times), times, strict=True), default=(0, 0))
+    pairs = zip(groups, buffers, strict=False)  # the groups' buffers come first
+    return frozenset(tensor for group, each in pairs if each.lower <= fullest < each.upper for tensor in group)
 
 
 def find_steps(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple[int, int], int]:

@@ -120,7 +120,7 @@ def _lifetimes(draft: Draft) -> tuple[dict[int, int], dict[int, int], dict[int, 
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Footprint:
     """An operator of a rewriting that is being considered: what it reads and writes, by any key, and its scratch."""
 
     reads: tuple[int, ...]
@@ -129,7 +129,7 @@ class Step:
     scratch: int = 0
 
 
-def peak_of(steps: Sequence[Step], given: dict[int, int], kept: frozenset[int]) -> int:
+def peak_of(steps: Sequence[Footprint], given: dict[int, int], kept: frozenset[int]) -> int:
     """Return the most bytes alive in a sequence of steps.
 
     Args:

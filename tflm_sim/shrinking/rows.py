@@ -19,7 +19,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.graph import multiplications, shape, tensor_bytes
-from tflm_sim.shrinking.profile import Profile, Step, peak_of
+from tflm_sim.shrinking.profile import Footprint, Profile, peak_of
 from tflm_sim.shrinking.split import (
     AXES,
     COLUMNS,
@@ -219,7 +219,7 @@ def _peak(
 ) -> int:
     """Return the most bytes alive while the stripes run."""
     row = {tensor: _row_bytes(draft, tensor, segment.axis) for tensor in segment.sizes}
-    steps: list[Step] = []
+    steps: list[Footprint] = []
     pieces: list[int] = []
     key = -1
     for part, stripe in zip(parts, stripes, strict=True):
@@ -228,7 +228,7 @@ def _peak(
         def cut(tensor: int, start: int, end: int, names: dict[int, int] = names) -> int:
             nonlocal key
             key -= 1
-            steps.append(Step((names[tensor],), key, align_up((end - start) * row[tensor], BUFFER_ALIGNMENT)))
+            steps.append(Footprint((names[tensor],), key, align_up((end - start) * row[tensor], BUFFER_ALIGNMENT)))
             return key
 
         start, end, _, _ = stripe[segment.source]
@@ -244,14 +244,14 @@ def _peak(
             key -= 1
             names[output] = key
             size = align_up((stripe[output][1] - stripe[output][0]) * row[output], BUFFER_ALIGNMENT)
-            steps.append(Step(reads, key, size, facts.scratch[segment.first + index]))
+            steps.append(Footprint(reads, key, size, facts.scratch[segment.first + index]))
         if stripe[segment.result][:2] != part:
             names[segment.result] = cut(segment.result, *part)
         pieces.append(names[segment.result])
     return peak_with_concatenation(facts, segment, steps, pieces)
 
 
-def peak_with_concatenation(facts: Profile, segment: Segment | Split, steps: list[Step], pieces: list[int]) -> int:
+def peak_with_concatenation(facts: Profile, segment: Segment | Split, steps: list[Footprint], pieces: list[int]) -> int:
     """Return the most bytes alive while the steps run and their pieces are joined to the segment's result."""
     side = segment.side if isinstance(segment, Segment) else ()
     given = {tensor: facts.bytes[tensor] for tensor in (segment.source, *side)}
@@ -259,9 +259,9 @@ def peak_with_concatenation(facts: Profile, segment: Segment | Split, steps: lis
     kept = frozenset(tensor for tensor in given if facts.dies[tensor] > segment.last)
     size = facts.bytes[segment.result]
     if len(pieces) > MAX_CONCATENATION_INPUTS:
-        steps.append(Step(tuple(pieces), -(10**9), size))
+        steps.append(Footprint(tuple(pieces), -(10**9), size))
         pieces = [-(10**9)]
-    steps.append(Step(tuple(pieces), segment.result, size))
+    steps.append(Footprint(tuple(pieces), segment.result, size))
     return across + peak_of(steps, given, kept | {segment.result})
 
 

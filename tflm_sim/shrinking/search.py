@@ -8,8 +8,10 @@ simulated; a pass that does not pay as a whole is tried edit by edit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from tflm_sim.values import dataclass, field, replace
 from functools import partial
+from itertools import takewhile
 
 from tflm_sim.errors import ModelError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
@@ -17,8 +19,9 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
 from tflm_sim.model.unkept import Appended, appended
-from tflm_sim.shrinking import channels, choice, peaks
-from tflm_sim.shrinking.contracts import promised, use_of
+from tflm_sim.shrinking import choice, peaks
+from tflm_sim.shrinking.bound import Bound, bound
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import total_multiplications
 from tflm_sim.shrinking.order import reorder
@@ -26,18 +29,16 @@ from tflm_sim.shrinking.passes import Chooser, Pass, Witness
 from tflm_sim.shrinking.planning import plan_witnesses, planned_models
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
-from tflm_sim.shrinking.sizing import Sizer, gains
+from tflm_sim.shrinking.sizing import Sizer, gains, grows
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
-from tflm_sim.shrinking.stripe_rules import rule
-from tflm_sim.targets.kernel_library import KernelLibrary
-from tflm_sim.values import dataclass, field, replace
 
+_ORDER, _SPLITS, _PLAN = "operator order", "splits", "offline plan"
 MOST_ROUNDS = 8
 MOST_SIMULATED = 14
 """Split plans that are simulated in one round."""
 MOST_OTHERS = 6
-"""Split plans that were second best without an offline plan, and are tried with one."""
+"""Split plans that are tried with an offline plan: those with the smallest estimate, which knows no greedy planner."""
 MOST_SINGLE_EDITS = 24
 """Edits that are tried one by one when a pass does not pay as a whole."""
 
@@ -62,7 +63,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Kept:
     """A pass that was kept.
 
     Attributes:
@@ -124,9 +125,9 @@ class Search:
     origin_arenas: tuple[int, ...] = field(init=False)
     origin_macs: int = field(init=False)
     origin_operators: frozenset[str] = field(init=False)
-    _others: list[tuple[tuple[float, ...], list[Step]]] = field(init=False, default_factory=list)
+    _others: list[tuple[int, list[Kept]]] = field(init=False, default_factory=list)
     _looked_at: tuple[Model, tuple[Profile, list[Split], float]] | None = field(init=False, default=None)
-    steps: list[Step] = field(init=False)
+    steps: list[Kept] = field(init=False)
     rejected: list[Rejected] = field(init=False)
     appended: Appended = field(init=False)
 
@@ -150,7 +151,7 @@ class Search:
             raise ModelError("without its offline plan TFLM refuses the model", path=self.origin.path)
         self.arenas = arenas
         what = Witness("the metadata", "loses its OfflineMemoryAllocation")
-        self.steps.append(Step("old plan", arenas, self.origin_macs, (what,), self.model))
+        self.steps.append(Kept("old plan", arenas, self.origin_macs, (what,), self.model))
 
     @property
     def is_done(self) -> bool:
@@ -162,12 +163,12 @@ class Search:
         stages: list[tuple[str, Callable[[], object]]] = [
             *((name, partial(self.attempt, name, edit)) for name, edit in _PASSES),
             *([("kernel choice", self._choose_kernels)] if self.kernel_order else []),
-            ("operator order", self._order),
-            ("splits", self._descend),
+            (_ORDER, self._order),
+            (_SPLITS, self._descend),
             ("prune", partial(self.attempt, "prune", _tidy)),
         ]
         if self.offline_plan:
-            stages.append(("offline plan", self._plan))
+            stages.append((_PLAN, self._plan))
         for name, stage in stages:
             if self.is_done:
                 break
@@ -179,7 +180,7 @@ class Search:
                 self.rejected.append(
                     Rejected(name, f"does not understand this model ({type(error).__name__}: {error})")
                 )
-        if any(after > before for after, before in zip(self.arenas, self.origin_arenas, strict=True)):
+        if grows(self.arenas, self.origin_arenas):
             self.rejected.append(Rejected("all of it", "the model's own plan is better", self.arenas))
             self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []
 
@@ -193,12 +194,14 @@ class Search:
         if named:
             self.model = draft.model()
             what = Witness("the main subgraph", f"loses the names of {len(named)} tensors")
-            self.steps.append(Step("names", self.arenas, self.steps[-1].macs, (what,), self.model))
+            self.steps.append(Kept("names", self.arenas, self.steps[-1].macs, (what,), self.model))
 
     def undo(self, reason: str) -> None:
-        """Take the last step back."""
+        """Take the last step back, and those before it that pay only with it."""
         step = self.steps.pop()
         self.rejected.append(Rejected(step.name, reason, step.arenas))
+        while self.steps and grows(self.steps[-1].arenas, self.origin_arenas):
+            self.steps.pop()
         last = self.steps[-1] if self.steps else None
         self.model = self.origin if last is None else last.model
         self.arenas = self.origin_arenas if last is None else last.arenas
@@ -237,7 +240,7 @@ class Search:
             self.rejected.append(Rejected(name, reason or "", arenas))
             return False
         self.model, self.arenas = candidate, arenas
-        self.steps.append(Step(name, arenas, macs, tuple(witnesses), candidate))
+        self.steps.append(Kept(name, arenas, macs, tuple(witnesses), candidate))
         return True
 
     def _objection(self, candidate: Model, arenas: tuple[int, ...] | None, macs: int) -> str | None:
@@ -246,8 +249,12 @@ class Search:
             return "TFLM refuses the rewritten model on a target"
         if not gains(arenas, self.arenas):
             return (
-                "no target gains" if all(a >= b for a, b in zip(arenas, self.arenas, strict=True)) else "a target grows"
+                "a target grows" if any(a < b for a, b in zip(arenas, self.arenas, strict=True)) else "no target gains"
             )
+        return self._over_limits(candidate, macs)
+
+    def _over_limits(self, candidate: Model, macs: int) -> str | None:
+        """Return what a candidate costs more than it may, None where nothing."""
         if macs > self.limits.max_macs * self.origin_macs:
             return f"{macs:,} multiply-accumulates are more than --max-macs allows"
         extra = operator_names(candidate) - self.origin_operators
@@ -263,25 +270,35 @@ class Search:
         """Place the tensors of the result, and of each model on the way to it; keep what gains most."""
         ways = [list(self.steps[:count]) for count in range(len(self.steps), -1, -1)]
         ways += [way for _, way in sorted(self._others, key=lambda other: other[0])[:MOST_OTHERS]]
-        best: tuple[tuple[int, ...], Model, list[Step]] | None = None
+        best: tuple[tuple[float, ...], tuple[int, ...], Model, list[Kept]] | None = None
         for way in ways:
             unplanned = way[-1].model if way else self._unplanned()
             for planned, arenas in planned_models(unplanned, self.sizer, kernel_order=self.kernel_order):
-                macs = total_multiplications(Draft(planned))
-                if self._objection(planned, arenas, macs) is None and (best is None or sum(arenas) < sum(best[0])):
-                    best = arenas, planned, way
+                draft = Draft(planned)
+                macs = total_multiplications(draft)
+                rank = self._rank(arenas, macs, len(draft.operators))
+                if self._objection(planned, arenas, macs) is None and (best is None or rank < best[0]):
+                    best = rank, arenas, planned, way
         if best is None:
-            self.rejected.append(Rejected("offline plan", "no plan gains"))
+            self.rejected.append(Rejected(_PLAN, "no plan gains"))
             return
-        arenas, planned, self.steps = best
+        _, arenas, planned, self.steps = best
         before = self.steps[-1].model if self.steps else self._unplanned()
-        self._keep("offline plan", planned, arenas, plan_witnesses(planned, before, self.sizer))
+        self._keep(_PLAN, planned, arenas, plan_witnesses(planned, before, self.sizer))
 
     def _unplanned(self) -> Model:
         """Return the original without a plan of its own."""
         draft = Draft(self.origin)
         draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, None)
         return draft.model()
+
+    def bound(self) -> Bound:
+        """Return the bound on the first target, of the model as it is before it is split, ordered and planned."""
+        whole = takewhile(lambda step: step.name not in (_ORDER, _SPLITS, _PLAN), self.steps)
+        simplified = [self.origin, *(step.model for step in whole)][-1]
+        kinds = [COPY, IN_PLACE] * self.offline_plan + [DIAGONAL] * self.kernel_order
+        draft = Draft(simplified)
+        return bound(draft, profile(draft, self.sizer.simulate(simplified)), self.sizer.libraries, kinds)
 
     def profile(self, draft: Draft) -> Profile:
         """Return the profile of a draft of the present model, on the first target."""
@@ -297,13 +314,13 @@ class Search:
     def _order(self) -> None:
         """Try another order of the operators."""
         facts = self.profile(Draft(self.model))
-        self.attempt("operator order", lambda draft, choose: reorder(draft, facts, choose))
+        self.attempt(_ORDER, lambda draft, choose: reorder(draft, facts, choose))
 
     def _descend(self) -> None:
         """Split round by round until nothing gains; begin with any split, or with one kind only: the best way stays."""
         start = self.model, self.arenas, list(self.steps)
         first_models: list[Model] = []
-        best: tuple[tuple[float, ...], Model, tuple[int, ...], list[Step]] | None = None
+        best: tuple[tuple[float, ...], Model, tuple[int, ...], list[Kept]] | None = None
         for kinds in _FIRST_KINDS:
             self.model, self.arenas, self.steps = start[0], start[1], list(start[2])
             if not self._split(1, kinds) or self.model in first_models:
@@ -335,9 +352,9 @@ class Search:
         if best is not None:
             best = self._best_of(facts, peaks.variants(best.plan, splits, budget), best)
         if best is None:
-            self.rejected.append(Rejected("splits", f"round {number}: none of {len(found)} plans gains"))
+            self.rejected.append(Rejected(_SPLITS, f"round {number}: none of {len(found)} plans gains"))
             return False
-        return self._keep("splits", best.model, best.arenas, best.witnesses)
+        return self._keep(_SPLITS, best.model, best.arenas, best.witnesses)
 
     def _candidates(self) -> tuple[Profile, list[Split], float]:
         """Return profile, splits and multiplications to spare of the present model, which is asked several times."""
@@ -356,13 +373,13 @@ class Search:
             candidate = draft.model()
             arenas = self.sizer.arenas(candidate)
             macs = total_multiplications(draft)
-            if arenas is None or self._objection(candidate, arenas, macs) is not None:
+            if arenas is None or self._over_limits(candidate, macs) is not None:
                 continue
-            rank = self._rank(arenas, macs, len(draft.operators))
             if self.offline_plan:
-                step = Step("splits", arenas, macs, tuple(witnesses), candidate)
-                self._others.append((rank, [*self.steps, step]))
-            if best is None or rank < best.rank:
+                step = Kept(_SPLITS, arenas, macs, tuple(witnesses), candidate)
+                self._others.append((plan.arena, [*self.steps, step]))
+            rank = self._rank(arenas, macs, len(draft.operators))
+            if gains(arenas, self.arenas) and (best is None or rank < best.rank):
                 best = _Tried(plan, rank, candidate, arenas, witnesses)
         return best
 
@@ -387,32 +404,6 @@ def operator_names(model: Model) -> frozenset[str]:
     draft = Draft(model)
     operators = [operator for subgraph in model.subgraphs for operator in subgraph.operators]
     return frozenset(draft.code(operator).custom_code or draft.name(operator) for operator in operators)
-
-
-def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kinds: Iterable[str]) -> tuple[int, int]:
-    """Return the largest single operator's live bytes that no split can go below, and the operator (-1 for the inputs).
-
-    An operator that no pass can run in parts has all of its inputs, outputs and scratch alive at once; one whose
-    tensors a plan may put on the same bytes has the largest of them.
-
-    Args:
-        draft: The model as it is before it is split.
-        facts: Its profile.
-        libraries: Whose kernels run, a target each.
-        kinds: Of the contracts that a plan may use.
-    """
-    shared = tuple(kinds)
-    largest = (sum(facts.bytes[tensor] for tensor in draft.inputs if tensor in facts.bytes), -1)
-    for index, operator in enumerate(draft.operators):
-        if any(rule(draft, operator, axis) is not None for axis in (1, 2)) or channels.is_channelwise(draft, operator):
-            continue
-        named = {t for t in (*(operator.inputs or ()), *(operator.outputs or ())) if t in facts.bytes}
-        sizes = [facts.bytes[tensor] for tensor in named]
-        use = use_of(draft.name(operator), operator, draft.tensors) if operator.outputs else None
-        may_share = use is not None and any(promised(use, kind, libraries) for kind in shared)
-        alive = max(sizes, default=0) if may_share else sum(sizes)
-        largest = max(largest, (alive + facts.scratch[index], index))
-    return largest
 
 
 def _tidy(draft: Draft, choose: Chooser) -> list[Witness]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from tflm_sim.values import dataclass, replace
 
 from tflm_sim.device.configuration import Configuration, Where, configure
 from tflm_sim.errors import ModelError, UsageError
@@ -12,17 +12,14 @@ from tflm_sim.model.draft import Draft, refuse_unwritable
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
-from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
+from tflm_sim.shrinking.bound import Bound
 from tflm_sim.shrinking.graph import FLOATS, total_multiplications
-from tflm_sim.shrinking.passes import place
-from tflm_sim.shrinking.profile import profile
 from tflm_sim.shrinking.prove import Proof, prove
-from tflm_sim.shrinking.search import Limits, Progress, Rejected, Search, Step, bound, operator_names
+from tflm_sim.shrinking.search import Kept, Limits, Progress, Rejected, Search, operator_names
 from tflm_sim.shrinking.sizing import Sizer
 from tflm_sim.shrinking.states import refusals
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass, replace
 
 MAX_MACS = 1.35
 """Multiply-accumulates that a result may have by default, as a multiple of the original's."""
@@ -64,19 +61,6 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """What no rewriting of ours goes below.
-
-    Attributes:
-        head: Bytes that are alive at once whatever is split.
-        operator: Whose inputs, outputs and scratch they are: "#31 SOFTMAX", or "the inputs".
-    """
-
-    head: int
-    operator: str
-
-
-@dataclass(frozen=True, slots=True)
 class Shrunk:
     """The answer of :func:`shrink`.
 
@@ -103,7 +87,7 @@ class Shrunk:
     before: Cost
     after: Cost
     extra_operators: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[Kept, ...]
     rejected: tuple[Rejected, ...]
     left_alone: tuple[str, ...]
     bound: Bound
@@ -271,20 +255,9 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
         steps=tuple(search.steps),
         rejected=tuple(search.rejected),
         left_alone=tuple(_left_alone(before)),
-        bound=_bound(model, search),
+        bound=search.bound(),
         simulations=search.sizer.runs,
     )
-
-
-def _bound(model: Model, search: Search) -> Bound:
-    """Return the bound on the first target, of the model as it is before it is split, ordered and planned."""
-    whole = takewhile(lambda step: step.name not in ("operator order", "splits", "offline plan"), search.steps)
-    simplified = [model, *(step.model for step in whole)][-1]
-    draft = Draft(simplified)
-    kinds = [COPY, IN_PLACE] * search.offline_plan + [DIAGONAL] * search.kernel_order
-    facts = profile(draft, search.sizer.simulate(simplified))
-    head, operator = bound(draft, facts, search.sizer.libraries, kinds)
-    return Bound(head, place(draft, operator) if operator >= 0 else "the inputs")
 
 
 def _cost(draft: Draft, file_bytes: int) -> Cost:

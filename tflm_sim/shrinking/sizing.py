@@ -67,3 +67,8 @@ class Sizer:
 def gains(after: Sequence[int], before: Sequence[int]) -> bool:
     """Return whether no target needs more and one needs less."""
     return all(a <= b for a, b in zip(after, before, strict=True)) and tuple(after) != tuple(before)
+
+
+def grows(after: Sequence[int], before: Sequence[int]) -> bool:
+    """Return whether any target needs more."""
+    return any(a > b for a, b in zip(after, before, strict=True))

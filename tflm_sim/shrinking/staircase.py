@@ -18,7 +18,7 @@ from tflm_sim.units import align_up
 from tflm_sim.values import dataclass
 
 MOST_STEPS = 400_000
-"""Pairs of groups that are looked at altogether."""
+"""Places that groups forbid each other, looked at altogether."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +76,15 @@ class _Stairs:
         self.first = [min(member.alive.first for member in item) for item in items]
         self.last = [max(member.alive.last for member in item) for item in items]
         self.is_buffer = [item[0].tensor < 0 for item in items]
-        self.forbidden: list[dict[int, list[Interval]]] = [{} for _ in items]
+        # (j, start, end) for each group: where it must not begin, counted from the start of group j.
+        self.forbidden: list[list[tuple[int, int, int]]] = [[] for _ in items]
         for i, one in enumerate(items):
             for j in range(i):
                 if self.first[i] > self.last[j] or self.first[j] > self.last[i]:
                     continue
-                found = [gap for a in one for b in items[j] if (gap := _gap(a, b, steps)) is not None]
-                if found:
-                    # Where group i must not begin, counted from the start of group j; and the other way round.
-                    self.forbidden[i][j] = found
-                    self.forbidden[j][i] = [(-end, -start) for start, end in found]
+                for start, end in {gap for a in one for b in items[j] if (gap := _gap(a, b, steps)) is not None}:
+                    self.forbidden[i].append((j, start, end))
+                    self.forbidden[j].append((i, -end, -start))
 
     def search(self) -> tuple[list[int], int]:
         """Return the best offsets found, and the end of the highest group."""
@@ -106,17 +105,17 @@ class _Stairs:
 
     def _climb(self, order: list[int], allowance: int) -> tuple[int, list[int]]:
         """Return the best head and offsets: groups at the top move to the front until that helps no more."""
-        best = self._fit(order)
-        seen = set()
+        best = head, offsets = self._fit(order)
+        cost, seen = sum(map(len, self.forbidden)), set()
         while allowance > 0:
-            head, offsets = self._fit(order)
-            best = min(best, (head, offsets))
-            allowance -= sum(map(len, self.forbidden))
+            allowance -= cost
             top = [i for i in order if offsets[i] + self.sizes[i] == head]
             order = top + [i for i in order if i not in top]
             if tuple(order) in seen:
                 break
             seen.add(tuple(order))
+            head, offsets = self._fit(order)
+            best = min(best, (head, offsets))
         return best
 
     def _fit(self, order: Sequence[int]) -> tuple[int, list[int]]:
@@ -124,12 +123,8 @@ class _Stairs:
         offsets = [-1] * len(order)
         head = 0
         for i in order:
-            gaps = sorted(
-                (offsets[j] + start, offsets[j] + end)
-                for j, intervals in self.forbidden[i].items()
-                if offsets[j] >= 0
-                for start, end in intervals
-            )
+            gaps = [(at + start, at + end) for j, start, end in self.forbidden[i] if (at := offsets[j]) >= 0]
+            gaps.sort()
             offset = 0
             for start, end in gaps:
                 if start < offset < end:

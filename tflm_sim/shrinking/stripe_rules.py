@@ -64,34 +64,31 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class WindowRule(Rule):
-    """A convolution or a pool."""
+    """A convolution or a pool, with the elements of padding before the first row."""
 
     window: Window
-
-    @property
-    def _padding(self) -> int:
-        return self.window.output(self.size)[1]
+    padding: int
 
     def needed(self, rows: Rows) -> Rows:
         """Return the rows under the windows."""
-        first, last = (row * self.window.stride - self._padding for row in (rows[0], rows[1] - 1))
+        first, last = (row * self.window.stride - self.padding for row in (rows[0], rows[1] - 1))
         return first, last + self.window.extent
 
     def written(self, start: int, end: int) -> Rows | None:
         """Return what the operator makes of the rows, padded as it pads."""
         outputs, own_padding = self.window.output(end - start)
-        first, rest = divmod(start + self._padding - own_padding, self.window.stride)
+        first, rest = divmod(start + self.padding - own_padding, self.window.stride)
         if rest or first < 0 or outputs <= 0 or first + outputs > self.outputs:
             return None
         return first, first + outputs
 
     def first_right(self, row: int) -> int:
         """Return the first window that begins at the row or behind it."""
-        return -(-(row + self._padding) // self.window.stride)
+        return -(-(row + self.padding) // self.window.stride)
 
     def end_right(self, row: int) -> int:
         """Return the window behind the last that ends before the row."""
-        return (row - self.window.extent + self._padding) // self.window.stride + 1
+        return (row - self.window.extent + self.padding) // self.window.stride + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +215,8 @@ def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
     if len(activations) != 1:
         return None
     if name in WINDOWED:
-        return WindowRule(*rows, window(draft, operator, axis))
+        walk = window(draft, operator, axis)
+        return WindowRule(*rows, walk, walk.output(rows[1])[1])
     if name in ("PAD", "PADV2"):
         paddings = integers(draft, inputs[1])
         is_plain = paddings is not None and len(paddings) == 8 and min(paddings) >= 0

@@ -5,7 +5,7 @@ What a product makes nothing of (an input at its zero point, a filter element at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
@@ -47,22 +47,24 @@ def _geometry(call: Call, kernel: tuple[int, int]) -> list[tuple[int, int, int]]
     return facts
 
 
-def _tap(value: Hashes, outputs: tuple[int, int], geometry: list[tuple[int, int, int]], tap: tuple[int, int]) -> Hashes:
-    """Return what each output reads at one tap of its window, 0 outside of the image."""
-    result = np.zeros((value.shape[0], *outputs, value.shape[3]), np.uint64)
-    cuts: list[tuple[slice, slice]] = []
-    for axis in (0, 1):
-        stride, dilation, before = geometry[axis]
-        start = tap[axis] * dilation - before
-        first = (stride - 1 - start) // stride if start < 0 else 0
-        last = min(outputs[axis], (value.shape[axis + 1] - 1 - start) // stride + 1)
-        if first >= last:
-            return result
-        begin = first * stride + start
-        cuts.append((slice(first, last), slice(begin, begin + (last - first - 1) * stride + 1, stride)))
-    (rows_out, rows_in), (columns_out, columns_in) = cuts
-    result[:, rows_out, columns_out] = value[:, rows_in, columns_in]
-    return result
+Part = tuple[slice, ...]
+
+
+def _taps(
+    value: Hashes, outputs: Sequence[int], geometry: list[tuple[int, int, int]], kernel: tuple[int, int]
+) -> Iterator[tuple[tuple[int, int], Part, Hashes]]:
+    """Yield each tap of a window, the outputs that read inside of the image there, and what they read."""
+    for tap in np.ndindex(kernel):
+        written: list[slice] = []
+        read: list[slice] = []
+        for axis, (stride, dilation, before) in enumerate(geometry):
+            start = tap[axis] * dilation - before
+            first = (stride - 1 - start) // stride if start < 0 else 0
+            last = min(outputs[axis], (value.shape[axis + 1] - 1 - start) // stride + 1)
+            begin = first * stride + start
+            written.append(slice(first, max(first, last)))
+            read.append(slice(begin, max(begin, begin + (last - first - 1) * stride + 1), stride))
+        yield (tap[0], tap[1]), (slice(None), *written), value[:, read[0], read[1]]
 
 
 def _counted(call: Call) -> Hashes:
@@ -118,10 +120,8 @@ def convolution(call: Call) -> Sequence[Hashes] | None:
         return None
     taps = coefficients("taps", rows * columns * depth).reshape(rows, columns, depth)
     digest = np.zeros((*target[:3], groups), np.uint64)
-    for i in range(rows):
-        for j in range(columns):
-            read = _tap(value, (target[1], target[2]), geometry, (i, j)).reshape(*target[:3], groups, depth)
-            digest += (read * taps[i, j]).sum(axis=-1, dtype=np.uint64)
+    for tap, part, read in _taps(value, target[1:3], geometry, (rows, columns)):
+        digest[part] += read.reshape(*read.shape[:3], groups, depth) @ taps[tap]
     shared = coefficients("weights", rows * columns * depth).reshape(rows, columns, depth)
     own = mix((weights * shared).sum(axis=(1, 2, 3), dtype=np.uint64)) + _channel_facts(call, channels, _bias(call))
     whole = np.repeat(digest, channels // groups, axis=3) + own
@@ -145,11 +145,9 @@ def depthwise(call: Call) -> Sequence[Hashes] | None:
     if geometry is None:
         return None
     digest = np.zeros(target, np.uint64)
-    for i in range(rows):
-        for j in range(columns):
-            read = _tap(value, (target[1], target[2]), geometry, (i, j))
-            read = np.repeat(read, channels // value.shape[3], axis=3)
-            digest += read * (mix(weights[0, i, j] + places[i, j]) | np.uint64(1) if is_float else used[0, i, j])
+    for tap, part, read in _taps(value, target[1:3], geometry, (rows, columns)):
+        factor = mix(weights[0][tap] + places[tap]) | np.uint64(1) if is_float else used[0][tap]
+        digest[part] += np.repeat(read, channels // value.shape[3], axis=3) * factor
     own = _channel_facts(call, channels, _bias(call))
     return [mix(digest + own + call.salt(_filter_kind(call), without=_GEOMETRY_OPTIONS))]
 
@@ -171,9 +169,8 @@ def pool(call: Call) -> Sequence[Hashes] | None:
         return None
     places = coefficients("pool", rows * columns).reshape(rows, columns)
     digest = np.zeros(target, np.uint64)
-    for i in range(rows):
-        for j in range(columns):
-            digest += _tap(value, (target[1], target[2]), geometry, (i, j)) * places[i, j]
+    for tap, part, read in _taps(value, target[1:3], geometry, (rows, columns)):
+        digest[part] += read * places[tap]
     return [mix(digest + call.salt(without=_GEOMETRY_OPTIONS))]
 
 
