@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tflm_sim import load, shrink
+from tflm_sim.cli import main
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import ModelError, TflmSimError
+from tflm_sim.shrinking import channels
 from tflm_sim.shrinking.prove import SEQUENCE, prove
 from tflm_sim.shrinking.shrink import Shrunk
 
@@ -86,6 +89,24 @@ def test_every_model_that_gains_gives_the_same_bytes(name: str, wheel: Any) -> N
         assert shrunk.gains[0].after.arena <= EXPECTED.get(name, shrunk.gains[0].before.arena)
         with contextlib.suppress(ModelError):  # the wheel cannot run the original; what differs is another error
             proved(shrunk, 2)
+
+
+@pytest.mark.slow
+def test_a_byte_that_differs_refuses_the_result_and_nothing_is_written(
+    wheel: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    sound = channels._cut_constant
+    monkeypatch.setattr(
+        channels, "_cut_constant", lambda draft, tensor, axis, start, end: sound(draft, tensor, axis, 0, end - start)
+    )
+    monkeypatch.setattr("tflm_sim.shrinking.shrink.verify", lambda *arguments: "not at all")
+    path, out = tmp_path / "model.tflite", tmp_path / "small.tflite"
+    layers = models.Layers(numbers=(-127, 128), scale=0.003)  # no output saturates
+    x = layers.activation((1, 16, 16, 3))
+    path.write_bytes(layers.model([x], [layers.pool(layers.conv(x, 32))]).source)
+    assert main(["shrink", str(path), "-o", str(out), "--prove", "1"]) == 1
+    assert re.search(r"refused: .* differs from the original's; nothing is written", capsys.readouterr().err)
+    assert [file.name for file in tmp_path.iterdir()] == ["model.tflite"]
 
 
 # Drawn by tools/fuzz_shrink.py: 37 splits by channels and rows at once, 1537 has an output that is read again, 1631

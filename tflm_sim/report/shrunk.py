@@ -175,7 +175,10 @@ def shrunk_lines(shrunk: Shrunk, *, goal: int | None, explain: bool) -> list[str
     if shrunk.has_gained:
         lines += ["", *_pass_lines(shrunk)]
     bound = shrunk.bound
-    lines += ["", f"no rewriting of ours brings the head below {bound.head:,} B: {bound.operator} alone has them alive"]
+    lines += [
+        "",
+        f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone",
+    ]
     lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
     lines += dict.fromkeys(_rejected_lines(shrunk))
     if explain:
@@ -224,8 +227,14 @@ def _pass_lines(shrunk: Shrunk) -> list[str]:
     for step in shrunk.steps:
         first = step.witnesses[0]
         words = f"{first.where} {first.what}" + (", ..." if len(step.witnesses) > 1 else "")
-        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.witnesses)), printable(words, 90)])
+        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.witnesses)), _beginning(words, 90)])
     return table_lines(rows)
+
+
+def _beginning(sentence: str, limit: int) -> str:
+    """Return at most ``limit`` characters of a sentence, its end left out."""
+    shown = printable(sentence, 400)
+    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
 def _explained(shrunk: Shrunk) -> list[str]:

@@ -44,6 +44,11 @@ class SplitPlan:
     arena: int
     macs: int
 
+    @property
+    def operators(self) -> int:
+        """How many operators the parts have."""
+        return sum(len(split.parts) * (split.last - split.first + 1) for split in self.splits)
+
 
 def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
     """Return every split that covers an operator near the peak and adds at most ``budget`` multiplications."""

@@ -16,14 +16,13 @@ from itertools import takewhile
 from tflm_sim.errors import ModelError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
-from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
-from tflm_sim.model.unkept import Appended, appended
 from tflm_sim.shrinking import choice, peaks
 from tflm_sim.shrinking.bound import Bound, bound
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import total_multiplications
+from tflm_sim.shrinking.limits import Allowance, Limits
 from tflm_sim.shrinking.order import reorder
 from tflm_sim.shrinking.passes import Chooser, Pass, Witness
 from tflm_sim.shrinking.planning import plan_witnesses, planned_models
@@ -43,23 +42,6 @@ MOST_SINGLE_EDITS = 24
 """Edits that are tried one by one when a pass does not pay as a whole."""
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a result may cost.
-
-    Attributes:
-        goal: Bytes of arena that are enough on every target, or None.
-        max_macs: Multiply-accumulates as a multiple of the original's.
-        max_flash: Bytes of the file, or None.
-        operators: Names of operators that may be needed in addition, None for any.
-    """
-
-    goal: int | None = None
-    max_macs: float = 1.3
-    max_flash: int | None = None
-    operators: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +92,7 @@ class Search:
         arenas: Its smallest arena on each target.
         steps: What was kept, in order.
         rejected: What was tried in vain.
-        appended: What follows the flatbuffer in the origin's file, and in every file made of it.
+        allowance: What each candidate may cost.
     """
 
     origin: Model
@@ -123,23 +105,19 @@ class Search:
     model: Model = field(init=False)
     arenas: tuple[int, ...] = field(init=False)
     origin_arenas: tuple[int, ...] = field(init=False)
-    origin_macs: int = field(init=False)
-    origin_operators: frozenset[str] = field(init=False)
     _others: list[tuple[int, list[Kept]]] = field(init=False, default_factory=list)
+    _too_dear: list[tuple[tuple[int, ...], str]] = field(init=False, default_factory=list)
     _looked_at: tuple[Model, tuple[Profile, list[Split], float]] | None = field(init=False, default=None)
     steps: list[Kept] = field(init=False)
     rejected: list[Rejected] = field(init=False)
-    appended: Appended = field(init=False)
+    allowance: Allowance = field(init=False)
 
     def __post_init__(self) -> None:
         self.model = self.origin
         self.arenas = tuple(self.sizer.arena(self.origin, index) for index in range(len(self.sizer.configurations)))
         self.origin_arenas = self.arenas
-        draft = Draft(self.origin)
-        self.origin_macs = total_multiplications(draft)
-        self.origin_operators = operator_names(self.origin)
+        self.allowance = Allowance(self.limits, self.origin)
         self.steps, self.rejected = [], []
-        self.appended = appended(self.origin.source)
         if self.replan:
             self._drop_plan()
 
@@ -151,7 +129,7 @@ class Search:
             raise ModelError("without its offline plan TFLM refuses the model", path=self.origin.path)
         self.arenas = arenas
         what = Witness("the metadata", "loses its OfflineMemoryAllocation")
-        self.steps.append(Kept("old plan", arenas, self.origin_macs, (what,), self.model))
+        self.steps.append(Kept("old plan", arenas, self.allowance.macs, (what,), self.model))
 
     @property
     def is_done(self) -> bool:
@@ -251,20 +229,7 @@ class Search:
             return (
                 "a target grows" if any(a < b for a, b in zip(arenas, self.arenas, strict=True)) else "no target gains"
             )
-        return self._over_limits(candidate, macs)
-
-    def _over_limits(self, candidate: Model, macs: int) -> str | None:
-        """Return what a candidate costs more than it may, None where nothing."""
-        if macs > self.limits.max_macs * self.origin_macs:
-            return f"{macs:,} multiply-accumulates are more than --max-macs allows"
-        extra = operator_names(candidate) - self.origin_operators
-        if self.limits.operators is not None and not extra <= self.limits.operators:
-            return f"needs {', '.join(sorted(extra - self.limits.operators))}, which --ops does not allow"
-        if self.limits.max_flash is not None:
-            size = len(self.appended.behind(encode(candidate)))
-            if size > self.limits.max_flash:
-                return f"the file would have {size:,} B, more than --max-flash allows"
-        return None
+        return self.allowance.objection(candidate, macs)
 
     def _plan(self) -> None:
         """Place the tensors of the result, and of each model on the way to it; keep what gains most."""
@@ -348,11 +313,15 @@ class Search:
         found = peaks.plans(facts, splits, budget)
         tried = self._worth_trying(found)
         tried += [plan for first in tried[:2] for plan in peaks.variants(first, splits, budget)]
+        self._too_dear = []
         best = self._best_of(facts, list(dict.fromkeys(tried)), None)
         if best is not None:
             best = self._best_of(facts, peaks.variants(best.plan, splits, budget), best)
+        for arenas, reason in sorted(self._too_dear)[:1]:
+            self.rejected.append(Rejected(_SPLITS, f"round {number}: {reason}", arenas))
         if best is None:
-            self.rejected.append(Rejected(_SPLITS, f"round {number}: none of {len(found)} plans gains"))
+            within = " within the limits" if self._too_dear else ""
+            self.rejected.append(Rejected(_SPLITS, f"round {number}: none of {len(found)} plans gains{within}"))
             return False
         return self._keep(_SPLITS, best.model, best.arenas, best.witnesses)
 
@@ -361,8 +330,10 @@ class Search:
         if self._looked_at is None or self._looked_at[0] is not self.model:
             draft = Draft(self.model)
             facts = self.profile(draft)
-            budget = self.limits.max_macs * self.origin_macs - total_multiplications(draft)
-            self._looked_at = self.model, (facts, peaks.all_splits(draft, facts, budget), budget)
+            budget = self.limits.max_macs * self.allowance.macs - total_multiplications(draft)
+            splits, reason = self.allowance.allowed(peaks.all_splits(draft, facts, budget))
+            self.rejected += [Rejected(_SPLITS, reason)] if reason else []
+            self._looked_at = self.model, (facts, splits, budget)
         return self._looked_at[1]
 
     def _best_of(self, facts: Profile, found: Sequence[peaks.SplitPlan], best: _Tried | None) -> _Tried | None:
@@ -373,7 +344,10 @@ class Search:
             candidate = draft.model()
             arenas = self.sizer.arenas(candidate)
             macs = total_multiplications(draft)
-            if arenas is None or self._over_limits(candidate, macs) is not None:
+            if arenas is None:
+                continue
+            if (reason := self.allowance.objection(candidate, macs)) is not None:
+                self._too_dear += [(arenas, reason)] if gains(arenas, self.arenas) else []
                 continue
             if self.offline_plan:
                 step = Kept(_SPLITS, arenas, macs, tuple(witnesses), candidate)
@@ -384,11 +358,13 @@ class Search:
         return best
 
     def _worth_trying(self, found: Sequence[peaks.SplitPlan]) -> list[peaks.SplitPlan]:
-        """Return the plans to simulate: the smallest, and with a goal the cheapest that may meet it."""
-        if self.limits.goal is None:
-            return list(found[:MOST_SIMULATED])
-        fits = [plan for plan in found if plan.arena <= self.limits.goal]
-        cheap = sorted(fits, key=lambda plan: (plan.macs, -plan.arena))[: MOST_SIMULATED // 2]
+        """Return the plans to simulate: the smallest, and the cheapest that may meet a goal or a limit on flash."""
+        cheap: list[peaks.SplitPlan] = []
+        if self.limits.goal is not None:
+            fits = [plan for plan in found if plan.arena <= self.limits.goal]
+            cheap += sorted(fits, key=lambda plan: (plan.macs, -plan.arena))[: MOST_SIMULATED // 2]
+        if self.limits.max_flash is not None:
+            cheap += sorted(found, key=lambda plan: plan.operators)[: MOST_SIMULATED // 2]
         return list(dict.fromkeys((*cheap, *found)))[:MOST_SIMULATED]
 
     def _rank(self, arenas: tuple[int, ...], macs: int, operators: int) -> tuple[float, ...]:
@@ -397,13 +373,6 @@ class Search:
         if self.limits.goal is not None and max(arenas) <= self.limits.goal:
             return (0, macs, operators, share)
         return (1, share, macs, operators)
-
-
-def operator_names(model: Model) -> frozenset[str]:
-    """Return the builtin operators that the resolver must register, and the custom ones by their own names."""
-    draft = Draft(model)
-    operators = [operator for subgraph in model.subgraphs for operator in subgraph.operators]
-    return frozenset(draft.code(operator).custom_code or draft.name(operator) for operator in operators)
 
 
 def _tidy(draft: Draft, choose: Chooser) -> list[Witness]:

@@ -14,8 +14,9 @@ from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.bound import Bound
 from tflm_sim.shrinking.graph import FLOATS, total_multiplications
+from tflm_sim.shrinking.limits import Limits, operator_names
 from tflm_sim.shrinking.prove import Proof, prove
-from tflm_sim.shrinking.search import Kept, Limits, Progress, Rejected, Search, operator_names
+from tflm_sim.shrinking.search import Kept, Progress, Rejected, Search
 from tflm_sim.shrinking.sizing import Sizer
 from tflm_sim.shrinking.states import refusals
 from tflm_sim.shrinking.verify import VerificationFailed, verify
@@ -180,7 +181,7 @@ def shrink(
 def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
     """Return the result as it is read again, its bytes, and what was verified; what is not verified is taken back."""
     while search.steps:
-        data = search.appended.behind(encode(search.model))
+        data = search.allowance.appended.behind(encode(search.model))
         written = replace(parse(data), path=model.path)
         try:
             return written, data, str(verify(model, written, search.sizer.configurations))
@@ -202,7 +203,13 @@ def _configurations(targets: Where | Sequence[Where]) -> list[Configuration]:
 
 
 def _refuse_plan(model: Model, replan: bool) -> None:
-    """Refuse a model that says where its tensors go."""
+    """Refuse a model that says where its tensors go: to TFLM, or to an Ethos-U."""
+    if any(code.custom_code == "ethos-u" for code in model.operator_codes):
+        raise ModelError(
+            "Vela compiled the model for an Ethos-U, whose commands say where each tensor lies; "
+            "shrink rewrites the model that Vela was given",
+            path=model.path,
+        )
     if not replan and any(entry.name == OFFLINE_MEMORY_ALLOCATION for entry in model.metadata):
         raise ModelError(
             "the model has an offline plan (OfflineMemoryAllocation), which a rewriting would make void; "

@@ -24,6 +24,12 @@ MAX_CONCATENATION_INPUTS = 10
 
 ROWS, COLUMNS, CHANNELS = "rows", "columns", "channels"
 AXES = {ROWS: 1, COLUMNS: 2, CHANNELS: 3}
+OPERATORS = {
+    ROWS: frozenset({"SLICE", "CONCATENATION"}),
+    COLUMNS: frozenset({"SLICE", "CONCATENATION"}),
+    CHANNELS: frozenset({"CONCATENATION"}),
+}
+"""What a split of a kind adds to a model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,10 @@ def refusal(draft: Draft, key: Key, variable: _Variable, initial: dict[Key, tupl
     bound = {*draft.inputs, *draft.outputs}
     if len(writers) != 1 or draft.data(new) is not None or bound & {old, new} or written.is_variable:
         return "its new value is an input, an output or a constant of the model"
+    if read > assign:
+        return f"operator {read} reads it after operator {assign} wrote it"
     readers = [index for index, operator in enumerate(draft.operators) if old in (operator.inputs or ())]
-    if read > assign or any(reader >= writers[0] for reader in readers):
+    if any(reader >= writers[0] for reader in readers):
         return f"operator {max(readers)} still reads the old value when operator {writers[0]} writes the new one"
     return None
 

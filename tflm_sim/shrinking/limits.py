@@ -1,0 +1,83 @@
+"""What a result may cost: multiplications, bytes of the file, and operators that the firmware must register."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.encode import encode
+from tflm_sim.model.types import Model
+from tflm_sim.model.unkept import Appended, appended
+from tflm_sim.shrinking.graph import total_multiplications
+from tflm_sim.shrinking.split import OPERATORS, Split
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a result may cost.
+
+    Attributes:
+        goal: Bytes of arena that are enough on every target, or None.
+        max_macs: Multiply-accumulates as a multiple of the original's.
+        max_flash: Bytes of the file, or None.
+        operators: Names of operators that may be needed in addition, None for any.
+    """
+
+    goal: int | None = None
+    max_macs: float = 1.3
+    max_flash: int | None = None
+    operators: frozenset[str] | None = None
+
+
+@dataclass(slots=True)
+class Allowance:
+    """The limits of everything that is made of a model.
+
+    Attributes:
+        macs: Multiply-accumulates of the model as it was.
+        operators: Names of its operators.
+        appended: What follows the flatbuffer in its file, and in every file made of it.
+    """
+
+    limits: Limits
+    origin: Model
+    macs: int = field(init=False)
+    operators: frozenset[str] = field(init=False)
+    appended: Appended = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.macs = total_multiplications(Draft(self.origin))
+        self.operators = operator_names(self.origin)
+        self.appended = appended(self.origin.source)
+
+    def objection(self, candidate: Model, macs: int) -> str | None:
+        """Return what a candidate costs more than it may, None where nothing."""
+        if macs > self.limits.max_macs * self.macs:
+            return f"{macs:,} multiply-accumulates are more than --max-macs allows"
+        if missing := self._missing(operator_names(candidate)):
+            return f"needs {', '.join(sorted(missing))}, which --ops does not allow"
+        if self.limits.max_flash is not None:
+            size = len(self.appended.behind(encode(candidate)))
+            if size > self.limits.max_flash:
+                return f"the file would have {size:,} B, more than --max-flash allows"
+        return None
+
+    def allowed(self, splits: Iterable[Split]) -> tuple[list[Split], str | None]:
+        """Return the splits that need no operator but those that may be needed; and why others are left out."""
+        found = [(split, self._missing(OPERATORS[split.kind])) for split in splits]
+        names = sorted({name for _, missing in found for name in missing})
+        count = sum(bool(missing) for _, missing in found)
+        reason = f"{count} ways to split need {' or '.join(names)}, which --ops does not allow" if names else None
+        return [split for split, missing in found if not missing], reason
+
+    def _missing(self, operators: frozenset[str]) -> frozenset[str]:
+        """Return which operators must not be needed."""
+        return frozenset() if self.limits.operators is None else operators - self.operators - self.limits.operators
+
+
+def operator_names(model: Model) -> frozenset[str]:
+    """Return the builtin operators that the resolver must register, and the custom ones by their own names."""
+    draft = Draft(model)
+    operators = [operator for subgraph in model.subgraphs for operator in subgraph.operators]
+    return frozenset(draft.code(operator).custom_code or draft.name(operator) for operator in operators)
