@@ -1,8 +1,9 @@
 """Shrink random models and hold every result against the original in the real TFLM (the pip wheel).
 
-    python tools/fuzz_shrink.py --seconds 300 [--first SEED]
+    python tools/fuzz_shrink.py --seconds 300 [--first SEED] [--elementwise]
 
-A model is a graph of a few layers (tests/unit/shrinking/models.py), the targets, limits and options are drawn too. Each
+A model is a graph of a few layers (tests/unit/shrinking/models.py), or of elementwise operators on int8, int16 and
+float32, always with a plan; the targets, limits and options are drawn too. Each
 result must be verified, need what is predicted on every target, run in the wheel in exactly its predicted arena, fail
 there with 16 bytes less, and give the same bytes on a sequence of inputs. Exit code 1 at a difference.
 """
@@ -41,14 +42,14 @@ def load_models() -> Any:
     return module
 
 
-def shrunk_at_random(model: Any, seed: int) -> Shrunk:
-    """Return what shrink makes of a model for targets and options that the seed draws."""
+def shrunk_at_random(model: Any, seed: int, *, is_planned: bool = False) -> Shrunk:
+    """Return what shrink makes of a model for targets and options that the seed draws, with a plan if that is asked."""
     rng = random.Random(seed)
     return shrink(
         model,
         rng.sample(TARGETS, rng.choice((1, 1, 1, 2))),
         max_macs=rng.choice((1.0, 1.35, 3.0)),
-        offline_plan=rng.random() < 0.3,
+        offline_plan=rng.random() < 0.3 or is_planned,
         kernel_order=rng.random() < 0.3,
     )
 
@@ -89,13 +90,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--first", type=int, default=0, help="seed of the first model")
+    parser.add_argument("--elementwise", action="store_true", help="elementwise operators of all types, with plans")
     args = parser.parse_args()
     models, seen, end, seed = load_models(), Counter[str](), time.monotonic() + args.seconds, args.first
     while time.monotonic() < end:
         print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
-        model = models.random_model(seed)
+        model = (models.random_elementwise if args.elementwise else models.random_model)(seed)
         try:
-            shrunk = shrunk_at_random(model, seed)
+            shrunk = shrunk_at_random(model, seed, is_planned=args.elementwise)
         except TflmSimError as error:
             seen[f"refused: {str(error)[:60]}"] += 1
         else:

@@ -332,6 +332,62 @@ def _random_step(layers: Layers, rng: random.Random, x: int, made: Sequence[int]
     return None
 
 
+FLOAT32 = TensorType.FLOAT32
+_UNARY = {
+    INT8: "RELU LEAKY_RELU HARD_SWISH ELU ABS LOGISTIC TANH SOFTMAX",
+    INT16: "LEAKY_RELU ABS LOGISTIC TANH",
+    FLOAT32: "RELU RELU6 LEAKY_RELU HARD_SWISH ELU ABS NEG SQRT RSQRT SQUARE EXP LOG SIN COS FLOOR CEIL ROUND LOGISTIC "
+    "TANH SOFTMAX",
+}
+_BINARY = {
+    INT8: "ADD SUB MUL MAXIMUM MINIMUM SQUARED_DIFFERENCE",
+    INT16: "ADD SUB MUL MAXIMUM MINIMUM",
+    FLOAT32: "ADD SUB MUL MAXIMUM MINIMUM SQUARED_DIFFERENCE DIV",
+}
+_FIXED = {
+    ("LOGISTIC", INT8): (1 / 256, -128),
+    ("LOGISTIC", INT16): (1 / 32768, 0),
+    ("TANH", INT8): (1 / 128, 0),
+    ("TANH", INT16): (1 / 32768, 0),
+    ("SOFTMAX", INT8): (1 / 256, -128),
+}
+"""Scale and zero point of the outputs of which a kernel demands them."""
+
+
+def random_elementwise(seed: int) -> Model:
+    """Return 3 to 12 elementwise operators on int8, int16 and float32, with QUANTIZE and DEQUANTIZE between."""
+    rng = random.Random(seed)
+    b, shape = ModelBuilder(), (1, rng.randint(1, 12), rng.randint(1, 12), rng.choice((1, 3, 4, 16)))
+    types: dict[int, int] = {}
+
+    def tensor(type: int, name: str = "") -> int:
+        scale, point = _FIXED.get((name, type), (0.05, 0 if type == INT16 else POINT))
+        facts = {} if type == FLOAT32 else {"scale": scale, "zero_point": point}
+        index = b.tensor(shape, type, **facts)
+        types[index] = type
+        return index
+
+    x = tensor(rng.choice((INT8, INT16, FLOAT32)))
+    for _ in range(rng.randint(3, 12)):
+        source = list(types)[-1] if rng.random() < 0.7 else rng.choice(list(types))
+        type, drawn = types[source], rng.random()
+        if drawn < 0.2:
+            other = rng.choice([each for each in (INT8, INT16, FLOAT32) if each != type])
+            name = "DEQUANTIZE" if other == FLOAT32 else "QUANTIZE"
+            b.operator(name, [source], [tensor(other)])
+        elif drawn < 0.55:
+            name = rng.choice(_BINARY[type].split())
+            other = rng.choice([each for each in types if types[each] == type])
+            b.operator(name, [source, other], [tensor(type)])
+        else:
+            name = rng.choice(_UNARY[type].split())
+            options = {"beta": 1.0} if name == "SOFTMAX" else {"alpha": 0.25} if name == "LEAKY_RELU" else {}
+            b.operator(name, [source], [tensor(type, name)], options=options)
+    made = list(types)
+    outputs = [made[-1]] if rng.random() < 0.7 or len(made) < 4 else [made[-1], rng.choice(made[1:-1])]
+    return parse(b.build(inputs=[x], outputs=outputs))
+
+
 def random_layer(seed: int) -> Model:
     """Return one convolution, depthwise or not, of any small shape, stride, kernel and padding."""
     layers = Layers(seed, numbers=(-127, 128), scale=0.003)
