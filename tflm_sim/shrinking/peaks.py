@@ -55,6 +55,10 @@ def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
     lowest = facts.peak * LOWEST_SHARE
     is_high = [alive > lowest for alive in facts.live]
     found: list[Split] = []
+
+    def worth(segment: rows.Segment | Split) -> int:
+        return max(facts.head, *facts.live[segment.first : segment.last + 1])
+
     for axis in (AXES[ROWS], AXES[COLUMNS]):
         rules = [rule(draft, operator, axis) for operator in draft.operators]
         for first in range(len(draft.operators)):
@@ -62,14 +66,16 @@ def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
                 planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
                 if axis == AXES[COLUMNS] and _is_square(draft, segment.source):
                     continue  # columns give what rows give
-                if planned and any(is_high[segment.first : segment.last + 1]):
+                if not planned or not any(is_high[segment.first : segment.last + 1]):
+                    continue
+                if rows.least_peak(facts, segment) < worth(segment):
                     found += rows.stripe_splits(draft, facts, segment, budget)
     consumers = draft.consumers()
     for first in range(len(draft.operators)):
         for last, links in channels.chains(draft, first, consumers):
             if any(is_high[first : last + 1]):
                 found += channels.channel_splits(draft, facts, first, last, links)
-    return [split for split in found if split.peak < max(facts.head, *facts.live[split.first : split.last + 1])]
+    return [split for split in found if split.peak < worth(split)]
 
 
 def _is_square(draft: Draft, tensor: int) -> bool:

@@ -109,7 +109,10 @@ def flow(segment: Segment, start: int, end: int) -> dict[int, Stripe] | None:
 def _through(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
     """Return the stripe of an operator's output, None where there is none."""
     met = [stripes[tensor] for tensor in own.activations if tensor in stripes]
-    start, end, right_start, right_end = (f(row[i] for row in met) for i, f in enumerate((max, min, max, min)))
+    start, end, right_start, right_end = met[0]
+    for one, other, right_one, right_other in met[1:]:
+        start, end = max(start, one), min(end, other)
+        right_start, right_end = max(right_start, right_one), min(right_end, right_other)
     written = own.written(start, end) if start < end else None
     if written is None:
         return None
@@ -249,6 +252,13 @@ def _peak(
             names[segment.result] = cut(segment.result, *part)
         pieces.append(names[segment.result])
     return peak_with_concatenation(facts, segment, steps, pieces)
+
+
+def least_peak(facts: Profile, segment: Segment) -> int:
+    """Return bytes below which no parts bring a segment: what the first part reads, or what the last one joins."""
+    given = (segment.source, *segment.side)
+    across = facts.alive_across(segment.first, segment.last, frozenset(given))
+    return across + max(sum(facts.bytes[tensor] for tensor in given), 2 * facts.bytes[segment.result])
 
 
 def peak_with_concatenation(facts: Profile, segment: Segment | Split, steps: list[Footprint], pieces: list[int]) -> int:
