@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking import channels
@@ -12,6 +11,7 @@ from tflm_sim.shrinking.passes import place
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.stripe_rules import rule
 from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

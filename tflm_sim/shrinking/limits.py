@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
@@ -11,6 +10,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.model.unkept import Appended, appended
 from tflm_sim.shrinking.graph import total_multiplications
 from tflm_sim.shrinking.split import OPERATORS, Split
+from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from tflm_sim.values import dataclass
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking.graph import STATEFUL
 from tflm_sim.shrinking.passes import Chooser, Witness
 from tflm_sim.shrinking.profile import Profile
+from tflm_sim.values import dataclass
 
 BEAM = 1000
 _NEVER_MOVED = frozenset({"CUSTOM", "IF", "WHILE"})

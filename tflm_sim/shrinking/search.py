@@ -9,7 +9,6 @@ simulated; a pass that does not pay as a whole is tried edit by edit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from tflm_sim.values import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 
@@ -31,6 +30,7 @@ from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, mer
 from tflm_sim.shrinking.sizing import Sizer, gains, grows
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
+from tflm_sim.values import dataclass, field, replace
 
 _ORDER, _SPLITS, _PLAN = "operator order", "splits", "offline plan"
 MOST_ROUNDS = 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from tflm_sim.values import dataclass, replace
 
 from tflm_sim.device.configuration import Configuration, Where, configure
 from tflm_sim.errors import ModelError, UsageError
@@ -21,6 +20,7 @@ from tflm_sim.shrinking.sizing import Sizer
 from tflm_sim.shrinking.states import refusals
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.targets.target import Target
+from tflm_sim.values import dataclass, replace
 
 MAX_MACS = 1.35
 """Multiply-accumulates that a result may have by default, as a multiple of the original's."""
