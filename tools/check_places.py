@@ -29,12 +29,13 @@ from upstream_places import Check, checks, keys
 
 from tflm_sim.ops.places import Version, full_place, key, version_at, versions_by_file
 from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS
-from tflm_sim.targets.changes import ESP, UPSTREAM
+from tflm_sim.targets.changes import EDGE_IMPULSE, ESP, UPSTREAM
 
 OPS = Path(__file__).resolve().parent.parent / "tflm_sim" / "ops"
 PLACES = OPS / "places.json"
 Lines = dict[str, int]
 Versions = list[Version]
+_TREES = {"esp_nn": ESP, "edge_impulse": EDGE_IMPULSE}
 
 
 class Checkout:
@@ -88,10 +89,15 @@ class Checkout:
         return touched
 
 
-def named_files() -> list[str]:
-    """Return the upstream files that the operators name, without the kernels' directory."""
+def tree_of(path: Path) -> str:
+    """Return whose kernels a module has; those of Edge Impulse have checks without lines."""
+    return next((tree for folder, tree in _TREES.items() if folder in path.parts), UPSTREAM)
+
+
+def named_files(tree: str) -> list[str]:
+    """Return the upstream files that the operators of a tree name, without the kernels' directory."""
     found = set()
-    for path in OPS.rglob("*.py"):
+    for path in (path for path in OPS.rglob("*.py") if tree_of(path) == tree):
         names = re.findall(r'(SIGNAL_KERNELS \+ )?"([\w/]+\.(?:cc|h))"', path.read_text("utf-8"))
         found |= {SIGNAL_KERNELS + name if signal else name for signal, name in names}
     return sorted(found)
@@ -195,8 +201,8 @@ def main(arguments: Sequence[str]) -> int:
     checkout = Checkout(args.checkout)
     recorded = json.loads(PLACES.read_text("utf-8")) if PLACES.exists() else {}
     table = {tree: versions_by_file(files) for tree, files in recorded.items()}
-    files = [name for name in named_files() if ("esp_nn/" in name) == (checkout.tree == ESP)]
-    written = [check for check in written_checks(OPS) if ("esp_nn" in check.path.parts) == (checkout.tree == ESP)]
+    files = named_files(checkout.tree)
+    written = [check for check in written_checks(OPS) if tree_of(check.path) == checkout.tree]
     found = unknown(written, {file: texts_of(checkout, file) for file in files})
     if not args.write:
         found += differences(checkout, args.commit, table.get(checkout.tree, {}))
@@ -205,7 +211,8 @@ def main(arguments: Sequence[str]) -> int:
     rows = {file: versions for file in files if (versions := places_of(checkout, file, history=args.history))}
     table[checkout.tree] = rows
     PLACES.write_text(_dumped(table), encoding="utf-8")
-    print("\n".join(found))
+    if found:
+        print("\n".join(found))
     return int(bool(found))
 
 
