@@ -22,6 +22,7 @@ from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import total_multiplications
 from tflm_sim.shrinking.limits import Allowance, Limits
+from tflm_sim.shrinking.machine import VerificationFailed
 from tflm_sim.shrinking.order import reorder
 from tflm_sim.shrinking.passes import Chooser, Pass, Witness
 from tflm_sim.shrinking.planning import plan_witnesses, planned_models
@@ -153,6 +154,9 @@ class Search:
             self.progress(name)
             try:
                 stage()
+            except VerificationFailed as failure:
+                reason = str(failure).removeprefix("refused: ").removesuffix("; nothing is written")
+                self.rejected.append(Rejected(name, reason))
             except (LookupError, ValueError, AssertionError) as error:
                 # A pass that meets a graph it was not made for must not keep the others from their work.
                 self.rejected.append(

@@ -14,6 +14,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.planners import native
 from tflm_sim.shrinking.shrink import Shrunk
 from tflm_sim.shrinking.states import refusals
 
@@ -131,3 +132,15 @@ def test_a_resource_variable_that_stays_is_named_with_the_reason(model: Model, s
 
 def test_a_resource_variable_that_can_be_a_variable_tensor_is_not_named() -> None:
     assert refusals(Draft(ring())) == []
+
+
+@pytest.mark.skipif(not native.available(), reason="the exact planner is C")
+def test_a_model_that_reads_what_nobody_wrote_gets_no_plan_and_is_told_why() -> None:
+    b = ModelBuilder()
+    x, nothing, y = tensor(b), tensor(b), tensor(b)
+    b.operator("ADD", [x, nothing], [y])
+    shrunk = shrink(parse(b.build(inputs=[x], outputs=[y])), "cortex-m4", offline_plan=True)
+    assert not shrunk.has_gained
+    assert ("offline plan", "#0 ADD reads tensor 1, which nobody wrote") in [
+        (row.name, row.reason) for row in shrunk.rejected
+    ]
