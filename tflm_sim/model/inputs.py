@@ -66,6 +66,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"%PDF", "a PDF document"),
     (b"TFL3", "a .tflite file whose first four bytes are missing"),
 )
+_SAVED_MODEL = "a TensorFlow SavedModel: it must be converted with the LiteRT converter"
 _HTML = rb"(?i)\s*<(?:!doctype|html|\?xml)"
 _ONNX = rb"(?s)\x08[\x01-\x10]\x12.{0,40}?(?:pytorch|onnx|tf2onnx|keras2onnx)"
 
@@ -108,7 +109,7 @@ def appearance(name: str, data: bytes) -> str:
     if re.match(_ONNX, data[:200]) or name.lower().endswith(".onnx"):
         return "an ONNX model: it must be converted first"
     if data[:1] == b"\x08" and os.path.basename(name) == "saved_model.pb":
-        return "a TensorFlow SavedModel: it must be converted with the LiteRT converter"
+        return _SAVED_MODEL
     if _suffix(name) in C_SUFFIXES:
         return "a source file without an array that is a model (its bytes 4 to 7 would be 'TFL3')"
     if data[4:7] == b"TFL":
@@ -220,11 +221,22 @@ def read_input(name: str) -> Input:
 def expand(names: Iterable[str]) -> Iterator[str]:
     """Yield a name for each model: folders and patterns become files, files of several models their labels.
 
-    A file that cannot be read is yielded as it is; whoever reads it gets the reason.
+    A file that cannot be read is yielded as it is; whoever reads it gets the reason. The C sources of a folder that
+    hold no model are passed over: most of an exported project are such.
     """
     for name in names:
-        for path in list(folder_files(name)) or [name] if os.path.isdir(name) else _matches(name):
+        paths = list(filter(_may_be_meant, folder_files(name))) if os.path.isdir(name) else _matches(name)
+        for path in paths or [name]:
             yield from _labels(path)
+
+
+def _may_be_meant(path: str) -> bool:
+    if _suffix(path) not in C_SUFFIXES:
+        return True
+    try:
+        return bool(read_inputs(path))
+    except ModelError:
+        return False
 
 
 def _matches(name: str) -> list[str]:
@@ -264,6 +276,10 @@ def _may_hold_several(address: str) -> bool:
 
 
 def _read(name: str) -> bytes:
+    if os.path.isdir(name):
+        kind = _SAVED_MODEL if os.path.isfile(os.path.join(name, "saved_model.pb")) else "a folder"
+        raise ModelError(f"there is no model in it; it looks like {kind}", path=name)
+
     def look(start: bytes) -> None:
         """Read on only where there can be a model."""
         if not (is_model(start) or start[:4] == ARCHIVE or (start and _is_text(start) and b"\0" not in start)):

@@ -137,7 +137,7 @@ def test_patterns_and_names_that_are_no_files(tmp_path: Path) -> None:
         ("/dev/zero", "this is not a .tflite model; it looks like a file of another kind"),
         ("a\x00b", "a name has no null character"),
         ("absent.tflite", "No such file or directory"),
-        (".", "Is a directory"),
+        (".", "there is no model in it; it looks like a folder"),
     ],
 )
 def test_what_cannot_be_a_model_is_refused_at_once(name: str, words: str) -> None:
@@ -154,3 +154,21 @@ def test_a_gigabyte_of_zeros_is_not_read(tmp_path: Path) -> None:
     os.truncate(tmp_path / "sparse.tflite", 1 << 30)
     with pytest.raises(ModelError, match="it looks like a file of another kind"):
         load(tmp_path / "sparse.tflite")
+
+
+def test_sources_without_a_model_are_passed_over_in_a_folder_that_says_what_it_is_without_any(
+    tmp_path: Path,
+) -> None:
+    export = tmp_path / "tflite-model"
+    export.mkdir()
+    (export / "learn.cpp").write_text(f"const unsigned char learn[] = {{{', '.join(map(str, SINE))}}};")
+    (export / "learn.h").write_text("extern const unsigned char learn[];")
+    (export / "broken.tflite").write_bytes(b"")
+    assert list(expand([str(tmp_path)])) == [str(export / "broken.tflite"), str(export / "learn.cpp")]
+    (export / "learn.cpp").unlink()
+    (export / "broken.tflite").unlink()
+    with pytest.raises(ModelError, match="there is no model in it; it looks like a folder"):
+        load(*expand([str(export)]))
+    (export / "saved_model.pb").write_bytes(b"\x08\x01")
+    with pytest.raises(ModelError, match="it looks like a TensorFlow SavedModel: it must be converted"):
+        load(*expand([str(export)]))
