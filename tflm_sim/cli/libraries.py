@@ -8,7 +8,7 @@ from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.history import find_commit
-from tflm_sim.targets.libraries import LIBRARIES, Library
+from tflm_sim.targets.libraries import Library, libraries_like
 from tflm_sim.values import dataclass
 
 EXAMPLES = """
@@ -47,14 +47,16 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers, "libraries", "list the libraries that --library names, and the TFLM that each holds", EXAMPLES
     )
-    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="only those whose name contains this")
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="NAME", help="only those whose name or source contains this"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    rows = [library_row(row) for row in LIBRARIES if args.name.lower() in row.name.lower()]
+    rows = [library_row(row) for row in libraries_like(args.name)]
     if args.json:
         say_json(rows)
         return 0

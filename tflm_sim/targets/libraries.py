@@ -257,27 +257,56 @@ LIBRARIES: tuple[Library, ...] = (
         )
     ),
     *(
-        Library(name, version, ("", ""), nearest=_NEWER + nearest)
-        for name, version, nearest in (
+        Library(name, version, ("", ""), nearest=_NEWER + nearest, source=source)
+        for name, version, nearest, source in (
             (
                 "Arduino_TensorFlowLite",
                 "2.4.0-ALPHA",
                 "--target cortex-m4 --runtime 2021-04-09 --kernels reference, five months younger",
+                "the Arduino IDE's library manager",
             ),
             (
                 "EloquentTinyML",
                 "2.4.4",
                 "--target esp32 --runtime 2021-04-09 --kernels reference; 3.0 uses tflm_esp32",
+                "eloquentarduino/EloquentTinyML",
             ),
-            ("silabs-gsdk", "", "--target cortex-m33 --runtime 7005d60ed --kernels reference"),
-            ("nxp-eiq", "", "--target cortex-m7 --runtime 2023-09-29 --kernels reference"),
-            ("x-cube-ai", "", "--target cortex-m4 --runtime 2023-06-15 --kernels reference"),
-            ("himax", "", "--target cortex-m55 --runtime 2024-06-24 --kernels reference"),
-            ("SparkFun_Edge", "", "--target cortex-m4 --runtime 2021-04-09 --kernels reference"),
+            ("silabs-gsdk", "", "--target cortex-m33 --runtime 7005d60ed --kernels reference", "SiliconLabs/gecko_sdk"),
+            ("nxp-eiq", "", "--target cortex-m7 --runtime 2023-09-29 --kernels reference", "NXP MCUXpresso SDK"),
+            (
+                "x-cube-ai",
+                "",
+                "--target cortex-m4 --runtime 2023-06-15 --kernels reference",
+                "STMicroelectronics STM32Cube.AI",
+            ),
+            ("himax", "", "--target cortex-m55 --runtime 2024-06-24 --kernels reference", "HimaxWiseEyePlus"),
+            (
+                "SparkFun_Edge",
+                "",
+                "--target cortex-m4 --runtime 2021-04-09 --kernels reference",
+                "sparkfun/SparkFun_Edge_BSP",
+            ),
         )
     ),
 )
 """The versions of a library, the newest that is modelled last among those that are."""
+
+
+def libraries_like(text: str) -> list[Library]:
+    """Return the libraries in whose name or source ``text`` occurs, whatever the spelling; all for "".
+
+    Raises:
+        UsageError: There is none.
+    """
+    found = [row for row in LIBRARIES if _plain(text) in _plain(f"{row.name} {row.source}")]
+    if not found:
+        raise unknown("library", text, sorted({row.name for row in LIBRARIES}))
+    return found
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits of a name, by which spellings are alike."""
+    return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
 def find_library(text: str) -> Library:
@@ -287,7 +316,7 @@ def find_library(text: str) -> Library:
         UsageError: There is no such library or version.
     """
     name, _, version = text.partition("@")
-    versions = [row for row in LIBRARIES if row.name.lower() == name.lower()]
+    versions = [row for row in LIBRARIES if _plain(row.name) == _plain(name)]
     if not versions:
         raise unknown("library", name, sorted({row.name for row in LIBRARIES}))
     if not version:

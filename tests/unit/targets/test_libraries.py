@@ -7,7 +7,7 @@ import pytest
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
 from tflm_sim.targets.history import find_commit
-from tflm_sim.targets.libraries import LIBRARIES, Library, find_library
+from tflm_sim.targets.libraries import LIBRARIES, Library, find_library, libraries_like
 from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset
 
 MODELLED = [row for row in LIBRARIES if row.is_modelled]
@@ -58,3 +58,27 @@ def test_esp_nn_kernels_go_with_esp_tflite_micro_alone() -> None:
     assert at_runtime(preset("esp32"), "esp-tflite-micro@1.3.5").runtime.snapshot == "esp-tflite-micro@1.3.5"
     with pytest.raises(UsageError, match="come with esp-tflite-micro"):
         at_runtime(preset("esp32"), "2025-11-17")
+
+
+@pytest.mark.parametrize(("text", "name"), [
+    ("edge_impulse", "edge-impulse"),
+    ("EdgeImpulse", "edge-impulse"),
+    ("STM32Cube", "x-cube-ai"),
+    ("MCUXpresso", "nxp-eiq"),
+    ("pico tflmicro", "pico-tflmicro"),
+])  # fmt: skip
+def test_a_library_is_found_by_its_name_or_source_however_it_is_spelt(text: str, name: str) -> None:
+    assert {row.name for row in libraries_like(text)} == {name}
+
+
+def test_a_search_without_a_result_says_what_there_is() -> None:
+    with pytest.raises(UsageError, match="unknown library 'qarduino'"):
+        libraries_like("qarduino")
+
+
+def test_edge_impulses_versions_differ_by_what_they_took_and_undid() -> None:
+    first, newest = (find_library(f"edge-impulse@{version}").runtime() for version in ("2023-11-15", "1.93.20"))
+    changes = ("select_frees", "reduce_num_axis", "float_conv_without_arrays", "edge_impulse_tile")
+    assert [first.has(change) for change in changes] == [False, True, True, False]
+    assert [newest.has(change) for change in changes] == [True, False, True, True]
+    assert not any(preset("cortex-m4").runtime.has(change) for change in changes[2:])
