@@ -124,3 +124,33 @@ def _damaged(rng: random.Random, kind: str, operator: Operator, tensors: int) ->
             value = not value if isinstance(value, bool) else number
         return replace(operator, options={**operator.options, name: value})
     return operator
+
+
+def with_type(data: bytes, kind: int) -> bytes:
+    """Return a model in which every tensor of the type of the first operator's first input has another type."""
+    model = parse(data)
+    graph = model.subgraphs[0]
+    first = next(index for index in graph.operators[0].inputs or () if index >= 0)
+    buffers, tensors = list(model.buffers), []
+    for tensor in graph.tensors:
+        if tensor.type == graph.tensors[first].type:
+            tensor = replace(tensor, type=int(kind))
+            if buffers[tensor.buffer].data is not None:
+                buffers.append(Buffer(memoryview(bytes(16 * max(1, prod(tensor.shape or ()))))))
+                tensor = replace(tensor, buffer=len(buffers) - 1)
+        tensors.append(tensor)
+    graph = replace(graph, tensors=tuple(tensors))
+    return encode(replace(model, buffers=tuple(buffers), subgraphs=(graph, *model.subgraphs[1:])))
+
+
+def without_inputs(data: bytes) -> list[bytes]:
+    """Return a model for each input that the first operator has: the one that lacks it."""
+    model = parse(data)
+    graph = model.subgraphs[0]
+    operator, models = graph.operators[0], []
+    for place, index in enumerate(operator.inputs or ()):
+        if index >= 0:
+            inputs = tuple(-1 if place == at else one for at, one in enumerate(operator.inputs or ()))
+            changed = replace(graph, operators=(replace(operator, inputs=inputs), *graph.operators[1:]))
+            models.append(encode(replace(model, subgraphs=(changed, *model.subgraphs[1:]))))
+    return models

@@ -4,10 +4,13 @@ import importlib.util
 
 import pytest
 from fuzz_lite import case, outcome, shown
-from lite_models import random_model
+from lite_models import RECIPES, random_model
+from lite_mutations import with_type, without_inputs
 from lite_wheel import Wheel, answers
 
 from tflm_sim.lite.answer import LiteSettings
+from tflm_sim.model.load import parse
+from tflm_sim.model.types import TensorType
 from tflm_sim.samples import SAMPLES, sample_path
 
 pytestmark = pytest.mark.skipif(
@@ -62,3 +65,27 @@ def test_models_with_faults_are_refused_as_the_wheel_refuses_them(live, first):
         if what in ("DIFFERS", "died"):
             differing.append((number, name, shown(ours, theirs) if theirs else ours[:2]))
     assert differing == []
+
+
+def differing(live, models):
+    """Return what differs of models by name."""
+    found = []
+    for name, data in models:
+        what, ours, theirs = outcome(live, data, LiteSettings(), double=False)
+        if what in ("DIFFERS", "died"):
+            found.append((name, shown(ours, theirs) if theirs else ours[:2]))
+    return found
+
+
+@pytest.mark.slow
+def test_operators_without_one_of_their_inputs_are_refused_as_the_wheel_refuses_them(live):
+    made = [(name, random_model(3, name)[1]) for name in sorted(RECIPES)]
+    assert differing(live, ((name, data) for name, whole in made for data in without_inputs(whole))) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["STRING", "COMPLEX64", "INT4", "UINT32"])
+def test_operators_of_any_type_are_refused_as_the_wheel_refuses_them(live, kind):
+    made = [(name, random_model(7, name)[1]) for name in sorted(RECIPES)]
+    with_inputs = [(name, data) for name, data in made if parse(data).subgraphs[0].operators[0].inputs]
+    assert differing(live, ((name, with_type(data, TensorType[kind])) for name, data in with_inputs)) == []

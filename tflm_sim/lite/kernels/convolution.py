@@ -216,6 +216,7 @@ def depthwise_convolution(call: Call) -> None:
     call.ensure_equal("SizeOfDimension(filter, 0)", weights.shape[0], 1)
     channels = weights.shape[3]
     call.ensure_equal("output_channels % input_channels", channels % value.shape[3], 0)
+    call.ensure(channels // value.shape[3] <= _LARGEST_STEP, "output_channels / input_channels <= INT16_MAX")
     if has_bias:
         bias = call.input(2)
         kinds: dict[int, int] = {t.UINT8: t.INT32, t.INT8: t.INT32, t.INT16: t.INT64}

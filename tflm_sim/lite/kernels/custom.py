@@ -95,14 +95,16 @@ def non_max_suppression(call: Call) -> None:
     if call.input_count not in (5, 6):
         raise call.failure(f"Found NMS op with invalid num inputs: {call.input_count}")
     is_soft = call.input_count == 6
-    boxes, scores, largest = (call.input(place) for place in range(3))
+    boxes = call.input(0)
     call.ensure_type_numbers("input_boxes->type", boxes.type, t.FLOAT32)
     call.ensure_equal("NumDimensions(input_boxes)", boxes.rank, 2)
     call.ensure_equal("SizeOfDimension(input_boxes, 1)", boxes.shape[1], _COORDINATES)
+    scores = call.input(1)
     call.ensure_type_numbers("input_scores->type", scores.type, t.FLOAT32)
     call.ensure_equal("NumDimensions(input_scores)", scores.rank, 1)
     right = "SizeOfDimension(input_scores, 0)"
     call.ensure_equal("num_boxes", boxes.shape[0], scores.shape[0], right)
+    largest = call.input(2)
     call.ensure_type_numbers("input_max_output_size->type", largest.type, t.INT32)
     call.ensure_equal("NumDimensions(input_max_output_size)", largest.rank, 0)
     if largest.is_known:

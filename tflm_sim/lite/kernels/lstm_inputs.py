@@ -146,6 +146,8 @@ class _Checks:
         kind = t.INT32 if self.is_integer else t.FLOAT32
         if is_cifg:
             self.call.ensure(self.optional("input_gate_bias") is None, "input_gate_bias == nullptr")
+        elif self.optional("input_gate_bias") is None:
+            raise self.call.abort("the kernel uses an input that is absent")
         for gate in ("forget", "cell", "output") if is_cifg else ("input", "forget", "cell", "output"):
             self.vector(f"{gate}_gate_bias", self.required(f"{gate}_gate_bias"), kind)
         weights, bias = self.optional("projection_weights"), self.optional("projection_bias")

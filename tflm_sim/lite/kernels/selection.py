@@ -104,6 +104,10 @@ def strided_slice(call: Call) -> None:
     call.resize(output, asked.output_shape)
 
 
+def _is_short(value: int) -> bool:
+    return -(2**15) <= value < 2**15
+
+
 def gather(call: Call) -> None:
     """GATHER: of constants, a constant."""
     call.counts(2)
@@ -115,10 +119,11 @@ def gather(call: Call) -> None:
         call.ensure_equal("NumDimensions(input)", value.rank, 1)
     elif value.type not in _GATHERED:
         raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by gather.")
-    axis = call.option("axis")
+    axis, batch = call.option("axis"), call.option("batch_dims")
+    call.ensure(_is_short(axis), "axis >= INT16_MIN && axis <= INT16_MAX")
     axis += value.rank if axis < 0 else 0
     call.ensure(0 <= axis < value.rank, "0 <= axis && axis < NumDimensions(input)")
-    batch = call.option("batch_dims")
+    call.ensure(_is_short(batch), "batch_dims >= INT16_MIN && batch_dims <= INT16_MAX")
     batch += positions.rank if batch < 0 else 0
     call.ensure(batch <= axis, "batch_dims <= axis")
     call.ensure(0 <= batch < value.rank, "0 <= batch_dims && batch_dims < NumDimensions(input)")
@@ -177,15 +182,18 @@ def concatenation(call: Call) -> None:
     call.ensure(axis < first.rank or (first.rank == 0 and axis == 0), text)
     call.ensure_equal("params->activation", call.activation, 0, "kTfLiteActNone")
     call.ensure(first.type in _CONCATENATED, "is_supported_type")
-    values = [call.input(place) for place in range(call.input_count)]
-    is_known, output = all(value.is_known for value in values), call.output()
+    is_known = all(call.input(place).is_known for place in range(call.input_count))
+    output = call.output()
     if is_known and first.rank == 0 and axis == 0 and first.type != t.INT4:
+        values = [call.input(place) for place in range(call.input_count)]
         for value in values[1:]:
             call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size")
         call.store(output, (len(values),), [values_of(value, TensorType(first.type))[0] for value in values])
         return
     call.ensure(first.rank > 0, "t0->dims->size > 0")
-    for value in values[1:]:
+    values = [first]
+    for value in map(call.input, range(1, call.input_count)):
+        values.append(value)
         call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size", at=1)
         call.ensure_type_numbers("t->type", value.type, first.type, "input_type")
         for place, (one, other) in enumerate(zip(value.shape, first.shape, strict=True)):
@@ -259,6 +267,7 @@ def unpack(call: Call) -> None:
     value = call.input(0)
     call.ensure(value.elements > 0, "NumElements(input) > 0")
     axis = call.option("axis")
+    call.ensure(_is_short(axis), "axis >= INT16_MIN && axis <= INT16_MAX")
     axis += value.rank if axis < 0 else 0
     call.ensure(0 <= axis < value.rank, "0 <= axis && axis < NumDimensions(input)")
     accepted = (t.INT32, t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT8, t.INT16, t.BOOL)

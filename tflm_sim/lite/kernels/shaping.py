@@ -25,6 +25,8 @@ def reshape(call: Call) -> bool | None:
     if output.type == t.STRING:
         return None
     value, shape = call.operand(0, "input"), call.optional_input(1)
+    if shape is None and call.input_count == 2:
+        raise call.abort("the kernel uses an input that is absent")
     if call.input_count == 1 or (shape is not None and shape.is_known):
         if value.is_known:
             output.free(AllocationType.PERSISTENT_RO)
