@@ -97,6 +97,9 @@ def _branches(call: Call, branches: list[Runtime], *, lends_types: bool = False)
         child.allocate_tensors()
     are_dynamic = _remembered(call, any(child.has_dynamic_tensors for child in branches))
     if not are_dynamic:
+        if lends_types:  # the option's subgraphs are compared, whichever were prepared
+            indices = call.vector("branch_subgraph_indices")
+            branches = [call.subgraph.siblings[indices[place]] for place in range(len(branches))]
         rows = [[tensor.shape for tensor in _outputs(child)] for child in branches]
         are_dynamic = _remembered(call, any(one != other for one, other in pairwise(rows)))
     _size_outputs(call, _outputs(branches[0]), are_dynamic=are_dynamic)

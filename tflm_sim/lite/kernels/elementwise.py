@@ -26,10 +26,8 @@ def same_shape(call: Call) -> None:
 
 def hard_swish(call: Call) -> None:
     """HARD_SWISH: quantized, its output is not coarser than a 128th of its input by a power of two."""
-    call.counts(1)
+    same_shape(call)
     value, output = call.input(0), call.output()
-    call.ensure_types("input->type", value.type, output.type, "output->type")
-    call.resize(output, value.shape)
     if output.type in _BYTES:
         for tensor, name in ((value, "input"), (output, "output")):
             call.ensure(tensor.zero_point >= -(2**15), f"{name}->params.zero_point >= INT16_MIN")

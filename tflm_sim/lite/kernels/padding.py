@@ -163,15 +163,20 @@ def _blocks(call: Call, value: Tensor, block: Tensor, margins: Tensor, name: str
     return values_of(block, t.INT32), values_of(margins, t.INT32)
 
 
-def space_to_depth(call: Call) -> None:
-    """SPACE_TO_DEPTH."""
+def _image_in_blocks(call: Call) -> tuple[Shape, int, Tensor]:
+    """Return the image's shape, the block's size and the output of SPACE_TO_DEPTH and its inverse, which it checks."""
     call.counts(1)
     value, output, size = call.input(0), call.output(), call.option("block_size")
     call.ensure_equal("NumDimensions(input)", value.rank, 4)
     call.ensure_type_in("data_type", output.type, t.FLOAT32, t.UINT8, t.INT8, t.INT32, t.INT64)
     call.ensure_types("input->type", value.type, output.type, "output->type")
     call.ensure(size > 0, "block_size > 0")
-    batch, height, width, depth = value.shape
+    return value.shape, size, output
+
+
+def space_to_depth(call: Call) -> None:
+    """SPACE_TO_DEPTH."""
+    (batch, height, width, depth), size, output = _image_in_blocks(call)
     call.ensure_equal("input_height", height, height // size * size, "output_height * block_size")
     call.ensure_equal("input_width", width, width // size * size, "output_width * block_size")
     call.resize(output, (batch, height // size, width // size, depth * size * size))
@@ -179,13 +184,7 @@ def space_to_depth(call: Call) -> None:
 
 def depth_to_space(call: Call) -> None:
     """DEPTH_TO_SPACE."""
-    call.counts(1)
-    value, output, size = call.input(0), call.output(), call.option("block_size")
-    call.ensure_equal("NumDimensions(input)", value.rank, 4)
-    call.ensure_type_in("data_type", output.type, t.FLOAT32, t.UINT8, t.INT8, t.INT32, t.INT64)
-    call.ensure_types("input->type", value.type, output.type, "output->type")
-    call.ensure(size > 0, "block_size > 0")
-    batch, height, width, depth = value.shape
+    (batch, height, width, depth), size, output = _image_in_blocks(call)
     channels = depth // size // size
     text = "output_channels * block_size * block_size"
     call.ensure_equal("input_channels", depth, channels * size * size, text)

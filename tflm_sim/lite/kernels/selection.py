@@ -17,18 +17,7 @@ from tflm_sim.lite.kernels.strides import StridedSlice
 from tflm_sim.model.types import TensorType
 
 _INDICES = (t.INT32, t.INT64)
-_GATHERED = (
-    t.FLOAT32,
-    t.FLOAT16,
-    t.BFLOAT16,
-    t.UINT8,
-    t.INT4,
-    t.INT8,
-    t.INT16,
-    t.INT64,
-    t.INT32,
-    t.BOOL,
-)
+_GATHERED = (t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT4, t.INT8, t.INT16, t.INT64, t.INT32, t.BOOL)
 
 
 def slice_of(call: Call) -> None:
@@ -167,11 +156,6 @@ def _gathered(value: Tensor, positions: Tensor, axis: int, batch: int) -> list[f
     return result
 
 
-_CONCATENATED = (
-    *(t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT8, t.INT16, t.INT32, t.INT64, t.BOOL, t.UINT32, t.INT4),
-)
-
-
 def concatenation(call: Call) -> None:
     """CONCATENATION: of constants, a constant."""
     first = call.input(0)
@@ -181,7 +165,7 @@ def concatenation(call: Call) -> None:
     text = "axis < t0->dims->size || (t0->dims->size == 0 && axis == 0)"
     call.ensure(axis < first.rank or (first.rank == 0 and axis == 0), text)
     call.ensure_equal("params->activation", call.activation, 0, "kTfLiteActNone")
-    call.ensure(first.type in _CONCATENATED, "is_supported_type")
+    call.ensure(first.type in (*_GATHERED, t.UINT32), "is_supported_type")
     is_known = all(call.input(place).is_known for place in range(call.input_count))
     output = call.output()
     if is_known and first.rank == 0 and axis == 0 and first.type != t.INT4:
