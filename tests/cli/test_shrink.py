@@ -77,6 +77,15 @@ def test_nothing_is_written_over_the_model_itself(capsys: pytest.CaptureFixture[
     assert path.read_bytes() != before
 
 
+def test_a_folder_that_is_none_is_refused_before_the_search(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, path: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tflm_sim.shrinking.shrink.shrink", lambda *arguments, **options: pytest.fail("it searches"))
+    code, _, error = run(capsys, "shrink", path, "-o", tmp_path / "none" / "small.tflite")
+    assert code == 2
+    assert f"small.tflite cannot be written: there is no folder {tmp_path / 'none'}" in error
+
+
 def test_a_goal_that_is_not_met_is_a_no(capsys: pytest.CaptureFixture[str], path: Path) -> None:
     code, text, _ = run(capsys, "shrink", path, "--goal", "1KiB")
     assert code == 1

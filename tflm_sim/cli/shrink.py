@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     from tflm_sim.shrinking.shrink import MAX_MACS, shrink
 
     model = load(args.model)
-    _refuse_same_file(args)
+    _refuse_output(args)
     if args.prove is not None and args.prove < 0:
         raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
     goal = None if args.goal is None else parse_size(args.goal)
@@ -181,9 +181,14 @@ def _operators(text: str) -> frozenset[str]:
     return names
 
 
-def _refuse_same_file(args: argparse.Namespace) -> None:
-    """Refuse to write over the input unless that is asked for."""
-    if args.output is None or args.in_place or args.model.startswith("sample:"):
+def _refuse_output(args: argparse.Namespace) -> None:
+    """Refuse, before the search, to write into a folder that is none, or over the input unless that is asked for."""
+    if args.output is None:
+        return
+    folder = os.path.dirname(args.output) or "."
+    if not os.path.isdir(folder):
+        raise UsageError(f"{args.output} cannot be written: there is no folder {folder}")
+    if args.in_place or args.model.startswith("sample:"):
         return
     with contextlib.suppress(OSError):
         if os.path.samefile(args.model, args.output):
