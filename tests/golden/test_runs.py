@@ -2,6 +2,9 @@
 
 The files hold, for a run, [used, smallest, used at the smallest] of each model, or how it ended.
 
+``reference_runs.json``, by commit of TFLM: the reference kernels on a 64-bit PC, from upstream's sources with
+TF_LITE_STATIC_MEMORY; every arena size by bisection, a process for each.
+
 ``cmsis_nn_runs.json``, by commit of TFLM and instruction set: built with ``gcc -m32`` (i386's layout rules),
 TF_LITE_STATIC_MEMORY and KERNELS_OPTIMIZED_FOR_SPEED from upstream's sources and the commit of CMSIS-NN that its
 makefile fetches: of that the size functions alone, for the instruction set, with an empty ``arm_vector_sum_s8``; every
@@ -32,9 +35,9 @@ from tflm_sim.model.load import load
 from tflm_sim.targets.abi import I386
 from tflm_sim.targets.presets import library_target, preset
 
-CMSIS_NN, ESP, EDGE_IMPULSE = (
+REFERENCE, CMSIS_NN, ESP, EDGE_IMPULSE = (
     json.loads(Path(__file__).with_name(f"{name}_runs.json").read_text())
-    for name in ("cmsis_nn", "esp", "edge_impulse")
+    for name in ("reference", "cmsis_nn", "esp", "edge_impulse")
 )
 MODELS = Path(__file__).parents[3] / "shared" / "models"
 MACHINES = {"scalar": "cortex-m3", "dsp": "cortex-m4", "mve": "cortex-m55"}
@@ -53,6 +56,13 @@ def needs(names: list[str], where: Configuration, arena_size: int | None = None)
             else simulation.status
         )
     return found
+
+
+@pytest.mark.shared("models")
+@pytest.mark.parametrize("run", REFERENCE["runs"])
+def test_each_model_needs_what_it_needed_with_the_reference_kernels(run: str) -> None:
+    where = configure(preset("x86_64", runtime=run))
+    assert needs(REFERENCE["models"], where) == dict(zip(REFERENCE["models"], REFERENCE["runs"][run], strict=True))
 
 
 @pytest.mark.shared("models")

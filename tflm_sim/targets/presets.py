@@ -287,7 +287,12 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     return replace(machine, description=f"{machine.description} with {runtime.snapshot}")
 
 
-_CMSIS_NN_RUNS = {"d071e9f": "2023-04-10", "bfc54ed": "2024-01-05", "6cc31fb": "2024-04-01"}
+_CMSIS_NN_RUNS = {
+    "bff2857": "2021-11-18",
+    "d071e9f": "2023-04-10",
+    "bfc54ed": "2024-01-05",
+    "6cc31fb": "2024-04-01",
+}
 """Versions of CMSIS-NN whose kernels ran in TFLM of a day, built for 32 bits (tests/golden/cmsis_nn_runs.json)."""
 _CMSIS_NN_PROOF = {"e98ee09": "chirale-2.0.0", **{pin: f"cmsis_nn-{day}" for pin, day in _CMSIS_NN_RUNS.items()}}
 _BY_HASH = "its files, by their hashes (tools/identify_library.py); the library's own size functions"
