@@ -10,9 +10,9 @@ TF_LITE_STATIC_MEMORY and KERNELS_OPTIMIZED_FOR_SPEED from upstream's sources an
 makefile fetches: of that the size functions alone, for the instruction set, with an empty ``arm_vector_sum_s8``; every
 arena size by bisection.
 
-``esp_runs.json``, by release of esp-tflite-micro and implementation of ESP-NN 1.1.0: built from the component's sources
-with ``g++ -m32 -malign-double`` (the layout rules of Xtensa and RISC-V), TF_LITE_STATIC_MEMORY and CONFIG_NN_OPTIMIZED,
-without the signal library; a byte below the smallest arena each run failed.
+``esp_runs.json``, by release of esp-tflite-micro, implementation and version of ESP-NN: built from the component's
+sources with ``g++ -m32 -malign-double`` (the layout rules of Xtensa and RISC-V), TF_LITE_STATIC_MEMORY and
+CONFIG_NN_OPTIMIZED, without the signal library; a byte below the smallest arena each run failed.
 
 ``edge_impulse_runs.json``, by version of Edge Impulse's SDK and machine: its TFLM part built from its sources with
 AllOpsResolver, without the EON compiler, its messages switched on; every arena size by bisection. "x86_64" is a 64-bit
@@ -76,8 +76,8 @@ def test_each_model_needs_what_it_needed_with_cmsis_nn(run: str) -> None:
 @pytest.mark.shared("models")
 @pytest.mark.parametrize("run", ESP["runs"])
 def test_each_model_needs_what_it_needed_with_esp_nn(run: str) -> None:
-    release, _ = run.split()
-    where = configure(preset("esp32", kernels="esp_nn@1.1.0", runtime=f"esp-tflite-micro@{release}"))
+    release, _, version = run.split()
+    where = configure(preset("esp32", kernels=f"esp_nn@{version}", runtime=f"esp-tflite-micro@{release}"))
     assert needs(ESP["models"], where, ROOMY) == dict(zip(ESP["models"], ESP["runs"][run], strict=True))
 
 

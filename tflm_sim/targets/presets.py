@@ -289,6 +289,7 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
 
 _CMSIS_NN_RUNS = {
     "bff2857": "2021-11-18",
+    "6a18a74": "2022-10-05",
     "d071e9f": "2023-04-10",
     "bfc54ed": "2024-01-05",
     "6cc31fb": "2024-04-01",
@@ -296,16 +297,18 @@ _CMSIS_NN_RUNS = {
 """Versions of CMSIS-NN whose kernels ran in TFLM of a day, built for 32 bits (tests/golden/cmsis_nn_runs.json)."""
 _CMSIS_NN_PROOF = {"e98ee09": "chirale-2.0.0", **{pin: f"cmsis_nn-{day}" for pin, day in _CMSIS_NN_RUNS.items()}}
 _BY_HASH = "its files, by their hashes (tools/identify_library.py); the library's own size functions"
+_ESP_RUNS = {"1.3.0": "1.1.0", "1.3.1": "1.1.0", "1.3.5": "1.1.2"}
+"""Releases of esp-tflite-micro that were built for 32 bits, with a version of ESP-NN (tests/golden/esp_runs.json)."""
 _ESP_PROOF = {
     **{
-        f"esp-tflite-micro@{release}": f"real esp-tflite-micro {release}, 32-bit build, ESP-NN 1.1.0 (tests/golden)"
-        for release in ("1.3.0", "1.3.1")
+        f"esp-tflite-micro@{release}": f"real esp-tflite-micro {release}, 32-bit build, ESP-NN {version} (tests/golden)"
+        for release, version in _ESP_RUNS.items()
     },
     **dict.fromkeys(("esp-tflite-micro@1.3.3~1", "esphome"), "et-1.3.3.1-1.2.3-esp32s3"),
     **dict.fromkeys(("esp-tflite-micro@1.3.8", "esp-tflite-micro@1.4.0"), "et-1.4.0-1.2.3-opt"),
 }
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
-_RUNTIME_PROOF = "x86_64 with reference kernels at 13 snapshots of 2021 to 2026 (tools/history_report.py)"
+_RUNTIME_PROOF = "x86_64 with reference kernels at 17 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
 
 
 def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:
