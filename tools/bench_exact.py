@@ -4,10 +4,11 @@
     python tools/bench_exact.py --smallest [--time-limit 60]                the smallest capacity per instance
     python tools/bench_exact.py --models [--time-limit 10]                  the head of every model in ../shared/models
     python tools/bench_exact.py --hard [--only ours,minimalloc,cp_sat]      ../shared/planners/hard, family by family
+    python tools/bench_exact.py --files CSV.. [--idealloc BINARY]           the smallest capacity of any other problems
 
 DIR is benchmarks/challenging of google/minimalloc; without it the same instances with their time compressed, in
-../shared/planners/speed, are taken. BINARY is minimalloc built outside of this tree. Times are CPU seconds of all
-threads; "recorded" is ../shared/planners/minimalloc.json, from another day.
+../shared/planners/speed, are taken. A BINARY is built outside of this tree. Times are CPU seconds
+of all threads; "recorded" is ../shared/planners/minimalloc.json, from another day.
 """
 
 from __future__ import annotations
@@ -104,6 +105,19 @@ def run_minimalloc(
         return None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def run_idealloc(problem: Problem, args: argparse.Namespace) -> tuple[int | None, float]:
+    """Return the peak of idealloc's plan, None where the peers' limit is not enough, and its CPU seconds."""
+    with args.scratch.open("w", encoding="utf-8") as file:
+        file.write("id,lower,upper,size\n")
+        file.writelines(f"{k},{b.lower},{b.upper},{b.size}\n" for k, b in enumerate(problem.buffers))
+    command = [str(args.idealloc), "-i", str(args.scratch), "ex-csv"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=lambda: limit_cpu(args.peer_limit))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    peak = int(done.stdout.rpartition("Makespan:")[2].split()[0]) if done.returncode == 0 else None
+    return peak, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def verdict(result: ExactResult) -> str:
@@ -221,8 +235,10 @@ def print_hard(args: argparse.Namespace) -> None:
         "ours": lambda problem, capacity: run_ours(problem, capacity, args),
         "minimalloc": lambda problem, capacity: run_hard_minimalloc(problem, capacity, args),
         "cp_sat": lambda problem, capacity: run_cp_sat(problem, capacity, args.peer_limit),
+        "idealloc": lambda problem, capacity: run_idealloc(problem, args),
     }
-    names = [name for name in args.only.split(",") if name != "minimalloc" or args.minimalloc]
+    absent = {name for name in ("minimalloc", "idealloc") if getattr(args, name) is None}
+    names = [name for name in args.only.split(",") if name not in absent]
     totals: dict[tuple[str, str], list[tuple[bool, float, float]]] = {}
     for family, capacity, problem in hard_instances(args.hard_instances):
         cells = []
@@ -273,12 +289,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--instances", type=Path, help="benchmarks/challenging of google/minimalloc")
     parser.add_argument("--minimalloc", type=Path, help="its binary, to be measured in the same run")
+    parser.add_argument("--idealloc", type=Path, help="its binary, likewise")
     parser.add_argument("--scratch", type=Path, default=Path("/tmp/bench_exact.csv"), help="where problems are written")
     parser.add_argument("--smallest", action="store_true", help="minimise instead")
     parser.add_argument("--models", action="store_true", help="minimise the heads of the shared models")
     parser.add_argument("--hard", action="store_true", help="the hard families, at their capacities")
     parser.add_argument("--hard-instances", type=Path, default=SHARED / "planners" / "hard", help="NAME.CAPACITY.csv")
-    parser.add_argument("--only", default="ours,minimalloc,cp_sat", help="solvers of --hard")
+    parser.add_argument("--only", default="ours,minimalloc,cp_sat,idealloc", help="solvers of --hard")
     parser.add_argument("--preset", default="cortex-m4", help="target of --models")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each problem")
     parser.add_argument("--peer-limit", type=float, help="seconds for each problem for the others, if not the same")

@@ -37,8 +37,11 @@ enum {
   FIRST_PACKING_NODES = 2000,
   PACKING_NODES = 200000,
   PACKING_SHARE = 60, /* packing nodes to a search node; they are forty times as quick */
-  SPLIT_FROM = 8,     /* at this turn, and whenever the turns have doubled, a plan in two storeys is tried */
-  SPLIT_LONG_FROM = 32,
+  SPLIT_FROM = 8, /* from this turn on a plan in two storeys is tried; with a capacity when the turns have doubled */
+  SPLIT_LONG_FROM = 2, /* after so many of these, they are long */
+  SPLIT_SHARE = 3, /* without a capacity, one of so many nodes goes there: some more than SPLIT_NODES a buffer each */
+  SPLIT_NODES = 8,
+  SPLIT_TARGETS = 4,
   WORKER_STACK = 32 << 20
 };
 
@@ -54,8 +57,9 @@ typedef struct {
   const tflm_exact_options_t *options;
   ways_t ways;
   double begun, reported;
-  int64_t best_peak, *best;              /* bytes; units */
-  int64_t bound, nodes, turns, packings; /* turns, packings: strategies dealt out */
+  int64_t best_peak, *best;                      /* bytes; units */
+  int64_t bound, nodes, turns, packings, splits; /* the last three: dealt out */
+  int64_t split_nodes;
   strategy_t winner;
   int has_winner;
   double aim; /* which part of the gap, from the bound on, the next capacity asked about keeps */
@@ -214,23 +218,43 @@ static int search_as(worker_t *w, int way) {
   return w->wide[way] == NULL ? SEARCH_STOPPED : tflm_exact_search_run_wide(w->wide[way], &w->task, w->units);
 }
 
-/* Two storeys, before the search of few turns: each with a quarter of the nodes until now, later with four times as
-   many, since by then a search of the whole will hardly find anything. */
-static int split(worker_t *w, int64_t turn, int64_t nodes) {
+/* How many nodes each storey of a plan in two may take now; 0: that is not tried now. With a capacity it is tried
+   seldom and long, the later the longer, since by then a search of the whole will hardly find anything; without one,
+   often. */
+static int64_t split_nodes_of(const effort_t *e) {
+  int64_t most = 0;
+  if (e->options->capacity >= 0 && e->turns >= (int64_t)SPLIT_FROM << e->splits)
+    most = e->splits < SPLIT_LONG_FROM ? e->nodes / 4 : e->nodes * 4;
+  if (e->options->capacity < 0 && e->turns >= SPLIT_FROM && e->split_nodes * SPLIT_SHARE < e->nodes)
+    most = (int64_t)e->p->count * SPLIT_NODES + e->nodes / 64;
+  const int64_t left = e->options->node_limit < 0 ? most : (e->options->node_limit - e->nodes) / 2;
+  return most < left ? most : left;
+}
+
+/* Two storeys within the capacity, or else without all, a half, a quarter .. of the gap from the bound to the best
+   plan. Returns 0 when it is not their turn. */
+static int split(worker_t *w) {
   effort_t *e = w->shared;
-  const int64_t most = turn < SPLIT_LONG_FROM ? nodes / 4 : nodes * 4;
-  const int64_t left = e->options->node_limit < 0 ? most : (e->options->node_limit - nodes) / 2;
-  split_task_t task = {e->options->capacity, (uint64_t)turn, {most < left ? most : left, search_is_over, w, 0}};
+  lock(e);
+  const int64_t most = split_nodes_of(e), capacity = e->options->capacity;
+  check_limits(e);
+  const int over = most <= 0 || e->stop || answered(e);
+  const int64_t turn = over ? 0 : e->splits++;
+  w->counted = 0;
+  const int64_t gap = e->best_peak - e->bound;
+  w->task.capacity = capacity >= 0 ? capacity : e->bound + gap - (gap >> turn % SPLIT_TARGETS);
+  unlock(e);
+  if (over) return 0;
+  const uint64_t seed = capacity >= 0 ? (uint64_t)SPLIT_FROM << turn : (uint64_t)turn;
+  split_task_t task = {w->task.capacity, seed, {most, search_is_over, w, 0}, capacity >= 0};
   const int verdict = tflm_exact_split_run(e->p, e->buffers, &task, w->plain);
   lock(e);
   count_nodes(w, task.limits.nodes);
+  e->split_nodes += task.limits.nodes;
   if (verdict == SEARCH_FOUND) offer(e, w->plain);
-  w->counted = 0;
   unlock(e);
-  return verdict == SEARCH_FOUND;
+  return 1;
 }
-
-static int is_split_turn(int64_t turn) { return turn >= SPLIT_FROM && (turn & (turn - 1)) == 0; }
 
 /* Returns 0 when there is nothing more to do. */
 static int ask(worker_t *w) {
@@ -246,10 +270,8 @@ static int ask(worker_t *w) {
                             .order = w->order,
                             .by_blame = chosen.by_blame,
                             .limits = {nodes_of(e, turn), search_is_over, w, 0}};
-  const int64_t nodes = e->nodes;
   unlock(e);
   if (over) return 0;
-  if (e->options->capacity >= 0 && is_split_turn(turn) && split(w, turn, nodes)) return 1;
   tflm_exact_order(exact_way(&e->ways, chosen.way), chosen.keys, chosen.seed, w->order);
   const int verdict = search_as(w, chosen.way);
   if (verdict == SEARCH_FOUND) tflm_exact_ways_to_plain(&e->ways, chosen.way, w->units, w->plain);
@@ -266,7 +288,7 @@ static int ask(worker_t *w) {
 
 static void *work(void *argument) {
   worker_t *w = argument;
-  while (pack(w) || ask(w)) continue;
+  while (pack(w) || split(w) || ask(w)) continue;
   return NULL;
 }
 
@@ -335,10 +357,10 @@ static int effort_is_over(void *context, int64_t nodes) {
   if (e->options->progress != NULL && now() - e->reported >= REPORT_EVERY) {
     const tflm_exact_status_t status = status_of(e);
     e->reported = now();
-    if (e->best_peak >= 0 && e->options->progress(e->options->context, &status)) e->stop = 1;
+    if (e->options->progress(e->options->context, &status)) e->stop = 1;
   }
   check_limits(e);
-  return e->stop && e->best_peak >= 0; /* some plan has to be there */
+  return e->stop;
 }
 
 /* More buffers than a search can hold: a window at a time, until a limit. */
@@ -364,10 +386,10 @@ static int first_plans(effort_t *e) {
   for (size_t k = 0; code == TFLM_PLAN_OK && k < sizeof FIRST_FIT_KEYS / sizeof *FIRST_FIT_KEYS; k++) {
     tflm_exact_order(e->p, FIRST_FIT_KEYS[k], 0, e->order);
     code = tflm_exact_first_fit(e->p, e->order, &limits, e->units);
-    if (code == TFLM_PLAN_OK) offer(e, e->units);
+    if (code >= TFLM_PLAN_OK) offer(e, e->units);
     if (e->best_peak == e->bound) break;
   }
-  return code > 0 ? TFLM_PLAN_OK : code; /* out of time: some plan is there */
+  return code > 0 ? TFLM_PLAN_OK : code;
 }
 
 static void lay_out(void *object, tflm_workspace_t *workspace) {
@@ -422,7 +444,9 @@ int tflm_exact_solve(const tflm_exact_buffer_t *buffers, size_t count, const tfl
   effort_t e = {.p = &p, .buffers = buffers, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
   int code = tflm_exact_problem_init(&p, buffers, count);
   e.bound = p.bound;
-  if (code == TFLM_PLAN_OK && tflm_exact_fixed_collide(&p)) {
+  const int collide = code == TFLM_PLAN_OK ? tflm_exact_fixed_collide(&p) : 0;
+  if (collide < 0) code = collide;
+  if (collide > 0) {
     *result = (tflm_exact_result_t){{-1, p.bound, 0, now() - e.begun}, 1, 1};
   } else if (code == TFLM_PLAN_OK) {
     if (p.count <= MOST_SEARCHED) code = tflm_exact_ways_init(&e.ways, &p);

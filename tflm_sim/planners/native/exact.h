@@ -20,7 +20,7 @@ typedef struct {
   int64_t size, first, last, alignment, offset;
 } tflm_exact_buffer_t;
 
-/* What is known at a moment: the best plan's peak, the proved bound, and the work so far. */
+/* What is known at a moment: the best plan's peak (-1: none yet), the proved bound, and the work so far. */
 typedef struct {
   int64_t peak, lower_bound, nodes;
   double seconds;

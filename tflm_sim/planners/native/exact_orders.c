@@ -53,7 +53,7 @@ typedef struct {
   int from, to;
 } taken_t;
 
-enum { ASK_EVERY = 256 };
+enum { ASK_EVERY = 1 << 20 }; /* steps */
 
 /* The lowest offset of buffer i that leaves all that is placed alone. */
 static int64_t lowest_gap(const problem_t *p, int i, const taken_t *list, int count) {
@@ -78,12 +78,19 @@ int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *l
     units[i] = p->fixed[i];
     if (p->fixed[i] != TFLM_EXACT_FREE) take(p, i, units[i], list, count++);
   }
-  for (int k = 0; k < p->count && code == TFLM_PLAN_OK; k++) {
+  int64_t top = 0;
+  for (int k = 0; k < count; k++)
+    if (list[k].high > top) top = list[k].high;
+  for (int k = 0, work = 0; k < p->count; k++) {
     const int i = order[k];
     if (p->fixed[i] != TFLM_EXACT_FREE) continue;
-    units[i] = lowest_gap(p, i, list, count);
+    units[i] = code == TFLM_PLAN_OK ? lowest_gap(p, i, list, count) : exact_align_up(top, p->align[i]);
+    if (units[i] + p->size[i] > top) top = units[i] + p->size[i];
+    if (code != TFLM_PLAN_OK) continue;
     take(p, i, units[i], list, count++);
-    if (k % ASK_EVERY == ASK_EVERY - 1) code = exact_ask(limits);
+    if ((work += count) < ASK_EVERY) continue;
+    work = 0;
+    code = exact_ask(limits);
   }
   free(list);
   return code;

@@ -128,8 +128,6 @@ static int build_sections(problem_t *p, const tflm_exact_buffer_t *buffers) {
   return TFLM_PLAN_OK;
 }
 
-static int meet(const problem_t *p, int i, int j) { return p->low[i] < p->high[j] && p->low[j] < p->high[i]; }
-
 /* ---- neighbours */
 
 typedef struct {
@@ -299,13 +297,37 @@ int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, si
 
 void tflm_exact_problem_free(problem_t *p) { free(p->block); }
 
+/* Range maxima in a tree over a power of two of sections: whole[n] holds for all of node n, most[n] somewhere below it.
+ */
+static int64_t highest_in(const int64_t *whole, const int64_t *most, int leaves, int low, int high) {
+  int64_t best = 0;
+  for (int n = low + leaves; n > 0; n /= 2) best = whole[n] > best ? whole[n] : best;
+  for (int n = high - 1 + leaves; n > 0; n /= 2) best = whole[n] > best ? whole[n] : best;
+  const int64_t inside = most_in_range(most, leaves, low, high);
+  return inside > best ? inside : best;
+}
+
+static void raise_most(int64_t *most, int node, int64_t value) {
+  for (; node > 0 && most[node] < value; node /= 2) most[node] = value;
+}
+
+/* The lowest first: each has to lie on or above all that is below it in its sections. */
 int tflm_exact_fixed_collide(const problem_t *p) {
-  for (int k = 0; k < p->fixed_count; k++) {
+  int leaves = 1, collide = 0;
+  while (leaves < p->section_count) leaves *= 2;
+  int64_t *whole = p->fixed_count > 1 ? calloc(4 * (size_t)leaves, sizeof *whole) : NULL, *most = whole + 2 * leaves;
+  if (whole == NULL) return p->fixed_count > 1 ? TFLM_PLAN_E_MEMORY : 0;
+  for (int k = 0; k < p->fixed_count && !collide; k++) {
     const int i = p->fixed_by_offset[k];
-    for (int m = k + 1; m < p->fixed_count && p->fixed[p->fixed_by_offset[m]] < p->fixed[i] + p->size[i]; m++)
-      if (meet(p, i, p->fixed_by_offset[m])) return 1;
+    const int64_t end = p->fixed[i] + p->size[i];
+    collide = highest_in(whole, most, leaves, p->low[i], p->high[i]) > p->fixed[i];
+    raise_range(whole, leaves, p->low[i], p->high[i], end);
+    raise_most(most, leaves + p->low[i], end);
+    raise_most(most, leaves + p->high[i] - 1, end);
+    raise_range(most, leaves, p->low[i], p->high[i], end);
   }
-  return 0;
+  free(whole);
+  return collide;
 }
 
 int64_t tflm_exact_next_peak(const problem_t *p, int64_t peak) {

@@ -41,7 +41,8 @@ typedef struct {
 int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count);
 void tflm_exact_problem_free(problem_t *p);
 
-/* Nonzero when two fixed buffers collide: then there is no plan at all. */
+/* 1 when two fixed buffers collide: then there is no plan at all. Negative: TFLM_PLAN_E_MEMORY. Like the building of a
+   problem it takes O(count log count) steps, so that neither has to ask for limits. */
 int tflm_exact_fixed_collide(const problem_t *p);
 
 /* The smallest peak (bytes) of at least `peak` that any canonical plan can have. */
@@ -51,7 +52,7 @@ int64_t tflm_exact_next_peak(const problem_t *p, int64_t peak);
 int64_t tflm_exact_peak(const problem_t *p, const int64_t *units);
 
 /* First fit, lowest gap first, in the given order of the free buffers; offsets in units. O(count^2), O(count) memory.
-   TFLM_PLAN_OK, TFLM_PLAN_E_MEMORY, or 1 when the limits ended it (it has no nodes). */
+   TFLM_PLAN_OK, TFLM_PLAN_E_MEMORY, or 1 when the limits ended it: then what was left lies on top of all. */
 int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *limits, int64_t *units);
 
 /* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,

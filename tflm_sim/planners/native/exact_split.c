@@ -1,12 +1,12 @@
-/* Where two independent programs share one memory, their buffers hand over at moments of their own: what begins or ends
-   at one moment is one *family*, as long as a family is not too much for one storey. The families are dealt out to two
-   storeys, each with half of the capacity, so that no section of either is too full; then each storey is a problem of
-   its own, and much the smaller one.
+/* What begins or ends at one moment is one *family*, as long as a family is not too much for one storey: where two
+   independent programs share one memory, their buffers hand over at moments of their own. The families are dealt out to
+   two storeys, so that no section of either is too full; then each storey is a problem of its own, and much the smaller
+   one. A single program falls apart into families too, and often has a plan in two storeys near its bound.
 
      capacity  +--------------------+
                | families 1, 3      |   planned within what the lower storey leaves
-     half      +--------------------+
-               | families 0, 2      |   planned within half of the capacity
+     line      +--------------------+
+               | families 0, 2      |   planned below the line
                +--------------------+  */
 #include "exact_split.h"
 
@@ -15,7 +15,9 @@
 
 #include "exact_block.h"
 
-enum { MOST_FAMILIES = 64, STARTS = 64, MOVES_PER_FAMILY = 2 };
+enum { MOST_FAMILIES = 128, EVEN_FAMILIES = 64, STARTS = 8, EVEN_STARTS = 64 };
+enum { MOVES_PER_FAMILY = 8, SHORTEST_STAY = 4, FAMILY_SIZES = 3 };
+enum { STEPS_PER_NODE = 1 << 14 }; /* what dealing takes counts as nodes too */
 
 typedef struct {
   int64_t time;
@@ -30,9 +32,12 @@ typedef struct {
 
 typedef struct {
   const problem_t *p;
-  void *block, *loads; /* the arrays; those that wait for the number of families are in `loads` */
-  int *family, count;  /* by buffer; how many there are */
-  int64_t half;        /* units */
+  limits_t *limits;
+  int64_t steps;                   /* of dealing */
+  void *block, *loads;             /* the arrays; those that wait for the number of families are in `loads` */
+  int *family, count;              /* by buffer; how many there are */
+  int64_t capacity, most, room[2]; /* units: of both storeys; of a family in a section; of each storey */
+  int is_even;                     /* the line is in the middle, families are as large as can be */
   uint8_t side[MOST_FAMILIES];
   int64_t *load;      /* of family f in section q, units: load[f * section_count + q] */
   int64_t *storey[2]; /* load per section */
@@ -93,7 +98,7 @@ static void unite(deal_t *d, const handover_t *h) {
   for (int i = 0; i < p->count; i++) {
     if (!d->family[root_of(parent, i)]) continue;
     for (int q = p->low[i]; q < p->high[i]; q++)
-      if ((d->united[q] += p->size[i]) > d->half) return;
+      if ((d->united[q] += p->size[i]) > d->most) return;
   }
   for (int k = 1; k < h->count; k++) parent[root_of(parent, list[k].index)] = root_of(parent, list[0].index);
 }
@@ -103,7 +108,7 @@ static int number_families(deal_t *d) {
   int *parent = d->parent;
   for (int i = 0; i < d->p->count; i++) {
     if (root_of(parent, i) != i) continue;
-    if (d->count == MOST_FAMILIES) return 0;
+    if (d->count == (d->is_even ? EVEN_FAMILIES : MOST_FAMILIES)) return 0;
     d->family[i] = d->count++;
   }
   for (int i = 0; i < d->p->count; i++) d->family[i] = d->family[root_of(parent, i)];
@@ -136,34 +141,28 @@ static int find_families(deal_t *d, const tflm_exact_buffer_t *buffers, uint64_t
   const int moments = list_moments(d->p, buffers, d->moments);
   const int handovers = list_handovers(d->moments, moments, seed, d->handovers);
   for (int i = 0; i < d->p->count; i++) d->parent[i] = i;
-  for (int k = 0; k < handovers; k++) unite(d, &d->handovers[k]);
+  for (int k = 0; k < handovers && !exact_ask(d->limits); k++) unite(d, &d->handovers[k]);
   return number_families(d);
 }
 
 /* ---- dealing */
 
-/* 0 when a family alone is too much for a storey. */
-static int fill_loads(deal_t *d) {
+static void fill_loads(deal_t *d) {
   const problem_t *p = d->p;
   const size_t sections = (size_t)p->section_count;
   for (int i = 0; i < p->count; i++)
-    for (int q = p->low[i]; q < p->high[i]; q++) {
-      int64_t *load = &d->load[(size_t)d->family[i] * sections + (size_t)q];
-      *load += p->size[i];
-      if (*load > d->half) return 0;
-    }
-  return 1;
+    for (int q = p->low[i]; q < p->high[i]; q++) d->load[(size_t)d->family[i] * sections + (size_t)q] += p->size[i];
 }
 
-static int64_t over(int64_t load, int64_t half) { return load > half ? load - half : 0; }
+static double over(int64_t load, int64_t room) { return load > room ? (double)(load - room) : 0; }
 
 /* By how much both storeys would be too full, over all sections, if family f went over to the other one. */
 static double excess_after(const deal_t *d, int f) {
-  const int sections = d->p->section_count;
+  const int sections = d->p->section_count, from = d->side[f], to = !from;
   const int64_t *load = d->load + (size_t)f * (size_t)sections;
-  const int64_t *from = d->storey[d->side[f]], *to = d->storey[!d->side[f]];
   double sum = 0;
-  for (int q = 0; q < sections; q++) sum += (double)(over(from[q] - load[q], d->half) + over(to[q] + load[q], d->half));
+  for (int q = 0; q < sections; q++)
+    sum += over(d->storey[from][q] - load[q], d->room[from]) + over(d->storey[to][q] + load[q], d->room[to]);
   return sum;
 }
 
@@ -175,37 +174,75 @@ static void add_family(deal_t *d, int f, int side, int64_t sign) {
 static double excess(const deal_t *d) {
   double sum = 0;
   for (int q = 0; q < d->p->section_count; q++)
-    sum += (double)(over(d->storey[0][q], d->half) + over(d->storey[1][q], d->half));
+    sum += over(d->storey[0][q], d->room[0]) + over(d->storey[1][q], d->room[1]);
   return sum;
 }
 
-/* Deal at random, then move the family that helps most until all fits (returns 1) or none helps. */
-static int deal_once(deal_t *d, uint64_t seed) {
+/* About `share` of 256 go to the lower storey. */
+static void deal_at_random(deal_t *d, uint64_t seed, uint64_t share) {
   for (int side = 0; side < 2; side++) memset(d->storey[side], 0, sizeof(int64_t) * (size_t)d->p->section_count);
   for (int f = 0; f < d->count; f++) {
-    d->side[f] = (uint8_t)(exact_mix(seed * MOST_FAMILIES + (uint64_t)f + 1) >> 63);
+    d->side[f] = exact_mix(seed * EVEN_FAMILIES + (uint64_t)f + 1) >> 56 >= share;
     add_family(d, f, d->side[f], 1);
   }
-  double now = excess(d);
-  for (int moves = 0; now > 0 && moves < d->count * MOVES_PER_FAMILY; moves++) {
-    int best = -1;
-    for (int f = 0; f < d->count; f++) {
-      const double after = excess_after(d, f);
-      if (after >= now) continue;
-      now = after;
-      best = f;
-    }
-    if (best < 0) return 0;
-    add_family(d, best, d->side[best], -1);
-    d->side[best] = !d->side[best];
-    add_family(d, best, d->side[best], 1);
+}
+
+/* The line in the middle, or where the fullest section needs it, with a fair part of the room that is left there. */
+static void draw_line(deal_t *d, int is_middle) {
+  const int64_t *below = d->storey[0], *above = d->storey[1];
+  int fullest = 0;
+  for (int q = 1; q < d->p->section_count; q++)
+    if (below[q] + above[q] > below[fullest] + above[fullest]) fullest = q;
+  const double part = (double)below[fullest] / (double)(below[fullest] + above[fullest]);
+  d->room[0] = is_middle ? d->capacity / 2 : (int64_t)((double)d->capacity * part);
+  d->room[1] = is_middle ? d->capacity / 2 : d->capacity - d->room[0];
+}
+
+/* The family whose move helps most, or harms least; -1 when all have to stay. What was moved stays for a while, unless
+   its move leads to less than ever. */
+static int choose_move(const deal_t *d, const int *until, int move, double least, double *excess) {
+  int chosen = -1;
+  for (int f = 0; f < d->count; f++) {
+    const double after = excess_after(d, f);
+    if ((until[f] > move && after >= least) || (chosen >= 0 && after >= *excess)) continue;
+    *excess = after;
+    chosen = f;
+  }
+  return chosen;
+}
+
+static int out_of_steps(deal_t *d, int64_t steps) {
+  const int64_t before = d->steps / STEPS_PER_NODE;
+  d->steps += steps;
+  d->limits->nodes += d->steps / STEPS_PER_NODE - before;
+  return d->steps / STEPS_PER_NODE != before && exact_ask(d->limits);
+}
+
+/* Deal at random, then move one family after the other: many starts while that helps for an even line, else a tabu
+   search. Returns 1 as soon as all fits. */
+static int deal_once(deal_t *d, uint64_t seed, int is_middle) {
+  int until[MOST_FAMILIES] = {0};
+  deal_at_random(d, seed, is_middle ? 128 : 64);
+  draw_line(d, is_middle);
+  double now = excess(d), least = now;
+  for (int move = 1; now > 0 && move <= d->count * MOVES_PER_FAMILY; move++) {
+    if (out_of_steps(d, (int64_t)d->count * d->p->section_count)) return 0;
+    const int chosen = choose_move(d, until, move, least, &now);
+    if (d->is_even && now >= least) return 0;
+    if (chosen < 0) continue;
+    add_family(d, chosen, d->side[chosen], -1);
+    d->side[chosen] = !d->side[chosen];
+    add_family(d, chosen, d->side[chosen], 1);
+    if (!d->is_even) until[chosen] = move + SHORTEST_STAY + (int)(exact_mix(seed + (uint64_t)move) % SHORTEST_STAY);
+    if (now < least) least = now;
   }
   return now <= 0;
 }
 
 static int deal_out(deal_t *d, uint64_t seed) {
-  for (uint64_t start = 0; start < STARTS; start++)
-    if (deal_once(d, seed * STARTS + start)) return 1;
+  const uint64_t starts = d->is_even ? EVEN_STARTS : STARTS;
+  for (uint64_t start = 0; start < starts; start++)
+    if (deal_once(d, seed * starts + start, d->is_even || start % 2 == 0)) return 1;
   return 0;
 }
 
@@ -236,7 +273,7 @@ static int64_t plan_storey(const deal_t *d, const tflm_exact_buffer_t *buffers, 
 
 static int plan_both(const deal_t *d, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units) {
   const problem_t *p = d->p;
-  const int64_t line = plan_storey(d, buffers, 0, 0, d->half * p->unit, &task->limits, units);
+  const int64_t line = plan_storey(d, buffers, 0, 0, d->room[0] * p->unit, &task->limits, units);
   if (line < 0) return SEARCH_STOPPED;
   const int64_t base = exact_align_up(line, p->most_align), room = task->capacity - base * p->unit;
   if (room < 0 || plan_storey(d, buffers, 1, base, room, &task->limits, units) < 0) return SEARCH_STOPPED;
@@ -244,14 +281,19 @@ static int plan_both(const deal_t *d, const tflm_exact_buffer_t *buffers, split_
 }
 
 int tflm_exact_split_run(const problem_t *p, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units) {
-  deal_t d = {.p = p, .half = task->capacity / p->unit / 2};
+  deal_t d = {.p = p, .limits = &task->limits, .capacity = task->capacity / p->unit};
+  d.is_even = task->is_even;
+  d.most = d.capacity / 2 >> (d.is_even ? 0 : task->seed % FAMILY_SIZES);
   int verdict = SEARCH_STOPPED, is_free = p->count > 0;
   task->limits.nodes = 0;
   for (int i = 0; i < p->count; i++) is_free &= p->fixed[i] == TFLM_EXACT_FREE;
   if (is_free) d.block = tflm_exact_block_new(&d, lay_out);
   if (d.block != NULL && find_families(&d, buffers, task->seed)) {
     d.loads = tflm_exact_block_new(&d, lay_out_loads);
-    if (d.loads != NULL && fill_loads(&d) && deal_out(&d, task->seed)) verdict = plan_both(&d, buffers, task, units);
+    if (d.loads != NULL) {
+      fill_loads(&d);
+      if (deal_out(&d, task->seed)) verdict = plan_both(&d, buffers, task, units);
+    }
   }
   free(d.loads);
   free(d.block);
