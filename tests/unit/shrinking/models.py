@@ -15,10 +15,13 @@ POINT = -3
 
 
 class Layers:
-    """A builder of layers one after the other (mutable); activations are int8 with zero point -3, or int16 with 0."""
+    """A builder of layers one after the other (mutable); activations are int8 with zero point -3, or int16 with 0.
+
+    Weights have both signs and a scale that keeps outputs within int8: where all saturate, wrong weights go unnoticed.
+    """
 
     def __init__(
-        self, seed: int = 1, *, numbers: tuple[int, int] = (1, 127), scale: float = 0.01, type: int = INT8
+        self, seed: int = 1, *, numbers: tuple[int, int] = (-127, 128), scale: float = 0.003, type: int = INT8
     ) -> None:
         self.b = ModelBuilder()
         self.type = type
@@ -129,7 +132,7 @@ class Layers:
         return y
 
     def dense(self, x: int, outputs: int, *, depth: int) -> int:
-        weights = self.b.tensor((outputs, depth), INT8, data=self._numbers(outputs * depth), scale=0.02)
+        weights = self.b.tensor((outputs, depth), INT8, data=self._numbers(outputs * depth), scale=self.scale)
         bias = self.b.tensor((outputs,), self.bias_type, data=self._numbers(outputs))
         y = self.activation((1, outputs))
         self.b.operator("FULLY_CONNECTED", [x, weights, bias], [y])
