@@ -297,7 +297,7 @@ _CMSIS_NN_RUNS = {
 """Versions of CMSIS-NN whose kernels ran in TFLM of a day, built for 32 bits (tests/golden/cmsis_nn_runs.json)."""
 _CMSIS_NN_PROOF = {"e98ee09": "chirale-2.0.0", **{pin: f"cmsis_nn-{day}" for pin, day in _CMSIS_NN_RUNS.items()}}
 _BY_HASH = "its files, by their hashes (tools/identify_library.py); the library's own size functions"
-_ESP_RUNS = {"1.3.0": "1.1.0", "1.3.1": "1.1.0", "1.3.5": "1.1.2"}
+_ESP_RUNS = {"1.2.0": "1.1.0", "1.3.0": "1.1.0", "1.3.1": "1.1.0", "1.3.5": "1.1.2"}
 """Releases of esp-tflite-micro that were built for 32 bits, with a version of ESP-NN (tests/golden/esp_runs.json)."""
 _ESP_PROOF = {
     **{
@@ -308,7 +308,7 @@ _ESP_PROOF = {
     **dict.fromkeys(("esp-tflite-micro@1.3.8", "esp-tflite-micro@1.4.0"), "et-1.4.0-1.2.3-opt"),
 }
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
-_RUNTIME_PROOF = "x86_64 with reference kernels at 17 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
+_RUNTIME_PROOF = "x86_64 with reference kernels at 18 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
 
 
 def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:
