@@ -4,7 +4,6 @@
     python tools/bench_exact.py --smallest [--time-limit 60]                the smallest capacity per instance
     python tools/bench_exact.py --models [--time-limit 10]                  the head of every model in ../shared/models
     python tools/bench_exact.py --hard [--only ours,minimalloc,cp_sat]      ../shared/planners/hard, family by family
-    python tools/bench_exact.py --files CSV.. [--idealloc BINARY]           the smallest capacity of any other problems
 
 DIR is benchmarks/challenging of google/minimalloc; without it the same instances with their time compressed, in
 ../shared/planners/speed, are taken. A BINARY is built outside of this tree. Times are CPU seconds
