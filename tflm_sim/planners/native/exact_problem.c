@@ -315,8 +315,10 @@ static void raise_most(int64_t *most, int node, int64_t value) {
 int tflm_exact_fixed_collide(const problem_t *p) {
   int leaves = 1, collide = 0;
   while (leaves < p->section_count) leaves *= 2;
-  int64_t *whole = p->fixed_count > 1 ? calloc(4 * (size_t)leaves, sizeof *whole) : NULL, *most = whole + 2 * leaves;
-  if (whole == NULL) return p->fixed_count > 1 ? TFLM_PLAN_E_MEMORY : 0;
+  if (p->fixed_count < 2) return 0;
+  int64_t *whole = calloc(4 * (size_t)leaves, sizeof *whole);
+  if (whole == NULL) return TFLM_PLAN_E_MEMORY;
+  int64_t *most = whole + 2 * leaves;
   for (int k = 0; k < p->fixed_count && !collide; k++) {
     const int i = p->fixed_by_offset[k];
     const int64_t end = p->fixed[i] + p->size[i];
