@@ -28,11 +28,9 @@
 
 enum {
   MOST_WORKERS = 64,
-  LEAST_NODES = 256,
-  LONG_EVERY = 8,
   BOUND_EVERY = 5,     /* one search of so many asks about the lower bound */
+  AMBITIOUS_EVERY = 2, /* without a capacity, one of so many keeps at most AMBITION of the gap */
   APPROACH_EVERY = 16, /* with a capacity, one of so many asks for something between it and the best plan */
-  LONGER = 2,          /* so many times longer are the long ones at least */
   PATIENCE = 200,      /* without any limit, so many windows in vain end the search of what is too large for one */
   FIRST_PACKING_NODES = 2000,
   PACKING_NODES = 200000,
@@ -45,6 +43,7 @@ enum {
   WORKER_STACK = 32 << 20
 };
 
+static const double AMBITION = 0.8;     /* plans do not only get better by the least that a search can find */
 static const double REPORT_EVERY = 0.1; /* seconds */
 
 static const char *const FIRST_FIT_KEYS[] = {"ZW", "AZ", "WZ", "TAW", "OZ"};
@@ -154,12 +153,14 @@ static int search_is_over(void *context, int64_t nodes) {
   return over;
 }
 
-/* The capacity to ask about. */
+/* The capacity to ask about. Without one, the first strategies ask about the bound, as they do with one: where a plan
+   at the bound exists, one of them often has it at once. */
 static int64_t choose_target(const effort_t *e, int64_t turn) {
-  if (e->options->capacity >= 0 && (turn < FIRST_STRATEGIES || turn % APPROACH_EVERY != 0)) return e->options->capacity;
-  const int64_t least = e->options->capacity > e->bound ? e->options->capacity : e->bound;
+  const int64_t capacity = e->options->capacity, least = capacity > e->bound ? capacity : e->bound;
+  if (turn < FIRST_STRATEGIES || (capacity >= 0 && turn % APPROACH_EVERY != 0)) return capacity >= 0 ? capacity : least;
   if (turn % BOUND_EVERY == 0) return least;
-  const int64_t target = least + (int64_t)((double)(e->best_peak - least) * e->aim);
+  const int is_ambitious = capacity < 0 && turn % AMBITIOUS_EVERY == 0 && e->aim > AMBITION;
+  const int64_t target = least + (int64_t)((double)(e->best_peak - least) * (is_ambitious ? AMBITION : e->aim));
   return target < e->best_peak ? target : e->best_peak - 1;
 }
 
@@ -171,18 +172,6 @@ static void learn(worker_t *w, int verdict, int is_merged) {
     e->bound = tflm_exact_next_peak(e->p, w->task.capacity + 1);
   if (verdict == SEARCH_STOPPED && w->task.capacity > e->bound) e->aim += (1.0 - e->aim) * 0.1;
   if (verdict == SEARCH_FOUND) e->aim *= 0.9;
-}
-
-/* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ..., from 1 on. */
-static int64_t luby(int64_t i) {
-  int64_t power = 1;
-  while (power - 1 < i) power *= 2;
-  return power - 1 == i ? power / 2 : luby(i - power / 2 + 1);
-}
-
-static int64_t nodes_of(const effort_t *e, int64_t turn) {
-  const int64_t least = (int64_t)e->p->count * 3 / 2 + LEAST_NODES;
-  return turn % LONG_EVERY == LONG_EVERY - 1 ? least * LONGER * luby(turn / LONG_EVERY + 1) : least;
 }
 
 /* A run of the packing search, as long as no other kind of plan is asked for. Returns 0 when it is not its turn. */
@@ -250,7 +239,7 @@ static int split(worker_t *w) {
   const int verdict = tflm_exact_split_run(e->p, e->buffers, &task, w->plain);
   lock(e);
   count_nodes(w, task.limits.nodes);
-  e->split_nodes += task.limits.nodes;
+  e->split_nodes += task.limits.nodes + e->p->count; /* looking for families takes its time, found or not */
   if (verdict == SEARCH_FOUND) offer(e, w->plain);
   unlock(e);
   return 1;
@@ -269,7 +258,7 @@ static int ask(worker_t *w) {
                             .pick = chosen.pick,
                             .order = w->order,
                             .by_blame = chosen.by_blame,
-                            .limits = {nodes_of(e, turn), search_is_over, w, 0}};
+                            .limits = {tflm_exact_nodes(e->p->count, turn), search_is_over, w, 0}};
   unlock(e);
   if (over) return 0;
   tflm_exact_order(exact_way(&e->ways, chosen.way), chosen.keys, chosen.seed, w->order);

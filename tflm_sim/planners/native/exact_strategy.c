@@ -3,6 +3,12 @@
 
 #include "exact_ways.h"
 
+enum {
+  LEAST_NODES = 256,
+  LONG_EVERY = 8,
+  LONGER = 2, /* so many times longer are the long ones at least */
+};
+
 static const strategy_t FIRST[FIRST_STRATEGIES] = {
     {PICK_SNUGGEST, "OAZT", 0, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 0, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 0, 0, 0},
     {PICK_TIGHTEST, "WATO", 0, 0, 0}, {PICK_LOWEST, "TOAW", 0, 0, 0},       {PICK_LOWEST, "TWAO", 0, 0, 0},
@@ -39,4 +45,16 @@ strategy_t tflm_exact_strategy(int64_t turn, int way_count, const strategy_t *wi
   if (turn < FIRST_STRATEGIES && FIRST[turn].way < way_count) return FIRST[turn];
   const uint64_t bits = exact_mix((uint64_t)turn * UINT64_C(0x9e3779b97f4a7c15));
   return winner != NULL && bits >> 63 ? breed(winner, bits) : draw(way_count, bits);
+}
+
+/* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ..., from 1 on. */
+static int64_t luby(int64_t i) {
+  int64_t power = 1;
+  while (power - 1 < i) power *= 2;
+  return power - 1 == i ? power / 2 : luby(i - power / 2 + 1);
+}
+
+int64_t tflm_exact_nodes(int buffers, int64_t turn) {
+  const int64_t least = (int64_t)buffers * 3 / 2 + LEAST_NODES;
+  return turn % LONG_EVERY == LONG_EVERY - 1 ? least * LONGER * luby(turn / LONG_EVERY + 1) : least;
 }

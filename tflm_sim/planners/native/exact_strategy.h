@@ -17,4 +17,7 @@ typedef struct {
    drawn, or bred from the last one that found a plan, `winner` (NULL: none did). */
 strategy_t tflm_exact_strategy(int64_t turn, int way_count, const strategy_t *winner);
 
+/* How many nodes the search of a turn may take. */
+int64_t tflm_exact_nodes(int buffers, int64_t turn);
+
 #endif
