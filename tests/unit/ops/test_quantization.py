@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from tflm_sim.errors import PrepareError
 from tflm_sim.model.types import TensorType as T
 from tflm_sim.ops.reference.quantization import (
-    check_activation_range,
     check_product_scale,
     check_smaller_than_one,
     checked_log2,
     divide,
+    ensure_activation_range,
     float32,
     quantize_multiplier,
     softmax_scaling,
@@ -130,10 +130,10 @@ def test_checked_log2_takes_what_is_nearly_a_power_of_two(value, exponent):
 ])  # fmt: skip
 def test_activation_ranges(node, activation, type_, scale, error):
     if error is None:
-        check_activation_range(node(), activation, type_, scale)
+        ensure_activation_range(node(), activation, type_, scale)
         return
     with pytest.raises(PrepareError) as caught:
-        check_activation_range(node(), activation, type_, scale)
+        ensure_activation_range(node(), activation, type_, scale)
     assert caught.value.device_message == KERNEL_UTIL + error
 
 
