@@ -24,7 +24,7 @@ def fuzz() -> ModuleType:
 
 def arguments(tmp_path: Path, *more: str) -> list[str]:
     """Return arguments for a short run over the samples alone."""
-    return ["--corpus", str(tmp_path), "--count", "300", *more]
+    return ["--corpus", str(tmp_path), "--count", "300", "--limit", "20", *more]
 
 
 @pytest.mark.parametrize("stage", ["parse", "simulate", "smallest"])
