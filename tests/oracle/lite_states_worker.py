@@ -19,14 +19,13 @@ from ctypes import (
     c_char_p,
     c_int,
     c_int32,
-    c_size_t,
     c_uint64,
     c_void_p,
     cast,
 )
 
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
-from lite_worker import PREPARE, NativeDelegate, Tensor, Watcher, ints
+from lite_worker import PREPARE, Context, NativeDelegate, Watcher, ints
 
 FAILED = 1
 
@@ -47,18 +46,8 @@ class Registration(Structure):
     )
 
 
-class DelegateContext(Structure):
-    _fields_ = (
-        ("tensors_size", c_size_t),
-        ("get_execution_plan", CFUNCTYPE(c_int, c_void_p, c_void_p)),
-        ("tensors", POINTER(Tensor)),
-        ("impl", c_void_p),
-        ("resize_tensor", c_void_p),
-        ("report_error", c_void_p),
-        ("add_tensors", c_void_p),
-        ("get_node", CFUNCTYPE(c_int, c_void_p, c_int, c_void_p, c_void_p)),
-        ("replace", CFUNCTYPE(c_int, c_void_p, Registration, c_void_p, c_void_p)),
-    )
+class DelegateContext(Context):
+    _fields_ = (("replace", CFUNCTYPE(c_int, c_void_p, Registration, c_void_p, c_void_p)),)
 
 
 class Taker:
