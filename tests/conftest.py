@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tflm_sim.lite.graph_info import AllocationType, Graph, InplaceOperator, Node, Registration, Tensor
+from tflm_sim.lite.graph_info import (
+    AllocationType,
+    GraphInfo,
+    InplaceOperator,
+    TfLiteNode,
+    TfLiteRegistration,
+    TfLiteTensor,
+)
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
@@ -121,23 +128,25 @@ def chain() -> Callable[..., Model]:
     return relu_chain
 
 
-def graph_from_json(description: dict) -> Graph:
+def graph_from_json(description: dict) -> GraphInfo:
     """Return the TFLite graph that a case of ``../shared/planners/arena_*`` describes."""
-    tensors = [Tensor(tensor["bytes"], AllocationType(tensor["allocation_type"])) for tensor in description["tensors"]]
+    tensors = [
+        TfLiteTensor(tensor["bytes"], AllocationType(tensor["allocation_type"])) for tensor in description["tensors"]
+    ]
     nodes = [
-        Node(
+        TfLiteNode(
             tuple(node["inputs"]),
             tuple(node["outputs"]),
             tuple(node["temporaries"]),
-            registration=Registration(inplace_operator=InplaceOperator(node["inplace"])),
+            registration=TfLiteRegistration(inplace_operator=InplaceOperator(node["inplace"])),
         )
         for node in description["nodes"]
     ]
     ends = (tuple(description[key]) for key in ("inputs", "outputs", "variables"))
-    return Graph(tensors, nodes, *ends, list(range(len(nodes))))
+    return GraphInfo(tensors, nodes, *ends, list(range(len(nodes))))
 
 
 @pytest.fixture
-def tflite_graph() -> Callable[[dict], Graph]:
+def tflite_graph() -> Callable[[dict], GraphInfo]:
     """Return :func:`graph_from_json`."""
     return graph_from_json

@@ -6,11 +6,18 @@ from hypothesis import strategies as st
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.lite.arena_planner import ArenaPlanner
-from tflm_sim.lite.graph_info import AllocationType, Graph, InplaceOperator, Node, Registration, Tensor
+from tflm_sim.lite.graph_info import (
+    AllocationType,
+    GraphInfo,
+    InplaceOperator,
+    TfLiteNode,
+    TfLiteRegistration,
+    TfLiteTensor,
+)
 from tflm_sim.lite.planning import plan, planned_problem
 from tflm_sim.lite.queue_planner import QueueArenaPlanner
 from tflm_sim.lite.simple_memory_arena import ArenaAlloc, SimpleMemoryArena
-from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.planners.buffers import Buffer, plan_of
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.validate import validate
@@ -23,10 +30,10 @@ TYPES = st.sampled_from([AllocationType.ARENA_RW] * 6 + [AllocationType.MMAP_RO,
 @st.composite
 def graphs(draw, types=TYPES, flags=FLAGS, sizes=SIZES, has_temporaries=True):
     """Draw a graph in which every tensor is written once, before it is read."""
-    graph = Graph()
+    graph = GraphInfo()
 
     def tensor(allocation_type):
-        graph.tensors.append(Tensor(draw(sizes), allocation_type))
+        graph.tensors.append(TfLiteTensor(draw(sizes), allocation_type))
         return len(graph.tensors) - 1
 
     count = draw(st.integers(1, 3))
@@ -38,8 +45,8 @@ def graphs(draw, types=TYPES, flags=FLAGS, sizes=SIZES, has_temporaries=True):
         temporaries = [
             tensor(AllocationType.ARENA_RW) for _ in range(draw(st.integers(0, 2)) if has_temporaries else 0)
         ]
-        registration = Registration(inplace_operator=draw(flags))
-        graph.nodes.append(Node(tuple(inputs), tuple(outputs), tuple(temporaries), registration=registration))
+        registration = TfLiteRegistration(inplace_operator=draw(flags))
+        graph.nodes.append(TfLiteNode(tuple(inputs), tuple(outputs), tuple(temporaries), registration=registration))
     graph.execution_plan = list(range(len(graph.nodes)))
     written = sorted({index for node in graph.nodes for index in node.outputs})
     graph.outputs = tuple(draw(st.lists(st.sampled_from(written), max_size=3, unique=True))) if written else ()
@@ -124,12 +131,12 @@ def running(graph, preserves):
             if view is not None:
                 view[:] = b"\xff" * len(view)
 
-    subgraph = Subgraph(preserves_all_tensors=preserves)
+    subgraph = TfLiteSubgraph(preserves_all_tensors=preserves)
     for tensor in graph.tensors:
-        subgraph.add_tensor(Tensor(tensor.size, tensor.allocation_type))
+        subgraph.add_tensor(TfLiteTensor(tensor.size, tensor.allocation_type))
     subgraph.inputs, subgraph.outputs, subgraph.variables = graph.inputs, graph.outputs, graph.variables
     for node in graph.nodes:
-        registration = Registration(inplace_operator=node.registration.inplace_operator, invoke=invoke)
+        registration = TfLiteRegistration(inplace_operator=node.registration.inplace_operator, invoke=invoke)
         index = subgraph.add_node(registration, node.inputs, node.outputs)
         subgraph.nodes[index].temporaries = node.temporaries
     subgraph.allocate_tensors()

@@ -7,7 +7,7 @@ import pytest
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.lite.arena_planner import ArenaPlanner
-from tflm_sim.lite.graph_info import AllocationType, Graph
+from tflm_sim.lite.graph_info import AllocationType, GraphInfo
 from tflm_sim.lite.simple_memory_arena import SimpleMemoryArena
 
 CASES = Path(__file__).parents[3] / "shared/planners/arena_planner_cases.json"
@@ -64,7 +64,7 @@ class PlannerTest:
         )
         self.planner.plan_allocations()
 
-    def swap_graph(self, graph: Graph):
+    def swap_graph(self, graph: GraphInfo):
         self.graph = self.planner.graph = graph
         self.planner.plan_allocations()
 

@@ -14,7 +14,7 @@ from tflm_sim.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.lite.graph_info import MACHINE_NAMES, AllocationType, present
 from tflm_sim.lite.interpreter import Interpreter, build_interpreter
 from tflm_sim.lite.kernels.call import OPTIMIZED
-from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.model.types import Model
 from tflm_sim.values import dataclass, field
 
@@ -63,13 +63,13 @@ class Answer:
     left_out: tuple[str, ...] = LEFT_OUT
 
     @property
-    def subgraphs(self) -> tuple[Subgraph, ...]:
+    def subgraphs(self) -> tuple[TfLiteSubgraph, ...]:
         """The subgraphs, none when the model was refused."""
         return () if self.interpreter is None else self.interpreter.subgraphs
 
 
 def allocated(
-    model: Model, settings: LiteSettings, *, shapes: Resizes | Callable[[Subgraph], Resizes] | None = None
+    model: Model, settings: LiteSettings, *, shapes: Resizes | Callable[[TfLiteSubgraph], Resizes] | None = None
 ) -> Answer:
     """Return a model after AllocateTensors; with ``shapes``, even none, resized by them and allocated again.
 
@@ -88,7 +88,7 @@ def allocated(
     return answer
 
 
-def double_batch(subgraph: Subgraph) -> Resizes:
+def double_batch(subgraph: TfLiteSubgraph) -> Resizes:
     """Return the graph's inputs that have a dimension 0 now, with that one doubled."""
     rows = [(index, subgraph.tensors[index].shape) for index in present(subgraph.inputs)]
     return [(index, (2 * shape[0], *shape[1:])) for index, shape in rows if shape]
@@ -195,7 +195,7 @@ def unmodelled(answer: Answer) -> list[str]:
     return sorted({node.registration.name for node in nodes})
 
 
-def subgraph_document(subgraph: Subgraph) -> SubgraphDocument:
+def subgraph_document(subgraph: TfLiteSubgraph) -> SubgraphDocument:
     """Return one subgraph: the spans of its arenas, its tensors, and the temporaries of its nodes."""
     lowest, spans = {}, {}
     for kind in (AllocationType.ARENA_RW, AllocationType.ARENA_RW_PERSISTENT):

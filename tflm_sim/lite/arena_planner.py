@@ -25,7 +25,7 @@ from __future__ import annotations
 from itertools import chain
 
 from tflm_sim.errors import PlanningError, UsageError
-from tflm_sim.lite.graph_info import AllocationType, Graph, present
+from tflm_sim.lite.graph_info import AllocationType, GraphInfo, present
 from tflm_sim.lite.in_place import in_place_tensors
 from tflm_sim.lite.libstdcxx import IntSet, std_sort
 from tflm_sim.lite.simple_memory_arena import NO_ALLOC, NODE_NOT_ASSIGNED, SimpleMemoryArena, ensure_failed
@@ -55,7 +55,7 @@ class ArenaPlanner:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: GraphInfo,
         *,
         preserves_all_tensors: bool = False,
         tensor_alignment: int = DEFAULT_TENSOR_ALIGNMENT,

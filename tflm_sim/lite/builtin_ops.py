@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from tflm_sim.errors import PrepareError, UsageError
-from tflm_sim.lite.graph_info import InplaceOperator, Node, Registration, Runtime
+from tflm_sim.lite.graph_info import InplaceOperator, TfLiteContext, TfLiteNode, TfLiteRegistration
 from tflm_sim.lite.kernels.call import OPTIMIZED, REFERENCE
 from tflm_sim.lite.kernels.table import BUILTINS, CUSTOMS
 from tflm_sim.lite.op_resolver import MutableOpResolver
@@ -92,7 +92,7 @@ def builtin_op_resolver(kernels: str = OPTIMIZED, *, runs: bool = False) -> Muta
     resolver = MutableOpResolver()
     for op, (first, last) in _versions(kernels).items():
         row = BUILTINS[op]
-        registration = Registration(
+        registration = TfLiteRegistration(
             inplace_operator=_INPLACE.get(op, InplaceOperator.NONE),
             init=row.init,
             prepare=row.bound(kernels),
@@ -100,13 +100,13 @@ def builtin_op_resolver(kernels: str = OPTIMIZED, *, runs: bool = False) -> Muta
         )
         resolver.add_builtin(op, registration, min_version=first, max_version=last)
     if kernels == REFERENCE:
-        resolver.flex_registration = Registration("CUSTOM", "Flex", prepare=_refuse_flex)
+        resolver.flex_registration = TfLiteRegistration("CUSTOM", "Flex", prepare=_refuse_flex)
     for name, row in CUSTOMS.items():
-        resolver.add_custom(name, Registration(init=row.init, prepare=row.bound(kernels)))
+        resolver.add_custom(name, TfLiteRegistration(init=row.init, prepare=row.bound(kernels)))
     return resolver
 
 
-def _runnable() -> tuple[Callable[[Any, Node], None], Collection[str]]:
+def _runnable() -> tuple[Callable[[Any, TfLiteNode], None], Collection[str]]:
     try:
         from tflm_sim.lite.numpy_kernels import KERNELS, invoke
     except ImportError as error:
@@ -114,7 +114,7 @@ def _runnable() -> tuple[Callable[[Any, Node], None], Collection[str]]:
     return invoke, frozenset(KERNELS)
 
 
-def _refuse_flex(_subgraph: Runtime, _node: Node) -> None:
+def _refuse_flex(_subgraph: TfLiteContext, _node: TfLiteNode) -> None:
     message = (
         "Regular TensorFlow ops are not supported by this interpreter. Make sure you invoke the Flex delegate before "
         "inference."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.lite.simple_memory_arena import DEFAULT_ARENA_ALIGNMENT
 
 _LENDABLE = (
@@ -26,7 +26,7 @@ class CustomAllocations:
     def __init__(self) -> None:
         self._sizes: dict[int, int] = {}
 
-    def lend(self, index: int, tensor: Tensor, data: bytearray | None, address: int) -> None:
+    def lend(self, index: int, tensor: TfLiteTensor, data: bytearray | None, address: int) -> None:
         """Let a tensor use ``data``; how large it is does not matter yet.
 
         Args:
@@ -45,7 +45,7 @@ class CustomAllocations:
         self._sizes[index] = len(data or b"")
         tensor.allocation_type, tensor.data, tensor.offset = AllocationType.CUSTOM, data, None
 
-    def check(self, indices: Iterable[int], tensors: list[Tensor]) -> None:
+    def check(self, indices: Iterable[int], tensors: list[TfLiteTensor]) -> None:
         """Refuse tensors that need more than they were lent; nothing is looked at while nothing is lent."""
         for index in indices if self._sizes else ():
             if tensors[index].allocation_type is AllocationType.CUSTOM:
@@ -54,7 +54,7 @@ class CustomAllocations:
                     message = f"Custom allocation is too small for tensor idx: {index}"
                     raise PrepareError(message, device_message=message)
 
-    def check_all(self, tensors: list[Tensor]) -> None:
+    def check_all(self, tensors: list[TfLiteTensor]) -> None:
         """Check every tensor that was lent bytes, in the order of their indices."""
         for index in sorted(self._sizes):
             kind, kinds = tensors[index].allocation_type, list(AllocationType)

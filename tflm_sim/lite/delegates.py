@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection
 from enum import IntFlag
 from typing import Any, Protocol
 
-from tflm_sim.lite.graph_info import Node, Registration
+from tflm_sim.lite.graph_info import TfLiteNode, TfLiteRegistration
 from tflm_sim.lite.op_resolver import is_flex_op
 from tflm_sim.values import dataclass
 
-Kernel = Callable[[Any, Node], None]
+Kernel = Callable[[Any, TfLiteNode], None]
 
 
 class DelegateFlags(IntFlag):
@@ -36,7 +36,7 @@ class Delegable(Protocol):
     """What a delegate needs from a subgraph."""
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[TfLiteNode]:
         """By node index."""
 
     @property
@@ -44,7 +44,7 @@ class Delegable(Protocol):
         """The indices of the nodes that run, in their order."""
 
     def replace_node_subsets_with_delegate_kernels(
-        self, registration: Registration, delegated: Collection[int], delegate: Any
+        self, registration: TfLiteRegistration, delegated: Collection[int], delegate: Any
     ) -> None:
         """Put one node in the place of each subset of delegated nodes."""
 
@@ -94,14 +94,14 @@ class SimpleDelegate:
     """
 
     name: str
-    supports: Callable[[Node], bool]
+    supports: Callable[[TfLiteNode], bool]
     invoke: Kernel | None = None
     prepare_kernel: Kernel | None = None
     flags: DelegateFlags = DelegateFlags.NONE
 
     def prepare(self, subgraph: Delegable) -> None:
         """Have every supported node of the execution plan replaced."""
-        registration = Registration(
+        registration = TfLiteRegistration(
             "DELEGATE", self.name, init=_keep_params, prepare=self.prepare_kernel, invoke=self.invoke
         )
         delegated = [index for index in subgraph.execution_plan if self.supports(subgraph.nodes[index])]

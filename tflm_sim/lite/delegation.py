@@ -21,7 +21,7 @@ from typing import Protocol
 
 from tflm_sim.errors import PrepareError, SimulatedFailure
 from tflm_sim.lite.delegates import Delegable, Delegate, DelegateFlags
-from tflm_sim.lite.graph_info import Node, Tensor
+from tflm_sim.lite.graph_info import TfLiteNode, TfLiteTensor
 
 _RESTORED = "Restored original execution plan after delegate application failure."
 _NO_DYNAMIC = "Cannot allow dynamic tensors due to previous delegation, resetting to original execution plan."
@@ -44,10 +44,10 @@ class Delegated(Delegable, Protocol):
 
     state: State
     execution_plan: list[int]
-    tensors: list[Tensor]
+    tensors: list[TfLiteTensor]
 
     @property
-    def execution_nodes(self) -> list[Node]:
+    def execution_nodes(self) -> list[TfLiteNode]:
         """The nodes that run, in their order."""
 
     @property

@@ -1,7 +1,7 @@
 """TFLite's ``InterpreterBuilder`` while it reads a file: its operator table, and each subgraph's tensors and nodes.
 
 Constants stay in the file; variables go to the persistent arena, everything else with a size to the other one. All
-tensors are read before a model is refused for one of them, and all that is told stands in ``Subgraph.reports``.
+tensors are read before a model is refused for one of them, and all that is told stands in ``TfLiteSubgraph.reports``.
 
 Source: tflite/core/interpreter_builder.cc ParseTensors, ParseNodes, tflite/core/subgraph.cc
 SetTensorParametersReadOnly, SetTensorParametersReadWrite @ google-ai-edge/LiteRT f67457790
@@ -14,20 +14,18 @@ from collections.abc import Iterator, Sequence
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite import options, quantization, sparsity
 from tflm_sim.lite.delegation import refused
-from tflm_sim.lite.graph_info import AllocationType, Registration, Tensor
+from tflm_sim.lite.graph_info import AllocationType, TfLiteRegistration, TfLiteTensor
 from tflm_sim.lite.op_resolver import MutableOpResolver, registration_for
-from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
 from tflm_sim.model.schema import option_fields, options_of_operator
-from tflm_sim.model.types import Model, Operator, TensorType
-from tflm_sim.model.types import Subgraph as FileSubgraph
-from tflm_sim.model.types import Tensor as FileTensor
+from tflm_sim.model.types import Model, Operator, Subgraph, Tensor, TensorType
 
 _EXTERNAL_BUFFER = 10  # the slot of a tensor's table
 
 
-def registrations_of(model: Model, resolver: MutableOpResolver) -> list[Registration]:
+def registrations_of(model: Model, resolver: MutableOpResolver) -> list[TfLiteRegistration]:
     """Return what runs each entry of a model's operator table.
 
     Raises:
@@ -40,7 +38,7 @@ def registrations_of(model: Model, resolver: MutableOpResolver) -> list[Registra
 
 
 def fill_subgraph(
-    subgraph: Subgraph, source: FileSubgraph, model: Model, registrations: Sequence[Registration]
+    subgraph: TfLiteSubgraph, source: Subgraph, model: Model, registrations: Sequence[TfLiteRegistration]
 ) -> None:
     """Fill an empty ``subgraph`` from the ``source`` in a file.
 
@@ -69,11 +67,11 @@ def _refuse_faulty(faults: list[bool]) -> None:
         raise refused("")
 
 
-def _add_tensor(subgraph: Subgraph, tensor: FileTensor, model: Model) -> bool:
+def _add_tensor(subgraph: TfLiteSubgraph, tensor: Tensor, model: Model) -> bool:
     """Append a tensor; return whether there is a fault in it, which is told."""
     index, shape = len(subgraph.tensors), tensor.shape or ()
     told = len(subgraph.reports)
-    result = Tensor(0, name=tensor.name, type=tensor.type, shape=shape, is_variable=tensor.is_variable)
+    result = TfLiteTensor(0, name=tensor.name, type=tensor.type, shape=shape, is_variable=tensor.is_variable)
     subgraph.add_tensor(result)
     if tensor.type not in _KNOWN_TYPES:
         subgraph.reports.append(f"Unsupported data type {tensor.type} in tensor\n")
@@ -99,7 +97,7 @@ def _add_tensor(subgraph: Subgraph, tensor: FileTensor, model: Model) -> bool:
 _KNOWN_TYPES = frozenset(TensorType)
 
 
-def _constant_faults(model: Model, tensor: FileTensor, index: int) -> Iterator[str]:
+def _constant_faults(model: Model, tensor: Tensor, index: int) -> Iterator[str]:
     """Iterate over what the runtime says of a constant that it cannot use."""
     is_external = Table(FlatBuffer(model.source), tensor.offset).scalar(_EXTERNAL_BUFFER, SCALARS["uint"]) != 0
     if tensor.is_variable or is_external:
@@ -109,7 +107,7 @@ def _constant_faults(model: Model, tensor: FileTensor, index: int) -> Iterator[s
         yield f"{objection}Tensor {index} has invalid sparsity parameters."
 
 
-def _give_bytes(tensor: Tensor, data: memoryview | None) -> None:
+def _give_bytes(tensor: TfLiteTensor, data: memoryview | None) -> None:
     has_size = tensor.type not in SIZE_UNKNOWN
     if data is not None:
         if has_size and not tensor.is_sparse and bytes_required(tensor.type, tensor.shape) > len(data):
@@ -125,7 +123,7 @@ def _give_bytes(tensor: Tensor, data: memoryview | None) -> None:
         tensor.allocation_type = AllocationType.DYNAMIC
 
 
-def _reset_value(tensor: FileTensor) -> int:
+def _reset_value(tensor: Tensor) -> int:
     """Return the byte that a variable is filled with: an int8 tensor's zero point, else 0."""
     parameters = tensor.quantization
     if tensor.type != TensorType.INT8 or parameters is None or len(parameters.scale) != 1:
@@ -133,7 +131,7 @@ def _reset_value(tensor: FileTensor) -> int:
     return parameters.zero_point[0] % 256 if len(parameters.zero_point) else 0
 
 
-def _constant(model: Model, tensor: FileTensor, index: int) -> memoryview | None:
+def _constant(model: Model, tensor: Tensor, index: int) -> memoryview | None:
     """Return the bytes of a constant, inside or outside of the flatbuffer; an empty vector counts as one."""
     if tensor.buffer == 0:
         return None
@@ -144,7 +142,7 @@ def _constant(model: Model, tensor: FileTensor, index: int) -> memoryview | None
     return buffer.data if buffer.data is not None else buffer.external
 
 
-def _add_operator(subgraph: Subgraph, operator: Operator, registrations: Sequence[Registration]) -> bool:
+def _add_operator(subgraph: TfLiteSubgraph, operator: Operator, registrations: Sequence[TfLiteRegistration]) -> bool:
     """Append a node; return whether nothing can run it, which is told.
 
     A node that does not fit the graph is told as well, and makes it inconsistent.

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from enum import Enum
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.lite.graph_info import Node, Tensor, present
+from tflm_sim.lite.graph_info import TfLiteNode, TfLiteTensor, present
 from tflm_sim.lite.partition import NodeSubset, partition
-from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.model.types import TensorType
 from tflm_sim.planners.gpu import (
     BHWC,
@@ -81,7 +81,7 @@ class Taken:
     records: tuple[tuple[int, int, int], ...]
 
 
-def taken(subgraph: Subgraph) -> Taken:
+def taken(subgraph: TfLiteSubgraph) -> Taken:
     """Return what the delegate takes: by operator and tensor types, not by every condition of its parsers."""
     supported = [index for index in subgraph.execution_plan if _is_supported(subgraph, subgraph.nodes[index])]
     others = {subgraph.nodes[index].registration.name for index in subgraph.execution_plan if index not in supported}
@@ -92,7 +92,7 @@ def taken(subgraph: Subgraph) -> Taken:
     return Taken(largest.nodes, tuple(sorted(others)), tuple(_records(subgraph, largest)))
 
 
-def _is_supported(subgraph: Subgraph, node: Node) -> bool:
+def _is_supported(subgraph: TfLiteSubgraph, node: TfLiteNode) -> bool:
     op = node.registration.op
     if op not in _OPS.split() and node.registration.custom_name not in _CUSTOM_OPS:
         return False
@@ -107,7 +107,7 @@ def _is_supported(subgraph: Subgraph, node: Node) -> bool:
     )
 
 
-def _records(subgraph: Subgraph, subset: NodeSubset) -> list[tuple[int, int, int]]:
+def _records(subgraph: TfLiteSubgraph, subset: NodeSubset) -> list[tuple[int, int, int]]:
     """Return (tensor, first task, last task) of what stays inside of the delegate's node."""
     usage: dict[int, tuple[int, int]] = {}
     outside = {*subset.input_tensors, *subset.output_tensors}
@@ -119,14 +119,14 @@ def _records(subgraph: Subgraph, subset: NodeSubset) -> list[tuple[int, int, int
     return sorted(((tensor, *tasks) for tensor, tasks in usage.items()), key=lambda row: (row[1], row[0]))
 
 
-def shape_of(tensor: Tensor) -> BHWC:
+def shape_of(tensor: TfLiteTensor) -> BHWC:
     """Return a tensor's shape as the delegate reads it: B, BC, BWC or BHWC."""
     sizes = tensor.shape
     middle = {1: (1, 1, 1), 2: (1, 1, sizes[-1]), 3: (1, *sizes[1:])}
     return BHWC(sizes[0], *(middle[len(sizes)] if len(sizes) < 4 else sizes[1:4]))
 
 
-def size_of(tensor: Tensor, storage: Storage, element_bytes: int) -> int | UInt2 | UInt3 | BHWC:
+def size_of(tensor: TfLiteTensor, storage: Storage, element_bytes: int) -> int | UInt2 | UInt3 | BHWC:
     """Return a tensor's size on the GPU: channels come in slices of four."""
     shape = shape_of(tensor)
     slices = -(-shape.c // 4)
@@ -154,7 +154,9 @@ class StrategyResult:
     offsets_bytes: int | None
 
 
-def strategies(subgraph: Subgraph, what: Taken, storage: Storage, *, element_bytes: int = 4) -> list[StrategyResult]:
+def strategies(
+    subgraph: TfLiteSubgraph, what: Taken, storage: Storage, *, element_bytes: int = 4
+) -> list[StrategyResult]:
     """Return a row for each of the delegate's memory strategies.
 
     Args:

@@ -78,7 +78,7 @@ INPUT_SHARED = (InplaceOperator.INPUT0_SHARED, InplaceOperator.INPUT1_SHARED, In
 
 
 @dataclass(slots=True)
-class Tensor:
+class TfLiteTensor:
     """A tensor of the runtime (mutable, TfLiteTensor).
 
     Attributes:
@@ -173,7 +173,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Registration:
+class TfLiteRegistration:
     """An operator as the resolver knows it (TfLiteRegistration).
 
     Attributes:
@@ -182,7 +182,7 @@ class Registration:
         inplace_operator: Which inputs the first output may share its bytes with.
         init: Returns the node's ``user_data`` when the node is added.
         prepare: May size tensors, make them dynamic, and add temporaries; returns True when it does not know its
-            output's shape (kTfLiteOutputShapeNotKnown). All three are given the ``Runtime`` around the node.
+            output's shape (kTfLiteOutputShapeNotKnown). All three are given the ``TfLiteContext`` around the node.
         invoke: Computes.
         changes_memory: Whether upstream's Prepare, which ``prepare`` lacks, may do one of these things.
         is_unresolved: Whether it stands for a custom operator that nobody registered.
@@ -193,8 +193,8 @@ class Registration:
     version: int = 1
     inplace_operator: InplaceOperator = InplaceOperator.NONE
     init: Callable[[Any, Any], Any] | None = None
-    prepare: Callable[[Any, Node], bool | None] | None = None
-    invoke: Callable[[Any, Node], None] | None = None
+    prepare: Callable[[Any, TfLiteNode], bool | None] | None = None
+    invoke: Callable[[Any, TfLiteNode], None] | None = None
     changes_memory: bool = False
     is_unresolved: bool = False
 
@@ -205,14 +205,14 @@ class Registration:
 
 
 @dataclass(slots=True)
-class Node:
+class TfLiteNode:
     """An operator of a subgraph (mutable, TfLiteNode); indices are tensors, -1 an optional one that is absent."""
 
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     temporaries: tuple[int, ...] = ()
     intermediates: tuple[int, ...] = ()
-    registration: Registration = field(default_factory=Registration)
+    registration: TfLiteRegistration = field(default_factory=TfLiteRegistration)
     options: Mapping[str, Any] = field(default_factory=dict)
     custom_options: memoryview | None = None
     user_data: Any = None
@@ -221,7 +221,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Graph:
+class GraphInfo:
     """Tensors and nodes (mutable).
 
     Attributes:
@@ -233,23 +233,23 @@ class Graph:
         variables: Tensors that keep their bytes between invocations.
     """
 
-    tensors: list[Tensor] = field(default_factory=list)
-    nodes: list[Node] = field(default_factory=list)
+    tensors: list[TfLiteTensor] = field(default_factory=list)
+    nodes: list[TfLiteNode] = field(default_factory=list)
     inputs: tuple[int, ...] = ()
     outputs: tuple[int, ...] = ()
     variables: tuple[int, ...] = ()
     execution_plan: list[int] = field(default_factory=list)
 
     @property
-    def execution_nodes(self) -> list[Node]:
+    def execution_nodes(self) -> list[TfLiteNode]:
         """The nodes that run, in their order."""
         return [self.nodes[index] for index in self.execution_plan]
 
 
-class Runtime(Protocol):
+class TfLiteContext(Protocol):
     """A subgraph as kernels see it (TfLiteContext)."""
 
-    tensors: list[Tensor]
+    tensors: list[TfLiteTensor]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     reports: list[str]
@@ -263,7 +263,7 @@ class Runtime(Protocol):
         """The number of threads that kernels may use."""
 
     @property
-    def siblings(self) -> Sequence[Runtime]:
+    def siblings(self) -> Sequence[TfLiteContext]:
         """All subgraphs of the model, itself included."""
 
     @property
@@ -271,13 +271,13 @@ class Runtime(Protocol):
         """Whether the last preparation met an output that only the running model sizes."""
 
     @property
-    def execution_nodes(self) -> list[Node]:
+    def execution_nodes(self) -> list[TfLiteNode]:
         """The nodes that run, in their order."""
 
     def add_tensors(self, count: int) -> int:
         """Append tensors that are nothing yet and return the first one's index."""
 
-    def resize(self, tensor: Tensor, shape: tuple[int, ...]) -> None:
+    def resize(self, tensor: TfLiteTensor, shape: tuple[int, ...]) -> None:
         """Set a tensor's shape."""
 
     def resize_input(self, index: int, shape: tuple[int, ...]) -> None:

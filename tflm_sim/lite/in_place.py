@@ -17,17 +17,17 @@ from tflm_sim.lite.graph_info import (
     INPUT_SHARED,
     OPTIONAL_TENSOR,
     AllocationType,
-    Graph,
+    GraphInfo,
     InplaceOperator,
-    Node,
-    Tensor,
+    TfLiteNode,
+    TfLiteTensor,
     present,
 )
 
 _SCALAR_TENSOR_BYTES = 4
 
 
-def in_place_tensors(graph: Graph, refcounts: Sequence[int]) -> dict[int, int]:
+def in_place_tensors(graph: GraphInfo, refcounts: Sequence[int]) -> dict[int, int]:
     """Return, for each tensor that owns no bytes, the tensor whose bytes it uses.
 
     Args:
@@ -48,7 +48,7 @@ def in_place_tensors(graph: Graph, refcounts: Sequence[int]) -> dict[int, int]:
     return owners
 
 
-def _first_sharable_input(graph: Graph, node: Node, refcounts: Sequence[int], is_changed: bool) -> int | None:
+def _first_sharable_input(graph: GraphInfo, node: TfLiteNode, refcounts: Sequence[int], is_changed: bool) -> int | None:
     output_index = node.outputs[0]
     if output_index in graph.outputs:
         return None
@@ -62,10 +62,10 @@ def _first_sharable_input(graph: Graph, node: Node, refcounts: Sequence[int], is
     return None
 
 
-def _may_be_overwritten(tensor: Tensor, output: Tensor, refcount: int) -> bool:
+def _may_be_overwritten(tensor: TfLiteTensor, output: TfLiteTensor, refcount: int) -> bool:
     return tensor.size == output.size and tensor.size > _SCALAR_TENSOR_BYTES and refcount <= 1
 
 
-def _same_arena(tensor: Tensor, output: Tensor) -> bool:
+def _same_arena(tensor: TfLiteTensor, output: TfLiteTensor) -> bool:
     """Return whether the types agree; an input in the arena passes with any output, as upstream has it."""
     return tensor.allocation_type in (output.allocation_type, AllocationType.ARENA_RW)

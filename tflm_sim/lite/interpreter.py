@@ -15,7 +15,7 @@ from tflm_sim.lite.delegates import Delegate
 from tflm_sim.lite.delegation import DelegationError, refused
 from tflm_sim.lite.file_parts import fill_subgraph, registrations_of
 from tflm_sim.lite.op_resolver import MutableOpResolver, is_flex_op
-from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.model.types import Model
 
 SCHEMA_VERSION = 3
@@ -31,7 +31,7 @@ class Interpreter:
         reports: What the runtime told its error reporter, in order; a failure's exception has the same text.
     """
 
-    def __init__(self, subgraphs: Sequence[Subgraph], reports: list[str] | None = None) -> None:
+    def __init__(self, subgraphs: Sequence[TfLiteSubgraph], reports: list[str] | None = None) -> None:
         self.subgraphs = tuple(subgraphs)
         self.reports = [] if reports is None else reports
         self._is_cancelled = False
@@ -39,17 +39,17 @@ class Interpreter:
             subgraph.siblings, subgraph.reports = self.subgraphs, self.reports
 
     @property
-    def primary(self) -> Subgraph:
+    def primary(self) -> TfLiteSubgraph:
         """The subgraph that ``invoke`` runs."""
         return self.subgraphs[0]
 
     def allocate_tensors(self) -> None:
-        """Plan and allocate the memory of the first subgraph; the errors are those of ``Subgraph.allocate_tensors``."""
+        """Plan and allocate the memory of the first subgraph, as ``TfLiteSubgraph.allocate_tensors`` (errors too)."""
         with self._telling():
             self.primary.allocate_tensors()
 
     def resize_input(self, index: int, shape: Sequence[int], *, strict: bool = False) -> None:
-        """Set the shape of a tensor of the first subgraph; the errors are those of ``Subgraph.resize_input``."""
+        """Set the shape of a tensor of the first subgraph; the errors are those of ``TfLiteSubgraph.resize_input``."""
         with self._telling():
             self.primary.resize_input(index, tuple(shape), strict=strict)
 
@@ -80,7 +80,7 @@ class Interpreter:
         return bytes(self.primary.data(index) or b"")
 
     def invoke(self) -> None:
-        """Run the first subgraph; the errors are those of ``Subgraph.invoke``.
+        """Run the first subgraph; the errors are those of ``TfLiteSubgraph.invoke``.
 
         A cancellation from before counts no longer.
         """
@@ -107,8 +107,7 @@ class Interpreter:
         """Let a delegate take nodes of every subgraph but those that only validate.
 
         Raises:
-            SimulatedFailure: Those of ``Subgraph.modify_graph_with_delegate``; one that fails leaves no subgraph with a
-                delegate.
+            SimulatedFailure: Those of ``TfLiteSubgraph.modify_graph_with_delegate``; then no subgraph keeps a delegate.
         """
         with self._telling():
             try:
@@ -153,7 +152,9 @@ def build_interpreter(
         raise refused("No subgraph in the model.\n")
     subgraphs, reports = [], list[str]()
     for index, source in enumerate(model.subgraphs):
-        subgraph = Subgraph(index=index, name=source.name, preserves_all_tensors=preserves_all_tensors, threads=threads)
+        subgraph = TfLiteSubgraph(
+            index=index, name=source.name, preserves_all_tensors=preserves_all_tensors, threads=threads
+        )
         subgraph.reports = reports
         fill_subgraph(subgraph, source, model, registrations)
         subgraphs.append(subgraph)

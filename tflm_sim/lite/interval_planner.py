@@ -17,7 +17,7 @@ from __future__ import annotations
 from itertools import chain
 
 from tflm_sim.lite.arena_planner import DEFAULT_TENSOR_ALIGNMENT, ArenaPlanner
-from tflm_sim.lite.graph_info import Graph, present
+from tflm_sim.lite.graph_info import GraphInfo, present
 
 
 class IntervalArenaPlanner(ArenaPlanner):
@@ -30,7 +30,7 @@ class IntervalArenaPlanner(ArenaPlanner):
 
     def __init__(
         self,
-        graph: Graph,
+        graph: GraphInfo,
         *,
         preserves_inputs: bool = True,
         preserves_intermediates: bool = False,

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tflm_sim.errors import UnsupportedOpError
-from tflm_sim.lite.graph_info import AllocationType, Node
+from tflm_sim.lite.graph_info import AllocationType, TfLiteNode
 from tflm_sim.lite.kernels.convolution import output_size
-from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.model.types import TensorType
 
 Array = NDArray[Any]
@@ -38,7 +38,7 @@ _ACTIVATIONS = {1: (0.0, np.inf), 2: (-1.0, 1.0), 3: (0.0, 6.0)}
 class Evaluation:
     """One node that runs (immutable; its arrays are views of the arena's bytes)."""
 
-    def __init__(self, subgraph: Subgraph, node: Node) -> None:
+    def __init__(self, subgraph: TfLiteSubgraph, node: TfLiteNode) -> None:
         self.subgraph = subgraph
         self.node = node
 
@@ -81,7 +81,7 @@ class Evaluation:
         return np.clip(values, *_ACTIVATIONS[activation]) if activation else values
 
 
-def invoke(subgraph: Subgraph, node: Node) -> None:
+def invoke(subgraph: TfLiteSubgraph, node: TfLiteNode) -> None:
     """Run a node on the arena's bytes.
 
     Raises:

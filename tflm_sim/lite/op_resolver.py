@@ -6,7 +6,7 @@ Source: tflite/mutable_op_resolver.cc, tflite/core/api/op_resolver.cc @ google-a
 from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import Registration
+from tflm_sim.lite.graph_info import TfLiteRegistration
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_name
 from tflm_sim.model.types import OperatorCode
 from tflm_sim.values import replace
@@ -23,36 +23,36 @@ class MutableOpResolver:
     """
 
     def __init__(self) -> None:
-        self.flex_registration: Registration | None = None
-        self._builtins: dict[tuple[str, int], Registration] = {}
-        self._customs: dict[tuple[str, int], Registration] = {}
+        self.flex_registration: TfLiteRegistration | None = None
+        self._builtins: dict[tuple[str, int], TfLiteRegistration] = {}
+        self._customs: dict[tuple[str, int], TfLiteRegistration] = {}
 
     def add_builtin(
-        self, op: str, registration: Registration, *, min_version: int = 1, max_version: int | None = None
+        self, op: str, registration: TfLiteRegistration, *, min_version: int = 1, max_version: int | None = None
     ) -> None:
         """Register a builtin operator, "ADD", for the versions from ``min_version`` to ``max_version``, inclusive."""
         for version in range(min_version, (max_version or min_version) + 1):
             self._builtins[op, version] = replace(registration, op=op, custom_name=None, version=version)
 
     def add_custom(
-        self, name: str, registration: Registration, *, min_version: int = 1, max_version: int | None = None
+        self, name: str, registration: TfLiteRegistration, *, min_version: int = 1, max_version: int | None = None
     ) -> None:
         """Register a custom operator for the versions from ``min_version`` to ``max_version``, inclusive."""
         for version in range(min_version, (max_version or min_version) + 1):
             self._customs[name, version] = replace(registration, op="CUSTOM", custom_name=name, version=version)
 
-    def find_builtin(self, op: str, version: int) -> Registration | None:
+    def find_builtin(self, op: str, version: int) -> TfLiteRegistration | None:
         """Return the registration of a builtin operator, or None."""
         return self._builtins.get((op, version))
 
-    def find_custom(self, name: str, version: int) -> Registration | None:
+    def find_custom(self, name: str, version: int) -> TfLiteRegistration | None:
         """Return the registration of a custom operator, or None."""
         if self.flex_registration is not None and name.startswith(FLEX_PREFIX):
             return self.flex_registration
         return self._customs.get((name, version))
 
 
-def registration_for(code: OperatorCode, resolver: MutableOpResolver) -> Registration:
+def registration_for(code: OperatorCode, resolver: MutableOpResolver) -> TfLiteRegistration:
     """Return what runs an entry of the model's operator table.
 
     A custom operator that nobody registered gets an unresolved registration: a delegate may still take its nodes.
@@ -76,16 +76,16 @@ def registration_for(code: OperatorCode, resolver: MutableOpResolver) -> Registr
         return found
     if code.custom_code is None:
         raise _refused("Operator with CUSTOM builtin_code has no custom_code.\n")
-    unresolved = Registration(custom_name=code.custom_code, is_unresolved=True)
+    unresolved = TfLiteRegistration(custom_name=code.custom_code, is_unresolved=True)
     return resolver.find_custom(code.custom_code, code.version) or unresolved
 
 
-def is_flex_op(registration: Registration) -> bool:
+def is_flex_op(registration: TfLiteRegistration) -> bool:
     """Return whether it is a TensorFlow operator, which only the Flex delegate can run."""
     return (registration.custom_name or "").startswith(FLEX_PREFIX)
 
 
-def unresolved_op_message(registration: Registration) -> str:
+def unresolved_op_message(registration: TfLiteRegistration) -> str:
     """Return what the runtime says of a custom operator that nobody registered and no delegate took."""
     if is_flex_op(registration):
         return (

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable
 from itertools import pairwise
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.lite.graph_info import Graph, present
+from tflm_sim.lite.graph_info import GraphInfo, present
 from tflm_sim.values import dataclass
 
 _NOT_READY = -1
@@ -42,7 +42,7 @@ class NodeSubset:
 
 
 def partition(
-    graph: Graph,
+    graph: GraphInfo,
     delegated: Collection[int],
     *,
     greedily: bool = True,
@@ -93,7 +93,7 @@ class _Partitioner:
     """One partitioning (mutable); an epoch is the number of the subset that a tensor or node belongs to."""
 
     def __init__(
-        self, graph: Graph, delegated: set[int], edges: set[tuple[int, int]], greedily: bool, fuses_nodes: bool
+        self, graph: GraphInfo, delegated: set[int], edges: set[tuple[int, int]], greedily: bool, fuses_nodes: bool
     ) -> None:
         self._graph = graph
         self._delegated = delegated

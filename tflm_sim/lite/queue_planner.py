@@ -16,13 +16,13 @@ from collections.abc import Iterable
 from itertools import chain
 
 from tflm_sim.errors import UsageError
-from tflm_sim.lite.graph_info import AllocationType, Graph, present
+from tflm_sim.lite.graph_info import AllocationType, GraphInfo, present
 from tflm_sim.lite.list_arena import ListAlloc, ListMemoryArena
 from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class AllocationInfo:
+class QueuedAllocation:
     """An entry of the queue: ``node`` (its place in the execution plan) allocates or frees a tensor."""
 
     node: int
@@ -47,7 +47,7 @@ class QueueArenaPlanner:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: GraphInfo,
         *,
         preserves_inputs: bool = False,
         preserves_intermediates: bool = False,
@@ -58,7 +58,7 @@ class QueueArenaPlanner:
         self.preserves_intermediates = preserves_intermediates
         self.arena = ListMemoryArena()
         self.persistent_arena = ListMemoryArena()
-        self.queue: list[AllocationInfo] = []
+        self.queue: list[QueuedAllocation] = []
         self._allocs: list[ListAlloc] = []
         self._tensor_alignment = tensor_alignment
 
@@ -87,7 +87,7 @@ class QueueArenaPlanner:
         for index in indices:
             if index not in allocated:
                 allocated.add(index)
-                self.queue.append(AllocationInfo(node, index, is_allocation=True))
+                self.queue.append(QueuedAllocation(node, index, is_allocation=True))
 
     def _queue_deallocations(
         self, node: int, indices: Iterable[int], allocated: set[int], refcounts: list[int]
@@ -95,7 +95,7 @@ class QueueArenaPlanner:
         for index in indices:
             refcounts[index] -= 1
             if refcounts[index] == 0 and index in allocated:
-                self.queue.append(AllocationInfo(node, index, is_allocation=False))
+                self.queue.append(QueuedAllocation(node, index, is_allocation=False))
 
     def execute_allocations(self, first_node: int, last_node: int) -> None:
         """Carry out the queue from ``first_node`` to ``last_node``, inclusive; nodes above the last do not matter.

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tflm_sim.lite.delegation import refused
-from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.lite.graph_info import TfLiteTensor
 
 
-def tensor_at(tensors: Sequence[Tensor], index: int, line: int) -> Tensor:
+def tensor_at(tensors: Sequence[TfLiteTensor], index: int, line: int) -> TfLiteTensor:
     """Return a tensor that a caller names; ``line`` is where the runtime looks.
 
     Raises:
@@ -23,7 +23,7 @@ def tensor_at(tensors: Sequence[Tensor], index: int, line: int) -> Tensor:
     return tensors[index]
 
 
-def check_signature(tensors: Sequence[Tensor], index: int, shape: tuple[int, ...]) -> None:
+def check_signature(tensors: Sequence[TfLiteTensor], index: int, shape: tuple[int, ...]) -> None:
     """Refuse a shape that differs where the tensor's signature is known.
 
     Raises:

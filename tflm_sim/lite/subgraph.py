@@ -1,4 +1,4 @@
-"""TFLite's ``Subgraph``: nodes are added, prepared, given memory, perhaps handed to a delegate, and run.
+"""``tflite::Subgraph``: nodes are added, prepared, given memory, perhaps handed to a delegate, and run.
 
 Memory is planned up to the first node whose outputs only the running model can size (*dynamic* tensors); the rest is
 planned when ``invoke`` gets there::
@@ -25,10 +25,10 @@ from tflm_sim.lite.graph_info import (
     OPTIONAL_TENSOR,
     RESIZABLE,
     AllocationType,
-    Graph,
-    Node,
-    Registration,
-    Tensor,
+    GraphInfo,
+    TfLiteNode,
+    TfLiteRegistration,
+    TfLiteTensor,
     present,
 )
 from tflm_sim.lite.op_resolver import unresolved_op_message
@@ -40,7 +40,7 @@ from tflm_sim.model.types import TensorType
 _CONTROL_FLOW = ("IF", "WHILE", "CALL_ONCE")
 
 
-class Subgraph(Graph):
+class TfLiteSubgraph(GraphInfo):
     """One subgraph of an interpreter (mutable).
 
     Attributes:
@@ -63,7 +63,7 @@ class Subgraph(Graph):
         self.name = name
         self.preserves_all_tensors = preserves_all_tensors
         self.threads = threads
-        self.siblings: Sequence[Subgraph] = (self,)
+        self.siblings: Sequence[TfLiteSubgraph] = (self,)
         self.reports: list[str] = []
         self.planner: ArenaPlanner | None = None
         self.state = State.UNINVOKABLE
@@ -76,7 +76,7 @@ class Subgraph(Graph):
         self._custom = CustomAllocations()
         self._is_cancelled: Callable[[], bool] | None = None
 
-    def add_tensor(self, tensor: Tensor) -> int:
+    def add_tensor(self, tensor: TfLiteTensor) -> int:
         """Append a tensor and return its index."""
         self.tensors.append(tensor)
         return len(self.tensors) - 1
@@ -84,12 +84,12 @@ class Subgraph(Graph):
     def add_tensors(self, count: int) -> int:
         """Append tensors that are nothing yet, for a kernel's temporaries, and return the first one's index."""
         first = len(self.tensors)
-        self.tensors += [Tensor(0, AllocationType.MEM_NONE, type=NO_TYPE) for _ in range(count)]
+        self.tensors += [TfLiteTensor(0, AllocationType.MEM_NONE, type=NO_TYPE) for _ in range(count)]
         return first
 
     def add_node(
         self,
-        registration: Registration,
+        registration: TfLiteRegistration,
         inputs: tuple[int, ...],
         outputs: tuple[int, ...],
         *,
@@ -116,7 +116,9 @@ class Subgraph(Graph):
         self.check_indices("node outputs", outputs, len(self.tensors))
         if options is not None:
             self._check_overlap(inputs, outputs)
-        node = Node(inputs, outputs, intermediates=intermediates, registration=registration, options=options or {})
+        node = TfLiteNode(
+            inputs, outputs, intermediates=intermediates, registration=registration, options=options or {}
+        )
         if registration.op == "CUSTOM":
             node.custom_options = init_data
         if registration.init is not None:
@@ -233,7 +235,7 @@ class Subgraph(Graph):
         """Set a tensor's shape by its index; see ``resize``."""
         self.resize(self.tensors[index], shape)
 
-    def resize(self, tensor: Tensor, shape: tuple[int, ...]) -> None:
+    def resize(self, tensor: TfLiteTensor, shape: tuple[int, ...]) -> None:
         """Set a tensor's shape, as kernels do; a dynamic tensor gets new bytes, an arena tensor loses its place.
 
         Raises:
@@ -244,7 +246,7 @@ class Subgraph(Graph):
             return
         self._resize(tensor, shape)
 
-    def _resize(self, tensor: Tensor, shape: tuple[int, ...]) -> None:
+    def _resize(self, tensor: TfLiteTensor, shape: tuple[int, ...]) -> None:
         if tensor.allocation_type not in RESIZABLE:
             raise refused("Attempting to resize a fixed-size tensor.")
         self._was_resized |= tensor.shape != shape
@@ -374,7 +376,7 @@ class Subgraph(Graph):
             self._plan_again_after(place)
 
     @staticmethod
-    def _lacks_data(node: Node, position: int, tensor: Tensor) -> bool:
+    def _lacks_data(node: TfLiteNode, position: int, tensor: TfLiteTensor) -> bool:
         if tensor.has_data or not tensor.size or tensor.allocation_type is AllocationType.NON_CPU:
             return False
         return not (node.registration.op == "RESHAPE" and position == 1 and tensor.rank != 1)  # its shape is the value
@@ -422,7 +424,7 @@ class Subgraph(Graph):
         self.allocate_tensors()
 
     def replace_node_subsets_with_delegate_kernels(
-        self, registration: Registration, delegated: Collection[int], delegate: Delegate
+        self, registration: TfLiteRegistration, delegated: Collection[int], delegate: Delegate
     ) -> None:
         """Put one node in the place of each subset of ``delegated`` nodes; they stay in ``nodes`` but do not run.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tflm_sim.lite.answer import Answer, subgraph_document
 from tflm_sim.lite.graph_info import AllocationType, present
-from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.values import dataclass
 
 
@@ -80,7 +80,7 @@ def summaries(answer: Answer) -> list[Summary]:
     return [summarize(subgraph) for subgraph in answer.subgraphs if subgraph.planner is not None]
 
 
-def summarize(subgraph: Subgraph) -> Summary:
+def summarize(subgraph: TfLiteSubgraph) -> Summary:
     """Return what a planned subgraph's memory is."""
     document = subgraph_document(subgraph)
     held = tuple(_held(subgraph))
@@ -110,7 +110,7 @@ def summarize(subgraph: Subgraph) -> Summary:
     )
 
 
-def _held(subgraph: Subgraph) -> list[Held]:
+def _held(subgraph: TfLiteSubgraph) -> list[Held]:
     planner = subgraph.planner
     assert planner is not None, "a subgraph without a plan holds nothing"
     temporaries = {index for node in subgraph.execution_nodes for index in present(node.temporaries)}

@@ -11,7 +11,7 @@ from tflm_sim.lite.answer import LEFT_OUT, Answer
 from tflm_sim.lite.flex import FlexOp
 from tflm_sim.lite.gpu import Storage, Taken, strategies
 from tflm_sim.lite.op_resolver import FLEX_PREFIX
-from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.lite.summary import Held, Summary, summaries
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
@@ -100,7 +100,7 @@ class GpuDocument:
     left_out: tuple[str, ...]
 
 
-def gpu_document(subgraph: Subgraph, what: Taken, storage: Storage, element_bytes: int) -> GpuDocument:
+def gpu_document(subgraph: TfLiteSubgraph, what: Taken, storage: Storage, element_bytes: int) -> GpuDocument:
     """Return what the GPU delegate takes and what its strategies make of it."""
     rows = strategies(subgraph, what, storage, element_bytes=element_bytes)
     return GpuDocument(

@@ -2,10 +2,17 @@ import pytest
 
 from tflm_sim.errors import PlanningError, UsageError
 from tflm_sim.lite.arena_planner import ArenaPlanner
-from tflm_sim.lite.graph_info import AllocationType, Graph, InplaceOperator, Node, Registration, Tensor
+from tflm_sim.lite.graph_info import (
+    AllocationType,
+    GraphInfo,
+    InplaceOperator,
+    TfLiteNode,
+    TfLiteRegistration,
+    TfLiteTensor,
+)
 from tflm_sim.lite.simple_memory_arena import NODE_NOT_ASSIGNED
 
-OVERWRITES = Registration(inplace_operator=InplaceOperator.INPUT0_SHARED)
+OVERWRITES = TfLiteRegistration(inplace_operator=InplaceOperator.INPUT0_SHARED)
 
 # Six nodes and five intermediate tensors of i > v > ii > iv > iii bytes:
 #
@@ -13,18 +20,18 @@ OVERWRITES = Registration(inplace_operator=InplaceOperator.INPUT0_SHARED)
 #                     `-ii-> (3) -v-> (4) -iv---> (5)
 IN, I_, II, III, IV, V_, OUT = range(7)
 SIX_NODES = [
-    Node((IN,), (I_,)),
-    Node((I_,), (II,)),
-    Node((II,), (III,)),
-    Node((II,), (V_,)),
-    Node((V_,), (IV,)),
-    Node((III, IV), (OUT,)),
+    TfLiteNode((IN,), (I_,)),
+    TfLiteNode((I_,), (II,)),
+    TfLiteNode((II,), (III,)),
+    TfLiteNode((II,), (V_,)),
+    TfLiteNode((V_,), (IV,)),
+    TfLiteNode((III, IV), (OUT,)),
 ]
 SIZES = {IN: 64, I_: 320, II: 192, III: 64, IV: 128, V_: 256, OUT: 32}
 
 
 def six_nodes(sizes, **options):
-    graph = Graph([Tensor(sizes[index]) for index in range(7)], SIX_NODES, (IN,), (OUT,), (), list(range(6)))
+    graph = GraphInfo([TfLiteTensor(sizes[index]) for index in range(7)], SIX_NODES, (IN,), (OUT,), (), list(range(6)))
     planner = ArenaPlanner(graph, **options)
     planner.plan_allocations()
     planner.execute_allocations(0, 5)
@@ -98,15 +105,16 @@ def test_in_the_worked_example_all_tensors_can_be_preserved():
 def chain(sizes, registrations, **options):
     """Return the planner of tensors in a row, each made from the one before."""
     nodes = [
-        Node((index,), (index + 1,), registration=registration) for index, registration in enumerate(registrations)
+        TfLiteNode((index,), (index + 1,), registration=registration)
+        for index, registration in enumerate(registrations)
     ]
     count = len(nodes)
-    graph = Graph([Tensor(size) for size in sizes], nodes, (0,), (count,), (), list(range(count)))
+    graph = GraphInfo([TfLiteTensor(size) for size in sizes], nodes, (0,), (count,), (), list(range(count)))
     return ArenaPlanner(graph, **options)
 
 
 def test_an_output_takes_the_bytes_of_an_input_that_nobody_else_reads():
-    planner = chain([100] * 5, [Registration(), OVERWRITES, OVERWRITES, Registration()])
+    planner = chain([100] * 5, [TfLiteRegistration(), OVERWRITES, OVERWRITES, TfLiteRegistration()])
     planner.plan_allocations()
     planner.execute_allocations(0, 3)
     assert planner.shared_with == {2: 1, 3: 1}
@@ -115,22 +123,22 @@ def test_an_output_takes_the_bytes_of_an_input_that_nobody_else_reads():
 
 def test_upstream_overwrites_what_another_view_still_shows():
     # 2 and 3 are views of 1. Node 3 may overwrite 3: nobody else reads 3, and 1 has one reader. But node 4 reads 2.
-    view = Registration(inplace_operator=InplaceOperator.INPUT0_SHARED | InplaceOperator.DATA_UNMODIFIED)
+    view = TfLiteRegistration(inplace_operator=InplaceOperator.INPUT0_SHARED | InplaceOperator.DATA_UNMODIFIED)
     nodes = [
-        Node((0,), (1,)),
-        Node((1,), (2,), registration=view),
-        Node((2,), (3,), registration=view),
-        Node((3,), (4,), registration=OVERWRITES),
-        Node((2, 4), (5,)),
+        TfLiteNode((0,), (1,)),
+        TfLiteNode((1,), (2,), registration=view),
+        TfLiteNode((2,), (3,), registration=view),
+        TfLiteNode((3,), (4,), registration=OVERWRITES),
+        TfLiteNode((2, 4), (5,)),
     ]
-    planner = ArenaPlanner(Graph([Tensor(100) for _ in range(6)], nodes, (0,), (5,), (), list(range(5))))
+    planner = ArenaPlanner(GraphInfo([TfLiteTensor(100) for _ in range(6)], nodes, (0,), (5,), (), list(range(5))))
     planner.plan_allocations()
     planner.execute_allocations(0, 4)
     assert offsets(planner)[1:5] == [128] * 4
 
 
 def test_sharing_is_dropped_when_sizes_differ_later():
-    planner = chain([100] * 4, [Registration(), OVERWRITES, Registration()])
+    planner = chain([100] * 4, [TfLiteRegistration(), OVERWRITES, TfLiteRegistration()])
     planner.plan_allocations()
     planner.graph.tensors[2].size = 200
     planner.execute_allocations(0, 2)
@@ -141,8 +149,13 @@ def test_sharing_is_dropped_when_sizes_differ_later():
 def test_tensors_that_share_in_a_circle_are_an_endless_recursion():
     # 2 and 3 use the bytes of 1; then 1 is written again and uses those of 4, and 4 those of 3, which is 1.
     edges = [(1, 2), (2, 3), (4, 1), (3, 4)]
-    nodes = [Node((0,), (1,)), *(Node((before,), (after,), registration=OVERWRITES) for before, after in edges)]
-    graph = Graph([Tensor(64) for _ in range(6)], [*nodes, Node((0,), (5,))], (0,), (5,), (), list(range(6)))
+    nodes = [
+        TfLiteNode((0,), (1,)),
+        *(TfLiteNode((before,), (after,), registration=OVERWRITES) for before, after in edges),
+    ]
+    graph = GraphInfo(
+        [TfLiteTensor(64) for _ in range(6)], [*nodes, TfLiteNode((0,), (5,))], (0,), (5,), (), list(range(6))
+    )
     planner = ArenaPlanner(graph)
     planner.plan_allocations()
     assert planner.shared_with == {2: 1, 3: 1, 1: 4, 4: 1}
@@ -152,8 +165,8 @@ def test_tensors_that_share_in_a_circle_are_an_endless_recursion():
 
 
 def test_variables_live_in_the_persistent_arena_and_stay_there():
-    planner = chain([64, 64, 64], [Registration(), Registration()])
-    planner.graph.tensors.append(Tensor(10, AllocationType.ARENA_RW_PERSISTENT, is_variable=True))
+    planner = chain([64, 64, 64], [TfLiteRegistration(), TfLiteRegistration()])
+    planner.graph.tensors.append(TfLiteTensor(10, AllocationType.ARENA_RW_PERSISTENT, is_variable=True))
     planner.graph.variables = (3,)
     planner.plan_allocations()
     planner.execute_allocations(0, 1)
@@ -163,16 +176,16 @@ def test_variables_live_in_the_persistent_arena_and_stay_there():
 
 
 def test_a_variable_must_not_be_an_optional_tensor():
-    planner = chain([64, 64], [Registration()])
+    planner = chain([64, 64], [TfLiteRegistration()])
     planner.graph.variables = (-1,)
     with pytest.raises(PlanningError):
         planner.plan_allocations()
 
 
 def test_temporaries_of_a_prepare_are_placed_although_they_came_after_the_plan():
-    planner = chain([64, 64, 64], [Registration(), Registration()])
+    planner = chain([64, 64, 64], [TfLiteRegistration(), TfLiteRegistration()])
     planner.plan_allocations()
-    planner.graph.tensors.append(Tensor(128))
+    planner.graph.tensors.append(TfLiteTensor(128))
     planner.graph.nodes[1].temporaries = (3,)
     planner.execute_allocations(0, 1)
     assert offsets(planner) == [0, 192, 256, 64]
@@ -180,14 +193,14 @@ def test_temporaries_of_a_prepare_are_placed_although_they_came_after_the_plan()
 
 @pytest.mark.parametrize(("first", "last"), [(-1, 0), (0, 2)])
 def test_nodes_that_do_not_exist_cannot_be_planned(first, last):
-    planner = chain([64, 64, 64], [Registration(), Registration()])
+    planner = chain([64, 64, 64], [TfLiteRegistration(), TfLiteRegistration()])
     planner.plan_allocations()
     with pytest.raises(UsageError):
         planner.execute_allocations(first, last)
 
 
 def test_tensors_must_not_vanish():
-    planner = chain([64, 64, 64], [Registration(), Registration()])
+    planner = chain([64, 64, 64], [TfLiteRegistration(), TfLiteRegistration()])
     planner.plan_allocations()
     planner.graph.tensors.pop()
     with pytest.raises(PlanningError):

@@ -5,7 +5,7 @@ import pytest
 from tflm_sim.lite.answer import LiteSettings, allocated
 from tflm_sim.lite.flex import allowlist, flex_ops
 from tflm_sim.lite.gpu import Storage, size_of, strategies, taken
-from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
@@ -39,7 +39,7 @@ def test_the_delegate_takes_the_largest_partition():
     ],
 )
 def test_sizes_on_the_gpu(storage, size):
-    assert size_of(Tensor(shape=(1, 4, 5, 6)), storage, 2) == size
+    assert size_of(TfLiteTensor(shape=(1, 4, 5, 6)), storage, 2) == size
 
 
 def test_every_strategy_answers_for_buffers_and_some_for_bhwc():

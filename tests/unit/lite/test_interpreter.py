@@ -6,10 +6,10 @@ import pytest
 from tflm_sim.errors import PrepareError, UnsupportedOpError
 from tflm_sim.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.lite.delegates import SimpleDelegate, flex_delegate
-from tflm_sim.lite.graph_info import AllocationType, InplaceOperator, Registration, Tensor
+from tflm_sim.lite.graph_info import AllocationType, InplaceOperator, TfLiteRegistration, TfLiteTensor
 from tflm_sim.lite.interpreter import build_interpreter
 from tflm_sim.lite.op_resolver import MutableOpResolver
-from tflm_sim.lite.subgraph import Subgraph
+from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
@@ -44,7 +44,7 @@ KERNELS = {
 def resolver_with_kernels():
     resolver = MutableOpResolver()
     for op, kernel in KERNELS.items():
-        resolver.add_builtin(op, Registration(inplace_operator=InplaceOperator.INPUT0_SHARED, invoke=kernel))
+        resolver.add_builtin(op, TfLiteRegistration(inplace_operator=InplaceOperator.INPUT0_SHARED, invoke=kernel))
     return resolver
 
 
@@ -118,7 +118,7 @@ def test_a_delegate_makes_one_node_of_neighbours_where_custom_operators_stay_apa
     model = custom_chain(["A1", "A2", "D1", "D2", "D3"])
     resolver = MutableOpResolver()
     for name in ("A1", "A2", "D1", "D2", "D3"):
-        resolver.add_custom(name, Registration())
+        resolver.add_custom(name, TfLiteRegistration())
     apart = build_interpreter(model, resolver)
     delegate = SimpleDelegate("CD", lambda node: node.registration.custom_name.startswith("D"))
     fused = build_interpreter(model, resolver, delegates=[delegate])
@@ -160,7 +160,7 @@ def test_the_flex_delegate_is_left_out_where_no_operator_needs_it():
 
 def test_edge_tpu_operators_are_custom_operators_of_the_resolver():
     resolver = MutableOpResolver()
-    resolver.add_custom("edgetpu-custom-op", Registration(invoke=elementwise(abs)))
+    resolver.add_custom("edgetpu-custom-op", TfLiteRegistration(invoke=elementwise(abs)))
     interpreter = build_interpreter(custom_chain(["edgetpu-custom-op"]), resolver)
     interpreter.allocate_tensors()
     store(interpreter.primary, 0, [-1, 2, -3, 4])
@@ -177,7 +177,7 @@ def test_constants_stay_in_the_file_and_variables_go_to_the_persistent_arena():
     y = builder.tensor((8,), TensorType.INT8)
     builder.custom("Mine", [x, weights, state, text], [y])
     resolver = MutableOpResolver()
-    resolver.add_custom("Mine", Registration(changes_memory=True))
+    resolver.add_custom("Mine", TfLiteRegistration(changes_memory=True))
     interpreter = build_interpreter(parse(builder.build(inputs=[x], outputs=[y])), resolver)
     interpreter.allocate_tensors()
     primary = interpreter.primary
@@ -197,10 +197,10 @@ def test_constants_stay_in_the_file_and_variables_go_to_the_persistent_arena():
 def test_temporaries_of_a_kernel_are_in_the_arena_while_it_runs():
     def prepare(subgraph, node):
         if not node.temporaries:
-            node.temporaries = (subgraph.add_tensor(Tensor(100)),)
+            node.temporaries = (subgraph.add_tensor(TfLiteTensor(100)),)
 
     resolver = MutableOpResolver()
-    resolver.add_builtin("ABS", Registration(prepare=prepare))
+    resolver.add_builtin("ABS", TfLiteRegistration(prepare=prepare))
     builder = ModelBuilder()
     x, y, z = (builder.tensor((16,), TensorType.FLOAT32) for _ in range(3))
     builder.operator("ABS", [x], [y])
@@ -226,9 +226,9 @@ def dynamic_interpreter(shapes):
         subgraph.resize_tensor(node.outputs[0], subgraph.tensors[node.inputs[0]].shape)
 
     resolver = MutableOpResolver()
-    resolver.add_builtin("ABS", Registration(invoke=KERNELS["ABS"]))
-    resolver.add_builtin("TILE", Registration(prepare=prepare, invoke=invoke))
-    resolver.add_builtin("SIN", Registration(prepare=prepare_after, invoke=KERNELS["SIN"]))
+    resolver.add_builtin("ABS", TfLiteRegistration(invoke=KERNELS["ABS"]))
+    resolver.add_builtin("TILE", TfLiteRegistration(prepare=prepare, invoke=invoke))
+    resolver.add_builtin("SIN", TfLiteRegistration(prepare=prepare_after, invoke=KERNELS["SIN"]))
     builder = ModelBuilder()
     tensors = [builder.tensor((1,), TensorType.FLOAT32) for _ in range(4)]
     for op, source, result in zip(("ABS", "TILE", "SIN"), tensors, tensors[1:], strict=False):
@@ -302,10 +302,10 @@ def test_a_constant_cannot_be_resized():
 
 
 def test_a_node_of_a_tensor_that_does_not_exist_is_refused():
-    subgraph = Subgraph()
-    subgraph.add_tensor(Tensor(4))
+    subgraph = TfLiteSubgraph()
+    subgraph.add_tensor(TfLiteTensor(4))
     with pytest.raises(PrepareError, match="Invalid tensor index 7 in node inputs"):
-        subgraph.add_node(Registration("ABS"), (7,), (0,))
+        subgraph.add_node(TfLiteRegistration("ABS"), (7,), (0,))
 
 
 def one_node(*, version=3, inputs=(0,), outputs=(1,), op="ADD", **tensor):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tflm_sim.lite.graph_info import Graph, Node, Tensor
+from tflm_sim.lite.graph_info import GraphInfo, TfLiteNode, TfLiteTensor
 from tflm_sim.lite.interval_planner import IntervalArenaPlanner
 
 SIMPLE = [([0, 1], [2], []), ([2, 0], [4, 5], []), ([4, 5], [3], [])]
@@ -10,8 +10,8 @@ WITH_TEMPORARY = [([0, 1], [2], []), ([2, 0], [4], [5]), ([4], [3], [])]
 
 
 def offsets(nodes, **options):
-    made = [Node(tuple(inputs), tuple(outputs), tuple(temporaries)) for inputs, outputs, temporaries in nodes]
-    graph = Graph([Tensor(3 * (index + 1)) for index in range(6)], made, (0, 1), (3,), (), [0, 1, 2])
+    made = [TfLiteNode(tuple(inputs), tuple(outputs), tuple(temporaries)) for inputs, outputs, temporaries in nodes]
+    graph = GraphInfo([TfLiteTensor(3 * (index + 1)) for index in range(6)], made, (0, 1), (3,), (), [0, 1, 2])
     planner = IntervalArenaPlanner(graph, tensor_alignment=4, **options)
     planner.plan_allocations()
     planner.execute_allocations(0, 2)

@@ -2,7 +2,7 @@ import pytest
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite.builtin_ops import builtin_op_resolver
-from tflm_sim.lite.graph_info import InplaceOperator, Registration
+from tflm_sim.lite.graph_info import InplaceOperator, TfLiteRegistration
 from tflm_sim.lite.op_resolver import MutableOpResolver, is_flex_op, registration_for
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code
 from tflm_sim.model.types import OperatorCode
@@ -12,8 +12,8 @@ CUSTOM = builtin_operator_code("CUSTOM")
 
 def test_abs_and_relu_are_found_by_their_versions():
     resolver = MutableOpResolver()
-    resolver.add_builtin("ABS", Registration())
-    resolver.add_builtin("RELU", Registration(), min_version=1, max_version=2)
+    resolver.add_builtin("ABS", TfLiteRegistration())
+    resolver.add_builtin("RELU", TfLiteRegistration(), min_version=1, max_version=2)
     assert resolver.find_builtin("ABS", 1).name == "ABS"
     assert resolver.find_builtin("ABS", 2) is None
     assert [resolver.find_builtin("RELU", version).version for version in (1, 2)] == [1, 2]
@@ -21,16 +21,16 @@ def test_abs_and_relu_are_found_by_their_versions():
 
 def test_a_registration_takes_the_name_that_it_is_registered_under():
     resolver = MutableOpResolver()
-    resolver.add_builtin("ADD", Registration(custom_name="other"))
-    resolver.add_custom("edgetpu-custom-op", Registration("ADD"))
+    resolver.add_builtin("ADD", TfLiteRegistration(custom_name="other"))
+    resolver.add_custom("edgetpu-custom-op", TfLiteRegistration("ADD"))
     assert resolver.find_builtin("ADD", 1).custom_name is None
     assert resolver.find_custom("edgetpu-custom-op", 1).name == "CUSTOM edgetpu-custom-op"
 
 
 def test_the_last_registration_wins():
     resolver = MutableOpResolver()
-    resolver.add_custom("op", Registration())
-    resolver.add_custom("op", Registration(changes_memory=True))
+    resolver.add_custom("op", TfLiteRegistration())
+    resolver.add_custom("op", TfLiteRegistration(changes_memory=True))
     assert resolver.find_custom("op", 1).changes_memory
 
 

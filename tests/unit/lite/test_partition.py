@@ -3,17 +3,17 @@
 import pytest
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.lite.graph_info import Graph, Node, Tensor
+from tflm_sim.lite.graph_info import GraphInfo, TfLiteNode, TfLiteTensor
 from tflm_sim.lite.partition import NodeSubset, partition
 
 
 def graph(inputs, outputs, nodes, skipped=0):
     """Return a graph of nodes (inputs, outputs[, might have side effects]), behind ``skipped`` that do not run."""
-    made = [Node((), ()) for _ in range(skipped)]
-    made += [Node(tuple(node[0]), tuple(node[1]), might_have_side_effect=node[2:] == (True,)) for node in nodes]
+    made = [TfLiteNode((), ()) for _ in range(skipped)]
+    made += [TfLiteNode(tuple(node[0]), tuple(node[1]), might_have_side_effect=node[2:] == (True,)) for node in nodes]
     used = [*inputs, *outputs, *(index for node in made for index in (*node.inputs, *node.outputs))]
-    tensors = [Tensor() for _ in range(max(used, default=-1) + 1)]
-    return Graph(tensors, made, tuple(inputs), tuple(outputs), (), list(range(skipped, len(made))))
+    tensors = [TfLiteTensor() for _ in range(max(used, default=-1) + 1)]
+    return GraphInfo(tensors, made, tuple(inputs), tuple(outputs), (), list(range(skipped, len(made))))
 
 
 def subsets(*rows):

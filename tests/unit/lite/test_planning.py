@@ -2,7 +2,7 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.lite.arena_planner import ArenaPlanner
-from tflm_sim.lite.graph_info import Graph, InplaceOperator, Node, Registration, Tensor
+from tflm_sim.lite.graph_info import GraphInfo, InplaceOperator, TfLiteNode, TfLiteRegistration, TfLiteTensor
 from tflm_sim.lite.planning import plan, planned_problem
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.validate import validate
@@ -27,9 +27,11 @@ def test_fixed_offsets_are_refused():
 
 
 def test_a_planned_graph_is_a_problem_with_a_valid_plan():
-    shares = Registration(inplace_operator=InplaceOperator.INPUT0_SHARED)
-    nodes = [Node((0,), (1,)), Node((1,), (2,), registration=shares), Node((2,), (3,))]
-    graph = Graph([Tensor(100, name="in"), *(Tensor(100) for _ in range(3))], nodes, (0,), (3,), (), [0, 1, 2])
+    shares = TfLiteRegistration(inplace_operator=InplaceOperator.INPUT0_SHARED)
+    nodes = [TfLiteNode((0,), (1,)), TfLiteNode((1,), (2,), registration=shares), TfLiteNode((2,), (3,))]
+    graph = GraphInfo(
+        [TfLiteTensor(100, name="in"), *(TfLiteTensor(100) for _ in range(3))], nodes, (0,), (3,), (), [0, 1, 2]
+    )
     planner = ArenaPlanner(graph)
     planner.plan_allocations()
     planner.execute_allocations(0, 2)

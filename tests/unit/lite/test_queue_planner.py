@@ -3,16 +3,16 @@
 import pytest
 
 from tflm_sim.errors import UsageError
-from tflm_sim.lite.graph_info import AllocationType, Graph, Node, Tensor
+from tflm_sim.lite.graph_info import AllocationType, GraphInfo, TfLiteNode, TfLiteTensor
 from tflm_sim.lite.queue_planner import QueueArenaPlanner
 
 
 def graph(inputs, nodes, outputs):
     """Return a graph whose tensor i has 3 * (i + 1) bytes, as upstream's TestGraph has."""
-    made = [Node(*map(tuple, node)) for node in nodes]
+    made = [TfLiteNode(*map(tuple, node)) for node in nodes]
     used = [*inputs, *outputs, *(index for node in made for index in (*node.inputs, *node.outputs, *node.temporaries))]
-    tensors = [Tensor(3 * (index + 1)) for index in range(max(used, default=-1) + 1)]
-    return Graph(tensors, made, tuple(inputs), tuple(outputs), (), list(range(len(made))))
+    tensors = [TfLiteTensor(3 * (index + 1)) for index in range(max(used, default=-1) + 1)]
+    return GraphInfo(tensors, made, tuple(inputs), tuple(outputs), (), list(range(len(made))))
 
 
 def simple_graph(**options):

@@ -6,7 +6,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.lite.delegates import SimpleDelegate
 from tflm_sim.lite.delegation import State
-from tflm_sim.lite.graph_info import AllocationType, Registration
+from tflm_sim.lite.graph_info import AllocationType, TfLiteRegistration
 from tflm_sim.lite.interpreter import build_interpreter
 from tflm_sim.lite.op_resolver import MutableOpResolver
 from tflm_sim.model.build import ModelBuilder
@@ -37,7 +37,7 @@ def test_a_delegate_for_static_tensors_makes_the_graph_immutable():
     primary = chain(takes("SIN")).primary
     assert primary.state is State.IMMUTABLE
     with pytest.raises(PrepareError, match="AddNodeWithParameters is disallowed when graph is immutable"):
-        primary.add_node(Registration("ABS"), (0,), (3,))
+        primary.add_node(TfLiteRegistration("ABS"), (0,), (3,))
 
 
 def test_a_resize_undoes_the_delegates_and_the_next_allocation_applies_them_again():
@@ -106,7 +106,7 @@ def test_lent_bytes_of_a_variable_are_not_reset():
     state = builder.tensor((4,), TensorType.INT8, is_variable=True)
     builder.custom("Mine", [x, state], [y])
     resolver = MutableOpResolver()
-    resolver.add_custom("Mine", Registration())
+    resolver.add_custom("Mine", TfLiteRegistration())
     interpreter = build_interpreter(parse(builder.build(inputs=[x], outputs=[y])), resolver)
     lent = bytearray(b"kept" + bytes(60))
     interpreter.primary.set_custom_allocation(state, lent)
@@ -126,7 +126,7 @@ def test_a_tensor_that_is_no_longer_lent_bytes_is_told():
 
 def running_chain(invoke):
     resolver = MutableOpResolver()
-    resolver.add_builtin("ABS", Registration(invoke=invoke))
+    resolver.add_builtin("ABS", TfLiteRegistration(invoke=invoke))
     interpreter = chain(resolver=resolver, ops=("ABS", "ABS"))
     interpreter.allocate_tensors()
     return interpreter
@@ -189,7 +189,7 @@ def test_a_reshape_may_take_the_shape_of_a_tensor_without_values(shape, runs):
     like = builder.tensor(shape, TensorType.INT32)
     builder.operator("RESHAPE", [x, like], [y])
     resolver = MutableOpResolver()
-    resolver.add_builtin("RESHAPE", Registration(invoke=lambda *_: None))
+    resolver.add_builtin("RESHAPE", TfLiteRegistration(invoke=lambda *_: None))
     interpreter = build_interpreter(parse(builder.build(inputs=[x, like], outputs=[y])), resolver)
     interpreter.allocate_tensors()
     interpreter.primary.tensors[like].offset = None

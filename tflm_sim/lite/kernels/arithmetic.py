@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, Shape, checked_log2, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, Shape, checked_log2, values_of
 from tflm_sim.model.types import TensorType
 
 _BYTES = (t.INT8, t.UINT8)
@@ -19,13 +19,13 @@ _LIMITS = {t.INT8: (-128, 127), t.UINT8: (0, 255), t.INT16: (-(2**15), 2**15 - 1
 _NAMES = ("input1", "input2", "output")
 
 
-def binary_shape(call: Call) -> Shape:
+def binary_shape(call: PrepareCall) -> Shape:
     """Return the shape that the two inputs broadcast to."""
     one, other = call.input(0), call.input(1)
     return one.shape if one.shape == other.shape else call.broadcast(one, other)
 
 
-def add(call: Call) -> None:
+def add(call: PrepareCall) -> None:
     """ADD and SUB: 16-bit values are symmetric, and may need scales that are powers of two."""
     call.counts(2)
     one, other, output = call.input(0), call.input(1), call.output()
@@ -46,7 +46,7 @@ def add(call: Call) -> None:
     call.resize(output, shape)
 
 
-def _check_sum(call: Call, one: Tensor, other: Tensor, output: Tensor) -> None:
+def _check_sum(call: PrepareCall, one: TfLiteTensor, other: TfLiteTensor, output: TfLiteTensor) -> None:
     is_difference = call.source == "sub.cc"
     if is_difference:
         _check_zero_points(call, one, other, output)
@@ -57,7 +57,7 @@ def _check_sum(call: Call, one: Tensor, other: Tensor, output: Tensor) -> None:
         raise _no_fraction()
 
 
-def _check_inputs(one: Tensor, other: Tensor, output: Tensor) -> float:
+def _check_inputs(one: TfLiteTensor, other: TfLiteTensor, output: TfLiteTensor) -> float:
     """Return twice the larger scale of the inputs; the process ends where a multiplier is not between 0 and 1."""
     if not (one.scale > 0 and other.scale > 0 and output.scale > 0):
         raise _no_fraction()
@@ -65,17 +65,17 @@ def _check_inputs(one: Tensor, other: Tensor, output: Tensor) -> float:
 
 
 def _no_fraction() -> PrepareError:
-    return Call.abort("the scales make a multiplier that is not between 0 and 1")
+    return PrepareCall.abort("the scales make a multiplier that is not between 0 and 1")
 
 
-def _check_zero_points(call: Call, one: Tensor, other: Tensor, output: Tensor) -> None:
+def _check_zero_points(call: PrepareCall, one: TfLiteTensor, other: TfLiteTensor, output: TfLiteTensor) -> None:
     low, high = _LIMITS[TensorType(output.type)]
     for name, tensor in zip(_NAMES, (one, other, output), strict=True):
         call.ensure(tensor.zero_point >= low, f"{name}_quantization_params.zero_point >= integer_type_min")
         call.ensure(tensor.zero_point <= high, f"{name}_quantization_params.zero_point <= integer_type_max")
 
 
-def _check_shifts(call: Call, powers: list[int]) -> None:
+def _check_shifts(call: PrepareCall, powers: list[int]) -> None:
     """Refuse scales of which the kernel would have to shift both inputs, or one to the left."""
     one, other = (power - powers[2] for power in powers[:2])
     call.ensure(one == 0 or other == 0, "data->input1_shift == 0 || data->input2_shift == 0")
@@ -83,7 +83,7 @@ def _check_shifts(call: Call, powers: list[int]) -> None:
     call.ensure(other <= 0, "data->input2_shift <= 0")
 
 
-def squared_difference(call: Call) -> None:
+def squared_difference(call: PrepareCall) -> None:
     """SQUARED_DIFFERENCE."""
     call.counts(2)
     one, other, output = call.input(0), call.input(1), call.output()
@@ -110,7 +110,7 @@ _MULTIPLIED = (
 )
 
 
-def multiply(call: Call) -> None:
+def multiply(call: PrepareCall) -> None:
     """MUL: the product of two constants is a constant."""
     call.counts(2)
     one, other, output = call.input(0), call.input(1), call.output()
@@ -132,7 +132,7 @@ def multiply(call: Call) -> None:
     call.resize(output, shape)
 
 
-def _product(one: Tensor, other: Tensor, shape: tuple[int, ...], activation: int) -> list[float]:
+def _product(one: TfLiteTensor, other: TfLiteTensor, shape: tuple[int, ...], activation: int) -> list[float]:
     """Return the products of two constants; of quantized ones, whose values decide no shape, zeros."""
     count = math.prod(shape)
     left, right = values_of(one), values_of(other)

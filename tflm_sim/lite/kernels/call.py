@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import AllocationType, Node, Runtime, Tensor
+from tflm_sim.lite.graph_info import AllocationType, TfLiteContext, TfLiteNode, TfLiteTensor
 from tflm_sim.lite.kernels.conditions import line_of
 from tflm_sim.lite.kernels.types import CONSTANT_NAMES, type_name, type_number
 from tflm_sim.model.types import TensorType
 
 Shape = tuple[int, ...]
-Prepare = Callable[["Call"], "bool | None"]
+Prepare = Callable[["PrepareCall"], "bool | None"]
 """Prepares a node; returns True for kTfLiteOutputShapeNotKnown."""
 
 _LAST_ACTIVATION = 5
@@ -55,10 +55,10 @@ class _NullPointer:
     """An input that is absent, in the hands of a kernel that does not expect that."""
 
     def __getattribute__(self, name: str) -> Any:
-        raise Call.abort("the kernel uses an input that is absent")
+        raise PrepareCall.abort("the kernel uses an input that is absent")
 
 
-class Call:
+class PrepareCall:
     """The Prepare of a node (mutable: it changes the subgraph).
 
     Attributes:
@@ -70,7 +70,7 @@ class Call:
 
     __slots__ = ("kernels", "node", "source", "subgraph")
 
-    def __init__(self, subgraph: Runtime, node: Node, source: str, kernels: str) -> None:
+    def __init__(self, subgraph: TfLiteContext, node: TfLiteNode, source: str, kernels: str) -> None:
         self.subgraph = subgraph
         self.node = node
         self.source = source
@@ -103,32 +103,32 @@ class Call:
 
     # What the node is connected to.
 
-    def input(self, place: int) -> Tensor:
+    def input(self, place: int) -> TfLiteTensor:
         """Return an input; refuse the node when it is absent (GetInputSafe).
 
         Some files take their inputs without a look (GetInput); there, using one that is absent ends the process.
         """
         if self.source in _TRUSTING.split() and self.node.inputs[place : place + 1] == (-1,):
-            return cast(Tensor, _NullPointer())
+            return cast(TfLiteTensor, _NullPointer())
         return self._tensor(self.node.inputs, place)
 
-    def output(self, place: int = 0) -> Tensor:
+    def output(self, place: int = 0) -> TfLiteTensor:
         """Return an output; refuse the node when it is absent (GetOutputSafe)."""
         return self._tensor(self.node.outputs, place)
 
-    def _tensor(self, indices: Shape, place: int) -> Tensor:
+    def _tensor(self, indices: Shape, place: int) -> TfLiteTensor:
         if place >= len(indices):
             raise self.failure(f"Invalid tensor index {place} (not in [0, {len(indices)}))\n")
         if indices[place] == -1:
             raise self.failure(f"Tensor at index {place} was optional but was expected\n")
         return self.subgraph.tensors[indices[place]]
 
-    def optional_input(self, place: int) -> Tensor | None:
+    def optional_input(self, place: int) -> TfLiteTensor | None:
         """Return an input, None when it is absent (GetOptionalInputTensor)."""
         inputs = self.node.inputs
         return self.subgraph.tensors[inputs[place]] if place < len(inputs) and inputs[place] >= 0 else None
 
-    def operand(self, place: int, name: str) -> Tensor:
+    def operand(self, place: int, name: str) -> TfLiteTensor:
         """Return an input that the kernel itself checks to be there, under its own name."""
         tensor = self.optional_input(place)
         if tensor is None:
@@ -136,7 +136,7 @@ class Call:
             raise AssertionError("an operand that is absent is refused")
         return tensor
 
-    def variable_input(self, place: int) -> Tensor | None:
+    def variable_input(self, place: int) -> TfLiteTensor | None:
         """Return an input that is a variable, else None (GetVariableInput)."""
         tensor = self.optional_input(place)
         return tensor if tensor is not None and tensor.is_variable else None
@@ -153,9 +153,9 @@ class Call:
 
     # Checks.
 
-    def elsewhere(self, source: str) -> Call:
+    def elsewhere(self, source: str) -> PrepareCall:
         """Return the same call as a helper in another file sees it."""
-        return Call(self.subgraph, self.node, source, self.kernels)
+        return PrepareCall(self.subgraph, self.node, source, self.kernels)
 
     @staticmethod
     def abort(reason: str) -> PrepareError:
@@ -206,21 +206,21 @@ class Call:
             place = self._place(left, right, 0)
             raise self.failure(f"{place} {left} not near {right} ({one:f} != {other:f})")
 
-    def ensure_quantized(self, name: str, tensor: Tensor, *, at: int = 0) -> None:
+    def ensure_quantized(self, name: str, tensor: TfLiteTensor, *, at: int = 0) -> None:
         """Refuse the node unless a tensor has quantization parameters."""
         self.ensure(tensor.quantization is not None, f"{name}->quantization.type != kTfLiteNoQuantization", at=at)
 
-    def ensure_affine(self, name: str, tensor: Tensor, *, at: int = 0) -> None:
+    def ensure_affine(self, name: str, tensor: TfLiteTensor, *, at: int = 0) -> None:
         """Refuse the node unless a tensor has quantization parameters, where the kernel compares the kind of them."""
         is_affine = tensor.quantization is not None
         self.ensure_equal(f"{name}->quantization.type", is_affine, 1, "kTfLiteAffineQuantization", at=at)
 
-    def ensure_symmetric(self, value: Tensor, output: Tensor, *, at: int = 0) -> None:
+    def ensure_symmetric(self, value: TfLiteTensor, output: TfLiteTensor, *, at: int = 0) -> None:
         """Refuse the node unless the zero points of its input and output are 0."""
         for tensor, name in ((value, "input"), (output, "output")):
             self.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=at)
 
-    def ensure_same_parameters(self, left: str, value: Tensor, right: str, output: Tensor) -> None:
+    def ensure_same_parameters(self, left: str, value: TfLiteTensor, right: str, output: TfLiteTensor) -> None:
         """Refuse the node unless its quantized output has its input's scale and zero point, 0 for 16 bits."""
         if value.type in (TensorType.UINT8, TensorType.INT8, TensorType.INT16):
             self.ensure_scales(f"{left}->params.scale", value.scale, output.scale, f"{right}->params.scale")
@@ -244,16 +244,16 @@ class Call:
 
     # What the node asks for.
 
-    def resize(self, tensor: Tensor, shape: Sequence[int]) -> None:
+    def resize(self, tensor: TfLiteTensor, shape: Sequence[int]) -> None:
         """Set a tensor's shape (ResizeTensor)."""
         self.subgraph.resize(tensor, tuple(shape))
 
-    def dynamic(self, *tensors: Tensor) -> None:
+    def dynamic(self, *tensors: TfLiteTensor) -> None:
         """Leave it to the running model to give tensors their bytes (SetTensorToDynamic)."""
         for tensor in tensors:
             tensor.free(AllocationType.DYNAMIC)
 
-    def store(self, tensor: Tensor, shape: Sequence[int], values: Sequence[int | float]) -> None:
+    def store(self, tensor: TfLiteTensor, shape: Sequence[int], values: Sequence[int | float]) -> None:
         """Make an output a constant that is computed once and for all (SetTensorToPersistentRo)."""
         tensor.free(AllocationType.PERSISTENT_RO)
         self.resize(tensor, shape)
@@ -275,7 +275,7 @@ class Call:
         tensor_type: int,
         shape: Sequence[int] | None,
         allocation_type: AllocationType = AllocationType.ARENA_RW,
-    ) -> Tensor:
+    ) -> TfLiteTensor:
         """Give one of the node's own tensors a type and a shape; None leaves its shape."""
         tensor = self.subgraph.tensors[index]
         tensor.type = tensor_type
@@ -288,7 +288,7 @@ class Call:
         """Make tensors the temporaries of the node."""
         self.node.temporaries = indices
 
-    def broadcast(self, *tensors: Tensor) -> Shape:
+    def broadcast(self, *tensors: TfLiteTensor) -> Shape:
         """Return the shape that two or three shapes broadcast to (CalculateShapeForBroadcast)."""
         rank = max(tensor.rank for tensor in tensors)
         rows = [(1,) * (rank - tensor.rank) + tensor.shape for tensor in tensors]
@@ -318,7 +318,7 @@ def _packed(values: Sequence[int | float], code: str) -> bytes:
     return struct.pack(f"<{len(values)}{code}", *values)
 
 
-def values_of(tensor: Tensor, kind: TensorType | None = None) -> tuple[Any, ...]:
+def values_of(tensor: TfLiteTensor, kind: TensorType | None = None) -> tuple[Any, ...]:
     """Return the values of a tensor whose data is known; () when it has none or its type has no values.
 
     Args:

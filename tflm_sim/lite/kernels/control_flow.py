@@ -11,21 +11,21 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tflm_sim.errors import SimulatedFailure
-from tflm_sim.lite.graph_info import NO_TYPE, OPTIONAL_TENSOR, AllocationType, Runtime, Tensor
+from tflm_sim.lite.graph_info import NO_TYPE, OPTIONAL_TENSOR, AllocationType, TfLiteContext, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call
+from tflm_sim.lite.kernels.call import PrepareCall
 from tflm_sim.model.types import TensorType
 
 _HANDLE_BYTES = 4
 _HANDLES = (t.RESOURCE, t.VARIANT)
 
 
-def _sibling(call: Call, index: int, text: str) -> Runtime:
+def _sibling(call: PrepareCall, index: int, text: str) -> TfLiteContext:
     call.ensure(0 <= index < len(call.subgraph.siblings), text)
     return call.subgraph.siblings[index]
 
 
-def _copy_inputs(call: Call, inputs: tuple[int, ...], child: Runtime) -> None:
+def _copy_inputs(call: PrepareCall, inputs: tuple[int, ...], child: TfLiteContext) -> None:
     """Give a child's inputs the shapes and types of the node's; a refusal is told but does not stop it."""
     for index, target in zip(inputs, child.inputs, strict=True):
         if target == OPTIONAL_TENSOR:
@@ -40,13 +40,13 @@ def _copy_inputs(call: Call, inputs: tuple[int, ...], child: Runtime) -> None:
         tensor.type = source.type
 
 
-def _lend_inputs(child: Runtime) -> None:
+def _lend_inputs(child: TfLiteContext) -> None:
     for index in child.inputs:
         if index != OPTIONAL_TENSOR and child.tensors[index].type not in _HANDLES:
             child.tensors[index].allocation_type = AllocationType.CUSTOM
 
 
-def _size_outputs(call: Call, sources: list[Tensor], *, are_dynamic: bool) -> None:
+def _size_outputs(call: PrepareCall, sources: list[TfLiteTensor], *, are_dynamic: bool) -> None:
     for index, source in zip(call.node.outputs, sources, strict=True):
         if index == OPTIONAL_TENSOR:
             continue
@@ -57,11 +57,11 @@ def _size_outputs(call: Call, sources: list[Tensor], *, are_dynamic: bool) -> No
             call.resize(output, source.shape)
 
 
-def _outputs(child: Runtime) -> list[Tensor]:
+def _outputs(child: TfLiteContext) -> list[TfLiteTensor]:
     return [child.tensors[index] for index in child.outputs]
 
 
-def if_else(call: Call) -> None:
+def if_else(call: PrepareCall) -> None:
     """IF: both branches are prepared; outputs that differ in shape are dynamic."""
     call.ensure(call.input_count > 0, "node->inputs->size > 0")
     condition = call.input(0)
@@ -75,7 +75,7 @@ def if_else(call: Call) -> None:
     _branches(call, branches)
 
 
-def _branches(call: Call, branches: list[Runtime], *, lends_types: bool = False) -> None:
+def _branches(call: PrepareCall, branches: list[TfLiteContext], *, lends_types: bool = False) -> None:
     """Prepare branches; with ``lends_types`` their outputs get the types of the node's."""
     inputs = call.node.inputs[1:]
     for child in branches:
@@ -105,7 +105,7 @@ def _branches(call: Call, branches: list[Runtime], *, lends_types: bool = False)
     _size_outputs(call, _outputs(branches[0]), are_dynamic=are_dynamic)
 
 
-def _remembered(call: Call, is_true: bool) -> bool:
+def _remembered(call: PrepareCall, is_true: bool) -> bool:
     """Return whether something was true in this Prepare or in an earlier one: the kernels never forget."""
     if call.node.user_data is None:
         call.node.user_data = {}
@@ -113,7 +113,7 @@ def _remembered(call: Call, is_true: bool) -> bool:
     return bool(call.node.user_data["has_dynamic_outputs"])
 
 
-def case(call: Call) -> None:
+def case(call: PrepareCall) -> None:
     """STABLEHLO_CASE: every subgraph but the first is taken for a branch."""
     call.ensure(len(call.vector("branch_subgraph_indices")) > 0, "params->num_branches > 0")
     index = call.input(0)
@@ -122,7 +122,7 @@ def case(call: Call) -> None:
     _branches(call, list(call.subgraph.siblings[1:]), lends_types=True)
 
 
-def while_loop(call: Call) -> None:
+def while_loop(call: PrepareCall) -> None:
     """WHILE: an output of the node that nobody reads and that the body only hands on gets no bytes."""
     count = call.input_count
     call.ensure_equal("node->outputs->size", call.output_count, count, "num_inputs")
@@ -156,7 +156,7 @@ def while_loop(call: Call) -> None:
     _size_outputs(call, _outputs(body), are_dynamic=are_dynamic)
 
 
-def _changes(call: Call, before: Tensor, after: Tensor) -> bool:
+def _changes(call: PrepareCall, before: TfLiteTensor, after: TfLiteTensor) -> bool:
     call.ensure_types("body_input->type", before.type, after.type, "body_output->type")
     call.ensure(not after.is_dynamic, "!IsDynamicTensor(body_output)")
     if before.shape == after.shape:
@@ -164,7 +164,7 @@ def _changes(call: Call, before: Tensor, after: Tensor) -> bool:
     return sum(tensor.shape[0] for tensor in (before, after) if tensor.rank) != 1  # () and (1,) count as equal
 
 
-def _forward_unread_outputs(call: Call, body: Runtime) -> None:
+def _forward_unread_outputs(call: PrepareCall, body: TfLiteContext) -> None:
     nodes = call.subgraph.execution_nodes
     read = set(call.subgraph.outputs).union(*(node.inputs for node in nodes))
     outputs = list(call.node.outputs)
@@ -178,7 +178,7 @@ def _forward_unread_outputs(call: Call, body: Runtime) -> None:
     call.node.outputs = tuple(outputs)
 
 
-def call_once(call: Call) -> None:
+def call_once(call: PrepareCall) -> None:
     """CALL_ONCE: its subgraph is allocated when it runs."""
     index = call.option("init_subgraph_index")
     text = "op_data->init_subgraph_index != this_subgraph->GetSubgraphIndex()"
@@ -190,7 +190,7 @@ def call_once(call: Call) -> None:
     call.ensure_equal("init_subgraph->outputs().size()", len(child.outputs), 0)
 
 
-def composite(call: Call) -> None:
+def composite(call: PrepareCall) -> None:
     """STABLEHLO_COMPOSITE: its decomposition is a subgraph."""
     call.ensure(call.input_count > 0, "node->inputs->size > 0")
     index = call.option("decomposition_subgraph_index")
@@ -205,7 +205,7 @@ def composite(call: Call) -> None:
     _size_outputs(call, _outputs(child), are_dynamic=_remembered(call, child.has_dynamic_tensors))
 
 
-def var_handle(call: Call) -> None:
+def var_handle(call: PrepareCall) -> None:
     """VAR_HANDLE: the handle is four bytes in the persistent arena."""
     output = call.output()
     output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
@@ -213,7 +213,7 @@ def var_handle(call: Call) -> None:
     output.size = _HANDLE_BYTES
 
 
-def read_variable(call: Call) -> None:
+def read_variable(call: PrepareCall) -> None:
     """READ_VARIABLE: a scalar output is taken for one whose shape is not known."""
     call.ensure_equal("node->inputs->size", call.input_count, 1)
     call.ensure_equal("node->outputs->size", call.output_count, 1)
@@ -223,20 +223,20 @@ def read_variable(call: Call) -> None:
         call.dynamic(output)
 
 
-def assign_variable(call: Call) -> None:
+def assign_variable(call: PrepareCall) -> None:
     """ASSIGN_VARIABLE."""
     call.counts(2, 0)
     _check_handle(call, call.input(0))
 
 
-def _check_handle(call: Call, handle: Tensor) -> None:
+def _check_handle(call: PrepareCall, handle: TfLiteTensor) -> None:
     names = ("Resource", "Int32")
     text = " || ".join(f"input_resource_id_tensor->type == kTfLite{name}" for name in names)
     call.ensure(handle.type in (t.RESOURCE, t.INT32), f"({text})")
     call.ensure_equal("NumElements(input_resource_id_tensor)", handle.elements, 1)
 
 
-def hashtable(call: Call) -> None:
+def hashtable(call: PrepareCall) -> None:
     """HASHTABLE: its handle is a dynamic tensor of four bytes."""
     call.counts(0)
     pair = call.option("key_dtype", NO_TYPE), call.option("value_dtype", NO_TYPE)
@@ -249,14 +249,14 @@ def hashtable(call: Call) -> None:
     handle.data, handle.size, handle.shape = bytearray(_HANDLE_BYTES), _HANDLE_BYTES, (1,)
 
 
-def hashtable_find(call: Call) -> None:
+def hashtable_find(call: PrepareCall) -> None:
     """HASHTABLE_FIND."""
     call.counts(3)
     _check_table(call)
     call.resize(call.output(), call.input(1).shape)
 
 
-def hashtable_import(call: Call) -> None:
+def hashtable_import(call: PrepareCall) -> None:
     """HASHTABLE_IMPORT."""
     call.counts(3, 0)
     _check_table(call)
@@ -264,14 +264,14 @@ def hashtable_import(call: Call) -> None:
     call.ensure(keys.shape == values.shape, "HaveSameShapes(key_tensor, value_tensor)")
 
 
-def hashtable_size(call: Call) -> None:
+def hashtable_size(call: PrepareCall) -> None:
     """HASHTABLE_SIZE."""
     call.counts(1)
     _check_table(call)
     call.resize(call.output(), (1,))
 
 
-def _check_table(call: Call) -> None:
+def _check_table(call: PrepareCall) -> None:
     handle = call.input(0)
     call.ensure_type_numbers("input_resource_id_tensor->type", handle.type, t.RESOURCE)
     call.ensure_equal("NumDimensions(input_resource_id_tensor)", handle.rank, 1)

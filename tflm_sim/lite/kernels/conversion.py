@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from tflm_sim.lite.graph_info import AllocationType
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call
+from tflm_sim.lite.kernels.call import PrepareCall
 from tflm_sim.model.types import TensorType
 
 
-def cast(call: Call) -> None:
+def cast(call: PrepareCall) -> None:
     """CAST: where it may, it keeps the converted constant for ever."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -21,7 +21,7 @@ def cast(call: Call) -> None:
 _DEQUANTIZED = (t.INT2, t.INT4, t.UINT4, t.UINT8, t.INT8, t.INT16, t.FLOAT16)
 
 
-def dequantize(call: Call) -> None:
+def dequantize(call: PrepareCall) -> None:
     """DEQUANTIZE: a constant is converted once, into the persistent arena."""
     call.counts(1)
     value = call.operand(0, "op_context.input")
@@ -35,7 +35,7 @@ def dequantize(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def densify(call: Call) -> None:
+def densify(call: PrepareCall) -> None:
     """DENSIFY: a sparse constant becomes a dense one in the persistent arena."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -55,7 +55,7 @@ _QUANTIZED: dict[int, tuple[TensorType, ...]] = {
 }
 
 
-def quantize(call: Call) -> None:
+def quantize(call: PrepareCall) -> None:
     """QUANTIZE."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -68,7 +68,7 @@ def quantize(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def fake_quant(call: Call) -> None:
+def fake_quant(call: PrepareCall) -> None:
     """FAKE_QUANT."""
     call.counts(1)
     if call.option("narrow_range"):

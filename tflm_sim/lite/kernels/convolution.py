@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from math import prod
 
-from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.lite.kernels.dense import check_bias_type, check_multiplier
 
 _SAME, _VALID, NO_PADDING = 0, 1, -1
@@ -30,7 +30,7 @@ def output_size(padding: int, size: int, window: int, stride: int, dilation: int
     return int(whole / stride) if whole > -stride else None
 
 
-def _spatial(call: Call, value: Tensor, window: Shape) -> tuple[int, int]:
+def _spatial(call: PrepareCall, value: TfLiteTensor, window: Shape) -> tuple[int, int]:
     """Return height and width of the output; refuse the node, without a word, where there is none."""
     sizes = [
         output_size(
@@ -46,14 +46,14 @@ def _spatial(call: Call, value: Tensor, window: Shape) -> tuple[int, int]:
     return height, width
 
 
-def ensured(call: Call, size: int | None) -> int:
+def ensured(call: PrepareCall, size: int | None) -> int:
     """Return a size, or refuse the node without a word."""
     if size is None:
         raise call.failure("")
     return size
 
 
-def _ensure_steps(call: Call, *names: str) -> None:
+def _ensure_steps(call: PrepareCall, *names: str) -> None:
     """Refuse the node unless its strides or dilations, by their options, are above zero and fit 16 bits."""
     for name in names:
         value = call.option(name.replace("height", "h").replace("width", "w"))
@@ -61,12 +61,12 @@ def _ensure_steps(call: Call, *names: str) -> None:
         call.ensure(value <= _LARGEST_STEP, f"params->{name} <= INT16_MAX")
 
 
-def _ensure_positive(call: Call, *names: tuple[str, int]) -> None:
+def _ensure_positive(call: PrepareCall, *names: tuple[str, int]) -> None:
     for name, value in names:
         call.ensure(value > 0, f"{name} > 0")
 
 
-def convolution(call: Call) -> None:
+def convolution(call: PrepareCall) -> None:
     """CONV_2D."""
     has_bias = call.input_count == 3
     call.ensure(has_bias or call.input_count == 2, "has_bias || node->inputs->size == 2")
@@ -103,7 +103,7 @@ def convolution(call: Call) -> None:
     _place_convolution(call, value, weights, output, groups)
 
 
-def _check_hybrid_groups(call: Call, weights: Tensor) -> None:
+def _check_hybrid_groups(call: PrepareCall, weights: TfLiteTensor) -> None:
     """Refuse groups without a scale for each channel; the release has this, f67457790 not yet."""
     call.ensure(weights.type in (t.INT8, t.INT4), "filter->type == kTfLiteInt8 || filter->type == kTfLiteInt4")
     parameters = weights.quantization
@@ -115,7 +115,12 @@ def _check_hybrid_groups(call: Call, weights: Tensor) -> None:
 
 
 def _check_parameters(
-    call: Call, value: Tensor, weights: Tensor, bias: Tensor | None, output: Tensor, channels: int
+    call: PrepareCall,
+    value: TfLiteTensor,
+    weights: TfLiteTensor,
+    bias: TfLiteTensor | None,
+    output: TfLiteTensor,
+    channels: int,
 ) -> None:
     """Refuse scales that do not fit (PopulateConvolutionQuantizationParams)."""
     here = call.elsewhere("kernel_util.cc")
@@ -135,7 +140,9 @@ def _check_parameters(
         check_multiplier(call, value, weights, bias, output)
 
 
-def _check_bias(call: Call, bias: Tensor, value: Tensor, weights: Tensor, channels: int) -> None:
+def _check_bias(
+    call: PrepareCall, bias: TfLiteTensor, value: TfLiteTensor, weights: TfLiteTensor, channels: int
+) -> None:
     if value.type in (t.UINT8, t.INT8):
         call.ensure_types("bias->type", bias.type, t.INT32)
         call.ensure_equal("bias->params.zero_point", bias.zero_point, 0)
@@ -148,7 +155,9 @@ def _check_bias(call: Call, bias: Tensor, value: Tensor, weights: Tensor, channe
     call.ensure_equal("NumElements(bias)", bias.elements, channels, "SizeOfDimension(filter, 0)")
 
 
-def _place_convolution(call: Call, value: Tensor, weights: Tensor, output: Tensor, groups: int) -> None:
+def _place_convolution(
+    call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, output: TfLiteTensor, groups: int
+) -> None:
     is_hybrid = value.type == t.FLOAT32 and weights.type in (t.UINT8, t.INT8, t.INT4)
     if is_hybrid and groups != 1:
         _check_hybrid_groups(call, weights)
@@ -189,7 +198,7 @@ def _place_convolution(call: Call, value: Tensor, weights: Tensor, output: Tenso
         call.temporary(taken["row_sums"], t.INT32, (channels,), AllocationType.ARENA_RW_PERSISTENT)
 
 
-def depthwise_convolution(call: Call) -> None:
+def depthwise_convolution(call: PrepareCall) -> None:
     """DEPTHWISE_CONV_2D."""
     has_bias = call.input_count == 3
     call.ensure(has_bias or call.input_count == 2, "has_bias || NumInputs(node) == 2")
@@ -245,7 +254,7 @@ def depthwise_convolution(call: Call) -> None:
     call.resize(output, (value.shape[0], height, width, channels))
 
 
-def transpose_convolution(call: Call) -> None:
+def transpose_convolution(call: PrepareCall) -> None:
     """TRANSPOSE_CONV: its buffers are dynamic tensors, sized here where the output's shape is a constant."""
     has_bias = call.input_count == 4
     call.ensure(has_bias or call.input_count == 3, "has_bias || NumInputs(node) == 3")
@@ -276,7 +285,9 @@ def transpose_convolution(call: Call) -> None:
     _place_transpose_convolution(call, shape, weights, value, output)
 
 
-def _check_transposed_bias(call: Call, bias: Tensor | None, value: Tensor, weights: Tensor) -> None:
+def _check_transposed_bias(
+    call: PrepareCall, bias: TfLiteTensor | None, value: TfLiteTensor, weights: TfLiteTensor
+) -> None:
     if bias is None:
         return
     if value.type in (t.UINT8, t.INT8):
@@ -292,7 +303,9 @@ def _check_transposed_bias(call: Call, bias: Tensor | None, value: Tensor, weigh
     call.ensure_equal("NumElements(bias)", bias.elements, weights.shape[0], right)
 
 
-def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, value: Tensor, output: Tensor) -> None:
+def _place_transpose_convolution(
+    call: PrepareCall, shape: TfLiteTensor, weights: TfLiteTensor, value: TfLiteTensor, output: TfLiteTensor
+) -> None:
     is_integer = value.type in (t.UINT8, t.INT8, t.INT16)
     is_hybrid = value.type == t.FLOAT32 and weights.type == t.INT8
     keys = ["col2im", "transposed_weights"] if call.is_optimized else []
@@ -334,7 +347,7 @@ def _place_transpose_convolution(call: Call, shape: Tensor, weights: Tensor, val
         call.ensure_equal("affine_quantization->scale->size", len(weights.scales), 1)
 
 
-def _check_geometry(call: Call, value: Tensor, weights: Tensor, wanted: Shape) -> None:
+def _check_geometry(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, wanted: Shape) -> None:
     """Refuse an output that a convolution would not make into the input."""
     axes = (("height", 1, "stride_h"), ("width", 2, "stride_w"))
     for axis in (1, 2):
@@ -345,7 +358,7 @@ def _check_geometry(call: Call, value: Tensor, weights: Tensor, wanted: Shape) -
         call.ensure_equal(f"computed_input_{name}", size, value.shape[axis], f"SizeOfDimension(input, {axis})")
 
 
-def dynamic_temporary(call: Call, tensor: Tensor, kind: int, shape: Shape | None) -> None:
+def dynamic_temporary(call: PrepareCall, tensor: TfLiteTensor, kind: int, shape: Shape | None) -> None:
     """Make a temporary dynamic, of a type and a shape where that is known."""
     if shape is None:
         call.dynamic(tensor)
@@ -355,7 +368,7 @@ def dynamic_temporary(call: Call, tensor: Tensor, kind: int, shape: Shape | None
     call.resize(tensor, shape)
 
 
-def pool(call: Call) -> None:
+def pool(call: PrepareCall) -> None:
     """AVERAGE_POOL_2D, MAX_POOL_2D, L2_POOL_2D."""
     call.counts(1)
     output, value = call.output(), call.input(0)

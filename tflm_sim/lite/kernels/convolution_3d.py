@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
-from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.lite.kernels.convolution import NO_PADDING, dynamic_temporary, ensured, output_size
 
 _AXES = ("d", "h", "w")
 
 
-def convolution_3d(call: Call) -> None:
+def convolution_3d(call: PrepareCall) -> None:
     """CONV_3D."""
     text = "node->inputs->size == 2 || node->inputs->size == 3"
     call.ensure(call.input_count in (2, 3), text)
@@ -44,19 +44,19 @@ def convolution_3d(call: Call) -> None:
     call.temporary(call.node.temporaries[0], value.type, (value.shape[0], *sizes, prod(weights.shape[:4])))
 
 
-def _ensure_sizes(call: Call, *rows: tuple[str, Tensor, Iterable[int]]) -> None:
+def _ensure_sizes(call: PrepareCall, *rows: tuple[str, TfLiteTensor, Iterable[int]]) -> None:
     for name, tensor, axes in rows:
         for axis in axes:
             call.ensure(tensor.shape[axis] > 0, f"{name}->dims->data[{axis}] > 0")
 
 
-def _check_bias_3d(call: Call, bias: Tensor | None, kind: str, size: tuple[str, int]) -> None:
+def _check_bias_3d(call: PrepareCall, bias: TfLiteTensor | None, kind: str, size: tuple[str, int]) -> None:
     if bias is not None:
         call.ensure_types("bias->type", bias.type, t.FLOAT32, kind)
         call.ensure_equal("NumElements(bias)", bias.elements, size[1], size[0])
 
 
-def _ensure_steps_3d(call: Call) -> None:
+def _ensure_steps_3d(call: PrepareCall) -> None:
     names = (("depth", "d"), ("height", "h"), ("width", "w"))
     for name, axis in names:
         call.ensure(call.option(f"stride_{axis}") > 0, f"params->stride_{name} > 0")
@@ -64,7 +64,7 @@ def _ensure_steps_3d(call: Call) -> None:
         call.ensure(call.option(f"dilation_{axis}_factor") > 0, f"params->dilation_{name}_factor > 0")
 
 
-def transpose_convolution_3d(call: Call) -> None:
+def transpose_convolution_3d(call: PrepareCall) -> None:
     """CONV_3D_TRANSPOSE."""
     text = "node->inputs->size == 3 || node->inputs->size == 4"
     call.ensure(call.input_count in (3, 4), text)

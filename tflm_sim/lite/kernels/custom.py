@@ -9,19 +9,19 @@ from __future__ import annotations
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import AllocationType
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.model.flexbuf import read_root
 
 _COORDINATES = 4
 
 
-def _custom_option(call: Call, name: str) -> int:
+def _custom_option(call: PrepareCall, name: str) -> int:
     """Return a whole number of the FlexBuffer that custom options are, 0 when it is not there."""
     value = read_root(call.node.custom_options or memoryview(b"")).as_map().get(name)
     return value.as_int() if value is not None else 0
 
 
-def detection_postprocess(call: Call) -> None:
+def detection_postprocess(call: PrepareCall) -> None:
     """TFLite_Detection_PostProcess: four outputs and two temporaries, sized by the options."""
     first = call.reserve(2)
     call.ensure_equal("NumInputs(node)", call.input_count, 3)
@@ -43,7 +43,7 @@ def detection_postprocess(call: Call) -> None:
     call.temporary(first + 1, t.FLOAT32, classes.shape[1:3])
 
 
-def mfcc(call: Call) -> None:
+def mfcc(call: PrepareCall) -> None:
     """Mfcc."""
     call.counts(2)
     wave, rate, output = call.input(0), call.input(1), call.output()
@@ -55,7 +55,7 @@ def mfcc(call: Call) -> None:
     call.resize(output, (*wave.shape[:2], _custom_option(call, "dct_coefficient_count")))
 
 
-def audio_spectrogram(call: Call) -> None:
+def audio_spectrogram(call: PrepareCall) -> None:
     """AudioSpectrogram: frames by frequencies, half of the next power of two and one."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -70,7 +70,7 @@ def audio_spectrogram(call: Call) -> None:
     call.resize(output, (value.shape[1], frames, 1 + (1 << (window - 1).bit_length()) // 2))
 
 
-def numeric_verify(call: Call) -> None:
+def numeric_verify(call: PrepareCall) -> None:
     """NumericVerify: a dynamic copy and a persistent output."""
     call.counts(2)
     value, reference = call.input(0), call.input(1)
@@ -85,12 +85,12 @@ def numeric_verify(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def hadamard_rotation(call: Call) -> None:
+def hadamard_rotation(call: PrepareCall) -> None:
     """aeq.hadamard_rotation keeps the output's shape of the file."""
     call.counts(1)
 
 
-def non_max_suppression(call: Call) -> None:
+def non_max_suppression(call: PrepareCall) -> None:
     """NON_MAX_SUPPRESSION_V4 and V5: outputs of the size of the largest answer, where that is constant."""
     if call.input_count not in (5, 6):
         raise call.failure(f"Found NMS op with invalid num inputs: {call.input_count}")

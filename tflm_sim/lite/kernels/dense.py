@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from math import prod
 
-from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, Tensor
+from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 _NARROW = (t.UINT8, t.INT8, t.INT4, t.INT2)
 _FILTER_WIDTH, _FILTER_DEPTH, _LARGEST_ROWS = 4, 32, 4  # of the 4-bit kernel for SSE
 
 
-def fully_connected(call: Call) -> None:
+def fully_connected(call: PrepareCall) -> None:
     """FULLY_CONNECTED."""
     first = call.reserve(6)
     weights, value = call.input(1), call.input(0)
@@ -58,11 +58,13 @@ def fully_connected(call: Call) -> None:
         call.resize(output, (batch, units))
 
 
-def _rows(value: Tensor) -> int:
+def _rows(value: TfLiteTensor) -> int:
     return prod(value.shape[:-1])
 
 
-def _check_types(call: Call, value: Tensor, weights: Tensor, bias: Tensor | None, output: Tensor) -> None:
+def _check_types(
+    call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, bias: TfLiteTensor | None, output: TfLiteTensor
+) -> None:
     is_float_bias = bias is None or bias.type == t.FLOAT32
     is_integer_bias = bias is None or bias.type in (t.INT32, t.INT64)
     is_quantized = weights.type in (*_NARROW, t.INT16)
@@ -83,7 +85,7 @@ def _check_types(call: Call, value: Tensor, weights: Tensor, bias: Tensor | None
         call.ensure_equal("is_optional_bias_float", is_float_bias, 1, "true", at=1)
 
 
-def _place_hybrid(call: Call, first: int, value: Tensor, weights: Tensor, batch: int) -> bool:
+def _place_hybrid(call: PrepareCall, first: int, value: TfLiteTensor, weights: TfLiteTensor, batch: int) -> bool:
     """Take the temporaries of a hybrid layer; return True when the node keeps what it had."""
     units = weights.shape[0]
     is_4bit = (
@@ -118,7 +120,7 @@ def _place_hybrid(call: Call, first: int, value: Tensor, weights: Tensor, batch:
     return False
 
 
-def check_bias_type(call: Call, bias: Tensor | None) -> None:
+def check_bias_type(call: PrepareCall, bias: TfLiteTensor | None) -> None:
     """Refuse a type for the bias that the 16-bit kernels do not have, and a bias of another type."""
     kind = call.option("quantized_bias_type", NO_TYPE)
     if kind != t.FLOAT32:
@@ -127,7 +129,9 @@ def check_bias_type(call: Call, bias: Tensor | None) -> None:
         call.ensure(bias is None or bias.type == kind, text)
 
 
-def check_multiplier(call: Call, value: Tensor, weights: Tensor, bias: Tensor | None, output: Tensor) -> None:
+def check_multiplier(
+    call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, bias: TfLiteTensor | None, output: TfLiteTensor
+) -> None:
     """Refuse a layer whose bias has another scale than its products (GetQuantizedConvolutionMultipler)."""
     here = call.elsewhere("kernel_util.cc")
     products = value.scale * weights.scale
@@ -142,7 +146,7 @@ def _up(size: int, multiple: int) -> int:
     return -(-size // multiple) * multiple
 
 
-def batch_matmul(call: Call) -> None:
+def batch_matmul(call: PrepareCall) -> None:
     """BATCH_MATMUL: both operands may be transposed into temporaries."""
     first = call.reserve(7)
     call.counts(2)
@@ -179,7 +183,7 @@ def _swapped(shape: Shape) -> Shape:
     return (*shape[:-2], shape[-1], shape[-2]) if len(shape) > 1 else shape
 
 
-def _check_products(call: Call, left: Tensor, right: Tensor, output: Tensor) -> None:
+def _check_products(call: PrepareCall, left: TfLiteTensor, right: TfLiteTensor, output: TfLiteTensor) -> None:
     if left.type in (t.INT8, t.INT16) and output.type != t.INT32:
         call.elsewhere("kernel_util.cc").ensure(left.scale * right.scale >= 0, "input_product_scale >= 0")
     if left.type == t.INT16:
@@ -200,7 +204,7 @@ def _check_products(call: Call, left: Tensor, right: Tensor, output: Tensor) -> 
         call.ensure(tensor.rank <= 5, f"NumDimensions({name}) <= 5")
 
 
-def svdf(call: Call) -> None:
+def svdf(call: PrepareCall) -> None:
     """SVDF."""
     first = call.reserve(6)
     call.ensure_equal("node->outputs->size", call.output_count, 1)
@@ -240,12 +244,12 @@ def svdf(call: Call) -> None:
             call.ensure_quantized(name, tensor)
 
 
-def is_hybrid_op(value: Tensor, weights: Tensor) -> bool:
+def is_hybrid_op(value: TfLiteTensor, weights: TfLiteTensor) -> bool:
     """Return whether a kernel quantizes its float input itself, for 8-bit weights (IsHybridOp)."""
     return value.type == t.FLOAT32 and weights.type in (t.UINT8, t.INT8)
 
 
-def embedding_lookup(call: Call) -> None:
+def embedding_lookup(call: PrepareCall) -> None:
     """EMBEDDING_LOOKUP."""
     call.counts(2)
     lookup, value, output = call.input(0), call.input(1), call.output()
@@ -257,7 +261,7 @@ def embedding_lookup(call: Call) -> None:
     call.resize(output, (lookup.shape[0], *value.shape[1:]))
 
 
-def _check_embedding(call: Call, value: Tensor, output: Tensor) -> None:
+def _check_embedding(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
     assert value.quantization is not None, "only a quantized table is checked"
     kinds = (t.UINT8, t.INT8, t.INT4, t.INT2)
     if value.type in kinds and output.type == t.FLOAT32:
@@ -269,7 +273,7 @@ def _check_embedding(call: Call, value: Tensor, output: Tensor) -> None:
         call.ensure(len(value.scales) == value.shape[0], "qparams->scale->size == row_size")
 
 
-def embedding_lookup_sparse(call: Call) -> None:
+def embedding_lookup_sparse(call: PrepareCall) -> None:
     """EMBEDDING_LOOKUP_SPARSE: only the running model knows how many rows."""
     call.counts(5)
     rows = (("ids", 1, t.INT32), ("indices", 2, t.INT32), ("shape", 1, t.INT32), ("weights", 1, t.FLOAT32))
@@ -289,7 +293,7 @@ def embedding_lookup_sparse(call: Call) -> None:
     output.offset = None
 
 
-def hashtable_lookup(call: Call) -> None:
+def hashtable_lookup(call: PrepareCall) -> None:
     """HASHTABLE_LOOKUP."""
     call.counts(3, 2)
     lookup, key, value = call.input(0), call.input(1), call.input(2)
@@ -311,7 +315,7 @@ def hashtable_lookup(call: Call) -> None:
     call.resize(hits, lookup.shape[:1])
 
 
-def lsh_projection(call: Call) -> None:
+def lsh_projection(call: PrepareCall) -> None:
     """LSH_PROJECTION."""
     call.ensure(call.input_count in (2, 3), "NumInputs(node) == 2 || NumInputs(node) == 3")
     call.ensure_equal("NumOutputs(node)", call.output_count, 1)
@@ -333,14 +337,14 @@ def lsh_projection(call: Call) -> None:
     call.resize(output, (hashes.shape[0] * (hashes.shape[1] if kind == 2 else 1),))
 
 
-def skip_gram(call: Call) -> None:
+def skip_gram(call: PrepareCall) -> None:
     """SKIP_GRAM: strings in, strings out."""
     call.counts(1)
     call.ensure_types("input_tensor->type", call.input(0).type, t.STRING)
     call.ensure_types("output_tensor->type", call.output().type, t.STRING)
 
 
-def random(call: Call) -> None:
+def random(call: PrepareCall) -> None:
     """RANDOM_UNIFORM and RANDOM_STANDARD_NORMAL."""
     call.counts(1)
     shape, output = call.input(0), call.output()
@@ -352,7 +356,7 @@ def random(call: Call) -> None:
         call.dynamic(output)
 
 
-def multinomial(call: Call) -> None:
+def multinomial(call: PrepareCall) -> None:
     """MULTINOMIAL."""
     call.counts(2, at=1)
     logits, samples, output = call.input(0), call.input(1), call.output()
@@ -364,7 +368,7 @@ def multinomial(call: Call) -> None:
         call.dynamic(output)
 
 
-def rfft2d(call: Call) -> None:
+def rfft2d(call: PrepareCall) -> None:
     """RFFT2D: working areas for lengths that are constants."""
     call.counts(2)
     value, length, output = call.input(0), call.input(1), call.output()

@@ -10,13 +10,13 @@ import math
 
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.arithmetic import binary_shape
-from tflm_sim.lite.kernels.call import Call, checked_log2
+from tflm_sim.lite.kernels.call import PrepareCall, checked_log2
 
 _BYTES = (t.UINT8, t.INT8)
 _NAMES = ("input1", "input2")
 
 
-def same_shape(call: Call) -> None:
+def same_shape(call: PrepareCall) -> None:
     """Size the output as the input, of the same type, as activations do."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -24,7 +24,7 @@ def same_shape(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def hard_swish(call: Call) -> None:
+def hard_swish(call: PrepareCall) -> None:
     """HARD_SWISH: quantized, its output is not coarser than a 128th of its input by a power of two."""
     same_shape(call)
     value, output = call.input(0), call.output()
@@ -36,7 +36,7 @@ def hard_swish(call: Call) -> None:
         call.ensure(math.frexp(multiplier)[1] <= 0, "params->output_multiplier_exponent <= 0")
 
 
-def takes_type(call: Call) -> None:
+def takes_type(call: PrepareCall) -> None:
     """Size the output as the input and give it the input's type."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -44,13 +44,13 @@ def takes_type(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def gelu(call: Call) -> None:
+def gelu(call: PrepareCall) -> None:
     """GELU looks at its tensors before it counts them."""
     call.input(0), call.output()
     same_shape(call)
 
 
-def relu(call: Call) -> None:
+def relu(call: PrepareCall) -> None:
     """RELU and its relatives; 16-bit values are symmetric."""
     call.counts(1, at=1)
     value, output = call.input(0), call.output()
@@ -60,7 +60,7 @@ def relu(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def leaky_relu(call: Call) -> None:
+def leaky_relu(call: PrepareCall) -> None:
     """LEAKY_RELU."""
     call.counts(1, at=2)
     value, output = call.input(0), call.output()
@@ -70,7 +70,7 @@ def leaky_relu(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def tanh(call: Call) -> None:
+def tanh(call: PrepareCall) -> None:
     """TANH; 16-bit outputs have the scale 1/32768."""
     call.counts(1, at=3)
     value, output = call.input(0), call.output()
@@ -83,7 +83,7 @@ def tanh(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def logistic(call: Call) -> None:
+def logistic(call: PrepareCall) -> None:
     """LOGISTIC; quantized outputs have one scale only."""
     call.counts(1, at=4)
     value, output = call.input(0), call.output()
@@ -98,7 +98,7 @@ def logistic(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def softmax(call: Call) -> None:
+def softmax(call: PrepareCall) -> None:
     """SOFTMAX."""
     call.counts(1, at=5)
     value, output = call.input(0), call.output()
@@ -112,7 +112,7 @@ def softmax(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def log_softmax(call: Call) -> None:
+def log_softmax(call: PrepareCall) -> None:
     """LOG_SOFTMAX."""
     call.counts(1, at=6)
     value, output = call.input(0), call.output()
@@ -124,7 +124,7 @@ def log_softmax(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def prelu(call: Call) -> None:
+def prelu(call: PrepareCall) -> None:
     """PRELU: the slopes may broadcast, the output may not."""
     call.counts(2, at=-1)
     value, output, alpha = call.input(0), call.output(), call.input(1)
@@ -133,7 +133,7 @@ def prelu(call: Call) -> None:
     call.ensure(value.shape == output.shape, "HaveSameShapes(input, output)")
 
 
-def binary(call: Call) -> None:
+def binary(call: PrepareCall) -> None:
     """Two inputs of one type, whose type the output takes: DIV, MAXIMUM, BITWISE_XOR and their like."""
     call.counts(2)
     if call.source == "maximum_minimum.cc":
@@ -159,7 +159,7 @@ _BINARY_TYPES = {
 }
 
 
-def comparison(call: Call) -> None:
+def comparison(call: PrepareCall) -> None:
     """LESS and its like; only EQUAL and NOT_EQUAL compare strings."""
     call.counts(2)
     one, other, output = call.input(0), call.input(1), call.output()
@@ -184,7 +184,7 @@ _UNARY_TYPES = {
 _UNARY_NAMES = {"LOGICAL_NOT": "Not"}
 
 
-def unary(call: Call) -> None:
+def unary(call: PrepareCall) -> None:
     """ABS, SIN and their like: which types, and what quantized ones need."""
     call.counts(1)
     op = call.node.registration.op
@@ -204,7 +204,7 @@ def unary(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def floating(call: Call) -> None:
+def floating(call: PrepareCall) -> None:
     """FLOOR, CEIL, ROUND: floats only."""
     value, output = call.input(0), call.output()
     call.counts(1)
@@ -218,7 +218,7 @@ def floating(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def cumsum(call: Call) -> None:
+def cumsum(call: PrepareCall) -> None:
     """CUMSUM."""
     call.counts(2)
     value, axis, output = call.input(0), call.input(1), call.output()
@@ -229,7 +229,7 @@ def cumsum(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def l2_normalization(call: Call) -> None:
+def l2_normalization(call: PrepareCall) -> None:
     """L2_NORMALIZATION."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -243,7 +243,7 @@ def l2_normalization(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def local_response_normalization(call: Call) -> None:
+def local_response_normalization(call: PrepareCall) -> None:
     """LOCAL_RESPONSE_NORMALIZATION."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -253,7 +253,7 @@ def local_response_normalization(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def atan2(call: Call) -> None:
+def atan2(call: PrepareCall) -> None:
     """ATAN2: shapes are compared by their ranks alone."""
     call.ensure_equal("tflite::NumInputs(node)", call.input_count, 2)
     call.ensure_equal("tflite::NumOutputs(node)", call.output_count, 1)
@@ -265,7 +265,7 @@ def atan2(call: Call) -> None:
     call.resize(output, y.shape)
 
 
-def sign(call: Call) -> None:
+def sign(call: PrepareCall) -> None:
     """SIGN."""
     call.ensure_equal("tflite::NumInputs(node)", call.input_count, 1)
     value, output = call.input(0), call.output()
@@ -273,7 +273,7 @@ def sign(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def exponential(call: Call) -> None:
+def exponential(call: PrepareCall) -> None:
     """EXP."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -283,7 +283,7 @@ def exponential(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def complex_part(call: Call) -> None:
+def complex_part(call: PrepareCall) -> None:
     """REAL, IMAG and COMPLEX_ABS."""
     call.counts(1)
     value = call.input(0)
@@ -293,7 +293,7 @@ def complex_part(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def bucketize(call: Call) -> None:
+def bucketize(call: PrepareCall) -> None:
     """BUCKETIZE."""
     call.counts(1)
     boundaries = call.option("boundaries", ())
@@ -306,7 +306,7 @@ def bucketize(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def add_n(call: Call) -> None:
+def add_n(call: PrepareCall) -> None:
     """ADD_N: each thread adds in a tensor of its own."""
     call.ensure(call.input_count >= 2, "num_inputs >= 2")
     call.ensure_equal("NumOutputs(node)", call.output_count, 1)
@@ -323,7 +323,7 @@ def add_n(call: Call) -> None:
     call.resize(output, first.shape)
 
 
-def stablehlo_binary(call: Call) -> None:
+def stablehlo_binary(call: PrepareCall) -> None:
     """STABLEHLO_ADD and its like: equal shapes only."""
     call.counts(2)
     one, other, output = call.input(0), call.input(1), call.output()
@@ -334,7 +334,7 @@ def stablehlo_binary(call: Call) -> None:
     call.resize(output, one.shape)
 
 
-def stablehlo_shift_left(call: Call) -> None:
+def stablehlo_shift_left(call: PrepareCall) -> None:
     """STABLEHLO_SHIFT_LEFT."""
     call.counts(2)
     one, other, output = call.input(0), call.input(1), call.output()

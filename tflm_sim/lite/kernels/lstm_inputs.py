@@ -7,9 +7,9 @@ Source: tflite/kernels/lstm_shared.h, lstm.cc, unidirectional_sequence_lstm.cc, 
 from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, checked_log2
+from tflm_sim.lite.kernels.call import PrepareCall, checked_log2
 from tflm_sim.model.types import TensorType
 from tflm_sim.values import dataclass
 
@@ -70,20 +70,20 @@ _WEIGHTS = {
 class _Checks:
     """The checks of one direction of one node."""
 
-    def __init__(self, call: Call, shift: int, sizes: tuple[int, int, int], *, is_integer: bool) -> None:
+    def __init__(self, call: PrepareCall, shift: int, sizes: tuple[int, int, int], *, is_integer: bool) -> None:
         self.call = call
         self.shift = shift
         self.depth, self.outputs, self.cells = sizes
         self.is_integer = is_integer
         self.manner = _MANNERS[call.source]
 
-    def optional(self, name: str) -> Tensor | None:
+    def optional(self, name: str) -> TfLiteTensor | None:
         return self.call.optional_input(LSTM[name] + self.shift)
 
-    def required(self, name: str) -> Tensor:
+    def required(self, name: str) -> TfLiteTensor:
         return self.call.input(LSTM[name] + self.shift)
 
-    def matrix(self, name: str, weights: Tensor, columns: int, columns_name: str) -> None:
+    def matrix(self, name: str, weights: TfLiteTensor, columns: int, columns_name: str) -> None:
         """Check a matrix; where the kernel takes diagonal ones, a vector is one of those."""
         if self.manner.takes_diagonals and name.startswith("recurrent"):
             if weights.rank != 1:
@@ -104,13 +104,13 @@ class _Checks:
         elif self.manner.compares_types:
             self._same_type(name, weights, "input_to_forget_weights->type")
 
-    def _same_type(self, name: str, weights: Tensor, text: str, kind: int | None = None) -> None:
+    def _same_type(self, name: str, weights: TfLiteTensor, text: str, kind: int | None = None) -> None:
         other = self.required("input_to_forget_weights").type if kind is None else kind
         is_number = (self.call.source, name) == ("bidirectional_sequence_lstm.cc", "cell_gate_bias")
         compare = self.call.ensure_type_numbers if is_number else self.call.ensure_types
         compare(f"{name}->type", weights.type, TensorType(other), text)
 
-    def vector(self, name: str, vector: Tensor, kind: int | None, text: str = "") -> None:
+    def vector(self, name: str, vector: TfLiteTensor, kind: int | None, text: str = "") -> None:
         count, count_name = (self.outputs, "n_output") if name == "projection_bias" else (self.cells, "n_cell")
         self.call.ensure_equal(f"{name}->dims->size", vector.rank, 1)
         self.call.ensure_equal(f"{name}->dims->data[0]", vector.shape[0], count, count_name)
@@ -171,7 +171,7 @@ class _Checks:
 
 
 def check_weights(
-    call: Call,
+    call: PrepareCall,
     sizes: tuple[int, int, int],
     *,
     shift: int = 0,
@@ -198,7 +198,7 @@ def check_weights(
         checks.layer_norms(is_cifg=is_cifg)
 
 
-def tell_quantization(call: Call, cell_state: Tensor, *, has_layer_norm: bool) -> None:
+def tell_quantization(call: PrepareCall, cell_state: TfLiteTensor, *, has_layer_norm: bool) -> None:
     """Report what an 8-bit kernel finds wrong with its parameters; it goes on all the same."""
     try:
         if len(call.node.intermediates) == _INTERMEDIATES:
@@ -209,7 +209,7 @@ def tell_quantization(call: Call, cell_state: Tensor, *, has_layer_norm: bool) -
         call.subgraph.reports.append(failure.device_message)
 
 
-def _check_quantization(call: Call, cell_state: Tensor, *, has_layer_norm: bool) -> None:
+def _check_quantization(call: PrepareCall, cell_state: TfLiteTensor, *, has_layer_norm: bool) -> None:
     if call.source == "unidirectional_sequence_lstm.cc":
         gates = range(4) if has_layer_norm else ()
         intermediates = [call.subgraph.tensors[index] for index in call.node.intermediates]

@@ -6,14 +6,14 @@ Source: tflite/kernels/{pad,mirror_pad,reverse,space_to_batch_nd,depth_to_space,
 
 from __future__ import annotations
 
-from tflm_sim.lite.graph_info import Tensor
+from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 
 _LARGEST_RANK = 5
 
 
-def pad(call: Call) -> None:
+def pad(call: PrepareCall) -> None:
     """PAD and PADV2."""
     call.ensure(call.input_count in (2, 3), "num_inputs == 2 || num_inputs == 3")
     call.ensure_equal("NumOutputs(&node)", call.output_count, 1)
@@ -45,7 +45,7 @@ def _padded(shape: Shape, pads: Shape) -> list[tuple[int, int, int]]:
     return list(zip(shape, pads[::2], pads[1::2], strict=True))
 
 
-def mirror_pad(call: Call) -> None:
+def mirror_pad(call: PrepareCall) -> None:
     """MIRROR_PAD: no more than there is to mirror."""
     value, matrix, output = call.input(0), call.input(1), call.output()
     call.ensure_types("input_tensor->type", value.type, output.type, "output_tensor->type", at=-1)
@@ -79,7 +79,7 @@ def mirror_pad(call: Call) -> None:
 _REVERSED = (t.INT32, t.FLOAT32, t.UINT8, t.INT8, t.INT16, t.INT64, t.BOOL, t.FLOAT16, t.BFLOAT16)
 
 
-def reverse(call: Call) -> None:
+def reverse(call: PrepareCall) -> None:
     """REVERSE_V2."""
     call.counts(2)
     value, axis, output = call.input(0), call.input(1), call.output()
@@ -94,7 +94,7 @@ def reverse(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def reverse_sequence(call: Call) -> None:
+def reverse_sequence(call: PrepareCall) -> None:
     """REVERSE_SEQUENCE."""
     call.counts(2)
     value, lengths, output = call.input(0), call.input(1), call.output()
@@ -107,7 +107,7 @@ def reverse_sequence(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def space_to_batch(call: Call) -> None:
+def space_to_batch(call: PrepareCall) -> None:
     """SPACE_TO_BATCH_ND."""
     value, block, paddings, output = _batch_operands(call, "paddings")
     if not (block.is_known and paddings.is_known):
@@ -124,7 +124,7 @@ def space_to_batch(call: Call) -> None:
     call.resize(output, [batch, *shape[1:]])
 
 
-def batch_to_space(call: Call) -> None:
+def batch_to_space(call: PrepareCall) -> None:
     """BATCH_TO_SPACE_ND."""
     value, block, crops, output = _batch_operands(call, "crops")
     if not (block.is_known and crops.is_known):
@@ -142,7 +142,7 @@ def batch_to_space(call: Call) -> None:
     call.resize(output, [batch, *shape[1:]])
 
 
-def _batch_operands(call: Call, margins: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _batch_operands(call: PrepareCall, margins: str) -> tuple[TfLiteTensor, TfLiteTensor, TfLiteTensor, TfLiteTensor]:
     call.counts(3)
     value, block, margin, output = call.input(0), call.input(1), call.input(2), call.output()
     call.ensure(value.rank >= 3, "NumDimensions(op_context.input) >= kInputMinDimensionNum")
@@ -153,7 +153,9 @@ def _batch_operands(call: Call, margins: str) -> tuple[Tensor, Tensor, Tensor, T
     return value, block, margin, output
 
 
-def _blocks(call: Call, value: Tensor, block: Tensor, margins: Tensor, name: str) -> tuple[Shape, Shape]:
+def _blocks(
+    call: PrepareCall, value: TfLiteTensor, block: TfLiteTensor, margins: TfLiteTensor, name: str
+) -> tuple[Shape, Shape]:
     spatial, count = value.rank - 2, "spatial_dims_num"
     call.ensure_equal("NumDimensions(op_context->block_shape)", block.rank, 1)
     call.ensure_equal("op_context->block_shape->dims->data[0]", block.shape[0], spatial, count)
@@ -163,7 +165,7 @@ def _blocks(call: Call, value: Tensor, block: Tensor, margins: Tensor, name: str
     return values_of(block, t.INT32), values_of(margins, t.INT32)
 
 
-def _image_in_blocks(call: Call) -> tuple[Shape, int, Tensor]:
+def _image_in_blocks(call: PrepareCall) -> tuple[Shape, int, TfLiteTensor]:
     """Return the image's shape, the block's size and the output of SPACE_TO_DEPTH and its inverse, which it checks."""
     call.counts(1)
     value, output, size = call.input(0), call.output(), call.option("block_size")
@@ -174,7 +176,7 @@ def _image_in_blocks(call: Call) -> tuple[Shape, int, Tensor]:
     return value.shape, size, output
 
 
-def space_to_depth(call: Call) -> None:
+def space_to_depth(call: PrepareCall) -> None:
     """SPACE_TO_DEPTH."""
     (batch, height, width, depth), size, output = _image_in_blocks(call)
     call.ensure_equal("input_height", height, height // size * size, "output_height * block_size")
@@ -182,7 +184,7 @@ def space_to_depth(call: Call) -> None:
     call.resize(output, (batch, height // size, width // size, depth * size * size))
 
 
-def depth_to_space(call: Call) -> None:
+def depth_to_space(call: PrepareCall) -> None:
     """DEPTH_TO_SPACE."""
     (batch, height, width, depth), size, output = _image_in_blocks(call)
     channels = depth // size // size
@@ -191,7 +193,7 @@ def depth_to_space(call: Call) -> None:
     call.resize(output, (batch, height * size, width * size, channels))
 
 
-def resize_image(call: Call) -> None:
+def resize_image(call: PrepareCall) -> None:
     """RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR."""
     call.counts(2)
     value, size, output = call.input(0), call.input(1), call.output()

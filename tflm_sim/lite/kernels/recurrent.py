@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
-from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call
+from tflm_sim.lite.kernels.call import PrepareCall
 from tflm_sim.lite.kernels.dense import is_hybrid_op
 from tflm_sim.lite.kernels.lstm_inputs import BACKWARD, LSTM, check_weights, tell_quantization
 
@@ -20,7 +20,7 @@ _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 _BASIC_KERNEL = 1
 
 
-def lstm(call: Call) -> None:
+def lstm(call: PrepareCall) -> None:
     """LSTM: the full kernel, or the basic one whose state tensors become persistent."""
     if call.option("kernel_type") == _BASIC_KERNEL:
         _basic_lstm(call)
@@ -28,7 +28,7 @@ def lstm(call: Call) -> None:
         _full_lstm(call, is_sequence=False)
 
 
-def sequence_lstm(call: Call) -> None:
+def sequence_lstm(call: PrepareCall) -> None:
     """UNIDIRECTIONAL_SEQUENCE_LSTM."""
     _full_lstm(call, is_sequence=True)
 
@@ -38,7 +38,7 @@ def lstm_temporaries(options: Mapping[str, Any]) -> int:
     return 0 if options.get("kernel_type") == _BASIC_KERNEL else 21
 
 
-def _full_lstm(call: Call, *, is_sequence: bool) -> None:
+def _full_lstm(call: PrepareCall, *, is_sequence: bool) -> None:
     first = call.reserve(12 if is_sequence else 21)
     if not is_sequence:
         call.ensure_equal("node->outputs->size", call.output_count, 1)
@@ -99,7 +99,7 @@ def _full_lstm(call: Call, *, is_sequence: bool) -> None:
         _ledgers(call, first + 12)
 
 
-def _state(call: Call, place: int, name: str) -> Tensor:
+def _state(call: PrepareCall, place: int, name: str) -> TfLiteTensor:
     """Return a state tensor, which has to be a variable."""
     tensor = call.variable_input(place)
     if tensor is None:
@@ -121,7 +121,7 @@ _SPARSE_WEIGHTS = (
 )
 
 
-def _ledgers(call: Call, first: int) -> None:
+def _ledgers(call: PrepareCall, first: int) -> None:
     """A ledger says where the blocks of a sparse matrix are; a dense one has none."""
     for place, name in enumerate(_SPARSE_WEIGHTS):
         weights = call.optional_input(LSTM[name])
@@ -129,11 +129,11 @@ def _ledgers(call: Call, first: int) -> None:
         call.temporary(first + place, t.UINT8, size, _PERSISTENT)
 
 
-def _projection_rows(call: Call, place: int, outputs: int, cells: int) -> int:
+def _projection_rows(call: PrepareCall, place: int, outputs: int, cells: int) -> int:
     return ceil(outputs / cells) if call.optional_input(place) is not None else 0
 
 
-def _integer_scratch(call: Call, first: int, intermediates: int, shape: Sequence[int]) -> None:
+def _integer_scratch(call: PrepareCall, first: int, intermediates: int, shape: Sequence[int]) -> None:
     """The 8-bit kernels have six scratch tensors with 16-bit gates, eight with 8-bit gates."""
     if intermediates == 5:
         kinds: tuple[int, ...] = (t.INT16, t.INT16, t.INT16, t.INT16, t.INT8, t.INT32)
@@ -145,11 +145,11 @@ def _integer_scratch(call: Call, first: int, intermediates: int, shape: Sequence
 
 
 def _hybrid_scratch(
-    call: Call,
+    call: PrepareCall,
     first: int,
-    value: Tensor,
-    weights: Tensor,
-    states: tuple[Tensor, Tensor],
+    value: TfLiteTensor,
+    weights: TfLiteTensor,
+    states: tuple[TfLiteTensor, TfLiteTensor],
     batch: int,
     cells: int,
     rows: int,
@@ -164,7 +164,7 @@ def _hybrid_scratch(
     call.temporary(first + 11, t.INT32, (rows, cells), _PERSISTENT)
 
 
-def _basic_lstm(call: Call) -> None:
+def _basic_lstm(call: PrepareCall) -> None:
     call.ensure(call.input_count == 5, "node->inputs->size == kInputNum")
     call.ensure(call.output_count == 4, "node->outputs->size == kOutputNum")
     value, activation, weights, bias, state = (call.input(place) for place in range(5))
@@ -188,7 +188,7 @@ def _basic_lstm(call: Call) -> None:
         tensor.allocation_type = _PERSISTENT
 
 
-def rnn(call: Call) -> None:
+def rnn(call: PrepareCall) -> None:
     """RNN."""
     first = call.reserve(6)
     value, weights, hidden = _rnn_operands(call)
@@ -202,7 +202,7 @@ def rnn(call: Call) -> None:
     _hybrid_rnn(call, first, value, weights, hidden, batch)
 
 
-def sequence_rnn(call: Call) -> None:
+def sequence_rnn(call: PrepareCall) -> None:
     """UNIDIRECTIONAL_SEQUENCE_RNN."""
     first = call.reserve(6)
     value, weights, hidden = _rnn_operands(call)
@@ -218,13 +218,13 @@ def sequence_rnn(call: Call) -> None:
     _hybrid_rnn(call, first, value, weights, hidden, batch)
 
 
-def _rnn_operands(call: Call) -> tuple[Tensor, Tensor, Tensor]:
+def _rnn_operands(call: PrepareCall) -> tuple[TfLiteTensor, TfLiteTensor, TfLiteTensor]:
     call.ensure_equal("node->inputs->size", call.input_count, 5)
     call.ensure_equal("node->outputs->size", call.output_count, 1)
     return call.input(0), call.input(1), call.input(4)
 
 
-def _check_rnn_weights(call: Call) -> None:
+def _check_rnn_weights(call: PrepareCall) -> None:
     value, weights, recurrent, bias = (call.input(place) for place in range(4))
     rows = (("input", 0, weights), ("recurrent", 0, recurrent), ("recurrent", 1, recurrent))
     for name, axis, tensor in rows:
@@ -234,12 +234,14 @@ def _check_rnn_weights(call: Call) -> None:
     call.ensure_types("input_weights->type", weights.type, recurrent.type, "recurrent_weights->type")
 
 
-def _check_hidden(call: Call, hidden: Tensor, batch: int, units: int) -> None:
+def _check_hidden(call: PrepareCall, hidden: TfLiteTensor, batch: int, units: int) -> None:
     call.ensure_equal("hidden_state->dims->data[0]", hidden.shape[0], batch, "batch_size")
     call.ensure_equal("hidden_state->dims->data[1]", hidden.shape[1], units, "num_units")
 
 
-def _hybrid_rnn(call: Call, first: int, value: Tensor, weights: Tensor, hidden: Tensor, batch: int) -> None:
+def _hybrid_rnn(
+    call: PrepareCall, first: int, value: TfLiteTensor, weights: TfLiteTensor, hidden: TfLiteTensor, batch: int
+) -> None:
     if not is_hybrid_op(value, weights):
         return
     call.take(*range(first, first + 6))
@@ -251,7 +253,7 @@ def _hybrid_rnn(call: Call, first: int, value: Tensor, weights: Tensor, hidden: 
     call.temporary(first + 5, t.INT32, (2, weights.shape[0]), _PERSISTENT)
 
 
-def _check_directions(call: Call, forward: Tensor, backward: Tensor) -> None:
+def _check_directions(call: PrepareCall, forward: TfLiteTensor, backward: TfLiteTensor) -> None:
     biases = {"fw": call.input(3), "bw": call.input(7)}
     rows = (
         ("fw", "input", 0, forward),
@@ -264,7 +266,7 @@ def _check_directions(call: Call, forward: Tensor, backward: Tensor) -> None:
         call.ensure_equal(left, tensor.shape[axis], biases[way].shape[0], f"{way}_bias->dims->data[0]")
 
 
-def bidirectional_rnn(call: Call) -> None:
+def bidirectional_rnn(call: PrepareCall) -> None:
     """BIDIRECTIONAL_SEQUENCE_RNN."""
     first = call.reserve(9)
     merges = call.option("merge_outputs")
@@ -321,7 +323,7 @@ _AUXILIARY_WEIGHTS = ((40, 41, 42, 43), (44, 45, 46, 47))
 _WAYS = ("fw", "bw")
 
 
-def bidirectional_lstm(call: Call) -> None:
+def bidirectional_lstm(call: PrepareCall) -> None:
     """BIDIRECTIONAL_SEQUENCE_LSTM: two scratch buffers, 17 more when it is hybrid."""
     first = call.reserve(19)
     merges = call.option("merge_outputs")
@@ -359,7 +361,7 @@ def bidirectional_lstm(call: Call) -> None:
         _hybrid_bidirectional(call, first, value, batch, (cells, outputs), states, is_cifg)
 
 
-def _bidirectional_sizes(call: Call, depth: int) -> tuple[list[int], list[int]]:
+def _bidirectional_sizes(call: PrepareCall, depth: int) -> tuple[list[int], list[int]]:
     """Return the numbers of cells and of outputs of both directions."""
     to_output, recurrent = ([call.input(place) for place in row] for row in (_TO_OUTPUT, _RECURRENT_TO_OUTPUT))
     kind_name = "fw_input_to_output_weights->type"
@@ -378,13 +380,13 @@ def _bidirectional_sizes(call: Call, depth: int) -> tuple[list[int], list[int]]:
     return cells, [weights.shape[1] for weights in recurrent]
 
 
-def _check_both(call: Call, sizes: tuple[int, int, int]) -> None:
+def _check_both(call: PrepareCall, sizes: tuple[int, int, int]) -> None:
     """Check the weights of both directions, each time against the sizes of one."""
     check_weights(call, sizes)
     check_weights(call, sizes, shift=BACKWARD)
 
 
-def _check_auxiliary(call: Call, value: Tensor, cells: list[int]) -> bool:
+def _check_auxiliary(call: PrepareCall, value: TfLiteTensor, cells: list[int]) -> bool:
     """Check the auxiliary input and its weights; return whether there are any."""
     weights = [[call.optional_input(place) for place in row] for row in _AUXILIARY_WEIGHTS]
     there = [tensor is not None for row in weights for tensor in row[1:]]
@@ -413,12 +415,12 @@ def _check_auxiliary(call: Call, value: Tensor, cells: list[int]) -> bool:
 
 
 def _hybrid_bidirectional(
-    call: Call,
+    call: PrepareCall,
     first: int,
-    value: Tensor,
+    value: TfLiteTensor,
     batch: int,
     sizes: tuple[list[int], list[int]],
-    states: list[Tensor],
+    states: list[TfLiteTensor],
     is_cifg: list[bool],
 ) -> None:
     cells, outputs = sizes

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from math import prod
 
-from tflm_sim.lite.graph_info import AllocationType, Tensor
+from tflm_sim.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 
 _LARGEST_CONSTANT = 8
 """The most values a product of constants may have to be computed when prepared (kMaxConstantOutputTensorSize)."""
@@ -25,7 +25,7 @@ _ACCUMULATORS: dict[int, int] = {
 }
 
 
-def reduce_simple(call: Call) -> None:
+def reduce_simple(call: PrepareCall) -> None:
     """REDUCE_MAX and REDUCE_MIN."""
     value, axis, output = _operands(call)
     first = call.reserve(4)
@@ -53,18 +53,18 @@ def reduce_simple(call: Call) -> None:
     call.resize(output, _reduced(call, value, axis))
 
 
-def _in_arena(call: Call, tensor: Tensor, shape: Shape) -> None:
+def _in_arena(call: PrepareCall, tensor: TfLiteTensor, shape: Shape) -> None:
     tensor.data = tensor.offset = None
     tensor.allocation_type = AllocationType.ARENA_RW
     call.resize(tensor, shape)
 
 
-def _operands(call: Call) -> tuple[Tensor, Tensor, Tensor]:
+def _operands(call: PrepareCall) -> tuple[TfLiteTensor, TfLiteTensor, TfLiteTensor]:
     call.counts(2)
     return call.input(0), call.input(1), call.output()
 
 
-def _reduced(call: Call, value: Tensor, axis: Tensor) -> Shape:
+def _reduced(call: PrepareCall, value: TfLiteTensor, axis: TfLiteTensor) -> Shape:
     axes = set()
     for place in values_of(axis) if value.rank else ():
         current = place + value.rank if place < 0 else place
@@ -75,20 +75,20 @@ def _reduced(call: Call, value: Tensor, axis: Tensor) -> Shape:
     return tuple(size for place, size in enumerate(value.shape) if place not in axes)
 
 
-def reduce_logical(call: Call) -> None:
+def reduce_logical(call: PrepareCall) -> None:
     """REDUCE_ANY and REDUCE_ALL."""
     call.counts(2)
     call.ensure_types("input->type", call.input(0).type, t.BOOL)
     reduce_simple(call)
 
 
-def mean_or_sum(call: Call) -> None:
+def mean_or_sum(call: PrepareCall) -> None:
     """MEAN and SUM: an accumulator of the output's size."""
     reduce_simple(call)
     _accumulator(call)
 
 
-def _accumulator(call: Call) -> None:
+def _accumulator(call: PrepareCall) -> None:
     tensor = call.subgraph.tensors[call.node.temporaries[2]]
     if not call.input(1).is_known:
         call.dynamic(tensor)
@@ -97,7 +97,7 @@ def _accumulator(call: Call) -> None:
     call.resize(tensor, (call.output().elements,))
 
 
-def reduce_product(call: Call) -> None:
+def reduce_product(call: PrepareCall) -> None:
     """REDUCE_PROD: of constants, a constant if it is small."""
     reduce_simple(call)
     value, axis, output = _operands(call)
@@ -113,7 +113,7 @@ def reduce_product(call: Call) -> None:
     call.store(output, output.shape, _products(value, axis, output.elements))
 
 
-def _products(value: Tensor, axis: Tensor, count: int) -> list[float]:
+def _products(value: TfLiteTensor, axis: TfLiteTensor, count: int) -> list[float]:
     axes = {place % value.rank for place in values_of(axis)} if value.rank else set()
     kept = [place for place in range(value.rank) if place not in axes]
     result: list[float] = [1] * count

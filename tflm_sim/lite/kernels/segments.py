@@ -9,15 +9,15 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import NO_TYPE, Tensor
+from tflm_sim.lite.graph_info import NO_TYPE, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.lite.tensor_bytes import element_size
 
 _INDICES = (t.INT32, t.INT64)
 
 
-def unique(call: Call) -> None:
+def unique(call: PrepareCall) -> None:
     """UNIQUE: only the running model knows how many."""
     call.counts(1, 2)
     value, output, places = call.input(0), call.output(0), call.output(1)
@@ -32,7 +32,7 @@ def unique(call: Call) -> None:
     call.resize(places, value.shape)
 
 
-def segment_sum(call: Call) -> None:
+def segment_sum(call: PrepareCall) -> None:
     """SEGMENT_SUM."""
     call.counts(2)
     data, segments, output = call.input(0), call.input(1), call.output()
@@ -52,7 +52,7 @@ def segment_sum(call: Call) -> None:
     call.resize(output, (numbers[-1] + 1 if numbers else 0, *data.shape[1:]))
 
 
-def unsorted_segment(call: Call) -> None:
+def unsorted_segment(call: PrepareCall) -> None:
     """UNSORTED_SEGMENT_SUM and its like."""
     call.counts(3)
     data, segments, count, output = call.input(0), call.input(1), call.input(2), call.output()
@@ -74,7 +74,7 @@ def unsorted_segment(call: Call) -> None:
     call.resize(output, (number, *data.shape[segments.rank :]))
 
 
-def sparse_to_dense(call: Call) -> None:
+def sparse_to_dense(call: PrepareCall) -> None:
     """SPARSE_TO_DENSE."""
     call.counts(4)
     indices, shape, values, default = (call.input(place) for place in range(4))
@@ -103,7 +103,7 @@ def sparse_to_dense(call: Call) -> None:
     call.resize(output, values_of(shape))
 
 
-def dynamic_update_slice(call: Call) -> None:
+def dynamic_update_slice(call: PrepareCall) -> None:
     """DYNAMIC_UPDATE_SLICE."""
     value, update, start, output = call.input(0), call.input(1), call.input(2), call.output()
     call.ensure(start.rank == 1, "NumDimensions(start_indices) == 1")
@@ -118,7 +118,7 @@ def dynamic_update_slice(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def dilate(call: Call) -> None:
+def dilate(call: PrepareCall) -> None:
     """DILATE."""
     call.ensure_equal("NumInputs(node)", call.input_count, 3, "DilationContext::kNumInputTensors")
     call.ensure_equal("NumOutputs(node)", call.output_count, 1, "DilationContext::kNumOutputTensors")
@@ -134,7 +134,7 @@ def dilate(call: Call) -> None:
     call.resize(output, [(size - 1) * factors[place] + 1 for place, size in enumerate(value.shape)])
 
 
-def stablehlo_gather(call: Call) -> None:
+def stablehlo_gather(call: PrepareCall) -> None:
     """STABLEHLO_GATHER: the output's rank is the file's."""
     call.counts(2, at=-1)
     value, starts = call.input(0), call.input(1)
@@ -152,7 +152,7 @@ def stablehlo_gather(call: Call) -> None:
     call.resize(output, shape)
 
 
-def _check_index_type(call: Call, indices: Tensor) -> None:
+def _check_index_type(call: PrepareCall, indices: TfLiteTensor) -> None:
     if indices.type not in _INDICES:
         raise call.failure(f"(Index Type: {t.type_name(indices.type)}) currently not supported.\n")
 
@@ -160,7 +160,7 @@ def _check_index_type(call: Call, indices: Tensor) -> None:
 _SCATTERED = ("STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM")
 
 
-def stablehlo_scatter(call: Call) -> None:
+def stablehlo_scatter(call: PrepareCall) -> None:
     """STABLEHLO_SCATTER."""
     call.counts(3)
     value, indices, updates = call.input(0), call.input(1), call.input(2)
@@ -187,7 +187,7 @@ def stablehlo_scatter(call: Call) -> None:
         raise call.failure(f"Only {names} operations are currently supported for stablehlo.scatter.")
 
 
-def stablehlo_pad(call: Call) -> None:
+def stablehlo_pad(call: PrepareCall) -> None:
     """STABLEHLO_PAD: where one dimension disappears, all do."""
     value, padding = call.input(0), call.input(1)
     call.ensure(value.type == padding.type, "input_tensor->type == padding_value_tensor->type")
@@ -213,7 +213,7 @@ _LARGEST_RANK = 8
 _WINDOWS = ("window_dimensions", "window_strides", "window_dilations")
 
 
-def _check_windows(call: Call, inputs: int, at: int) -> tuple[Tensor, Tensor]:
+def _check_windows(call: PrepareCall, inputs: int, at: int) -> tuple[TfLiteTensor, TfLiteTensor]:
     """Return input and output of a reduction over windows, which it checks; ``at`` is 0 for StableHLO's."""
     call.ensure_equal("NumInputs(node)", call.input_count, inputs, "kNumInputTensors", at=at)
     call.ensure_equal("NumOutputs(node)", call.output_count, 1, "kNumOutputTensors", at=at)
@@ -234,14 +234,14 @@ def _check_windows(call: Call, inputs: int, at: int) -> tuple[Tensor, Tensor]:
 _LARGEST_WINDOWED = 6
 
 
-def reduce_window(call: Call) -> None:
+def reduce_window(call: PrepareCall) -> None:
     """REDUCE_WINDOW."""
     value, output = _check_windows(call, 5, 1)
     rows = [values_of(call.input(place)) for place in (2, 3, 4)]
     call.resize(output, _windows(value.shape, *rows))
 
 
-def stablehlo_reduce_window(call: Call) -> None:
+def stablehlo_reduce_window(call: PrepareCall) -> None:
     """STABLEHLO_REDUCE_WINDOW dilates and pads first, each into a temporary."""
     value, output = _check_windows(call, 2, 0)
     rank = value.rank
@@ -270,7 +270,7 @@ def _windows(shape: Shape, sizes: Shape, strides: Shape, dilations: Shape) -> li
 _GATHERED = (t.BFLOAT16, t.FLOAT16, t.FLOAT32, t.UINT8, t.INT8, t.INT16, t.INT64, t.INT32, t.STRING, t.BOOL)
 
 
-def gather_nd(call: Call) -> None:
+def gather_nd(call: PrepareCall) -> None:
     """GATHER_ND."""
     call.counts(2)
     value, indices, output = call.input(0), call.input(1), call.output()
@@ -289,7 +289,7 @@ def gather_nd(call: Call) -> None:
     call.resize(output, (*indices.shape[:-1], *value.shape[depth:]))
 
 
-def scatter_nd(call: Call) -> None:
+def scatter_nd(call: PrepareCall) -> None:
     """SCATTER_ND."""
     call.counts(3)
     indices, updates, shape = call.input(0), call.input(1), call.input(2)

@@ -10,9 +10,9 @@ from itertools import product
 from math import prod
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, Tensor
+from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.lite.kernels.strides import StridedSlice
 from tflm_sim.model.types import TensorType
 
@@ -20,7 +20,7 @@ _INDICES = (t.INT32, t.INT64)
 _GATHERED = (t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT4, t.INT8, t.INT16, t.INT64, t.INT32, t.BOOL)
 
 
-def slice_of(call: Call) -> None:
+def slice_of(call: PrepareCall) -> None:
     """SLICE: an output whose shape the file knows keeps it."""
     call.counts(3)
     value, begin, size, output = call.input(0), call.input(1), call.input(2), call.output()
@@ -41,7 +41,7 @@ def slice_of(call: Call) -> None:
     call.resize(output, _sliced(call, value, begin, size))
 
 
-def _sliced(call: Call, value: Tensor, begin: Tensor, size: Tensor) -> list[int]:
+def _sliced(call: PrepareCall, value: TfLiteTensor, begin: TfLiteTensor, size: TfLiteTensor) -> list[int]:
     call.ensure_equal("NumElements(begin)", begin.elements, value.rank, "input_dims")
     call.ensure_equal("NumElements(size)", size.elements, value.rank, "input_dims")
     shape = []
@@ -56,18 +56,18 @@ def _sliced(call: Call, value: Tensor, begin: Tensor, size: Tensor) -> list[int]
     return shape
 
 
-def _check_slice(call: Call, shape: list[int], output: Tensor) -> None:
+def _check_slice(call: PrepareCall, shape: list[int], output: TfLiteTensor) -> None:
     left = "static_cast<int>(output_shape_vector.size())"
     call.ensure_equal(left, len(shape), output.rank, "NumDimensions(output)")
     for one, other in zip(shape, output.shape, strict=True):
         call.ensure_equal("output_shape_vector[idx]", one, other, "SizeOfDimension(output, idx)")
 
 
-def _has_unknown_dimension(tensor: Tensor) -> bool:
+def _has_unknown_dimension(tensor: TfLiteTensor) -> bool:
     return tensor.signature is not None and -1 in tensor.signature
 
 
-def strided_slice(call: Call) -> None:
+def strided_slice(call: PrepareCall) -> None:
     """STRIDED_SLICE: of constants, a constant."""
     call.counts(4)
     value, begin, end, strides = (call.input(place) for place in range(4))
@@ -97,7 +97,7 @@ def _is_short(value: int) -> bool:
     return -(2**15) <= value < 2**15
 
 
-def gather(call: Call) -> None:
+def gather(call: PrepareCall) -> None:
     """GATHER: of constants, a constant."""
     call.counts(2)
     value, positions, output = call.input(0), call.input(1), call.output()
@@ -128,7 +128,7 @@ def gather(call: Call) -> None:
     call.store(output, shape, _gathered(value, positions, axis, batch))
 
 
-def _check_positions(call: Call, positions: Tensor, size: int) -> None:
+def _check_positions(call: PrepareCall, positions: TfLiteTensor, size: int) -> None:
     """Refuse positions outside of the values, as the kernel does that copies them."""
     where = values_of(positions)
     fault = "gather index out of bounds"
@@ -142,7 +142,7 @@ def _check_positions(call: Call, positions: Tensor, size: int) -> None:
         raise call.failure(fault)
 
 
-def _gathered(value: Tensor, positions: Tensor, axis: int, batch: int) -> list[float]:
+def _gathered(value: TfLiteTensor, positions: TfLiteTensor, axis: int, batch: int) -> list[float]:
     values, indices = values_of(value), values_of(positions)
     shape = value.shape
     batches, outer = prod(shape[:batch]), prod(shape[batch:axis])
@@ -156,7 +156,7 @@ def _gathered(value: Tensor, positions: Tensor, axis: int, batch: int) -> list[f
     return result
 
 
-def concatenation(call: Call) -> None:
+def concatenation(call: PrepareCall) -> None:
     """CONCATENATION: of constants, a constant."""
     first = call.input(0)
     axis = call.option("axis")
@@ -205,7 +205,7 @@ def concatenation(call: Call) -> None:
     call.store(output, shape, _concatenated(values, axis))
 
 
-def _concatenated(values: list[Tensor], axis: int) -> list[float]:
+def _concatenated(values: list[TfLiteTensor], axis: int) -> list[float]:
     rows = [values_of(value) for value in values]
     widths = [prod(value.shape[axis:]) for value in values]
     result: list[float] = []
@@ -215,7 +215,7 @@ def _concatenated(values: list[Tensor], axis: int) -> list[float]:
     return result
 
 
-def pack(call: Call) -> None:
+def pack(call: PrepareCall) -> None:
     """PACK."""
     count = call.option("values_count")
     call.ensure_equal("NumInputs(node)", call.input_count, count, "data->values_count")
@@ -237,13 +237,13 @@ def pack(call: Call) -> None:
     call.resize(output, (*first.shape[:axis], count, *first.shape[axis:]))
 
 
-def _same_quantization(call: Call, value: Tensor, output: Tensor) -> None:
+def _same_quantization(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
     right = "output->params.zero_point"
     call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, right)
     call.ensure_scales("input->params.scale", value.scale, output.scale, "output->params.scale")
 
 
-def unpack(call: Call) -> None:
+def unpack(call: PrepareCall) -> None:
     """UNPACK."""
     count = call.option("num")
     call.ensure_equal("NumInputs(node)", call.input_count, 1)
@@ -265,7 +265,7 @@ def unpack(call: Call) -> None:
         call.resize(output, (*value.shape[:axis], *value.shape[axis + 1 :]))
 
 
-def split(call: Call) -> None:
+def split(call: PrepareCall) -> None:
     """SPLIT into equal parts."""
     call.ensure_equal("NumInputs(node)", call.input_count, 2)
     axis, value, count = call.input(0), call.input(1), call.option("num_splits")
@@ -282,7 +282,7 @@ def split(call: Call) -> None:
         call.resize(output, _replaced(value.shape, at, value.shape[at] // count))
 
 
-def split_v(call: Call) -> None:
+def split_v(call: PrepareCall) -> None:
     """SPLIT_V into parts of given sizes, one of which may be what is left."""
     call.ensure_equal("NumInputs(node)", call.input_count, 3)
     right = "op_context.params->num_splits"
@@ -311,7 +311,7 @@ def split_v(call: Call) -> None:
         call.resize(output, _replaced(value.shape, at, part))
 
 
-def _split_outputs(call: Call, value: Tensor) -> list[Tensor]:
+def _split_outputs(call: PrepareCall, value: TfLiteTensor) -> list[TfLiteTensor]:
     kinds = (t.FLOAT32, t.UINT8, t.INT8, t.INT16, t.INT32, t.INT64)
     call.ensure(value.type in kinds, "is_supported_type")
     outputs = [call.output(place) for place in range(call.output_count)]
@@ -320,7 +320,7 @@ def _split_outputs(call: Call, value: Tensor) -> list[Tensor]:
     return outputs
 
 
-def _split_axis(call: Call, axis: Tensor, value: Tensor) -> int:
+def _split_axis(call: PrepareCall, axis: TfLiteTensor, value: TfLiteTensor) -> int:
     at: int = values_of(axis, t.INT32)[0]
     at += value.rank if at < 0 else 0
     call.ensure(at >= 0, "axis_value >= 0")
@@ -332,7 +332,7 @@ def _replaced(shape: Shape, place: int, size: int) -> Shape:
     return (*shape[:place], size, *shape[place + 1 :])
 
 
-def arg_min_max(call: Call) -> None:
+def arg_min_max(call: PrepareCall) -> None:
     """ARG_MAX and ARG_MIN."""
     call.counts(2)
     value, axis, output = call.input(0), call.input(1), call.output()
@@ -357,7 +357,7 @@ def arg_min_max(call: Call) -> None:
     call.resize(output, value.shape[:at] + value.shape[at + 1 :])
 
 
-def top_k(call: Call) -> None:
+def top_k(call: PrepareCall) -> None:
     """TOPK_V2."""
     call.counts(2, 2)
     value, count, best, places = call.input(0), call.input(1), call.output(0), call.output(1)
@@ -374,7 +374,7 @@ def top_k(call: Call) -> None:
         call.resize(output, (*value.shape[:-1], max(wanted, 0)))
 
 
-def one_hot(call: Call) -> None:
+def one_hot(call: PrepareCall) -> None:
     """ONE_HOT."""
     call.counts(4)
     indices, depth, on, off = (call.input(place) for place in range(4))
@@ -396,7 +396,7 @@ def one_hot(call: Call) -> None:
     call.resize(output, (*indices.shape[:axis], size, *indices.shape[axis:]))
 
 
-def where(call: Call) -> None:
+def where(call: PrepareCall) -> None:
     """WHERE: of a constant condition, the number of its true elements is known."""
     call.counts(1)
     condition, output = call.input(0), call.output()
@@ -409,7 +409,7 @@ def where(call: Call) -> None:
     call.resize(output, (sum(value != 0 for value in values_of(condition)), condition.rank))
 
 
-def select(call: Call) -> None:
+def select(call: PrepareCall) -> None:
     """SELECT, whose condition may be one value a row, and SELECT_V2, which broadcasts."""
     call.counts(3)
     condition, x, y, output = call.input(0), call.input(1), call.input(2), call.output()

@@ -9,15 +9,15 @@ from __future__ import annotations
 from itertools import product
 from math import ceil, prod
 
-from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, Tensor
+from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import Call, Shape, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.lite.tensor_bytes import element_size
 
 _RESHAPE_UTILS = "./tflite/kernels/internal/reshape_utils.h"
 
 
-def reshape(call: Call) -> bool | None:
+def reshape(call: PrepareCall) -> bool | None:
     """RESHAPE: the shape is an input, or an option; that of a constant is a constant."""
     call.ensure(call.input_count in (1, 2), "NumInputs(node) == 1 || NumInputs(node) == 2")
     call.ensure_equal("NumOutputs(node)", call.output_count, 1)
@@ -39,14 +39,14 @@ def reshape(call: Call) -> bool | None:
     return True
 
 
-def _requested_shape(call: Call, shape: Tensor | None) -> list[int]:
+def _requested_shape(call: PrepareCall, shape: TfLiteTensor | None) -> list[int]:
     if call.input_count == 2 and shape is not None and shape.rank == 1 and shape.type == t.INT32:
         return list(values_of(shape))
     wanted = list(call.option("new_shape", ()))
     return [] if wanted == [0] else wanted  # an old converter wrote a scalar's shape so
 
 
-def _resolved(call: Call, value: Tensor, wanted: list[int]) -> list[int]:
+def _resolved(call: PrepareCall, value: TfLiteTensor, wanted: list[int]) -> list[int]:
     """Return a shape whose one -1 became what is left."""
     stretch = -1
     for place, size in enumerate(wanted):
@@ -68,7 +68,7 @@ def _resolved(call: Call, value: Tensor, wanted: list[int]) -> list[int]:
     return wanted
 
 
-def squeeze(call: Call) -> None:
+def squeeze(call: PrepareCall) -> None:
     """SQUEEZE: dimensions of size 1 disappear, all of them or those that the options name."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -83,7 +83,7 @@ def squeeze(call: Call) -> None:
     call.resize(output, [size for place, size in enumerate(value.shape) if place not in gone])
 
 
-def expand_dims(call: Call) -> None:
+def expand_dims(call: PrepareCall) -> None:
     """EXPAND_DIMS."""
     call.counts(2)
     value, axis, output = call.input(0), call.input(1), call.output()
@@ -105,7 +105,7 @@ def expand_dims(call: Call) -> None:
     call.resize(output, (*value.shape[:place], 1, *value.shape[place:]))
 
 
-def shape_of(call: Call) -> None:
+def shape_of(call: PrepareCall) -> None:
     """SHAPE: a constant as soon as the input's shape is known."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -116,7 +116,7 @@ def shape_of(call: Call) -> None:
     call.store(output, (value.rank,), value.shape)
 
 
-def rank_of(call: Call) -> None:
+def rank_of(call: PrepareCall) -> None:
     """RANK: a constant."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -124,7 +124,7 @@ def rank_of(call: Call) -> None:
     call.store(output, (), (value.rank,))
 
 
-def fill(call: Call) -> None:
+def fill(call: PrepareCall) -> None:
     """FILL."""
     call.counts(2)
     dims, value, output = call.input(0), call.input(1), call.output()
@@ -151,7 +151,7 @@ def as_int32(value: int) -> int:
     return (value + 2**31) % 2**32 - 2**31
 
 
-def range_of(call: Call) -> None:
+def range_of(call: PrepareCall) -> None:
     """RANGE: of constants, a constant."""
     call.counts(3)
     ends = [call.input(place) for place in range(3)]
@@ -176,7 +176,7 @@ def range_of(call: Call) -> None:
     call.store(output, (count,), [start + place * delta for place in range(count)])
 
 
-def tile(call: Call) -> None:
+def tile(call: PrepareCall) -> None:
     """TILE."""
     call.counts(2)
     value, output, multipliers = call.input(0), call.output(), call.input(1)
@@ -216,7 +216,7 @@ def _strides(shape: Shape) -> list[int]:
     return [prod(shape[place + 1 :]) for place in range(len(shape))]
 
 
-def transpose(call: Call) -> None:
+def transpose(call: PrepareCall) -> None:
     """TRANSPOSE."""
     call.counts(2)
     value, output = call.input(0), call.output()
@@ -234,7 +234,7 @@ def transpose(call: Call) -> None:
     call.resize(output, [value.shape[place] for place in order])
 
 
-def matrix_diag(call: Call) -> None:
+def matrix_diag(call: PrepareCall) -> None:
     """MATRIX_DIAG."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -243,7 +243,7 @@ def matrix_diag(call: Call) -> None:
     call.resize(output, (*value.shape, value.shape[-1]))
 
 
-def matrix_set_diag(call: Call) -> None:
+def matrix_set_diag(call: PrepareCall) -> None:
     """MATRIX_SET_DIAG."""
     call.counts(2)
     value, output = call.input(0), call.output()
@@ -252,7 +252,7 @@ def matrix_set_diag(call: Call) -> None:
     call.resize(output, value.shape)
 
 
-def broadcast_to(call: Call) -> None:
+def broadcast_to(call: PrepareCall) -> None:
     """BROADCAST_TO."""
     call.ensure(call.input_count == 2, "NumInputs(node) == 2")
     call.ensure_equal("NumOutputs(node)", call.output_count, 1)
@@ -272,7 +272,7 @@ def broadcast_to(call: Call) -> None:
     call.resize(output, wanted)
 
 
-def broadcast_args(call: Call) -> None:
+def broadcast_args(call: PrepareCall) -> None:
     """BROADCAST_ARGS: of constants, a constant."""
     call.ensure(call.input_count == 2, "NumInputs(node) == 2")
     call.ensure_equal("NumOutputs(node)", call.output_count, 1)
@@ -293,7 +293,7 @@ def broadcast_args(call: Call) -> None:
     call.store(output, (rank,), [other if one == 1 else one for one, other in pairs])
 
 
-def bitcast(call: Call) -> None:
+def bitcast(call: PrepareCall) -> None:
     """BITCAST: the last dimension grows or goes with the size of an element."""
     call.counts(1)
     value, output = call.input(0), call.output()
@@ -311,7 +311,7 @@ def bitcast(call: Call) -> None:
 """Bytes of an element, by type."""
 
 
-def rng_bit_generator(call: Call) -> None:
+def rng_bit_generator(call: PrepareCall) -> None:
     """STABLEHLO_RNG_BIT_GENERATOR."""
     call.counts(1, 2)
     state, key, output = call.input(0), call.output(0), call.output(1)

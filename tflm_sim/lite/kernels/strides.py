@@ -17,7 +17,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Axis:
+class _SlicedAxis:
     """One dimension of the input, new axes included.
 
     Attributes:
@@ -62,7 +62,7 @@ class StridedSlice:
     def _mask(self, name: str, place: int) -> bool:
         return bool(self._options.get(f"{name}_mask", 0) >> place & 1)
 
-    def _spread(self, count: int) -> list[_Axis]:
+    def _spread(self, count: int) -> list[_SlicedAxis]:
         """Return the axes of the input, ``count`` of which the masks and values speak of."""
         added = sum(self._mask("new_axis", place) and not self._mask("ellipsis", place) for place in range(count))
         rank, place = len(self._shape) + added, 0
@@ -76,22 +76,22 @@ class StridedSlice:
                 if self._mask("new_axis", place - widened):
                     new_axes.add(place)
                 place += 1
-        axes, skipped, behind = list[_Axis](), 0, 0
+        axes, skipped, behind = list[_SlicedAxis](), 0, 0
         for place in range(rank):
             if place in new_axes and place not in in_ellipsis:
-                axes.append(_Axis(1, 0, 1, 1))
+                axes.append(_SlicedAxis(1, 0, 1, 1))
                 behind += 1
                 continue
             size = self._shape[place - behind]
             if place in in_ellipsis:
                 skipped = max(0, place - ellipsis_start)
             if place in in_ellipsis or place >= count + widened:
-                axes.append(_Axis(size, 0, size, 1))
+                axes.append(_SlicedAxis(size, 0, size, 1))
             else:
                 axes.append(self._axis(place - skipped, size))
         return axes
 
-    def _axis(self, place: int, size: int) -> _Axis:
+    def _axis(self, place: int, size: int) -> _SlicedAxis:
         """Return a dimension of ``size`` elements from the masks and values at ``place``."""
         stride = self._given[place]
         low, high = (0, size) if stride > 0 else (-1, size - 1)
@@ -101,12 +101,12 @@ class StridedSlice:
         if self._mask("begin", place):
             start = 0 if stride > 0 else size - 1
         if self._mask("shrink_axis", place):
-            return _Axis(size, start, start + (start < size), stride, shrinks=True)
+            return _SlicedAxis(size, start, start + (start < size), stride, shrinks=True)
         stop = self._end[place] + (start if is_offset else 0)
         stop = min(max(stop + (size if stop < 0 else 0), low), high)
         if self._mask("end", place):
             stop = size if stride > 0 else -1
-        return _Axis(size, start, stop, stride)
+        return _SlicedAxis(size, start, stop, stride)
 
     @property
     def output_shape(self) -> Shape:

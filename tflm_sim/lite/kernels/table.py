@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tflm_sim.lite.graph_info import Node, Runtime
+from tflm_sim.lite.graph_info import TfLiteContext, TfLiteNode
 from tflm_sim.lite.kernels import (
     arithmetic,
     control_flow,
@@ -25,7 +25,7 @@ from tflm_sim.lite.kernels import (
     selection,
     shaping,
 )
-from tflm_sim.lite.kernels.call import Call, Prepare
+from tflm_sim.lite.kernels.call import Prepare, PrepareCall
 from tflm_sim.values import dataclass
 
 
@@ -43,11 +43,11 @@ class Preparation:
     source: str
     init_tensors: int | Callable[[Mapping[str, Any]], int] = 0
 
-    def bound(self, kernels: str) -> Callable[[Runtime, Node], bool | None]:
+    def bound(self, kernels: str) -> Callable[[TfLiteContext, TfLiteNode], bool | None]:
         """Return what a registration calls for a set of kernels."""
 
-        def prepare(subgraph: Runtime, node: Node) -> bool | None:
-            call = Call(subgraph, node, self.source, kernels)
+        def prepare(subgraph: TfLiteContext, node: TfLiteNode) -> bool | None:
+            call = PrepareCall(subgraph, node, self.source, kernels)
             try:
                 return self.prepare(call)
             except ZeroDivisionError as fault:
@@ -57,7 +57,7 @@ class Preparation:
 
         return prepare
 
-    def init(self, subgraph: Runtime, options: Any) -> dict[str, int] | None:
+    def init(self, subgraph: TfLiteContext, options: Any) -> dict[str, int] | None:
         """Return the data of a new node, for which Init may add tensors."""
         count = self.init_tensors(options or {}) if callable(self.init_tensors) else self.init_tensors
         return {"temporaries": subgraph.add_tensors(count)} if count else None
