@@ -19,7 +19,7 @@ from golden import CONFIGURATIONS, SAMPLE, SHARED, Golden, differences
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import load
-from tflm_sim.model.types import Buffer, Model, Subgraph
+from tflm_sim.model.types import ConstantData, Model, Subgraph
 
 # Small ones that exercise many rules: scratch, LSTM, control flow with variables, an offline plan, a refusal.
 NAMES = (
@@ -52,7 +52,7 @@ def skeleton(model: Model) -> Model:
     )
 
 
-def _blank(buffer: Buffer) -> Buffer:
+def _blank(buffer: ConstantData) -> ConstantData:
     data = buffer.data
     return buffer if data is None or len(data) <= LARGEST_KEPT else replace(buffer, data=memoryview(bytes(len(data))))
 

@@ -8,7 +8,7 @@ from math import prod
 
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
-from tflm_sim.model.types import Buffer, Model, Operator, Quantization, Tensor, TensorType
+from tflm_sim.model.types import ConstantData, Model, Operator, Quantization, Tensor, TensorType
 
 TYPES = tuple(TensorType[name] for name in ["FLOAT32", "INT8", "INT32", "INT64", "BOOL", "UINT8", "INT16", "FLOAT16"])
 WIDTHS = {
@@ -71,7 +71,7 @@ def _changed(rng: random.Random, kind: str, tensor: Tensor, model: Model) -> tup
         return tensor, model
     values = [rng.choice(NUMBERS) if kind == "values" else 0 for _ in range(count)]
     width = WIDTHS.get(tensor.type, 8)
-    data = Buffer(memoryview(b"".join(value.to_bytes(width, "little", signed=True) for value in values)))
+    data = ConstantData(memoryview(b"".join(value.to_bytes(width, "little", signed=True) for value in values)))
     return replace(tensor, buffer=len(model.buffers)), replace(model, buffers=(*model.buffers, data))
 
 
@@ -136,7 +136,7 @@ def with_type(data: bytes, kind: int) -> bytes:
         if tensor.type == graph.tensors[first].type:
             tensor = replace(tensor, type=int(kind))
             if buffers[tensor.buffer].data is not None:
-                buffers.append(Buffer(memoryview(bytes(16 * max(1, prod(tensor.shape or ()))))))
+                buffers.append(ConstantData(memoryview(bytes(16 * max(1, prod(tensor.shape or ()))))))
                 tensor = replace(tensor, buffer=len(buffers) - 1)
         tensors.append(tensor)
     graph = replace(graph, tensors=tuple(tensors))

@@ -10,7 +10,7 @@ import pytest
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.schema import BUILTIN_OPERATORS, BUILTIN_OPTIONS, BUILTIN_OPTIONS_2, ENUMS, option_fields
-from tflm_sim.model.types import Buffer, Model, Operator, Quantization, Subgraph, Tensor
+from tflm_sim.model.types import ConstantData, Model, Operator, Quantization, Subgraph, Tensor
 from tflm_sim.samples import SAMPLES, sample_path
 
 flatbuffers = pytest.importorskip("flatbuffers")
@@ -139,7 +139,7 @@ def check_options(operator: Operator, other: Any) -> None:
             assert mine == expected or (isinstance(mine, float) and isnan(mine) and isnan(expected))
 
 
-def check_buffer(buffer: Buffer, other: Any) -> None:
+def check_buffer(buffer: ConstantData, other: Any) -> None:
     if other.DataIsNone():
         assert buffer.data is None
     else:

@@ -9,7 +9,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.schema import BUILTIN_OPTIONS, BUILTIN_OPTIONS_2, OptionField, option_fields
 from tflm_sim.model.types import (
-    Buffer,
+    ConstantData,
     Metadata,
     Model,
     Operator,
@@ -117,7 +117,9 @@ models = st.builds(
     version=uint32,
     operator_codes=st.lists(operator_codes(), max_size=4).map(tuple),
     subgraphs=st.lists(subgraphs(), max_size=3).map(tuple),
-    buffers=st.lists(st.builds(Buffer, st.none() | byte_strings, st.none() | byte_strings), max_size=5).map(tuple),
+    buffers=st.lists(st.builds(ConstantData, st.none() | byte_strings, st.none() | byte_strings), max_size=5).map(
+        tuple
+    ),
     metadata=st.lists(st.builds(Metadata, st.none() | names, uint32), max_size=3).map(tuple),
     signatures=st.lists(st.builds(Signature, names, pairs, pairs, uint32), max_size=2).map(tuple),
     description=names,

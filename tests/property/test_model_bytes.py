@@ -13,7 +13,7 @@ from tflm_sim.model.flatbuf_writer import InTail, TableNode, TableVector, number
 from tflm_sim.model.flexbuf import FlexValue, read_root, read_slots
 from tflm_sim.model.load import left_to_python, native_reader, parse, parse_flatbuffer
 from tflm_sim.model.rewrite import with_metadata
-from tflm_sim.model.types import Buffer, Metadata, Model
+from tflm_sim.model.types import ConstantData, Metadata, Model
 from tflm_sim.samples import SAMPLES, sample_path
 
 SEEDS = [sample_path(name).read_bytes() for name in ("sine", "streaming")]
@@ -119,7 +119,7 @@ def test_a_bomb_of_shared_vectors_is_refused() -> None:
 @settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_compression_metadata(data: bytes) -> None:
-    model = Model(3, (), (), (Buffer(None), Buffer(memoryview(data))), (Metadata(METADATA_NAME, 1),))
+    model = Model(3, (), (), (ConstantData(None), ConstantData(memoryview(data))), (Metadata(METADATA_NAME, 1),))
     metadata, log = find_compression(model)
     assert (metadata is None) == (len(log) == 1)
 

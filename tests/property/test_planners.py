@@ -88,7 +88,7 @@ def test_the_c_best_fit_equals_the_python_one_whatever_is_empty(problem):
 def test_the_c_hill_climb_equals_the_python_hill_climb(problem, data):
     fixed = st.integers(0, 200)
     problem = [replace(b, offset=data.draw(fixed)) if data.draw(st.integers(0, 9)) == 0 else b for b in problem]
-    in_c, in_python = native.HillClimb(native.rows(problem), count_neighbours(problem)), HillClimb(problem)
+    in_c, in_python = native.NativeHillClimb(native.rows(problem), count_neighbours(problem)), HillClimb(problem)
     for iterations in (1, 7, 100):
         in_c.run(iterations)
         in_python.run(iterations)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
-from tflm_sim.arena.needs import PERIOD, Needs, Step, Told
+from tflm_sim.arena.needs import PERIOD, Advance, Needs, Told
 from tflm_sim.arena.stages import Stage
 from tflm_sim.units import align_up
 
@@ -63,11 +63,11 @@ class MeasuringArena(SingleArenaBufferAllocator):
         """Where temps begin and the tail stands, modulo 16."""
         return (self.address + self.temp) % PERIOD, (self.address + self.tail) % PERIOD
 
-    def step_taken(self) -> Step:
+    def step_taken(self) -> Advance:
         """Return all that happened in an arena that was made by :meth:`standing`."""
         return self.needs.as_step()
 
-    def take_step(self, step: Step) -> bool:
+    def take_step(self, step: Advance) -> bool:
         """Do what was done in an arena that stood alike, temps given back; False where it has to be done bit by bit."""
         needs, head = self.needs, self.head
         if head != self.temp or self._temp_count or self._checksum or not needs.is_settled:

@@ -65,7 +65,7 @@ Told = tuple[Callable[..., OpEvent | Phase], tuple[object, ...]]
 """A phase or operator as its kind of event and the facts, from which the event is made only where somebody reads it."""
 
 
-class _Row(NamedTuple):
+class _Noted(NamedTuple):
     """A constraint as it is noted; ``need`` is its floor and the tail of that moment."""
 
     need: int
@@ -79,7 +79,7 @@ class _Row(NamedTuple):
     place: Told
 
 
-class Step(NamedTuple):
+class Advance(NamedTuple):
     """What a run of allocations does, counted from where head and tail stand before it.
 
     Attributes:
@@ -92,7 +92,7 @@ class Step(NamedTuple):
     tail: int
     persist_count: int
     non_persistent: int
-    late: _Row | None
+    late: _Noted | None
 
 
 class Needs:
@@ -126,8 +126,8 @@ class Needs:
         self.late_need = -1
         self._persist_count = 0
         self._prefix: list[tuple[int, int, int]] = []  # size, alignment, tail_used: up to the first aligned to 16
-        self._early: list[_Row] = []
-        self._late: _Row | None = None
+        self._early: list[_Noted] = []
+        self._late: _Noted | None = None
 
     def persist(self, floor: int, size: int, alignment: int, tail_used: int, label: str, place: Told) -> None:
         """Note a persistent allocation, which leaves ``floor`` bytes in use below the tail."""
@@ -154,24 +154,24 @@ class Needs:
         need = floor + self.tail_used
         if self.is_settled and need <= self.late_need:
             return
-        row = _Row(need, self._persist_count, floor, self.tail_used, kind, size, alignment, label, place)
+        row = _Noted(need, self._persist_count, floor, self.tail_used, kind, size, alignment, label, place)
         if self.is_settled:
             self._late, self.late_need = row, need
         else:
             self._early.append(row)
 
-    def as_step(self) -> Step:
+    def as_step(self) -> Advance:
         """Return all that was noted, since the tail is settled, as one step."""
-        return Step(self.tail_used, self._persist_count, self.non_persistent, self._late)
+        return Advance(self.tail_used, self._persist_count, self.non_persistent, self._late)
 
-    def take_step(self, step: Step, head: int, place: Told) -> None:
+    def take_step(self, step: Advance, head: int, place: Told) -> None:
         """Note a step above ``head`` bytes, after which temps are given back."""
         late = step.late
         if late is not None and (need := head + self.tail_used + late.need) > self.late_need:
             self.late_need = need
             count, tail_used = self._persist_count + late.persist_count, self.tail_used + late.tail_used
             what = late.kind, late.size, late.alignment, late.label
-            self._late = _Row(need, count, head + late.floor, tail_used, *what, place)
+            self._late = _Noted(need, count, head + late.floor, tail_used, *what, place)
         self.non_persistent = max(self.non_persistent, head + step.non_persistent if step.non_persistent else 0)
         self.tail_used += step.tail
         self._persist_count += step.persist_count
@@ -200,7 +200,7 @@ class Needs:
         size, tail, binding = smallest = min(candidates.values(), key=lambda candidate: candidate[0])
         return size, candidates.get(address % PERIOD, smallest)[0], tail, _constraint(binding)
 
-    def _early_needs(self) -> list[tuple[int, _Row | None, int]]:
+    def _early_needs(self) -> list[tuple[int, _Noted | None, int]]:
         """Return, by remainder, what binds before the tail is settled: the need, its row, and the tail bytes then.
 
         Remainders behave alike up to the largest alignment of those allocations.
@@ -220,7 +220,7 @@ class Needs:
             found.append((most, binding, used[-1]))
         return found
 
-    def _solve(self, remainder: int, most: int, binding: _Row | None, used: int) -> tuple[int, int, _Row]:
+    def _solve(self, remainder: int, most: int, binding: _Noted | None, used: int) -> tuple[int, int, _Noted]:
         """Return the smallest size of any remainder, the tail bytes in the end, and what binds."""
         shift = 0
         if self._prefix:
@@ -234,7 +234,7 @@ class Needs:
         return most, self.tail_used + shift, binding
 
 
-def _constraint(row: _Row) -> Constraint:
+def _constraint(row: _Noted) -> Constraint:
     kind, facts = row.place
     return Constraint(
         row.floor,

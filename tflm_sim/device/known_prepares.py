@@ -22,7 +22,7 @@ from typing import Any
 
 from tflm_sim.arena.arena import ArenaAllocator, Temps
 from tflm_sim.arena.measuring_arena import ROOM, MeasuringArena
-from tflm_sim.arena.needs import PERIOD, Step
+from tflm_sim.arena.needs import PERIOD, Advance
 from tflm_sim.device.micro_allocator import MAX_SCRATCH_BUFFERS_PER_OP
 from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.errors import SimulatedFailure
@@ -78,7 +78,7 @@ class Known(NamedTuple):
     checks: tuple[Check, ...]
     requests: tuple[tuple[Any, ...], ...]
     scratch: tuple[int, ...]
-    steps: dict[tuple[int, int], Step | None]
+    steps: dict[tuple[int, int], Advance | None]
 
 
 class KnownPrepares:
@@ -391,7 +391,7 @@ def _until_needed(wanted: Sequence[tuple[int, bool]], given: Any) -> list[Kernel
     return answers
 
 
-def _replay(known: Known, stand: tuple[int, int]) -> Step | None:
+def _replay(known: Known, stand: tuple[int, int]) -> Advance | None:
     """Return what the requests do to an arena whose head and tail stand so modulo 16; None where temps are left."""
     arena = MeasuringArena.standing(*stand)
     taken: list[int] = []

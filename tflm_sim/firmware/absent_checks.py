@@ -33,7 +33,7 @@ class AbsentCheck(NamedTuple):
     end: int
 
 
-class _Row(NamedTuple):
+class _CheckRow(NamedTuple):
     file: str
     key: str
     length: int
@@ -42,10 +42,10 @@ class _Row(NamedTuple):
 
 
 @cache
-def _table() -> tuple[_Row, ...]:
+def _table() -> tuple[_CheckRow, ...]:
     lines = gzip.decompress(TABLE.read_bytes()).decode().splitlines()
     fields = (line.split() for line in lines)
-    return tuple(_Row(file, key, int(length), int(first), int(end)) for file, key, length, first, end in fields)
+    return tuple(_CheckRow(file, key, int(length), int(first), int(end)) for file, key, length, first, end in fields)
 
 
 def find_absent_checks(pieces: Iterable[bytes], files: frozenset[str]) -> tuple[AbsentCheck, ...]:

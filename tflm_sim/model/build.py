@@ -20,7 +20,7 @@ from tflm_sim.model.build_values import Data, affine_quantization, complete_opti
 from tflm_sim.model.encode import encode
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, options_of_operator
 from tflm_sim.model.types import (
-    Buffer,
+    ConstantData,
     Metadata,
     Model,
     Operator,
@@ -181,7 +181,7 @@ class ModelBuilder:
         self._description = description
         self._version = version
         self._codes: dict[OperatorCode, int] = {}
-        self._buffers: list[Buffer] = [Buffer(None)]
+        self._buffers: list[ConstantData] = [ConstantData(None)]
         self._metadata: list[Metadata] = []
         self._signatures: list[Signature] = []
         self._subgraphs: list[SubgraphBuilder] = []
@@ -197,7 +197,7 @@ class ModelBuilder:
 
     def buffer(self, data: Data | None, type: int = TensorType.UINT8) -> int:
         """Add constant data and return its index; None adds a buffer without data."""
-        self._buffers.append(Buffer(None if data is None else memoryview(encode_data(data, type))))
+        self._buffers.append(ConstantData(None if data is None else memoryview(encode_data(data, type))))
         return len(self._buffers) - 1
 
     def operator_code(self, code: OperatorCode) -> int:

@@ -18,7 +18,7 @@ from tflm_sim.errors import ModelError
 from tflm_sim.model.build_values import complete_options
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, options_of_operator
 from tflm_sim.model.types import (
-    Buffer,
+    ConstantData,
     Metadata,
     Model,
     Operator,
@@ -39,7 +39,7 @@ SUBGRAPH_OPTIONS = (
     "cond_subgraph_index",
     "body_subgraph_index",
 )
-_NO_DATA = Buffer(None)
+_NO_DATA = ConstantData(None)
 
 
 def refuse_unwritable(model: Model) -> None:
@@ -94,7 +94,7 @@ class Draft:
         self.inputs: tuple[int, ...] = main.inputs or ()
         self.outputs: tuple[int, ...] = main.outputs or ()
         self.metadata: list[Metadata] = list(model.metadata)
-        self._buffers: list[Buffer] = list(model.buffers)
+        self._buffers: list[ConstantData] = list(model.buffers)
         self._codes: list[OperatorCode] = list(model.operator_codes)
 
     def name(self, operator: Operator) -> str:
@@ -130,7 +130,7 @@ class Draft:
         """Add a tensor, with constant data of its own if any, and return its index."""
         buffer = 0
         if data is not None:
-            self._buffers.append(Buffer(memoryview(data)))
+            self._buffers.append(ConstantData(memoryview(data)))
             buffer = len(self._buffers) - 1
         self.tensors.append(
             Tensor(name, tuple(shape), type, buffer, is_variable=is_variable, quantization=quantization)
@@ -172,7 +172,7 @@ class Draft:
         """Replace a metadata entry; None removes it."""
         self.metadata = [entry for entry in self.metadata if entry.name != name]
         if payload is not None:
-            self._buffers.append(Buffer(memoryview(payload)))
+            self._buffers.append(ConstantData(memoryview(payload)))
             self.metadata.append(Metadata(name, len(self._buffers) - 1))
 
     def consumers(self) -> dict[int, list[int]]:
@@ -286,7 +286,7 @@ def _with_subgraphs(operator: Operator, kept: Mapping[int, int]) -> Operator:
 
 def _without_unnamed(model: Model) -> Model:
     """Return the model without buffers and operator codes that nothing names; equal buffers become one."""
-    buffers: list[Buffer] = [_NO_DATA]
+    buffers: list[ConstantData] = [_NO_DATA]
     numbers: dict[int, int] = {0: 0}
     by_content: dict[bytes, int] = {}
 

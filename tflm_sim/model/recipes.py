@@ -31,7 +31,16 @@ from tflm_sim.model.schema import (
     TensorSlot,
     option_fields,
 )
-from tflm_sim.model.types import Buffer, Metadata, Operator, OperatorCode, Quantization, Signature, Subgraph, Tensor
+from tflm_sim.model.types import (
+    ConstantData,
+    Metadata,
+    Operator,
+    OperatorCode,
+    Quantization,
+    Signature,
+    Subgraph,
+    Tensor,
+)
 from tflm_sim.values import NamedTuple
 
 DATA_ALIGNMENT = 16
@@ -191,7 +200,7 @@ _OPERATOR_CODE = Recipe(
 )
 BUFFER = Recipe(
     "buffer",
-    Buffer,
+    ConstantData,
     (
         Field("data", BufferSlot.DATA, Kind.VIEW, DATA_ALIGNMENT),
         Field("external", BufferSlot.OFFSET, Kind.OUTSIDE, BufferSlot.SIZE),

@@ -16,7 +16,7 @@ from tflm_sim.model.flatbuf_writer import InTail, TableNode, TableVector, serial
 from tflm_sim.model.load import parse
 from tflm_sim.model.recipes import BUFFER, METADATA
 from tflm_sim.model.schema import FILE_IDENTIFIER, ModelSlot, OperatorSlot
-from tflm_sim.model.types import Buffer, Metadata, Model
+from tflm_sim.model.types import ConstantData, Metadata, Model
 
 _U32, _U64 = SCALARS["uint"], SCALARS["ulong"]
 
@@ -85,7 +85,7 @@ def _root_with_payload(root: Table, buffer: int, name: str, payload: bytes, foun
     entry = table_node(METADATA, Metadata(name, buffer), bytearray())
     entries = [*entries, entry] if found is None else [*entries[:found], entry, *entries[found + 1 :]]
     node.child(ModelSlot.METADATA, TableVector(entries))
-    data = table_node(BUFFER, Buffer(memoryview(payload)), bytearray())
+    data = table_node(BUFFER, ConstantData(memoryview(payload)), bytearray())
     node.child(ModelSlot.BUFFERS, TableVector([*_old_tables(root, ModelSlot.BUFFERS), data]))
     return node
 

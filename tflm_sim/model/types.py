@@ -1,7 +1,7 @@
 """What a .tflite file says, as plain frozen values. Nothing here knows a target, an arena or a kernel.
 
 A value that the file leaves out is None where TFLM can tell the difference (``shape``, ``inputs``, ``data``), because
-upstream branches on it. Weights are never copied: ``Buffer.data`` is a memoryview into the file.
+upstream branches on it. Weights are never copied: ``ConstantData.data`` is a memoryview into the file.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class Subgraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer:
+class ConstantData:
     """Constant data.
 
     Attributes:
@@ -282,7 +282,7 @@ class Model:
     version: int
     operator_codes: tuple[OperatorCode, ...]
     subgraphs: tuple[Subgraph, ...]
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[ConstantData, ...]
     metadata: tuple[Metadata, ...] = ()
     signatures: tuple[Signature, ...] = ()
     description: str = ""

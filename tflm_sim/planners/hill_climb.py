@@ -40,7 +40,7 @@ GIVE_UP_AFTER = 500
 RUN_LENGTH = 50
 
 
-class Search(Protocol):
+class SwapSearch(Protocol):
     """A search that can be run in pieces; ``best_offsets`` is a plan at any time."""
 
     @property
@@ -68,7 +68,7 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
     return finish(_start(buffers), buffers, time_limit=time_limit, run_length=RUN_LENGTH)
 
 
-def finish(search: Search, buffers: Sequence[Buffer], *, time_limit: float | None, run_length: int) -> Plan:
+def finish(search: SwapSearch, buffers: Sequence[Buffer], *, time_limit: float | None, run_length: int) -> Plan:
     """Run ``search`` to its end, the time limit (seconds) or a KeyboardInterrupt and return its best plan.
 
     The clock is looked at every ``run_length`` swaps.
@@ -82,15 +82,15 @@ def finish(search: Search, buffers: Sequence[Buffer], *, time_limit: float | Non
     return plan_of(buffers, search.best_offsets)
 
 
-def _start(buffers: Sequence[Buffer]) -> Search:
+def _start(buffers: Sequence[Buffer]) -> SwapSearch:
     """Return the search in C, or in Python where C was not built or a value does not fit its 32 bits."""
     count = count_neighbours(buffers)
-    if count > native.HillClimb.MOST_NEIGHBOURS:
-        most = native.HillClimb.MOST_NEIGHBOURS
+    if count > native.NativeHillClimb.MOST_NEIGHBOURS:
+        most = native.NativeHillClimb.MOST_NEIGHBOURS
         raise PlanningError(f"hill_climb lists who is alive with whom: {count:,} times here, and at most {most:,}")
     if native.available():
         with suppress(PlanningError):
-            return native.HillClimb(native.rows(buffers), count)
+            return native.NativeHillClimb(native.rows(buffers), count)
     return HillClimb(buffers)
 
 

@@ -40,7 +40,7 @@ _WITH_CONSTANT = frozenset({"ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU"})
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """An operator of a chain.
 
     Attributes:
@@ -56,7 +56,7 @@ class Link:
     scale: int
 
 
-def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iterator[tuple[int, tuple[Link, ...]]]:
+def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iterator[tuple[int, tuple[ChainLink, ...]]]:
     """Yield (last operator, links) of each chain that begins with operator ``first``, shortest first."""
     head = _head(draft, draft.operators[first])
     if head is None:
@@ -73,7 +73,7 @@ def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iter
         yield last, tuple(links)
 
 
-def _head(draft: Draft, operator: Operator) -> Link | None:
+def _head(draft: Draft, operator: Operator) -> ChainLink | None:
     """Return the first link: a convolution whose output channels each read all of the input."""
     name, inputs, output = draft.name(operator), operator.inputs or (), single_output(operator)
     if name not in ("CONV_2D", "DEPTHWISE_CONV_2D") or output is None or not _is_image(draft, output):
@@ -84,10 +84,10 @@ def _head(draft: Draft, operator: Operator) -> Link | None:
         return None  # a grouped convolution
     axes = {1: 0 if name == "CONV_2D" else 3, 2: 0}
     axes = {place: axis for place, axis in axes.items() if place < len(inputs) and inputs[place] >= 0}
-    return Link(operator, name, axes, 1) if _is_whole(draft, operator, axes, shape(draft, output)[3]) else None
+    return ChainLink(operator, name, axes, 1) if _is_whole(draft, operator, axes, shape(draft, output)[3]) else None
 
 
-def _channelwise(draft: Draft, operator: Operator, carried: int, scale: int) -> Link | None:
+def _channelwise(draft: Draft, operator: Operator, carried: int, scale: int) -> ChainLink | None:
     """Return the link of an operator that keeps channels apart, or None."""
     name, inputs, output = draft.name(operator), operator.inputs or (), single_output(operator)
     if output is None or not inputs or draft.tensors[output].is_variable or not _is_image(draft, carried):
@@ -98,7 +98,7 @@ def _channelwise(draft: Draft, operator: Operator, carried: int, scale: int) -> 
         reduced = integers(draft, inputs[1])
         if reduced is None or sorted(axis % 4 for axis in reduced) != [1, 2]:
             return None
-        return Link(operator, name, axes, scale) if inputs[0] == carried else None
+        return ChainLink(operator, name, axes, scale) if inputs[0] == carried else None
     if not _is_image(draft, output):
         return None
     if name == "DEPTHWISE_CONV_2D":
@@ -122,7 +122,7 @@ def _channelwise(draft: Draft, operator: Operator, carried: int, scale: int) -> 
             return None
     elif name not in POOLS | UNARY | _RESIZES or inputs[0] != carried:
         return None
-    return Link(operator, name, axes, scale) if _is_whole(draft, operator, axes, shape(draft, output)[3]) else None
+    return ChainLink(operator, name, axes, scale) if _is_whole(draft, operator, axes, shape(draft, output)[3]) else None
 
 
 def is_channelwise(draft: Draft, operator: Operator) -> bool:
@@ -145,7 +145,9 @@ def _is_whole(draft: Draft, operator: Operator, axes: Mapping[int, int], channel
     return True
 
 
-def channel_splits(draft: Draft, facts: Profile, first: int, last: int, links: tuple[Link, ...]) -> Iterator[Split]:
+def channel_splits(
+    draft: Draft, facts: Profile, first: int, last: int, links: tuple[ChainLink, ...]
+) -> Iterator[Split]:
     """Yield the ways to run a chain in groups, with their estimates."""
     source = (links[0].operator.inputs or ())[0]
     result = (links[-1].operator.outputs or ())[0]
@@ -163,7 +165,9 @@ def channel_splits(draft: Draft, facts: Profile, first: int, last: int, links: t
         yield replace(split, peak=peak, tail=tail)
 
 
-def _estimates(draft: Draft, facts: Profile, split: Split, links: tuple[Link, ...], channels: int) -> tuple[int, int]:
+def _estimates(
+    draft: Draft, facts: Profile, split: Split, links: tuple[ChainLink, ...], channels: int
+) -> tuple[int, int]:
     """Return the most bytes alive in the groups, and the persistent bytes that they add."""
     steps: list[Footprint] = []
     pieces: list[int] = []
@@ -187,7 +191,7 @@ def _estimates(draft: Draft, facts: Profile, split: Split, links: tuple[Link, ..
     return peak_with_concatenation(facts, split, steps, pieces), tail
 
 
-def apply_channels(draft: Draft, split: Split, links: tuple[Link, ...]) -> list[SplitWitness]:
+def apply_channels(draft: Draft, split: Split, links: tuple[ChainLink, ...]) -> list[SplitWitness]:
     """Replace a chain by its groups and return what each group computes."""
     operators: list[Operator] = []
     pieces: list[int] = []
@@ -210,7 +214,7 @@ def apply_channels(draft: Draft, split: Split, links: tuple[Link, ...]) -> list[
     return witnesses
 
 
-def _share(draft: Draft, link: Link, carried: int, output: int, channels: tuple[int, int]) -> Operator:
+def _share(draft: Draft, link: ChainLink, carried: int, output: int, channels: tuple[int, int]) -> Operator:
     """Return the operator of one group: its share of the constants, the rest as it was."""
     start, end = channels
     inputs = list(link.operator.inputs or ())

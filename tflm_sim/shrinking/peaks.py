@@ -56,7 +56,7 @@ def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
     is_high = [alive > lowest for alive in facts.live]
     found: list[Split] = []
 
-    def worth(segment: rows.Segment | Split) -> int:
+    def worth(segment: rows.OperatorSegment | Split) -> int:
         return max(facts.head, *facts.live[segment.first : segment.last + 1])
 
     for axis in (AXES[ROWS], AXES[COLUMNS]):

@@ -58,7 +58,7 @@ CLIMBS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SharingLink:
     """Two tensors of one operator that could share bytes: ``child`` begins ``offset`` bytes behind ``parent``."""
 
     operator: int
@@ -87,7 +87,7 @@ class Layout:
     _hashes: Sequence[Hashes | None] = ()
     _agree: dict[tuple[int, int, int], bool] = field(default_factory=dict)
 
-    def groups(self, links: Sequence[Link]) -> list[dict[int, int]]:
+    def groups(self, links: Sequence[SharingLink]) -> list[dict[int, int]]:
         """Return groups of tensors that share bytes, each as offset by tensor; unlawful links are left out."""
         group_of = {tensor: {tensor: 0} for tensor in self.alive}
         for link in links:
@@ -105,7 +105,7 @@ class Layout:
         unique: dict[int, dict[int, int]] = {id(group): group for group in group_of.values()}
         return list(unique.values())
 
-    def _lawful(self, link: Link, one: dict[int, int], other: dict[int, int], shift: int) -> bool:
+    def _lawful(self, link: SharingLink, one: dict[int, int], other: dict[int, int], shift: int) -> bool:
         """Return whether the tensors of one group may share bytes with those of another one, ``shift`` bytes up."""
         for a, at_a in one.items():
             for b, at_b in other.items():
@@ -119,7 +119,7 @@ class Layout:
                     return False
         return True
 
-    def _may_share(self, link: Link, a: int, b: int, distance: int) -> bool:
+    def _may_share(self, link: SharingLink, a: int, b: int, distance: int) -> bool:
         """Return whether two tensors that are alive together may lie ``distance`` bytes apart and overlap."""
         if self.agree(a, b, distance):
             return True
@@ -273,15 +273,15 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
     return Layout(model, Draft(model), alive, scope_of, others)
 
 
-def _best_links(layout: Layout, links: Sequence[Link]) -> list[Link]:
+def _best_links(layout: Layout, links: Sequence[SharingLink]) -> list[SharingLink]:
     """Return the links with the smallest lower bound of the head: whole kinds first, then operator by operator."""
 
-    def bound(chosen: Sequence[Link]) -> int:
+    def bound(chosen: Sequence[SharingLink]) -> int:
         return lower_bound(layout.buffers(layout.groups(chosen)))
 
     in_place = [link for link in links if link.kind == IN_PLACE]
     copies = [link for link in links if link.kind != IN_PLACE]
-    starts: list[list[Link]] = [[], in_place, copies, [*in_place, *copies], [*copies, *in_place]]
+    starts: list[list[SharingLink]] = [[], in_place, copies, [*in_place, *copies], [*copies, *in_place]]
     best = min(starts, key=bound)
     lowest = bound(best)
     if len(links) > MOST_LINKS:
@@ -302,7 +302,7 @@ def _best_links(layout: Layout, links: Sequence[Link]) -> list[Link]:
     return best
 
 
-def _crowd(layout: Layout, links: Sequence[Link]) -> frozenset[int]:
+def _crowd(layout: Layout, links: Sequence[SharingLink]) -> frozenset[int]:
     """Return the tensors of the groups that are alive when the head is fullest; links of others cannot lower that."""
     groups = layout.groups(links)
     buffers = layout.buffers(groups)
@@ -333,9 +333,9 @@ def find_steps(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple
     return steps
 
 
-def find_links(draft: Draft, alive: dict[int, Alive], libraries: Sequence[KernelLibrary]) -> list[Link]:
+def find_links(draft: Draft, alive: dict[int, Alive], libraries: Sequence[KernelLibrary]) -> list[SharingLink]:
     """Return every two tensors that could be one group as far as the kernels of all libraries promise."""
-    found: list[Link] = []
+    found: list[SharingLink] = []
     for index, operator in enumerate(draft.operators):
         name, outputs = draft.name(operator), operator.outputs or ()
         if not outputs:
@@ -347,7 +347,9 @@ def find_links(draft: Draft, alive: dict[int, Alive], libraries: Sequence[Kernel
             pairs = [(IN_PLACE, tensor, outputs[0], 0) for tensor in _replaced(draft, operator, name)]
         else:
             continue
-        found += [Link(index, *pair) for pair in pairs if pair[1] in alive and pair[2] in alive and pair[1] != pair[2]]
+        found += [
+            SharingLink(index, *pair) for pair in pairs if pair[1] in alive and pair[2] in alive and pair[1] != pair[2]
+        ]
     return found
 
 

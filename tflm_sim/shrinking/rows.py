@@ -45,7 +45,7 @@ Stripe = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class OperatorSegment:
     """Operators first..last of a draft along one axis: X goes in, Y comes out.
 
     Attributes:
@@ -67,7 +67,7 @@ class Segment:
 
 def segments(
     draft: Draft, axis: int, first: int, rules: list[Rule | None], dies: Mapping[int, int]
-) -> Iterator[Segment]:
+) -> Iterator[OperatorSegment]:
     """Yield the segments that begin with operator ``first``, shortest first."""
     made: set[int] = set()
     side: dict[int, None] = {}
@@ -92,10 +92,10 @@ def segments(
         if last > first and all(dies[tensor] <= last for tensor in made if tensor != output) and dies[output] > last:
             inner = tuple(draft.operators[first : last + 1])
             found = tuple(each for each in rules[first : last + 1] if each is not None)
-            yield Segment(axis, first, last, source, output, tuple(side), inner, found, dict(sizes))
+            yield OperatorSegment(axis, first, last, source, output, tuple(side), inner, found, dict(sizes))
 
 
-def flow(segment: Segment, start: int, end: int) -> dict[int, Stripe] | None:
+def flow(segment: OperatorSegment, start: int, end: int) -> dict[int, Stripe] | None:
     """Return the stripe of each tensor when X has rows [start, end), or None where the strides do not meet."""
     stripes: dict[int, Stripe] = {segment.source: (start, end, start, end)}
     for operator, own in zip(segment.operators, segment.rules, strict=True):
@@ -122,7 +122,7 @@ def _through(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
     return (first, last, right_first, right_last) if right_first < right_last else None
 
 
-def needed_rows(segment: Segment, start: int, end: int) -> tuple[int, int]:
+def needed_rows(segment: OperatorSegment, start: int, end: int) -> tuple[int, int]:
     """Return the rows of X that rows [start, end) of Y are made of."""
     need = {segment.result: (start, end)}
     for operator, own in zip(reversed(segment.operators), reversed(segment.rules), strict=True):
@@ -138,7 +138,7 @@ def needed_rows(segment: Segment, start: int, end: int) -> tuple[int, int]:
     return need[segment.source]
 
 
-def find_stripe(segment: Segment, start: int, end: int) -> dict[int, Stripe] | None:
+def find_stripe(segment: OperatorSegment, start: int, end: int) -> dict[int, Stripe] | None:
     """Return the smallest stripe of X that gives rows [start, end) of Y, as the stripes of all tensors, or None."""
     size = segment.sizes[segment.source]
     first, last = needed_rows(segment, start, end)
@@ -157,7 +157,7 @@ def find_stripe(segment: Segment, start: int, end: int) -> dict[int, Stripe] | N
     return None
 
 
-def stripe_splits(draft: Draft, facts: Profile, segment: Segment, budget: float) -> Iterator[Split]:
+def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: float) -> Iterator[Split]:
     """Yield the stripings of a segment that add at most ``budget`` multiply-accumulates, with their estimates."""
     rows = segment.sizes[segment.result]
     whole = [multiplications(draft, operator) for operator in segment.operators]
@@ -187,7 +187,7 @@ def stripe_splits(draft: Draft, facts: Profile, segment: Segment, budget: float)
         yield Split(kind, segment.first, segment.last, segment.source, segment.result, parts, peak, tail, macs)
 
 
-def _macs(segment: Segment, whole: list[int], stripes: list[dict[int, Stripe]]) -> int:
+def _macs(segment: OperatorSegment, whole: list[int], stripes: list[dict[int, Stripe]]) -> int:
     """Return the multiply-accumulates that the stripes compute more than once."""
     total = 0
     for operator, own, macs in zip(segment.operators, segment.rules, whole, strict=True):
@@ -197,7 +197,7 @@ def _macs(segment: Segment, whole: list[int], stripes: list[dict[int, Stripe]]) 
     return total
 
 
-def _trims(segment: Segment, stripes: Mapping[int, Stripe]) -> Iterator[tuple[int, int, Stripe]]:
+def _trims(segment: OperatorSegment, stripes: Mapping[int, Stripe]) -> Iterator[tuple[int, int, Stripe]]:
     """Yield (operator of the segment, activation, rows wanted) where an operand has too many rows."""
     for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
         if type(own) is Rule:
@@ -216,7 +216,7 @@ def _row_bytes(draft: Draft, tensor: int, axis: int) -> int:
 def _peak(
     draft: Draft,
     facts: Profile,
-    segment: Segment,
+    segment: OperatorSegment,
     parts: tuple[tuple[int, int], ...],
     stripes: list[dict[int, Stripe]],
 ) -> int:
@@ -254,16 +254,18 @@ def _peak(
     return peak_with_concatenation(facts, segment, steps, pieces)
 
 
-def least_peak(facts: Profile, segment: Segment) -> int:
+def least_peak(facts: Profile, segment: OperatorSegment) -> int:
     """Return bytes below which no parts bring a segment: what the first part reads, or what the last one joins."""
     given = (segment.source, *segment.side)
     across = facts.alive_across(segment.first, segment.last, frozenset(given))
     return across + max(sum(facts.bytes[tensor] for tensor in given), 2 * facts.bytes[segment.result])
 
 
-def peak_with_concatenation(facts: Profile, segment: Segment | Split, steps: list[Footprint], pieces: list[int]) -> int:
+def peak_with_concatenation(
+    facts: Profile, segment: OperatorSegment | Split, steps: list[Footprint], pieces: list[int]
+) -> int:
     """Return the most bytes alive while the steps run and their pieces are joined to the segment's result."""
-    side = segment.side if isinstance(segment, Segment) else ()
+    side = segment.side if isinstance(segment, OperatorSegment) else ()
     given = {tensor: facts.bytes[tensor] for tensor in (segment.source, *side)}
     across = facts.alive_across(segment.first, segment.last, frozenset(given))
     kept = frozenset(tensor for tensor in given if facts.dies[tensor] > segment.last)
@@ -276,7 +278,7 @@ def peak_with_concatenation(facts: Profile, segment: Segment | Split, steps: lis
 
 
 def _tail(
-    facts: Profile, segment: Segment, parts: tuple[tuple[int, int], ...], stripes: list[dict[int, Stripe]]
+    facts: Profile, segment: OperatorSegment, parts: tuple[tuple[int, int], ...], stripes: list[dict[int, Stripe]]
 ) -> int:
     """Return the persistent bytes that the stripes add: each copy of an operator has its own arrays."""
     copies = len(parts) - 1
@@ -309,7 +311,11 @@ def apply_stripes(draft: Draft, split: Split, rules: list[Rule | None], dies: Ma
 
 
 def _emit(
-    draft: Draft, segment: Segment, stripe: Mapping[int, Stripe], part: tuple[int, int], operators: list[Operator]
+    draft: Draft,
+    segment: OperatorSegment,
+    stripe: Mapping[int, Stripe],
+    part: tuple[int, int],
+    operators: list[Operator],
 ) -> int:
     """Append the operators of one stripe and return the tensor with its rows of Y."""
     axis = segment.axis

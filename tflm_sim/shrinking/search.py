@@ -18,10 +18,10 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking import choice, peaks
 from tflm_sim.shrinking.bound import Bound, bound
+from tflm_sim.shrinking.budget import Allowance, Budget
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import total_multiplications
-from tflm_sim.shrinking.limits import Allowance, Limits
 from tflm_sim.shrinking.machine import VerificationFailed
 from tflm_sim.shrinking.order import reorder
 from tflm_sim.shrinking.passes import Chooser, Pass, Witness
@@ -98,7 +98,7 @@ class Search:
 
     origin: Model
     sizer: Sizer
-    limits: Limits
+    budget: Budget
     progress: Progress
     replan: bool = False
     offline_plan: bool = False
@@ -117,7 +117,7 @@ class Search:
         self.model = self.origin
         self.arenas = tuple(self.sizer.arena(self.origin, index) for index in range(len(self.sizer.configurations)))
         self.origin_arenas = self.arenas
-        self.allowance = Allowance(self.limits, self.origin)
+        self.allowance = Allowance(self.budget, self.origin)
         self.steps, self.rejected = [], []
         if self.replan:
             self._drop_plan()
@@ -135,7 +135,7 @@ class Search:
     @property
     def is_done(self) -> bool:
         """Whether the goal is met on every target."""
-        return self.limits.goal is not None and max(self.arenas) <= self.limits.goal
+        return self.budget.goal is not None and max(self.arenas) <= self.budget.goal
 
     def run(self) -> None:
         """Search until nothing gains, or the goal is met."""
@@ -311,16 +311,16 @@ class Search:
             kinds: The only kinds of splits that are looked at, None for all.
         """
         self.progress(f"splits, round {number}: {max(self.arenas):,} B so far")
-        facts, splits, budget = self._candidates()
+        facts, splits, spare = self._candidates()
         if kinds is not None:
             splits = [split for split in splits if split.kind in kinds]
-        found = peaks.plans(facts, splits, budget)
+        found = peaks.plans(facts, splits, spare)
         tried = self._worth_trying(found)
-        tried += [plan for first in tried[:2] for plan in peaks.variants(first, splits, budget)]
+        tried += [plan for first in tried[:2] for plan in peaks.variants(first, splits, spare)]
         self._too_dear = []
         best = self._best_of(facts, list(dict.fromkeys(tried)), None)
         if best is not None:
-            best = self._best_of(facts, peaks.variants(best.plan, splits, budget), best)
+            best = self._best_of(facts, peaks.variants(best.plan, splits, spare), best)
         for arenas, reason in sorted(self._too_dear)[:1]:
             self.rejected.append(Rejected(_SPLITS, f"round {number}: {reason}", arenas))
         if best is None:
@@ -334,10 +334,10 @@ class Search:
         if self._looked_at is None or self._looked_at[0] is not self.model:
             draft = Draft(self.model)
             facts = self.profile(draft)
-            budget = self.limits.max_macs * self.allowance.macs - total_multiplications(draft)
-            splits, reason = self.allowance.allowed(peaks.all_splits(draft, facts, budget))
+            spare = self.budget.max_macs * self.allowance.macs - total_multiplications(draft)
+            splits, reason = self.allowance.allowed(peaks.all_splits(draft, facts, spare))
             self.rejected += [Rejected(_SPLITS, reason)] if reason else []
-            self._looked_at = self.model, (facts, splits, budget)
+            self._looked_at = self.model, (facts, splits, spare)
         return self._looked_at[1]
 
     def _best_of(self, facts: Profile, found: Sequence[peaks.SplitPlan], best: _Tried | None) -> _Tried | None:
@@ -364,17 +364,17 @@ class Search:
     def _worth_trying(self, found: Sequence[peaks.SplitPlan]) -> list[peaks.SplitPlan]:
         """Return the plans to simulate: the smallest, and the cheapest that may meet a goal or a limit on flash."""
         cheap: list[peaks.SplitPlan] = []
-        if self.limits.goal is not None:
-            fits = [plan for plan in found if plan.arena <= self.limits.goal]
+        if self.budget.goal is not None:
+            fits = [plan for plan in found if plan.arena <= self.budget.goal]
             cheap += sorted(fits, key=lambda plan: (plan.macs, -plan.arena))[: MOST_SIMULATED // 2]
-        if self.limits.max_flash is not None:
+        if self.budget.max_flash is not None:
             cheap += sorted(found, key=lambda plan: plan.operators)[: MOST_SIMULATED // 2]
         return list(dict.fromkeys((*cheap, *found)))[:MOST_SIMULATED]
 
     def _rank(self, arenas: tuple[int, ...], macs: int, operators: int) -> tuple[float, ...]:
         """Return what is to be small: the arenas, then the cost; the other way round where the goal is met."""
         share = sum(after / max(1, before) for after, before in zip(arenas, self.origin_arenas, strict=True))
-        if self.limits.goal is not None and max(arenas) <= self.limits.goal:
+        if self.budget.goal is not None and max(arenas) <= self.budget.goal:
             return (0, macs, operators, share)
         return (1, share, macs, operators)
 

@@ -12,8 +12,8 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.bound import Bound
+from tflm_sim.shrinking.budget import Budget, operator_names
 from tflm_sim.shrinking.graph import FLOATS, total_multiplications
-from tflm_sim.shrinking.limits import Limits, operator_names
 from tflm_sim.shrinking.prove import Proof, prove
 from tflm_sim.shrinking.search import Kept, Progress, Rejected, Search
 from tflm_sim.shrinking.sizing import Sizer
@@ -164,8 +164,8 @@ def shrink(
     _refuse_float(model, configurations, force_float)
     sizer = Sizer(configurations)
     allowed = None if operators is None else frozenset(operators)
-    limits = Limits(goal, max_macs, max_flash, allowed)
-    search = Search(model, sizer, limits, progress or (lambda _: None), replan=replan)
+    budget = Budget(goal, max_macs, max_flash, allowed)
+    search = Search(model, sizer, budget, progress or (lambda _: None), replan=replan)
     search.offline_plan, search.kernel_order = offline_plan or kernel_order, kernel_order
     search.run()
     if drop_names and search.steps:

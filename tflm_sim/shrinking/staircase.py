@@ -31,7 +31,7 @@ class Alive:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class GroupMember:
     """What lies ``at`` bytes from the start of its group: a tensor, or a buffer (-1) that is none of the plan's."""
 
     at: int
@@ -43,7 +43,7 @@ class Member:
         return align_up(self.alive.size, BUFFER_ALIGNMENT)
 
 
-Group = tuple[Member, ...]
+Group = tuple[GroupMember, ...]
 Interval = tuple[int, int]
 
 
@@ -61,8 +61,10 @@ def place(
         others: What else lies in the head; its offsets are left to the device.
         steps: (input, output) -> bytes that the input must at least lie above the output.
     """
-    items: list[Group] = [tuple(Member(at, alive[tensor], tensor) for tensor, at in group.items()) for group in groups]
-    items += [(Member(0, Alive(each.lower, each.upper - 1, each.size)),) for each in others]
+    items: list[Group] = [
+        tuple(GroupMember(at, alive[tensor], tensor) for tensor, at in group.items()) for group in groups
+    ]
+    items += [(GroupMember(0, Alive(each.lower, each.upper - 1, each.size)),) for each in others]
     stairs = _Stairs(items, steps)
     offsets, head = stairs.search()
     return offsets[: len(groups)], head
@@ -136,7 +138,7 @@ class _Stairs:
         return head, offsets
 
 
-def _gap(one: Member, other: Member, steps: Mapping[Interval, int]) -> Interval | None:
+def _gap(one: GroupMember, other: GroupMember, steps: Mapping[Interval, int]) -> Interval | None:
     """Return the open interval in which ``one``'s group must not begin, from the start of ``other``'s, or None."""
     if one.alive.first > other.alive.last or other.alive.first > one.alive.last:
         return None

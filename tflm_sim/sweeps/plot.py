@@ -23,8 +23,8 @@ def plot_svg(rows: Sequence[Row], *, against: str = "model_bytes") -> str:
         against: "model_bytes" or "macs".
     """
     drawn = [row for row in rows if row.multiple_of_16 and getattr(row, against)]
-    xs = _Axis([getattr(row, against) for row in drawn], _LEFT, WIDTH - _RIGHT)
-    ys = _Axis([row.multiple_of_16 or 1 for row in drawn], HEIGHT - _BOTTOM, _TOP)
+    xs = _LogScale([getattr(row, against) for row in drawn], _LEFT, WIDTH - _RIGHT)
+    ys = _LogScale([row.multiple_of_16 or 1 for row in drawn], HEIGHT - _BOTTOM, _TOP)
     targets = list(dict.fromkeys(row.board or row.target for row in drawn))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
@@ -53,7 +53,7 @@ def pareto(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return best
 
 
-class _Axis:
+class _LogScale:
     """A logarithmic scale."""
 
     def __init__(self, values: Sequence[int], start: float, end: float) -> None:
@@ -70,7 +70,7 @@ class _Axis:
         return [self.low * 10**power for power in range(count + 1)]
 
 
-def _grid(xs: _Axis, ys: _Axis, what: str) -> list[str]:
+def _grid(xs: _LogScale, ys: _LogScale, what: str) -> list[str]:
     lines = []
     for value in xs.ticks():
         x = f"{xs.at(value):.1f}"

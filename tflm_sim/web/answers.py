@@ -40,7 +40,7 @@ class OpenModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Unanswered:
     """What could not be answered, and why."""
 
     name: str

@@ -26,7 +26,7 @@ from tflm_sim.report.take_picture import take_picture
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import PRESETS
 from tflm_sim.values import replace
-from tflm_sim.web.answers import BoardFit, Choice, Choices, OpenModel, Refusal, ShrinkRow, SizeRow
+from tflm_sim.web.answers import BoardFit, Choice, Choices, OpenModel, ShrinkRow, SizeRow, Unanswered
 
 Settings = Mapping[str, str]
 
@@ -41,7 +41,7 @@ def choices() -> str:
 class OpenModels:
     """The models that are open in the page (mutable), which names them by number.
 
-    An answer is a JSON list of rows; where something fails, its last row is a :class:`Refusal`.
+    An answer is a JSON list of rows; where something fails, its last row is a :class:`Unanswered`.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class OpenModels:
     def compare(self, number: int) -> str:
         """Return a :class:`BoardFit` for each board."""
         name, model = self._models[number]
-        sizes: dict[str, SizeRow | Refusal] = {}
+        sizes: dict[str, SizeRow | Unanswered] = {}
 
         def rows() -> Iterator[BoardFit]:
             for board in BOARDS.values():
@@ -138,11 +138,11 @@ def _answers(name: str, answers: Callable[[], Iterator[object]]) -> str:
     return _json(rows)
 
 
-def _refusal(name: str, error: BaseException) -> Refusal:
-    return Refusal(printable(name, 200), printable(str(error) or type(error).__name__, 500))
+def _refusal(name: str, error: BaseException) -> Unanswered:
+    return Unanswered(printable(name, 200), printable(str(error) or type(error).__name__, 500))
 
 
-def _sized(name: str, model: Model, target: str) -> SizeRow | Refusal:
+def _sized(name: str, model: Model, target: str) -> SizeRow | Unanswered:
     try:
         return _size_row(simulate(model, target))
     except _FAILURES as error:
@@ -167,7 +167,7 @@ def _size_row(simulation: Simulation) -> SizeRow:
     )
 
 
-def _board_fit(board: Board, size: SizeRow | Refusal, model: Model) -> BoardFit:
+def _board_fit(board: Board, size: SizeRow | Unanswered, model: Model) -> BoardFit:
     bank = board.largest_bank
     needed = size.multiple_of_16 if isinstance(size, SizeRow) else None
     share = None if bank is None or needed is None else needed / bank.size

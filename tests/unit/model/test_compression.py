@@ -7,7 +7,7 @@ import pytest
 
 from tflm_sim.model.compression import METADATA_NAME, CompressionMetadata, LutTensor, find_compression
 from tflm_sim.model.flatbuf_writer import TableNode, TableVector, serialize
-from tflm_sim.model.types import Buffer, Metadata, Model
+from tflm_sim.model.types import ConstantData, Metadata, Model
 
 
 def lut_tensor(tensor: int, value_buffer: int, bitwidth: int) -> TableNode:
@@ -31,7 +31,7 @@ def payload(*subgraphs: list[TableNode] | None, version: int = 1) -> bytes:
 
 
 def model(*buffers: bytes | None, entries: tuple[Metadata, ...] = (Metadata(METADATA_NAME, 1),)) -> Model:
-    data = tuple(Buffer(None if data is None else memoryview(data)) for data in (None, *buffers))
+    data = tuple(ConstantData(None if data is None else memoryview(data)) for data in (None, *buffers))
     return Model(version=3, operator_codes=(), subgraphs=(), buffers=data, metadata=entries)
 
 

@@ -12,7 +12,7 @@ from tflm_sim.errors import ModelError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import load, parse
-from tflm_sim.model.types import Buffer, Model, Operator, OperatorCode, Subgraph, Tensor, TensorType
+from tflm_sim.model.types import ConstantData, Model, Operator, OperatorCode, Subgraph, Tensor, TensorType
 from tflm_sim.samples import sample_path
 
 
@@ -25,7 +25,7 @@ def one_operator(**changes: object) -> Model:
         inputs=(0, 1),
         outputs=(2,),
     )
-    return Model(version=3, operator_codes=(OperatorCode(0, 0),), subgraphs=(subgraph,), buffers=(Buffer(None),))
+    return Model(version=3, operator_codes=(OperatorCode(0, 0),), subgraphs=(subgraph,), buffers=(ConstantData(None),))
 
 
 def test_an_empty_model_table_is_an_empty_model() -> None:
@@ -175,7 +175,7 @@ def test_custom_options_are_a_view() -> None:
 
 
 def test_data_outside_of_the_flatbuffer() -> None:
-    buffers = (Buffer(None), Buffer(None, memoryview(b"outside")), Buffer(memoryview(b"inside")))
+    buffers = (ConstantData(None), ConstantData(None, memoryview(b"outside")), ConstantData(memoryview(b"inside")))
     data = encode(replace(one_operator(), buffers=buffers))
     model = parse(data)
     assert (model.buffers[1].data, model.buffers[1].external) == (None, b"outside")

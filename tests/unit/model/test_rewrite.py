@@ -9,7 +9,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.rewrite import with_metadata
-from tflm_sim.model.types import Buffer, Metadata, Model, TensorType
+from tflm_sim.model.types import ConstantData, Metadata, Model, TensorType
 
 NAME = "OfflineMemoryAllocation"
 
@@ -90,13 +90,13 @@ def test_twice_is_the_same_as_once() -> None:
 
 def test_data_outside_of_the_flatbuffer_is_refused() -> None:
     model = parse(model_bytes())
-    source = encode(replace(model, buffers=(*model.buffers, Buffer(None, memoryview(b"far")))))
+    source = encode(replace(model, buffers=(*model.buffers, ConstantData(None, memoryview(b"far")))))
     with pytest.raises(ModelError, match="buffer 2 lies outside of the flatbuffer"):
         with_metadata(source, NAME, b"x")
 
 
 def test_a_buffer_index_that_would_become_valid_is_refused() -> None:
-    source = encode(replace(parse(model_bytes()), buffers=(Buffer(None),)))
+    source = encode(replace(parse(model_bytes()), buffers=(ConstantData(None),)))
     with pytest.raises(ModelError, match="a tensor names buffer 1, which a new one would become"):
         with_metadata(source, NAME, b"x")
 

@@ -14,7 +14,7 @@ import pytest
 from tflm_sim import parse, shrink
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
-from tflm_sim.model.types import Buffer, Model, Operator, Quantization
+from tflm_sim.model.types import ConstantData, Model, Operator, Quantization
 from tflm_sim.shrinking import channels, fuse, prune, rows, split, states, stripe_rules
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.verify import VerificationFailed, verify
@@ -308,7 +308,7 @@ def _mutants(model: Model) -> Iterator[tuple[str, Model]]:
         data = model.tensor_data(tensor)
         if data is not None and index in read:
             flipped = bytes([data[0] ^ 1]) + bytes(data[1:])
-            buffers = (*model.buffers, Buffer(memoryview(flipped)))
+            buffers = (*model.buffers, ConstantData(memoryview(flipped)))
             other = replace(tensor, buffer=len(model.buffers))
             tensors = (*main.tensors[:index], other, *main.tensors[index + 1 :])
             subgraphs = (replace(main, tensors=tensors), *model.subgraphs[1:])

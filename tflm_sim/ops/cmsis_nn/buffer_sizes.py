@@ -92,21 +92,21 @@ _E98EE09 = replace(
 )
 _9DC018E = replace(
     _E98EE09,
-    arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.WrapperS8OfCmsis5(),
-    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.WrapperS8OfCmsis5(),
+    arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.ConvolveWrapperS8OfCmsis5(),
+    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.DepthwiseWrapperS8OfCmsis5(),
     arm_avgpool_s16_get_buffer_size=dense_sizes.no_sums,
 )
 _977ABE9 = replace(_9DC018E, arm_convolve_wrapper_s16_get_buffer_size=convolve_sizes.wrapper_s16_before_4946da8)
 _BFF2857 = replace(
     _977ABE9,
-    arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.WrapperS8OfCmsis5(columns_everywhere=False),
-    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.WrapperS8OfCmsis5(looks_at_dilation=False),
+    arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.ConvolveWrapperS8OfCmsis5(columns_everywhere=False),
+    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.DepthwiseWrapperS8OfCmsis5(looks_at_dilation=False),
 )
-_S8_2021 = convolve_sizes.WrapperS8OfCmsis5(columns_everywhere=False, columns_of_lanes=False)
+_S8_2021 = convolve_sizes.ConvolveWrapperS8OfCmsis5(columns_everywhere=False, columns_of_lanes=False)
 _C43379B = replace(_BFF2857, arm_convolve_wrapper_s8_get_buffer_size=_S8_2021)
 _0D7E4FA = replace(
     _C43379B,
-    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.WrapperS8OfCmsis5(
+    arm_depthwise_conv_wrapper_s8_get_buffer_size=depthwise_sizes.DepthwiseWrapperS8OfCmsis5(
         looks_at_dilation=False, looks_at_batches=False
     ),
 )

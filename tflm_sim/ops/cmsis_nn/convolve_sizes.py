@@ -170,7 +170,7 @@ class WrapperS8Before2ef559d:
 
 
 @dataclass(frozen=True, slots=True)
-class WrapperS8OfCmsis5:
+class ConvolveWrapperS8OfCmsis5:
     """The int8 wrapper of CMSIS_5: a pointwise kernel for channels in fours, and one for a row of outputs in fours.
 
     Attributes:

@@ -108,7 +108,7 @@ def wrapper_s8_before_2e4abf5(
 
 
 @dataclass(frozen=True, slots=True)
-class WrapperS8OfCmsis5:
+class DepthwiseWrapperS8OfCmsis5:
     """The int8 wrapper of CMSIS_5, whose optimised MVE kernel had two columns of int16, and four bytes to read over.
 
     Attributes:

@@ -25,7 +25,7 @@ _INT_SIZE = 4
 _QUANTIZED = (TensorType.INT8, TensorType.INT16)
 
 
-class _Tensors(NamedTuple):
+class _ReduceTensors(NamedTuple):
     """The three tensors in the order of allocation; upstream uses each without looking for a null pointer."""
 
     input: KernelTensor | None
@@ -33,10 +33,10 @@ class _Tensors(NamedTuple):
     axis: KernelTensor | None
 
 
-def _take(k: Kernel, *, with_axis: bool = True) -> Steps[_Tensors]:
+def _take(k: Kernel, *, with_axis: bool = True) -> Steps[_ReduceTensors]:
     source = yield from k.optional_input(0)
     output = yield from k.optional_output(0)
-    return _Tensors(source, output, (yield from k.optional_input(1)) if with_axis else None)
+    return _ReduceTensors(source, output, (yield from k.optional_input(1)) if with_axis else None)
 
 
 def init_reduce(node: Node) -> Steps[object]:
@@ -58,7 +58,7 @@ def _prepare_simple(k: Kernel) -> Steps[None]:
     yield from k.free(axis, source)
 
 
-def _scratch(k: Kernel, tensors: _Tensors) -> Steps[None]:
+def _scratch(k: Kernel, tensors: _ReduceTensors) -> Steps[None]:
     """Request the iterator (an int per input dimension) and the resolved axis (an int per axis)."""
     source, axis = k.require(tensors.input, "input"), k.require(tensors.axis, "axis")
     yield Scratch(_INT_SIZE * len(source.shape), "input_iter")

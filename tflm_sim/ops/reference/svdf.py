@@ -25,7 +25,7 @@ from tflm_sim.values import NamedTuple
 _FLOAT32, _INT8, _INT16, _INT32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
 
 
-class _Tensors(NamedTuple):
+class _SvdfTensors(NamedTuple):
     """The inputs under upstream's names."""
 
     input: KernelTensor
@@ -67,7 +67,7 @@ def svdf_prepare(
     weights_time = yield from k.input(2, "weights_time")
     bias = yield from k.optional_input(3)
     state = yield from k.input(4, "activation_state")
-    tensors = _Tensors(source, weights_feature, weights_time, bias, state)
+    tensors = _SvdfTensors(source, weights_feature, weights_time, bias, state)
     sizes = _sizes(k, tensors)
     k.one_of(source.type, (_FLOAT32, _INT8), "input->type")
     k.rank(source, 2, "input")
@@ -90,7 +90,7 @@ def svdf_prepare(
     yield from k.free(k.require(bias, "bias") if k.has("temps_are_freed") else bias)
 
 
-def _sizes(k: Kernel, tensors: _Tensors) -> _Sizes:
+def _sizes(k: Kernel, tensors: _SvdfTensors) -> _Sizes:
     """Read the sizes, before any rank is checked."""
     rank = int_option(k.node, "SVDFOptions", "rank")
     input_size = k.dim(tensors.input, 1)
@@ -100,7 +100,7 @@ def _sizes(k: Kernel, tensors: _Tensors) -> _Sizes:
     return _Sizes(tensors.input.shape[0], input_size, filters, units, k.dim(tensors.weights_time, 1))
 
 
-def _check_shapes(k: Kernel, tensors: _Tensors, output: KernelTensor, sizes: _Sizes) -> None:
+def _check_shapes(k: Kernel, tensors: _SvdfTensors, output: KernelTensor, sizes: _Sizes) -> None:
     k.rank(output, 2, "output")
     _ensure_dims(k, output, "output", batch_size=sizes.batch, num_units=sizes.units)
     k.rank(tensors.weights_feature, 2, "weights_feature")
@@ -123,7 +123,7 @@ def _ensure_dims(k: Kernel, tensor: KernelTensor, name: str, **sizes: int) -> No
         k.ensure_eq(k.dim(tensor, axis), size, f"{name}->dims->data[{axis}]", size_name)
 
 
-def _check_int8(k: Kernel, tensors: _Tensors, output: KernelTensor, int8_state: str) -> None:
+def _check_int8(k: Kernel, tensors: _SvdfTensors, output: KernelTensor, int8_state: str) -> None:
     state = tensors.activation_state
     k.is_c_type(tensors.weights_feature, _INT8, "weights_feature")
     for tensor, name in ((tensors.weights_time, "weights_time"), (state, "activation_state")):
@@ -144,7 +144,7 @@ def _check_int8(k: Kernel, tensors: _Tensors, output: KernelTensor, int8_state: 
     )
 
 
-def _check_float(k: Kernel, tensors: _Tensors, output: KernelTensor) -> None:
+def _check_float(k: Kernel, tensors: _SvdfTensors, output: KernelTensor) -> None:
     for name in ("weights_feature", "weights_time", "activation_state", "bias"):
         tensor = getattr(tensors, name)
         if tensor is not None:

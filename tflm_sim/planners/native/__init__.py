@@ -113,7 +113,7 @@ def _object_arguments(native: Any, flat: array[int], count: int, size: int) -> t
     return object_ids, (tensors, workspace, size, ffi.from_buffer("uint32_t[]", object_ids))
 
 
-class HillClimb:
+class NativeHillClimb:
     """The search of ``planners.hill_climb`` in C (mutable).
 
     Args:

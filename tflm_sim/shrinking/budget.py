@@ -14,7 +14,7 @@ from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Budget:
     """What a result may cost.
 
     Attributes:
@@ -32,7 +32,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Allowance:
-    """The limits of everything that is made of a model.
+    """The budget of everything that is made of a model.
 
     Attributes:
         macs: Multiply-accumulates of the model as it was.
@@ -40,7 +40,7 @@ class Allowance:
         appended: What follows the flatbuffer in its file, and in every file made of it.
     """
 
-    limits: Limits
+    budget: Budget
     origin: Model
     macs: int = field(init=False)
     operators: frozenset[str] = field(init=False)
@@ -53,13 +53,13 @@ class Allowance:
 
     def objection(self, candidate: Model, macs: int) -> str | None:
         """Return what a candidate costs more than it may, None where nothing."""
-        if macs > self.limits.max_macs * self.macs:
+        if macs > self.budget.max_macs * self.macs:
             return f"{macs:,} multiply-accumulates are more than --max-macs allows"
         if missing := self._missing(operator_names(candidate)):
             return f"needs {', '.join(sorted(missing))}, which --ops does not allow"
-        if self.limits.max_flash is not None:
+        if self.budget.max_flash is not None:
             size = len(self.appended.behind(encode(candidate)))
-            if size > self.limits.max_flash:
+            if size > self.budget.max_flash:
                 return f"the file would have {size:,} B, more than --max-flash allows"
         return None
 
@@ -73,7 +73,7 @@ class Allowance:
 
     def _missing(self, operators: frozenset[str]) -> frozenset[str]:
         """Return which operators must not be needed."""
-        return frozenset() if self.limits.operators is None else operators - self.operators - self.limits.operators
+        return frozenset() if self.budget.operators is None else operators - self.operators - self.budget.operators
 
 
 def operator_names(model: Model) -> frozenset[str]:
