@@ -16,9 +16,6 @@ from tflm_sim.arena.needs import PERIOD, Advance, Needs, Told
 from tflm_sim.arena.stages import Stage
 from tflm_sim.units import align_up
 
-ROOM = 1 << 29
-"""Bytes of an arena in which a step is tried."""
-
 
 class MeasuringArena(SingleArenaBufferAllocator):
     """Notes needs instead of sending events (mutable).
@@ -51,21 +48,10 @@ class MeasuringArena(SingleArenaBufferAllocator):
         self._place: Told = Phase, (Stage.START,)
         self._planner_tables = 0
 
-    @classmethod
-    def standing(cls, head: int, tail: int) -> MeasuringArena:
-        """Return an arena of ``ROOM`` bytes with nothing in it, whose start and end lie so modulo 16; it is settled."""
-        arena = cls(ROOM + (tail - head) % PERIOD, address=head, table_bytes=0)
-        arena.needs.is_settled = True
-        return arena
-
     @property
     def stand(self) -> tuple[int, int]:
         """Where temps begin and the tail stands, modulo 16."""
         return (self.address + self.temp) % PERIOD, (self.address + self.tail) % PERIOD
-
-    def step_taken(self) -> Advance:
-        """Return all that happened in an arena that was made by :meth:`standing`."""
-        return self.needs.as_step()
 
     def take_step(self, step: Advance) -> bool:
         """Do what was done in an arena that stood alike, temps given back; False where it has to be done bit by bit."""

@@ -1,0 +1,169 @@
+"""A Prepare without an arena: what it asks for is recorded, and folded into one step.
+
+    Prepare  ->  Recorder: requests, scratch buffers  ->  fold(requests, head, tail): how far tail and temp go
+
+Both do what ``MicroAllocator`` does on a roomy arena whose tail is settled; property tests hold the answers equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from tflm_sim.arena.events import Phase
+from tflm_sim.arena.needs import PERIOD, Advance, Needs
+from tflm_sim.arena.stages import Stage
+from tflm_sim.device.micro_allocator import MAX_SCRATCH_BUFFERS_PER_OP
+from tflm_sim.device.tensors import TensorStructs
+from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.ops.requests import (
+    FreeTempTensor,
+    FreeTempTensors,
+    KernelTensor,
+    Persistent,
+    Request,
+    Scratch,
+    Steps,
+    TempTensor,
+    TempTensors,
+)
+
+MOST_BYTES = 1 << 29
+"""A persistent buffer as large as this is not recorded: the arena says what becomes of it."""
+
+Requests = tuple[tuple[Any, ...], ...]
+"""What a Prepare asks for, in order: ("persistent", bytes, label); ("take", structs of each temp tensor ...); ("free",
+which of all its temp tensors so far ...)."""
+
+_SOMEWHERE = Phase, (Stage.START,)
+
+
+class TooFar(Exception):
+    """A kernel looked at what no key holds, or did what no step holds."""
+
+
+class Recorder:
+    """Answers a Prepare as a roomy arena does, and keeps what it asks for (mutable).
+
+    Args:
+        tensors: The operator's own, by the indices that it uses.
+        structs: What a temp tensor takes.
+
+    Attributes:
+        requests: What it asked for so far.
+        scratch: Bytes of each scratch buffer.
+    """
+
+    def __init__(self, tensors: Sequence[EvalTensor], structs: TensorStructs) -> None:
+        self._tensors = tensors
+        self._structs = structs
+        self._taken = 0
+        self.requests: list[Any] = []
+        self.scratch: list[int] = []
+
+    def run(self, steps: Steps[None]) -> None:
+        """Run it to its end.
+
+        Raises:
+            TooFar: It does more than to allocate and to free.
+        """
+        try:
+            request: Request = next(steps)
+            while True:
+                request = steps.send(_ANSWERS.get(type(request), _refuse)(self, request))
+        except StopIteration:
+            return
+
+    def _persistent(self, request: Persistent) -> int:
+        if not 0 <= request.size < MOST_BYTES:
+            raise TooFar("persistent")
+        self.requests.append(("persistent", request.size, request.label))
+        return 0
+
+    def _scratch(self, request: Scratch) -> int:
+        self.scratch.append(request.size)
+        if len(self.scratch) > MAX_SCRATCH_BUFFERS_PER_OP:
+            raise TooFar("scratch")
+        return len(self.scratch) - 1
+
+    def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
+        return self._take(((request.tensor_index, False),))[0]
+
+    def _temp_tensors(self, request: TempTensors) -> list[KernelTensor | None]:
+        return self._take(request.wanted)
+
+    def _take(self, wanted: Sequence[tuple[int, bool]]) -> list[KernelTensor | None]:
+        """Return an answer for each tensor, None for one that is not there, up to the first such that ends it."""
+        request: list[Any] = ["take"]
+        answers: list[KernelTensor | None] = []
+        for index, is_needed in wanted:
+            if index >= 0:
+                tensor = self._tensors[index]
+                structs, is_sized = self._structs.of(tensor)
+                if not is_sized:
+                    raise TooFar("type")
+                answers.append(KernelTensor(tensor, (self._taken,)))
+                self._taken += 1
+                request.append(structs)
+            else:
+                answers.append(None)
+                if is_needed:
+                    break
+        if len(request) > 1:
+            self.requests.append(tuple(request))
+        return answers
+
+    def _free_temp_tensor(self, request: FreeTempTensor) -> None:
+        self.requests.append(("free", *request.tensor.offsets))
+
+    def _free_temp_tensors(self, request: FreeTempTensors) -> None:
+        self.requests.append(("free", *[tensor.offsets[0] for tensor in request.tensors if tensor is not None]))
+
+
+_ANSWERS: dict[type, Callable[[Recorder, Any], object]] = {
+    Persistent: Recorder._persistent,
+    Scratch: Recorder._scratch,
+    TempTensor: Recorder._temp_tensor,
+    TempTensors: Recorder._temp_tensors,
+    FreeTempTensor: Recorder._free_temp_tensor,
+    FreeTempTensors: Recorder._free_temp_tensors,
+}
+
+
+def _refuse(recorder: Recorder, request: Request) -> object:
+    raise TooFar(type(request).__name__)
+
+
+@lru_cache(1 << 12)
+def fold(requests: Requests, head: int, tail: int) -> Advance | None:
+    """Return what requests do to a roomy arena, counted from its head and its tail.
+
+    Args:
+        requests: In order.
+        head, tail: Addresses modulo 16 where temps begin, and where the tail stands.
+
+    Returns:
+        The step; None where temps are left, or given back twice.
+    """
+    needs = Needs()
+    needs.is_settled = True
+    temp = taken = used = 0
+    live: dict[int, int] = {}
+    for kind, *facts in requests:
+        if kind == "take":
+            for structs in facts:
+                for size, alignment in structs:
+                    temp += -(head + temp) % alignment + size
+                live[taken] = temp
+                taken += 1
+            needs.below(temp, "temp", size, alignment, "", _SOMEWHERE)
+        elif kind == "persistent":
+            size, label = facts
+            used += size + (tail - used - size) % PERIOD
+            needs.persist(max(live.values(), default=0), size, PERIOD, used, label, _SOMEWHERE)
+        else:
+            for position in facts:
+                if live.pop(position, None) is None:
+                    return None
+    return None if live else needs.as_step()
