@@ -24,7 +24,7 @@ import numpy as np
 from tflm_sim import parse, shrink, smallest_arena
 from tflm_sim.errors import TflmSimError
 from tflm_sim.shrinking.prove import WHEEL_TARGET
-from tflm_sim.shrinking.shrink import Shrunk
+from tflm_sim.shrinking.shrunk import Shrunk
 from tflm_sim.shrinking.wheel_worker import ROOMY, stimulus
 
 TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "cortex-m55", "x86_64-pip")

@@ -16,7 +16,7 @@ from tflm_sim.device.configuration import configure
 from tflm_sim.errors import ModelError, TflmSimError
 from tflm_sim.shrinking import channels
 from tflm_sim.shrinking.prove import SEQUENCE, prove
-from tflm_sim.shrinking.shrink import Shrunk
+from tflm_sim.shrinking.shrunk import Shrunk
 
 SHARED = Path(__file__).parents[3] / "shared" / "models"
 TOP = Path(__file__).parents[2]

@@ -8,7 +8,6 @@ import importlib.util
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_custom_ops
 from tflm_sim.cli.terminal import ProgressLine, say, say_json
@@ -17,10 +16,8 @@ from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.files import replacing_bytes
 from tflm_sim.model.load import load
 from tflm_sim.report.shrunk import shrunk_document, shrunk_lines
+from tflm_sim.shrinking.shrunk import Shrunk
 from tflm_sim.units import parse_size
-
-if TYPE_CHECKING:
-    from tflm_sim.shrinking.shrink import Shrunk
 
 EXAMPLES = """
 tflm-sim shrink model.tflite -o small.tflite --target cortex-m4

@@ -4,93 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Literal
 
-from tflm_sim.documents import INLINE, Count, named
+from tflm_sim.documents import INLINE, Count
 from tflm_sim.escape import printable
 from tflm_sim.report.tables import table_lines
+from tflm_sim.shrinking.shrunk import Shrunk
 from tflm_sim.units import format_size
 from tflm_sim.values import dataclass, field
-
-if TYPE_CHECKING:  # Shrinking needs numpy; whoever only looks at names does not.
-    from tflm_sim.shrinking.search import Kept
-    from tflm_sim.shrinking.shrink import Cost, Gain, Shrunk, Sizes
-
-
-@dataclass(frozen=True, slots=True)
-class SizesFacts:
-    """A model on a target, in bytes."""
-
-    smallest_arena_bytes: Count
-    smallest_arena_multiple_of_16: Count
-    head_bytes: Count
-    tail_bytes: Count
-
-
-@dataclass(frozen=True, slots=True)
-class CostFacts:
-    """What a model costs beside its arena: multiply-accumulates, bytes of the file, operators."""
-
-    macs: Count
-    file_bytes: Count
-    operators: Count
-
-
-@dataclass(frozen=True, slots=True)
-class TargetGain:
-    """What a target gains; percent of its arena."""
-
-    target: str
-    before: SizesFacts
-    after: SizesFacts
-    percent: float
-
-
-@dataclass(frozen=True, slots=True)
-class BoundFacts:
-    """The operator without which no head can do, and its bytes."""
-
-    head_bytes: Count
-    operator: str
-
-
-@dataclass(frozen=True, slots=True)
-class EditFacts:
-    """What an edit did, in words and in numbers of its own."""
-
-    IS_OPEN: ClassVar = True
-    where: str
-    what: str
-    facts: dict[str, Any] = field(metadata=INLINE)
-
-
-@dataclass(frozen=True, slots=True)
-class PassFacts:
-    """A pass that was kept: the smallest arenas and the multiply-accumulates behind it, and its edits."""
-
-    name: str = field(metadata=named("pass"))
-    smallest_arena_bytes: tuple[Count, ...]
-    macs: Count
-    edits: tuple[EditFacts, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RejectedFacts:
-    """A pass that was tried in vain, and why."""
-
-    name: str = field(metadata=named("pass"))
-    reason: str
-    smallest_arena_bytes: tuple[Count, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class ProofFacts:
-    """What the real TFLM said."""
-
-    runs: Count
-    distinct_outputs: Count
-    arena_bytes: Count
-    fails_with_16_less: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +20,6 @@ class ShrunkDocument:
 
     Attributes:
         output: The file that was written.
-        before, after: What both cost.
-        extra_operators: What the firmware's resolver must register in addition.
-        left_alone: What was not touched, and why.
-        verified: What was checked on the two files.
-        proof: null unless asked for.
     """
 
     schema_version: Literal[1] = 1
@@ -111,60 +27,18 @@ class ShrunkDocument:
     output: str | None
     goal_bytes: Count | None
     goal_met: bool | None
-    targets: tuple[TargetGain, ...]
-    before: CostFacts
-    after: CostFacts
-    extra_operators: tuple[str, ...]
-    bound: BoundFacts
-    steps: tuple[PassFacts, ...]
-    rejected: tuple[RejectedFacts, ...]
-    left_alone: tuple[str, ...]
-    simulations: Count
-    verified: str
-    proof: ProofFacts | None
+    answer: Shrunk = field(metadata=INLINE)
 
 
 def shrunk_document(shrunk: Shrunk, *, goal: int | None, output: str | None) -> ShrunkDocument:
     """Return the answer as a document."""
-    proof = shrunk.proof
     return ShrunkDocument(
         model=shrunk.origin.path,
         output=output,
         goal_bytes=goal,
         goal_met=None if goal is None else shrunk.fits(goal),
-        targets=tuple(map(_gain, shrunk.gains)),
-        before=_cost(shrunk.before),
-        after=_cost(shrunk.after),
-        extra_operators=tuple(shrunk.extra_operators),
-        bound=BoundFacts(shrunk.bound.head, shrunk.bound.operator),
-        steps=tuple(PassFacts(step.name, step.arenas, step.macs, _edits(step)) for step in shrunk.steps),
-        rejected=tuple(RejectedFacts(row.name, row.reason, row.arenas) for row in shrunk.rejected),
-        left_alone=tuple(shrunk.left_alone),
-        simulations=shrunk.simulations,
-        verified=shrunk.verified,
-        proof=None if proof is None else ProofFacts(proof.runs, proof.distinct, proof.arena, proof.fails_below),
+        answer=shrunk,
     )
-
-
-def _edits(step: Kept) -> tuple[EditFacts, ...]:
-    return tuple(EditFacts(row.where, row.what, row.facts) for row in step.witnesses)
-
-
-def _gain(gain: Gain) -> TargetGain:
-    percent = round(_percent(gain.before.arena, gain.after.arena), 2)
-    return TargetGain(gain.target, _sizes(gain.before), _sizes(gain.after), percent)
-
-
-def _sizes(sizes: Sizes) -> SizesFacts:
-    return SizesFacts(sizes.arena, sizes.multiple_of_16, sizes.head, sizes.tail)
-
-
-def _cost(cost: Cost) -> CostFacts:
-    return CostFacts(cost.macs, cost.file_bytes, cost.operators)
-
-
-def _percent(before: int, after: int) -> float:
-    return 100 * (before - after) / before if before else 0.0
 
 
 def shrunk_lines(shrunk: Shrunk, *, goal: int | None, explain: bool) -> list[str]:
@@ -194,11 +68,10 @@ def _headline(shrunk: Shrunk, goal: int | None) -> str:
     if not shrunk.has_gained:
         return f"{name}: nothing that we know makes it smaller"
     gain = shrunk.gains[0]
-    saved = _percent(gain.before.arena, gain.after.arena)
     met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
     return (
         f"{name}: {gain.before.arena:,} B -> {gain.after.arena:,} B on {gain.target} "
-        f"(-{saved:.1f} %), {shrunk.macs_in_words}{met}"
+        f"(-{gain.percent:.1f} %), {shrunk.macs_in_words}{met}"
     )
 
 
@@ -206,9 +79,9 @@ def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:
     yield ["target", "arena before", "after", "saved", "head before", "after", "tail before", "after"]
     for gain in shrunk.gains:
         before, after = gain.before, gain.after
-        saved = f"{_percent(before.arena, after.arena):.1f} %"
-        numbers = (before.head, after.head, before.tail, after.tail)
-        yield [gain.target, f"{before.arena:,}", f"{after.arena:,}", saved, *(f"{number:,}" for number in numbers)]
+        saved = f"{gain.percent:.1f} %"
+        parts = (before.head, after.head, before.tail, after.tail)
+        yield [gain.target, f"{before.arena:,}", f"{after.arena:,}", saved, *(f"{part:,}" for part in parts)]
 
 
 def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:

@@ -9,22 +9,9 @@ from tflm_sim.shrinking import channels
 from tflm_sim.shrinking.contracts import promised, use_of
 from tflm_sim.shrinking.passes import place
 from tflm_sim.shrinking.profile import Profile
+from tflm_sim.shrinking.shrunk import Bound
 from tflm_sim.shrinking.stripe_rules import rule
 from tflm_sim.targets.kernel_library import KernelLibrary
-from tflm_sim.values import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """What no rewriting of ours goes below.
-
-    Attributes:
-        head: Bytes that are alive at once whatever is split.
-        operator: Whose inputs, outputs and scratch they are: "#31 SOFTMAX", or "the inputs".
-    """
-
-    head: int
-    operator: str
 
 
 def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kinds: Sequence[str]) -> Bound:

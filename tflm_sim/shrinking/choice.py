@@ -12,8 +12,9 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.shrinking.contracts import CHOICE, DIAGONAL, promised, use_of
 from tflm_sim.shrinking.graph import shape, window
-from tflm_sim.shrinking.passes import Chooser, Witness, place
+from tflm_sim.shrinking.passes import Chooser, place
 from tflm_sim.shrinking.profile import Profile
+from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.values import replace
 

@@ -24,7 +24,8 @@ from tflm_sim.shrinking.graph import (
     window,
     zero_point,
 )
-from tflm_sim.shrinking.passes import Chooser, Witness, place
+from tflm_sim.shrinking.passes import Chooser, place
+from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.values import dataclass, replace
 
 

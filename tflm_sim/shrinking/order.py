@@ -17,8 +17,9 @@ from collections.abc import Iterator
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking.graph import STATEFUL
-from tflm_sim.shrinking.passes import Chooser, Witness
+from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.profile import Profile
+from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.values import dataclass
 
 BEAM = 1000

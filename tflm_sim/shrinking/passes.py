@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tflm_sim.model.draft import Draft
-from tflm_sim.values import dataclass, field
-
-
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """What an edit did and why it is lawful, for people and for ``--explain``.
-
-    Attributes:
-        where: The operator or tensor that was edited.
-        what: A sentence without its subject: "is the same bytes under another name".
-        facts: Numbers behind it: row maps, channel shares, the order of reads and writes.
-    """
-
-    where: str
-    what: str
-    facts: dict[str, object] = field(default_factory=dict)
+from tflm_sim.shrinking.shrunk import Witness
+from tflm_sim.values import dataclass
 
 
 @dataclass(slots=True)

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking import channels, rows
 from tflm_sim.shrinking.graph import shape
-from tflm_sim.shrinking.passes import Witness, place
+from tflm_sim.shrinking.passes import place
 from tflm_sim.shrinking.profile import Profile
+from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.shrinking.split import AXES, CHANNELS, COLUMNS, ROWS, Split
 from tflm_sim.shrinking.stripe_rules import rule
 from tflm_sim.values import dataclass

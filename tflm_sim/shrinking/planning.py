@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking import choice
-from tflm_sim.shrinking.passes import Witness, place
+from tflm_sim.shrinking.passes import place
 from tflm_sim.shrinking.plan import overlaps, plan_offline
 from tflm_sim.shrinking.profile import profile
+from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.shrinking.sizing import Sizer
 
 

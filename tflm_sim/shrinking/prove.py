@@ -19,29 +19,12 @@ from tflm_sim.errors import ModelError, TflmSimError, UsageError
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.graph import STATEFUL
-from tflm_sim.values import dataclass
+from tflm_sim.shrinking.shrunk import Proof
 
 WHEEL_TARGET = "x86_64-pip"
 SEQUENCE = 400
 _SEED = 14
 _TIMEOUT_S = 1800
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """What the real TFLM said.
-
-    Attributes:
-        runs: Invocations of each of the two, all outputs compared byte by byte.
-        distinct: How many different outputs the original gave.
-        arena: Bytes of the arena that the result ran in: its smallest, as predicted.
-        fails_below: Whether the result fails with 16 bytes less.
-    """
-
-    runs: int
-    distinct: int
-    arena: int
-    fails_below: bool
 
 
 class ProofFailed(TflmSimError):

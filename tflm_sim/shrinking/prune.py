@@ -28,7 +28,8 @@ from tflm_sim.shrinking.graph import (
     shape,
     single_output,
 )
-from tflm_sim.shrinking.passes import Chooser, Witness, place
+from tflm_sim.shrinking.passes import Chooser, place
+from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.values import replace
 
 

@@ -17,17 +17,18 @@ from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking import choice, peaks
-from tflm_sim.shrinking.bound import Bound, bound
+from tflm_sim.shrinking.bound import bound
 from tflm_sim.shrinking.budget import Allowance, Budget
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
 from tflm_sim.shrinking.graph import total_multiplications
 from tflm_sim.shrinking.machine import VerificationFailed
 from tflm_sim.shrinking.order import reorder
-from tflm_sim.shrinking.passes import Chooser, Pass, Witness
+from tflm_sim.shrinking.passes import Chooser, Pass
 from tflm_sim.shrinking.planning import plan_witnesses, planned_models
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
+from tflm_sim.shrinking.shrunk import Bound, Kept, Rejected, Witness
 from tflm_sim.shrinking.sizing import Sizer, gains, grows
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
@@ -43,34 +44,6 @@ MOST_SINGLE_EDITS = 24
 """Edits that are tried one by one when a pass does not pay as a whole."""
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A pass that was kept.
-
-    Attributes:
-        name: The pass.
-        arenas: The smallest arena on each target behind it.
-        macs: Multiply-accumulates behind it.
-        witnesses: Its edits.
-        model: The model behind it.
-    """
-
-    name: str
-    arenas: tuple[int, ...]
-    macs: int
-    witnesses: tuple[Witness, ...]
-    model: Model = field(repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A pass that was tried and not kept, and why."""
-
-    name: str
-    reason: str
-    arenas: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,106 +11,19 @@ from tflm_sim.model.draft import Draft, refuse_unwritable
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
-from tflm_sim.shrinking.bound import Bound
 from tflm_sim.shrinking.budget import Budget, operator_names
 from tflm_sim.shrinking.graph import FLOATS, total_multiplications
-from tflm_sim.shrinking.prove import Proof, prove
-from tflm_sim.shrinking.search import Kept, Progress, Rejected, Search
+from tflm_sim.shrinking.prove import prove
+from tflm_sim.shrinking.search import Progress, Search
+from tflm_sim.shrinking.shrunk import Cost, Gain, Shrunk, Sizes
 from tflm_sim.shrinking.sizing import Sizer
 from tflm_sim.shrinking.states import refusals
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import replace
 
 MAX_MACS = 1.35
 """Multiply-accumulates that a result may have by default, as a multiple of the original's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """A model on a target, in bytes.
-
-    Attributes:
-        arena: The smallest arena.
-        multiple_of_16: The smallest that is a multiple of 16: the one for the firmware.
-        head: Of the plan.
-        tail: Of persistent memory.
-    """
-
-    arena: int
-    multiple_of_16: int
-    head: int
-    tail: int
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """What a target gains."""
-
-    target: str
-    before: Sizes
-    after: Sizes
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a model costs beside its arena: multiply-accumulates, bytes of the file, operators."""
-
-    macs: int
-    file_bytes: int
-    operators: int
-
-
-@dataclass(frozen=True, slots=True)
-class Shrunk:
-    """The answer of :func:`shrink`.
-
-    Attributes:
-        data: The file to write: the original's bytes where nothing gained.
-        model: The same, parsed.
-        origin: The model as it was.
-        gains: Before and after, a target each.
-        before, after: What both cost.
-        extra_operators: What the firmware's resolver must register in addition.
-        steps: The passes that were kept, in order.
-        rejected: What was tried in vain, and why.
-        left_alone: What was not touched, and why, a sentence each.
-        bound: What no rewriting of ours goes below, on the first target.
-        simulations: How many models were simulated.
-        verified: What was checked on the two files by a method that knows none of the passes, in a sentence.
-        proof: What the real TFLM said, None unless asked.
-    """
-
-    data: bytes
-    model: Model
-    origin: Model
-    gains: tuple[Gain, ...]
-    before: Cost
-    after: Cost
-    extra_operators: tuple[str, ...]
-    steps: tuple[Kept, ...]
-    rejected: tuple[Rejected, ...]
-    left_alone: tuple[str, ...]
-    bound: Bound
-    simulations: int
-    verified: str = ""
-    proof: Proof | None = None
-
-    @property
-    def has_gained(self) -> bool:
-        """Whether any target needs less."""
-        return any(gain.after.arena < gain.before.arena for gain in self.gains)
-
-    @property
-    def macs_in_words(self) -> str:
-        """What it costs in multiply-accumulates, for people."""
-        if self.after.macs == self.before.macs:
-            return "no additional MACs"
-        return f"{100 * (self.after.macs - self.before.macs) / max(1, self.before.macs):+.1f} % MACs"
-
-    def fits(self, goal: int) -> bool:
-        """Return whether ``goal`` bytes are enough on every target."""
-        return all(gain.after.arena <= goal for gain in self.gains)
 
 
 def shrink(
@@ -243,14 +156,16 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
     before, after = Draft(model), Draft(written)
     gains = []
     for index, configuration in enumerate(search.sizer.configurations):
-        sizes = []
+        sizes: list[Sizes] = []
         for each in (model, written):
             simulation = search.sizer.simulate(each, index)
             smallest = simulation.smallest
             assert smallest is not None, "both models work"
             sizes.append(Sizes(smallest.size, smallest.multiple_of_16, simulation.head_bytes, simulation.tail_bytes))
         assert sizes[1].arena == search.arenas[index], "the file read again is the model that was simulated"
-        gains.append(Gain(configuration.target.name, *sizes))
+        was, now = sizes
+        percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
+        gains.append(Gain(configuration.target.name, was, now, percent))
     return Shrunk(
         data=data,
         model=written,

@@ -17,7 +17,8 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Operator, Tensor
 from tflm_sim.shrinking.graph import quantization_key, replace_all, zero_point
-from tflm_sim.shrinking.passes import Chooser, Witness
+from tflm_sim.shrinking.passes import Chooser
+from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.values import dataclass, field, replace
 
 Key = tuple[str, str]

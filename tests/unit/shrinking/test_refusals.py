@@ -15,7 +15,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners import native
-from tflm_sim.shrinking.shrink import Shrunk
+from tflm_sim.shrinking.shrunk import Shrunk
 from tflm_sim.shrinking.states import refusals
 
 _SPEC = importlib.util.spec_from_file_location("shrinking_models", Path(__file__).with_name("models.py"))

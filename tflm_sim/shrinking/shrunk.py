@@ -1,0 +1,182 @@
+"""The answer of ``shrink()``: what became of a model, as a value and as its document says it.
+
+Nothing here needs numpy, which the rest of the room does: whoever prints an answer only needs its shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tflm_sim.documents import HIDDEN, INLINE, Count, named
+from tflm_sim.model.types import Model
+from tflm_sim.values import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """A model on a target, in bytes.
+
+    Attributes:
+        arena: The smallest arena.
+        multiple_of_16: The smallest that is a multiple of 16: the one for the firmware.
+        head: Of the plan.
+        tail: Of persistent memory.
+    """
+
+    arena: Count = field(metadata=named("smallest_arena_bytes"))
+    multiple_of_16: Count = field(metadata=named("smallest_arena_multiple_of_16"))
+    head: Count = field(metadata=named("head_bytes"))
+    tail: Count = field(metadata=named("tail_bytes"))
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What a target gains.
+
+    Attributes:
+        percent: Of its arena, to two digits.
+    """
+
+    target: str
+    before: Sizes
+    after: Sizes
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a model costs beside its arena: multiply-accumulates, bytes of the file, operators."""
+
+    macs: Count
+    file_bytes: Count
+    operators: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What no rewriting of ours goes below.
+
+    Attributes:
+        head: Bytes that are alive at once whatever is split.
+        operator: Whose inputs, outputs and scratch they are: "#31 SOFTMAX", or "the inputs".
+    """
+
+    head: Count = field(metadata=named("head_bytes"))
+    operator: str
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What an edit did and why it is lawful.
+
+    Attributes:
+        where: The operator or tensor that was edited.
+        what: A sentence without its subject: "is the same bytes under another name".
+        facts: Numbers behind it: row maps, channel shares, the order of reads and writes.
+    """
+
+    IS_OPEN: ClassVar = True
+    where: str
+    what: str
+    facts: dict[str, Any] = field(default_factory=dict, metadata=INLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A pass that was kept.
+
+    Attributes:
+        name: The pass.
+        arenas: The smallest arena on each target behind it, in bytes.
+        macs: Multiply-accumulates behind it.
+        witnesses: Its edits.
+        model: The model behind it.
+    """
+
+    name: str = field(metadata=named("pass"))
+    arenas: tuple[Count, ...] = field(metadata=named("smallest_arena_bytes"))
+    macs: Count
+    witnesses: tuple[Witness, ...] = field(metadata=named("edits"))
+    model: Model = field(repr=False, compare=False, metadata=HIDDEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A pass that was tried and not kept, and why.
+
+    Attributes:
+        arenas: The smallest arena on each target with it, in bytes; null where it has none.
+    """
+
+    name: str = field(metadata=named("pass"))
+    reason: str
+    arenas: tuple[Count, ...] | None = field(default=None, metadata=named("smallest_arena_bytes"))
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the real TFLM said.
+
+    Attributes:
+        runs: Invocations of each of the two, all outputs compared byte by byte.
+        distinct: How many different outputs the original gave.
+        arena: Bytes of the arena that the result ran in: its smallest, as predicted.
+        fails_below: Whether the result fails with 16 bytes less.
+    """
+
+    runs: Count
+    distinct: Count = field(metadata=named("distinct_outputs"))
+    arena: Count = field(metadata=named("arena_bytes"))
+    fails_below: bool = field(metadata=named("fails_with_16_less"))
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """What became of a model.
+
+    Attributes:
+        data: The file to write: the original's bytes where nothing gained.
+        model: The same, parsed.
+        origin: The model as it was.
+        gains: Before and after, a target each.
+        before, after: What both cost.
+        extra_operators: What the firmware's resolver must register in addition.
+        bound: What no rewriting of ours goes below, on the first target.
+        steps: The passes that were kept, in order.
+        rejected: What was tried in vain, and why.
+        left_alone: What was not touched, and why, a sentence each.
+        simulations: How many models were simulated.
+        verified: What was checked on the two files by a method that knows none of the passes, in a sentence.
+        proof: What the real TFLM said; null unless asked for.
+    """
+
+    data: bytes = field(metadata=HIDDEN)
+    model: Model = field(metadata=HIDDEN)
+    origin: Model = field(metadata=HIDDEN)
+    gains: tuple[Gain, ...] = field(metadata=named("targets"))
+    before: Cost
+    after: Cost
+    extra_operators: tuple[str, ...]
+    bound: Bound
+    steps: tuple[Kept, ...]
+    rejected: tuple[Rejected, ...]
+    left_alone: tuple[str, ...]
+    simulations: Count
+    verified: str = ""
+    proof: Proof | None = None
+
+    @property
+    def has_gained(self) -> bool:
+        """Whether any target needs less."""
+        return any(gain.after.arena < gain.before.arena for gain in self.gains)
+
+    @property
+    def macs_in_words(self) -> str:
+        """What it costs in multiply-accumulates, for people."""
+        if self.after.macs == self.before.macs:
+            return "no additional MACs"
+        return f"{100 * (self.after.macs - self.before.macs) / max(1, self.before.macs):+.1f} % MACs"
+
+    def fits(self, goal: int) -> bool:
+        """Return whether ``goal`` bytes are enough on every target."""
+        return all(gain.after.arena <= goal for gain in self.gains)
