@@ -21,8 +21,8 @@ def test_every_public_name_resolves(name: str) -> None:
     assert getattr(tflm_sim, name) is not None
 
 
-def test_completion_offers_every_public_name() -> None:
-    assert set(tflm_sim.__all__) <= set(dir(tflm_sim))
+def test_completion_offers_every_public_name_and_no_helper() -> None:
+    assert {name for name in dir(tflm_sim) if not name.startswith("__")} == {*tflm_sim.__all__} - {"__version__"}
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -9,8 +9,6 @@ editors and type checkers.
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 __version__ = "0.2.0"
@@ -96,14 +94,18 @@ __all__ = sorted([*_HOMES, "__version__"])
 
 
 def __dir__() -> list[str]:
-    """Return all names that can be had here, so that ``help()`` shows what works."""
+    """Return the names that can be had here, so that ``help()`` and completion show what works and nothing else."""
+    from importlib.util import find_spec
+
     absent = _NUMPY if find_spec("numpy") is None else frozenset()
-    return sorted((globals().keys() | set(__all__)) - absent)
+    return sorted({name for name in globals() if name.startswith("__")} | set(__all__) - absent)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'tflm_sim' has no attribute '{name}'")
+    from importlib import import_module
+
     module, _, attribute = _HOMES[name].partition(":")
     try:
         value = getattr(import_module(module), attribute or name)

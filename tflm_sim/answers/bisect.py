@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.documents import HIDDEN, INLINE, Count, named
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
@@ -17,7 +18,7 @@ from tflm_sim.targets.history import main_line
 from tflm_sim.targets.kernel_library import VERSIONS
 from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +32,26 @@ class Build:
         configuration: On what the model runs there.
     """
 
-    name: str
+    name: str = field(metadata=named("commit"))
     date: str
     summaries: tuple[str, ...]
-    configuration: Configuration
+    configuration: Configuration = field(metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one point of a history did to a model.
+    """A commit or version that moved the smallest arena.
 
     Attributes:
         state: The point.
-        before: The smallest arena before it, in bytes; None where AllocateTensors() fails in any.
+        before: The smallest arena before it, in bytes; null where AllocateTensors() fails in any.
         after: Likewise with it.
         message: What the device prints where it fails with it.
     """
 
-    state: Build
-    before: int | None
-    after: int | None
+    state: Build = field(metadata=INLINE)
+    before: Count | None
+    after: Count | None
     message: str = ""
 
 

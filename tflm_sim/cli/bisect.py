@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.documents import Count, named
+from tflm_sim.documents import named
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.report.tables import table_lines
@@ -29,24 +29,12 @@ tflm-sim bisect sample:mobilenet_v1_025 --between 2021-04-09 --and 2026-08-20 --
 
 
 @dataclass(frozen=True, slots=True)
-class StepRow:
-    """A commit or version that moved the smallest arena; bytes, null where AllocateTensors() fails."""
-
-    commit: str
-    date: str
-    summaries: tuple[str, ...]
-    before: Count | None
-    after: Count | None
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class BisectDocument:
     """What moved a model's smallest arena between two versions of TFLM."""
 
     between: str
     until: str = field(metadata=named("and"))
-    steps: tuple[StepRow, ...]
+    steps: tuple[Turn, ...]
 
 
 def register(subparsers: Subparsers) -> None:
@@ -73,11 +61,12 @@ def run(args: argparse.Namespace) -> int:
     if args.runtime or args.library or args.firmware:
         raise UsageError("bisect goes through runtimes itself; leave --runtime, --library and --firmware out")
     states = _kernel_states(args) if args.between.partition("@")[0] in VERSIONS else _commit_states(args)
-    steps = list(bisect(load(args.model), states))
+    document = BisectDocument(args.between, args.until, tuple(bisect(load(args.model), states)))
+    steps = document.steps
     if args.json:
-        say_json(BisectDocument(args.between, args.until, tuple(map(_row, steps))))
+        say_json(document)
     else:
-        say(*_lines(steps, args))
+        say(*_lines(document))
     return int(bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after))
 
 
@@ -107,14 +96,10 @@ def _runtime(text: str) -> Runtime:
     return find_runtime(text) if is_day(text) or is_commit(text) else find_library(text).runtime()
 
 
-def _row(step: Turn) -> StepRow:
-    state = step.state
-    return StepRow(state.name, state.date, tuple(state.summaries), step.before, step.after, step.message)
-
-
-def _lines(steps: list[Turn], args: argparse.Namespace) -> list[str]:
+def _lines(document: BisectDocument) -> list[str]:
+    steps = document.steps
     if not steps:
-        return [f"nothing between {args.between} and {args.until} moved the smallest arena"]
+        return [f"nothing between {document.between} and {document.until} moved the smallest arena"]
     target = steps[0].state.configuration.target
     header = ("commit", "date", "bytes", "smallest", "what changed")
     title = f"smallest arena on {target.name}, {target.kernel_library.name} kernels"
