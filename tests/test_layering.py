@@ -121,14 +121,10 @@ def test_every_public_name_resolves() -> None:
     assert all(getattr(tflm_sim, name) is not None for name in tflm_sim.__all__)
 
 
-LITE = {"AllocationInfo", "Call", "Node", "Runtime", "Subgraph", "Tensor"}
-"""Names of the mobile runtime's that still stand for something else as well."""
-
-
 def test_one_class_name_means_one_thing() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
-    assert {name: where for name, where in places.items() if len(where) > 1 and name not in LITE} == {}
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
