@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tflm_sim.cli.options import TARGET, Subparsers, add_verb
-from tflm_sim.cli.terminal import COLOR_CHOICES, columns, say, say_json, wants_color
+from tflm_sim.cli.terminal import COLOR_CHOICES, say, say_json, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.files import replacing
@@ -166,7 +166,7 @@ def _draw(name: str, answer: Answer, settings: LiteSettings, args: argparse.Name
         for number, picture in enumerate(pictures):
             say(
                 *([""] if number else []),
-                *map_lines(picture, width=columns(), color=wants_color(args.color, sys.stdout)),
+                *map_lines(picture, width=terminal_width(), color=wants_color(args.color, sys.stdout)),
             )
         return
     form = Path(args.output).suffix.lower()

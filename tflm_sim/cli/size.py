@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tflm_sim.answers.simulation import Simulation
 from tflm_sim.cli.options import MODELS_HELP, Subparsers, add_configuration, add_verb, configuration, simulated
-from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, columns, say, say_json, wants_color
+from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, say, say_json, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.inputs import expand
@@ -82,24 +83,25 @@ def run(args: argparse.Namespace) -> int:
             code = max(code, _map(model, config, color=wants_color(args.color, sys.stdout)))
             continue
         simulation = simulated(model, config)
-        if args.json:
-            from tflm_sim.report.document import size_document
-
-            say_json(size_document(simulation, advice=advice(model, config) if args.advise else None))
-        else:
-            say(*size_lines(simulation))
-            if args.advise:
-                say("", advice(model, config))
+        _say(simulation, _advice(model, config) if args.advise else None, as_json=args.json)
         if simulation.failure is not None:
             code = SimulatedFailure.exit_code
     return code
 
 
-def advice(model: Model, config: Configuration) -> str:
-    """Return what ``shrink`` would give, in a line."""
-    from tflm_sim.shrinking.advice import advice
+def _advice(model: Model, config: Configuration) -> str:
+    from tflm_sim.shrinking.advice import advice  # It needs numpy.
 
     return advice(model, config)
+
+
+def _say(simulation: Simulation, advice: str | None, *, as_json: bool) -> None:
+    if as_json:
+        from tflm_sim.report.document import size_document
+
+        say_json(size_document(simulation, advice=advice))
+    else:
+        say(*size_lines(simulation), *(() if advice is None else ("", advice)))
 
 
 def _map(model: Model, config: Configuration, *, color: bool) -> int:
@@ -108,7 +110,7 @@ def _map(model: Model, config: Configuration, *, color: bool) -> int:
 
     with ProgressLine("simulating", model, runs=2) as progress:
         picture = take_picture(model, config, observers=(progress,))
-    say(*map_lines(picture, width=columns(), color=color), may_color=color)
+    say(*map_lines(picture, width=terminal_width(), color=color), may_color=color)
     return 0 if picture.status == "ok" else SimulatedFailure.exit_code
 
 

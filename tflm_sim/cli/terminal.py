@@ -31,7 +31,7 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
     out = sys.stdout if file is None else file
     if out is None:
         return
-    width = columns() if wraps and not may_color and is_shown() else None
+    width = terminal_width() if wraps and not may_color and is_shown() else None
     for line in lines:
         shown = one_line(line, may_color=may_color)
         out.write(f"{shown if width is None or len(shown) <= width else _wrapped(shown, width)}\n")
@@ -64,7 +64,7 @@ def say_document(text: str) -> None:
     sys.stdout.write(text)
 
 
-def columns() -> int:
+def terminal_width() -> int:
     """Return the width of the terminal (``COLUMNS`` wins); 80 where there is none."""
     if (asked := os.environ.get("COLUMNS", "")).isdecimal() and int(asked):
         return int(asked)
@@ -78,12 +78,12 @@ class HelpText(argparse.RawDescriptionHelpFormatter):
     """Help as wide as the terminal; whoever is not told the width imports ``shutil`` for it."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=columns() - 2)
+        super().__init__(prog, width=terminal_width() - 2)
 
 
 def fitting() -> int | None:
     """Return the columns to fit a table into; None where it goes to a file or a pipe, and ``COLUMNS`` does not say."""
-    return columns() if is_shown() or os.environ.get("COLUMNS") else None
+    return terminal_width() if is_shown() or os.environ.get("COLUMNS") else None
 
 
 def is_shown() -> bool:

@@ -155,7 +155,7 @@ class Units:
         for in_types, data in ((False, self.sections.info), (True, self.sections.types)):
             at = 0
             while at + 11 < len(data):
-                if fixed(data, at, 4) == 0:
+                if little_endian(data, at, 4) == 0:
                     something = _NOT_ZERO.search(data, at)
                     at = something.start() & ~3 if something else len(data)
                     continue
@@ -174,23 +174,23 @@ class Units:
 
         [length][version: u16] 5: [kind][address size][shapes] 2 to 4: [shapes][address size] [signature][offset]
         """
-        length, at, offset_size = fixed(data, start, 4), start + 4, 4
+        length, at, offset_size = little_endian(data, start, 4), start + 4, 4
         if length == 0xFFFFFFFF:
-            length, at, offset_size = fixed(data, start + 4, 8), start + 12, 8
+            length, at, offset_size = little_endian(data, start + 4, 8), start + 12, 8
         end = at + length
         if end > len(data) or length < 4 + offset_size:
             raise FirmwareError(f"unit at {start:#x} of the debug information would end at {end:#x} of {len(data):#x}")
-        version = fixed(data, at, 2)
+        version = little_endian(data, at, 2)
         if version == 5:
-            kind, address_size, abbreviations = data[at + 2], data[at + 3], fixed(data, at + 4, offset_size)
+            kind, address_size, abbreviations = data[at + 2], data[at + 3], little_endian(data, at + 4, offset_size)
             at += 4 + offset_size
         elif 2 <= version <= 4:
             kind = _TYPE_UNIT if in_types else 0
-            abbreviations, address_size = fixed(data, at + 2, offset_size), data[at + 2 + offset_size]
+            abbreviations, address_size = little_endian(data, at + 2, offset_size), data[at + 2 + offset_size]
             at += 3 + offset_size
         else:
             raise FirmwareError(f"debug information of version {version} at {start:#x}; 2 to 5 can be read")
-        signature, type_offset = fixed(data, at, 8), fixed(data, at + 8, offset_size)
+        signature, type_offset = little_endian(data, at, 8), little_endian(data, at + 8, offset_size)
         at += {_TYPE_UNIT: 8 + offset_size, _SPLIT_TYPE_UNIT: 8 + offset_size}.get(kind, 8 if kind in _SPLIT else 0)
         shapes = self._shapes_at(abbreviations, address_size, offset_size, version)
         unit = Unit(start, end, at, version, address_size, offset_size, shapes, in_types)
@@ -253,7 +253,7 @@ class Units:
         if shape.sibling is None:
             return 0
         offset, size = shape.sibling
-        return unit.start + fixed(data, at + offset, size)
+        return unit.start + little_endian(data, at + offset, size)
 
     def reference(self, unit: Unit, value: tuple[int, int]) -> int:
         """Return the position in its section that a reference inside of a unit means; -1 for one to elsewhere."""
@@ -298,7 +298,7 @@ class Units:
         if size is not None:
             if form == _IMPLICIT:
                 return implicit, at
-            return (fixed(data, at, size) if size else 1), at + size
+            return (little_endian(data, at, size) if size else 1), at + size
         if form in _UNSIGNED:
             return uleb(data, at, unit.end)
         if form == _SIGNED:
@@ -310,7 +310,7 @@ class Units:
             return at, end + 1
         if form in _BLOCKS:
             width = _BLOCKS[form]
-            length, start = (fixed(data, at, width), at + width) if width else uleb(data, at, unit.end)
+            length, start = (little_endian(data, at, width), at + width) if width else uleb(data, at, unit.end)
             return start, start + length
         if form == _INDIRECT:
             actual, at = uleb(data, at, unit.end)
@@ -338,7 +338,7 @@ class Units:
             offsets = self.sections.string_offsets
             if at + unit.offset_size > len(offsets):
                 return ""
-            return string_at(self.sections.strings, fixed(offsets, at, unit.offset_size))
+            return string_at(self.sections.strings, little_endian(offsets, at, unit.offset_size))
         return ""
 
 
@@ -362,7 +362,7 @@ def _measure(shape: Shape, address_size: int, offset_size: int, version: int) ->
     shape.size = total
 
 
-def fixed(data: bytes, at: int, size: int) -> int:
+def little_endian(data: bytes, at: int, size: int) -> int:
     """Return an unsigned little-endian number; what lies behind the end is 0, the caller's position tells."""
     return int.from_bytes(data[at : at + size], "little")
 

@@ -16,7 +16,7 @@ from typing import Any
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flatbuf import FlatBuffer
 from tflm_sim.model.inputs import read_input
-from tflm_sim.model.recipes import MODEL, option_recipe, read
+from tflm_sim.model.recipes import MODEL, option_recipe, read_table
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.model.types import Model
 
@@ -66,7 +66,7 @@ def parse_flatbuffer(buffer: FlatBuffer, path: str | None = None) -> Model:
     Raises:
         ModelError: The bytes are not a readable model.
     """
-    return _model(read(buffer.root(FILE_IDENTIFIER), MODEL), buffer.data, path, buffer)
+    return _model(read_table(buffer.root(FILE_IDENTIFIER), MODEL), buffer.data, path, buffer)
 
 
 def _model(values: tuple[Any, ...], source: memoryview, path: str | None, buffer: FlatBuffer | None = None) -> Model:

@@ -245,7 +245,7 @@ MODEL = Recipe(
 _STRUCTS = {kind.format[1:]: kind for kind in SCALARS.values()}
 
 
-def read(table: Table, recipe: Recipe, tensor_count: int = 0) -> Any:
+def read_table(table: Table, recipe: Recipe, tensor_count: int = 0) -> Any:
     """Return what a recipe makes of a table.
 
     Args:
@@ -274,7 +274,7 @@ def _read_each(table: Table, field: Field, tensor_count: int) -> tuple[Any, ...]
     built: list[Any] = []
     try:
         for element in elements:
-            built.append(read(element, field.argument, tensor_count))
+            built.append(read_table(element, field.argument, tensor_count))
     except ModelError as problem:
         problem.message = f"{field.argument.what} {len(built)}: {problem.message}"
         raise
@@ -283,7 +283,7 @@ def _read_each(table: Table, field: Field, tensor_count: int) -> tuple[Any, ...]
 
 def _read_table(table: Table, field: Field, tensor_count: int) -> Any:
     found = table.table(field.slot)
-    return None if found is None else read(found, field.argument, tensor_count)
+    return None if found is None else read_table(found, field.argument, tensor_count)
 
 
 def _read_indices(table: Table, field: Field, tensor_count: int) -> tuple[int, ...] | None:

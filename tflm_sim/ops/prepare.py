@@ -56,20 +56,20 @@ def trusted(*takes: Take) -> tuple[Take, ...]:
 
 INPUT, OUTPUT = source(), result()
 PAIR = (INPUT, OUTPUT)
-Step = Callable[[Kernel], None]
+Check = Callable[[Kernel], None]
 
 
-def counts(inputs: int, outputs: int = 1) -> Step:
+def counts(inputs: int, outputs: int = 1) -> Check:
     """Return the check of how many inputs and outputs there are."""
     return lambda k: k.counts(inputs, outputs)
 
 
-def op_data(name: str = "node->user_data") -> Step:
+def checked_op_data(name: str = "node->user_data") -> Check:
     """Return the check that Init got its memory."""
     return lambda k: k.op_data(name)
 
 
-OP_DATA = op_data()
+OP_DATA = checked_op_data()
 
 
 def take_all(k: Kernel, takes: Sequence[Take]) -> Steps[list[Any]]:
@@ -119,7 +119,7 @@ class Prepare:
     def __init__(
         self,
         file: str,
-        *first: Step,
+        *first: Check,
         takes: tuple[Take, ...] = PAIR,
         body: Callable[..., Steps[None] | None] | None = None,
         frees: tuple[int, ...] = (),

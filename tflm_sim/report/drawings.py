@@ -16,7 +16,7 @@ from tflm_sim.planners.compare import Comparison
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Picture
-from tflm_sim.report.shapes import label_u, scope_u, shapes, split, step_u
+from tflm_sim.report.shapes import invoke_start, label_u, scope_u, shapes, step_u
 from tflm_sim.units import format_size
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     extra = [*first, *([prepare] if prepare else [])]
     places += [step_u(picture, step) for step, _ in extra]
     axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
-    axes.axhline(split(picture), color=_SOFT, linewidth=0.6)
+    axes.axhline(invoke_start(picture), color=_SOFT, linewidth=0.6)
     name = printable(PurePath(picture.size.model.path or "model").name, 60)
     sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes:,}"
     title = f"{name}: {printable(picture.title, 100)}\narena {format_size(picture.arena_bytes)}: {sizes}"

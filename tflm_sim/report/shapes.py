@@ -32,7 +32,7 @@ class DrawnShape(NamedTuple):
     order: int
 
 
-def split(picture: Picture) -> float:
+def invoke_start(picture: Picture) -> float:
     """Return where Invoke() starts on the time axis; 1 when nothing was planned."""
     return SPLIT if picture.scopes else 1.0
 
@@ -40,7 +40,7 @@ def split(picture: Picture) -> float:
 def label_u(picture: Picture, shape: DrawnShape) -> float:
     """Return the middle of a shape's label: in a planned buffer's first scope, clear of the frame around the peak."""
     middle = (shape.u0 + shape.u1) / 2
-    if shape.u0 < split(picture):
+    if shape.u0 < invoke_start(picture):
         return min(middle, shape.u0 + 0.05)
     scope = scope_u(picture, 1) - scope_u(picture, 0)
     return min(middle, shape.u0 + max(scope / 2, 0.011))
@@ -48,7 +48,7 @@ def label_u(picture: Picture, shape: DrawnShape) -> float:
 
 def step_u(picture: Picture, step: float) -> float:
     """Return the time of a step's start."""
-    return split(picture) * step / max(len(picture.steps), 1)
+    return invoke_start(picture) * step / max(len(picture.steps), 1)
 
 
 def scope_u(picture: Picture, scope: float) -> float:
@@ -74,7 +74,7 @@ def shapes(picture: Picture) -> Iterator[DrawnShape]:
 def _passing(picture: Picture) -> Iterator[DrawnShape]:
     """Yield head and temps of AllocateTensors(), each rectangle of whole rows once."""
     seen: set[tuple[str, int, int, int, int]] = set()
-    per_row = max(1.0, len(picture.steps) / (ROWS * split(picture)))
+    per_row = max(1.0, len(picture.steps) / (ROWS * invoke_start(picture)))
     for index, row in enumerate(picture.blocks):
         if is_tail(row):
             continue
@@ -82,7 +82,7 @@ def _passing(picture: Picture) -> Iterator[DrawnShape]:
         key = (row.category, row.offset, row.size, first, last)
         if key not in seen:
             seen.add(key)
-            u0, u1 = step_u(picture, first * per_row), min(step_u(picture, last * per_row), split(picture))
+            u0, u1 = step_u(picture, first * per_row), min(step_u(picture, last * per_row), invoke_start(picture))
             fact = f"{row.size:,} bytes at {row.offset:,}"
             yield DrawnShape(row.category, row.offset, row.offset + row.size, u0, u1, "", fact, index)
 
@@ -90,7 +90,7 @@ def _passing(picture: Picture) -> Iterator[DrawnShape]:
 def _persistent(picture: Picture) -> Iterator[DrawnShape]:
     """Yield the tail; neighbours of one category that are narrow and start in one row are one rectangle."""
     narrow = picture.arena_bytes / COLUMNS
-    per_row = max(1.0, len(picture.steps) / (ROWS * split(picture)))
+    per_row = max(1.0, len(picture.steps) / (ROWS * invoke_start(picture)))
     run: list[Block] = []
     for row in filter(is_tail, picture.blocks):
         joins = (

@@ -10,7 +10,7 @@ from typing import TextIO
 from tflm_sim.escape import printable
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Picture
-from tflm_sim.report.shapes import DrawnShape, label_u, scope_u, shapes, split, step_u
+from tflm_sim.report.shapes import DrawnShape, invoke_start, label_u, scope_u, shapes, step_u
 from tflm_sim.units import format_size
 
 PANEL_WIDTH, HEIGHT = 1150, 790
@@ -115,7 +115,7 @@ class _Panel:
             if y - 9 >= free and y < HEIGHT - _BOTTOM:
                 yield _text(_LEFT - 8, y, printable(name.replace(" of ", " "), 28), fill=_SOFT, anchor="end")
                 free = y + 3
-        boundary = self.y(split(self.picture))
+        boundary = self.y(invoke_start(self.picture))
         halves = (("AllocateTensors()", (_TOP + boundary) / 2), ("Invoke()", (boundary + _TOP + _PLOT_HEIGHT) / 2))
         for name, y in halves[: 2 if self.picture.scopes else 1]:
             yield f'<text transform="translate(14 {y:.0f}) rotate(-90)" text-anchor="middle">{name}</text>\n'

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking import channels
 from tflm_sim.shrinking.contracts import promised, use_of
-from tflm_sim.shrinking.passes import place
+from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.shrunk import Bound
 from tflm_sim.shrinking.stripe_rules import rule
@@ -37,4 +37,4 @@ def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kind
         alive = max(sizes, default=0) if may_share else sum(sizes)
         largest = max(largest, (alive + facts.scratch[index], index))
     head, where = largest
-    return Bound(head, place(draft, where) if where >= 0 else "the inputs")
+    return Bound(head, label_of(draft, where) if where >= 0 else "the inputs")

@@ -8,7 +8,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
 from tflm_sim.model.unkept import Appended, appended
-from tflm_sim.shrinking.graph import total_multiplications
+from tflm_sim.shrinking.graph import draft_multiplications
 from tflm_sim.shrinking.split import OPERATORS, Split
 from tflm_sim.values import dataclass, field
 
@@ -47,7 +47,7 @@ class Allowance:
     appended: Appended = field(init=False)
 
     def __post_init__(self) -> None:
-        self.macs = total_multiplications(Draft(self.origin))
+        self.macs = draft_multiplications(Draft(self.origin))
         self.operators = operator_names(self.origin)
         self.appended = appended(self.origin.source)
 

@@ -12,7 +12,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.shrinking.contracts import CHOICE, DIAGONAL, promised, use_of
 from tflm_sim.shrinking.graph import shape, window
-from tflm_sim.shrinking.passes import Chooser, place
+from tflm_sim.shrinking.passes import Chooser, label_of
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.targets.kernel_library import KernelLibrary
@@ -30,11 +30,15 @@ def drop_scratch(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary
         other = _dilated(draft, operator, libraries)
         if other is not None and choose():
             draft.operators[index] = other
-            witnesses.append(Witness(place(draft, index), "is the same with a dilation along its single row or column"))
+            witnesses.append(
+                Witness(label_of(draft, index), "is the same with a dilation along its single row or column")
+            )
     return witnesses
 
 
-def in_order(model: Model, libraries: Sequence[KernelLibrary], only: frozenset[int] | None = None) -> Model | None:
+def pixel_by_pixel(
+    model: Model, libraries: Sequence[KernelLibrary], only: frozenset[int] | None = None
+) -> Model | None:
     """Return the model with kernels that go pixel by pixel where that takes a choice, None where nowhere.
 
     Args:

@@ -24,7 +24,7 @@ from tflm_sim.shrinking.graph import (
     window,
     zero_point,
 )
-from tflm_sim.shrinking.passes import Chooser, place
+from tflm_sim.shrinking.passes import Chooser, label_of
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.values import dataclass, replace
 
@@ -47,7 +47,7 @@ def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
                 inputs=(source, *(operator.inputs or ())[1:]),
                 options={**operator.options, "padding": PADDING_SAME},
             )
-        witnesses.append(Witness(place(draft, index), f"is the padding SAME of its readers {readers}"))
+        witnesses.append(Witness(label_of(draft, index), f"is the padding SAME of its readers {readers}"))
         del draft.operators[index]
     return witnesses
 
@@ -123,7 +123,7 @@ def join_depthwise(draft: Draft, choose: Chooser) -> list[Witness]:
             continue
         index = draft.operators.index(concatenation)
         gone = {index, branches[0].split, *(op for branch in branches for op in branch.operators)}
-        witnesses.append(Witness(place(draft, index), f"joins {len(branches)} depthwise branches, which are one"))
+        witnesses.append(Witness(label_of(draft, index), f"joins {len(branches)} depthwise branches, which are one"))
         draft.operators = [
             joined if at == index else operator
             for at, operator in enumerate(draft.operators)

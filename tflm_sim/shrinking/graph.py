@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
-from tflm_sim.graph.multiplications import multiplications as graph_multiplications
+from tflm_sim.graph.multiplications import multiplications
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, Quantization, Tensor, TensorType
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -184,18 +184,18 @@ def same_kind(draft: Draft, one: int, other: int) -> bool:
     return a.type == b.type and quantization_key(a.quantization) == quantization_key(b.quantization)
 
 
-def multiplications(draft: Draft, operator: Operator) -> int:
+def operator_multiplications(draft: Draft, operator: Operator) -> int:
     """Return the multiply-accumulates of an operator: convolutions and dense layers, the rest counts as none."""
     inputs, outputs = (
         [shape(draft, tensor) if tensor >= 0 else () for tensor in tensors or ()]
         for tensors in (operator.inputs, operator.outputs)
     )
-    return graph_multiplications(draft.name(operator), inputs, outputs)
+    return multiplications(draft.name(operator), inputs, outputs)
 
 
-def total_multiplications(draft: Draft) -> int:
+def draft_multiplications(draft: Draft) -> int:
     """Return the multiply-accumulates of the main subgraph."""
-    return sum(multiplications(draft, operator) for operator in draft.operators)
+    return sum(operator_multiplications(draft, operator) for operator in draft.operators)
 
 
 def replace_all(tensors: Sequence[int] | None, old: int, new: int) -> tuple[int, ...]:

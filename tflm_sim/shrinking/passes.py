@@ -30,6 +30,6 @@ class Chooser:
 Pass = Callable[[Draft, Chooser], list[Witness]]
 
 
-def place(draft: Draft, index: int) -> str:
+def label_of(draft: Draft, index: int) -> str:
     """Return an operator as people name it: "#12 RESHAPE"."""
     return f"#{index} {draft.name(draft.operators[index])}"

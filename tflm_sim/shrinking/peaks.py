@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking import channels, rows
 from tflm_sim.shrinking.graph import shape
-from tflm_sim.shrinking.passes import place
+from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.shrinking.split import AXES, CHANNELS, COLUMNS, ROWS, Split
@@ -168,7 +168,7 @@ def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness
     rules = {axis: [rule(draft, operator, axis) for operator in draft.operators] for axis in striped}
     consumers = draft.consumers()
     for split in sorted(chosen, key=lambda split: split.first, reverse=True):
-        where = f"{place(draft, split.first)} to {place(draft, split.last)}"
+        where = f"{label_of(draft, split.first)} to {label_of(draft, split.last)}"
         if split.kind == CHANNELS:
             links = next(found for last, found in channels.chains(draft, split.first, consumers) if last == split.last)
             parts = channels.apply_channels(draft, split, links)

@@ -44,7 +44,7 @@ from tflm_sim.shrinking.graph import (
     single_output,
 )
 from tflm_sim.shrinking.machine import Machine, fresh_inputs
-from tflm_sim.shrinking.staircase import Alive, place
+from tflm_sim.shrinking.staircase import Alive, place_groups
 from tflm_sim.shrinking.symbolic import Hashes
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
@@ -201,7 +201,7 @@ def plan_offline(
         lowest = max((start + each.size for start, each in zip(starts, buffers, strict=True)), default=0)
         for kept in dict.fromkeys((frozenset(links), frozenset())):
             own = layout.groups([link for link in links if link in kept])
-            offsets, head = place(own, layout.alive, layout.others, steps)
+            offsets, head = place_groups(own, layout.alive, layout.others, steps)
             if head < lowest:
                 lowest, groups, starts = head, own, offsets
     return with_offsets(

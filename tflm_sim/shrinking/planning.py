@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking import choice
-from tflm_sim.shrinking.passes import place
+from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.plan import overlaps, plan_offline
 from tflm_sim.shrinking.profile import profile
 from tflm_sim.shrinking.shrunk import Witness
@@ -34,7 +34,7 @@ def _in_order(model: Model, sizer: Sizer) -> list[Model]:
     crowded: frozenset[int] | None = None
     found: list[Model] = []
     for _ in range(2):
-        ordered = choice.in_order(model, sizer.libraries, crowded)
+        ordered = choice.pixel_by_pixel(model, sizer.libraries, crowded)
         planned = ordered and plan_offline(ordered, sizer.simulations(ordered), kernel_order=True)
         if planned is None:
             break
@@ -51,8 +51,8 @@ def plan_witnesses(planned: Model, before: Model, sizer: Sizer) -> list[Witness]
     witnesses = [Witness("every tensor", "has an offset in the metadata")]
     for index, (operator, old) in enumerate(zip(draft.operators, before.subgraphs[0].operators, strict=True)):
         if operator.options != old.options:
-            witnesses.append(Witness(place(draft, index), "goes pixel by pixel with a dilation on its single tap"))
+            witnesses.append(Witness(label_of(draft, index), "goes pixel by pixel with a dilation on its single tap"))
     for each in overlaps(sizer.simulate(planned)):
         what = f"writes tensor {each.output} {each.distance:,} B below tensor {each.source}, {each.shared:,} B on it"
-        witnesses.append(Witness(place(draft, each.operator), what))
+        witnesses.append(Witness(label_of(draft, each.operator), what))
     return witnesses

@@ -28,7 +28,7 @@ from tflm_sim.shrinking.graph import (
     shape,
     single_output,
 )
-from tflm_sim.shrinking.passes import Chooser, place
+from tflm_sim.shrinking.passes import Chooser, label_of
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.values import replace
 
@@ -49,7 +49,7 @@ def drop_dead(draft: Draft, choose: Chooser) -> list[Witness]:
         chosen = [index for index in dead if choose()]
         if not chosen:
             return witnesses
-        witnesses += [Witness(place(draft, index), "is read by nobody") for index in chosen]
+        witnesses += [Witness(label_of(draft, index), "is read by nobody") for index in chosen]
         draft.operators = [operator for index, operator in enumerate(draft.operators) if index not in chosen]
 
 
@@ -95,7 +95,7 @@ def fold_constants(draft: Draft, choose: Chooser) -> list[Witness]:
         constant = draft.add_tensor(
             facts.shape or (), facts.type, quantization=facts.quantization, data=result.tobytes(), name=facts.name
         )
-        folded[index] = Witness(place(draft, index), "has a result that is known")
+        folded[index] = Witness(label_of(draft, index), "has a result that is known")
         draft.operators = [replace(each, inputs=replace_all(each.inputs, output, constant)) for each in draft.operators]
     draft.operators = [operator for index, operator in enumerate(draft.operators) if index not in folded]
     return list(folded.values())

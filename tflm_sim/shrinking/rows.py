@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.shrinking.graph import multiplications, shape, tensor_bytes
+from tflm_sim.shrinking.graph import operator_multiplications, shape, tensor_bytes
 from tflm_sim.shrinking.profile import Footprint, Profile, peak_of
 from tflm_sim.shrinking.split import (
     AXES,
@@ -160,7 +160,7 @@ def find_stripe(segment: OperatorSegment, start: int, end: int) -> dict[int, Str
 def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: float) -> Iterator[Split]:
     """Yield the stripings of a segment that add at most ``budget`` multiply-accumulates, with their estimates."""
     rows = segment.sizes[segment.result]
-    whole = [multiplications(draft, operator) for operator in segment.operators]
+    whole = [operator_multiplications(draft, operator) for operator in segment.operators]
     seen: set[tuple[tuple[int, int], ...]] = set()
     known: dict[tuple[int, int], dict[int, Stripe] | None] = {}
     before: int | None = None

@@ -21,7 +21,7 @@ from tflm_sim.shrinking.bound import bound
 from tflm_sim.shrinking.budget import Allowance, Budget
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
-from tflm_sim.shrinking.graph import total_multiplications
+from tflm_sim.shrinking.graph import draft_multiplications
 from tflm_sim.shrinking.machine import VerificationFailed
 from tflm_sim.shrinking.order import reorder
 from tflm_sim.shrinking.passes import Chooser, Pass
@@ -189,7 +189,7 @@ class Search:
     def _keep(self, name: str, candidate: Model, arenas: tuple[int, ...] | None, witnesses: Sequence[Witness]) -> bool:
         """Make a candidate the best model if it gains and keeps the limits; say why not otherwise."""
         draft = Draft(candidate)
-        macs = total_multiplications(draft)
+        macs = draft_multiplications(draft)
         reason = self._objection(candidate, arenas, macs)
         if reason is not None or arenas is None:
             self.rejected.append(Rejected(name, reason or "", arenas))
@@ -217,7 +217,7 @@ class Search:
             unplanned = way[-1].model if way else self._unplanned()
             for planned, arenas in planned_models(unplanned, self.sizer, kernel_order=self.kernel_order):
                 draft = Draft(planned)
-                macs = total_multiplications(draft)
+                macs = draft_multiplications(draft)
                 rank = self._rank(arenas, macs, len(draft.operators))
                 if self._objection(planned, arenas, macs) is None and (best is None or rank < best[0]):
                     best = rank, arenas, planned, way
@@ -307,7 +307,7 @@ class Search:
         if self._looked_at is None or self._looked_at[0] is not self.model:
             draft = Draft(self.model)
             facts = self.profile(draft)
-            spare = self.budget.max_macs * self.allowance.macs - total_multiplications(draft)
+            spare = self.budget.max_macs * self.allowance.macs - draft_multiplications(draft)
             splits, reason = self.allowance.allowed(peaks.all_splits(draft, facts, spare))
             self.rejected += [Rejected(_SPLITS, reason)] if reason else []
             self._looked_at = self.model, (facts, splits, spare)
@@ -320,7 +320,7 @@ class Search:
             witnesses = peaks.apply(draft, facts, plan.splits)
             candidate = draft.model()
             arenas = self.sizer.arenas(candidate)
-            macs = total_multiplications(draft)
+            macs = draft_multiplications(draft)
             if arenas is None:
                 continue
             if (reason := self.allowance.objection(candidate, macs)) is not None:

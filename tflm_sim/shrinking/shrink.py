@@ -12,7 +12,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.budget import Budget, operator_names
-from tflm_sim.shrinking.graph import FLOATS, total_multiplications
+from tflm_sim.shrinking.graph import FLOATS, draft_multiplications
 from tflm_sim.shrinking.prove import prove
 from tflm_sim.shrinking.search import Progress, Search
 from tflm_sim.shrinking.shrunk import Cost, Gain, Shrunk, Sizes
@@ -184,7 +184,7 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
 
 def _cost(draft: Draft, file_bytes: int) -> Cost:
     """Return what a model costs."""
-    return Cost(total_multiplications(draft), file_bytes, len(draft.operators))
+    return Cost(draft_multiplications(draft), file_bytes, len(draft.operators))
 
 
 def _left_alone(draft: Draft) -> list[str]:

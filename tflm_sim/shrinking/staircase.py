@@ -47,7 +47,7 @@ Group = tuple[GroupMember, ...]
 Interval = tuple[int, int]
 
 
-def place(
+def place_groups(
     groups: Sequence[Mapping[int, int]],
     alive: Mapping[int, Alive],
     others: Iterable[Buffer],

@@ -18,7 +18,7 @@ from tflm_sim.ops.prepare import OP_DATA, OUTPUT, Prepare, source
 from tflm_sim.ops.reference.arithmetic import flat_size, runtime_dim, runtime_flat_size, runtime_shape
 from tflm_sim.ops.reference.batch_matmul import check_ranks, product_shape, reshape_output, transposed_copy
 from tflm_sim.ops.reference.conv import unpacked_filter
-from tflm_sim.ops.reference.fully_connected import LAYER, layer_data, parse
+from tflm_sim.ops.reference.fully_connected import LAYER, layer_data, parse_fully_connected
 from tflm_sim.ops.reference.quantization import check_product_scale
 from tflm_sim.ops.requests import FreeTempBuffer, KernelTensor, Persistent, Scratch, Steps, TempBuffer
 from tflm_sim.ops.roles import op_data, size_of
@@ -138,7 +138,7 @@ MODELS: tuple[OpModel, ...] = (
         "TfLiteFullyConnectedParams",
         op_data("cmsis_nn/fully_connected.OpData"),
         Prepare("cmsis_nn/fully_connected.cc", OP_DATA, takes=LAYER, body=_fully_connected, frees=(3, 0, 1, 2)),
-        parse=parse,
+        parse=parse_fully_connected,
     ),
     OpModel(
         "BATCH_MATMUL",

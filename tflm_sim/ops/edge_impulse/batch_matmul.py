@@ -17,7 +17,7 @@ from __future__ import annotations
 from math import prod
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.edge_impulse.checks import ensure, taken
+from tflm_sim.ops.edge_impulse.checks import refuse_unless, taken
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.prepare import OUTPUT, source
@@ -33,8 +33,8 @@ _RANKS = range(2, 5)
 
 def _prepare(node: Node) -> Steps[None]:
     k, lhs, rhs, output = yield from taken(node, source(0), source(1), OUTPUT)
-    ensure((lhs.type, rhs.type) in _PAIRS, "types of BATCH_MATMUL")
-    ensure(len(lhs.shape) in _RANKS and len(rhs.shape) in _RANKS, "ranks of BATCH_MATMUL")
+    refuse_unless((lhs.type, rhs.type) in _PAIRS, "types of BATCH_MATMUL")
+    refuse_unless(len(lhs.shape) in _RANKS and len(rhs.shape) in _RANKS, "ranks of BATCH_MATMUL")
     is_hybrid = lhs.type != rhs.type
     if is_hybrid:
         yield Persistent(node.target.sizeof("edge_impulse/batch_matmul.HybridOpData"), "hybrid")
@@ -47,7 +47,7 @@ def _prepare(node: Node) -> Steps[None]:
     if is_hybrid:
         yield from _hybrid(node, lhs, rhs)
     shape = _product_shape(node, lhs, rhs)
-    ensure(prod(shape) == output.flat_size, "orig_size == NumElements(output)")
+    refuse_unless(prod(shape) == output.flat_size, "orig_size == NumElements(output)")
     yield from writable_dims(output, shape)
     yield from k.free(lhs, rhs, output)
 
@@ -63,10 +63,10 @@ def _hybrid(node: Node, lhs: KernelTensor, rhs: KernelTensor) -> Steps[None]:
 def _product_shape(node: Node, lhs: KernelTensor, rhs: KernelTensor) -> tuple[int, ...]:
     rank = max(len(lhs.shape), len(rhs.shape))
     a, b = ((1,) * (rank - len(tensor.shape)) + tensor.shape for tensor in (lhs, rhs))
-    ensure(all(x in (y, 1) or y == 1 for x, y in zip(a[:-2], b[:-2], strict=True)), "batches of BATCH_MATMUL")
+    refuse_unless(all(x in (y, 1) or y == 1 for x, y in zip(a[:-2], b[:-2], strict=True)), "batches of BATCH_MATMUL")
     rows, inner = (a[-1], a[-2]) if int_option(node, _TABLE, "adj_x") else (a[-2], a[-1])
     columns, other = (b[-2], b[-1]) if int_option(node, _TABLE, "adj_y") else (b[-1], b[-2])
-    ensure(inner == other, "accum_dim_lhs == accum_dim_rhs")
+    refuse_unless(inner == other, "accum_dim_lhs == accum_dim_rhs")
     return (*(y if x == 1 else x for x, y in zip(a[:-2], b[:-2], strict=True)), rows, columns)
 
 

@@ -11,7 +11,7 @@ from tflm_sim.ops.requests import Steps
 from tflm_sim.ops.roles import fail, temp_at
 
 
-def ensure(condition: bool, text: str) -> None:
+def refuse_unless(condition: bool, text: str) -> None:
     """Refuse where ``condition`` does not hold; ``text`` says for people what is wrong."""
     if not condition:
         raise fail(f"Edge Impulse's kernel refuses this: {text}")
@@ -23,6 +23,6 @@ def taken(node: Node, *takes: Take) -> Steps[Any]:
     for take in takes:
         indices = node.operator.outputs if take.is_output else node.operator.inputs
         tensor = yield from temp_at(indices, take.position)
-        ensure(tensor is not None, f"{take.name} != nullptr")
+        refuse_unless(tensor is not None, f"{take.name} != nullptr")
         tensors.append(tensor)
     return (Kernel(node, ""), *tensors)

@@ -7,7 +7,7 @@ edgeimpulse/inferencing-sdk-cpp @ 919819f.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.edge_impulse.checks import ensure, taken
+from tflm_sim.ops.edge_impulse.checks import refuse_unless, taken
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.prepare import OUTPUT, result, source
@@ -30,25 +30,27 @@ _SCATTERED = (
 
 def _complex_abs(node: Node) -> Steps[None]:
     k, value, output = yield from taken(node, source(), OUTPUT)
-    ensure((value.type, output.type) == (_COMPLEX64, _FLOAT32), "types of COMPLEX_ABS")
+    refuse_unless((value.type, output.type) == (_COMPLEX64, _FLOAT32), "types of COMPLEX_ABS")
     yield from k.free(value, output)
 
 
 def _rfft2d(node: Node) -> Steps[None]:
     k, value, length, output = yield from taken(node, source(0), source(1), OUTPUT)
-    ensure(len(value.shape) >= 2 and value.type == _FLOAT32, "the input of RFFT2D")
-    ensure(length.shape == (2,) and length.type == TensorType.INT32, "fft_length of RFFT2D")
+    refuse_unless(len(value.shape) >= 2 and value.type == _FLOAT32, "the input of RFFT2D")
+    refuse_unless(length.shape == (2,) and length.type == TensorType.INT32, "fft_length of RFFT2D")
     yield Scratch(flat_size(output) * _COMPLEX_BYTES, "kiss_fft_output")
     yield from k.free(value, length, output)
 
 
 def _scatter_nd(node: Node) -> Steps[None]:
     k, indices, updates, shape = yield from taken(node, source(0), source(1), source(2))
-    ensure(updates.type in _SCATTERED, "the updates' type of SCATTER_ND")
-    ensure(indices.type == shape.type == TensorType.INT32 and shape.is_constant, "indices and shape of SCATTER_ND")
+    refuse_unless(updates.type in _SCATTERED, "the updates' type of SCATTER_ND")
+    refuse_unless(
+        indices.type == shape.type == TensorType.INT32 and shape.is_constant, "indices and shape of SCATTER_ND"
+    )
     _, output = yield from taken(node, OUTPUT)
     asked = Kernel(node, "").constants(shape, k.dim(shape, 0), "shape")
-    ensure(output.shape == asked, "the output's shape of SCATTER_ND")
+    refuse_unless(output.shape == asked, "the output's shape of SCATTER_ND")
     yield from k.free(indices, updates, shape, output)
 
 
@@ -61,7 +63,7 @@ def _prepare_select(node: Node) -> Steps[None]:
     tensors = condition, x, y, output
     is_single = all(flat_size(tensor) == 1 for tensor in tensors)
     if not is_single and not condition.shape == x.shape == y.shape:
-        ensure(condition.shape in ((), x.shape[:1]) and x.shape == y.shape, "shapes of SELECT")
+        refuse_unless(condition.shape in ((), x.shape[:1]) and x.shape == y.shape, "shapes of SELECT")
     if not is_single or k.has("select_frees"):
         yield from k.free(*tensors)
 
@@ -79,7 +81,7 @@ def _init_tile(node: Node) -> Steps[object]:
 
 def _tile(node: Node) -> Steps[None]:
     k, value, output, multipliers = yield from taken(node, source(0), OUTPUT, source(1))
-    ensure(multipliers.type in (TensorType.INT32, TensorType.INT64), "the multipliers' type of TILE")
+    refuse_unless(multipliers.type in (TensorType.INT32, TensorType.INT64), "the multipliers' type of TILE")
     yield from k.free(value, output, multipliers)
 
 

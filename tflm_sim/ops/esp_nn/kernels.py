@@ -30,7 +30,7 @@ from tflm_sim.ops.reference.conv import (
     per_channel_arrays,
     unpacked_filter,
 )
-from tflm_sim.ops.reference.fully_connected import LAYER, fully_connected, layer_data, parse
+from tflm_sim.ops.reference.fully_connected import LAYER, fully_connected, layer_data, parse_fully_connected
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
 from tflm_sim.ops.reference.window import Extent, padding_before, strides
 from tflm_sim.ops.requests import KernelTensor, Overrun, Persistent, Scratch, Steps
@@ -195,7 +195,7 @@ MODELS: tuple[OpModel, ...] = (
         "TfLiteFullyConnectedParams",
         op_data("OpDataFullyConnected"),
         Prepare("esp_nn/fully_connected.cc", OP_DATA, takes=LAYER, body=_fully_connected),
-        parse=parse,
+        parse=parse_fully_connected,
     ),
     OpModel("SOFTMAX", "TfLiteSoftmaxParams", op_data("esp_nn/softmax.NodeData"), _prepare_softmax),
 )

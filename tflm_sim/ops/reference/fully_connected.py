@@ -148,7 +148,7 @@ def _per_channel_arrays(node: Node, source: KernelTensor, kernel: KernelTensor) 
     yield Persistent(size_of(k.node, scale_count, 4), "per_channel_output_shift")
 
 
-def parse(node: Node) -> None:
+def parse_fully_connected(node: Node) -> None:
     """Refuse a bias type and a weights format that the parser does not know."""
     convertible_types(TABLE, "quantized_bias_type")(node)
     if int_option(node, TABLE, "weights_format") not in _WEIGHTS_FORMATS:
@@ -164,6 +164,6 @@ MODELS: tuple[OpModel, ...] = (
         "TfLiteFullyConnectedParams",
         op_data("OpDataFullyConnected"),
         Prepare("fully_connected.cc", OP_DATA, takes=LAYER, body=_BODY),
-        parse=parse,
+        parse=parse_fully_connected,
     ),
 )

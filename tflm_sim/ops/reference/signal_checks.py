@@ -8,7 +8,7 @@ from __future__ import annotations
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.prepare import Prepare, Step, Take, counts, unchecked
+from tflm_sim.ops.prepare import Check, Prepare, Take, counts, unchecked
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_shape, size_t
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import abort
@@ -28,7 +28,7 @@ class Signal(NamedTuple):
 
 
 def fixed(
-    file: str, *signals: Signal, together: bool = False, frees: tuple[int, ...] = (), finish: Step | None = None
+    file: str, *signals: Signal, together: bool = False, frees: tuple[int, ...] = (), finish: Check | None = None
 ) -> Prepare:
     """Return the Prepare of a kernel that only checks its tensors: counts, the tensors, all ranks, then all types.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.prepare import INPUT, OUTPUT, op_data, result, source
+from tflm_sim.ops.prepare import INPUT, OUTPUT, checked_op_data, result, source
 from tflm_sim.ops.reference.custom_options import int_slots
 from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS, Signal, fixed
 from tflm_sim.ops.requests import Persistent, Steps
@@ -91,7 +91,7 @@ _SUBTRACT = fixed(
     _OUTPUT_32,
     Signal(result(1, "noise_estimate"), 1, _UINT32),
     together=True,
-    finish=op_data("params"),
+    finish=checked_op_data("params"),
 )
 _ROOT = fixed(
     SIGNAL_KERNELS + "filter_bank_square_root_common.cc",
