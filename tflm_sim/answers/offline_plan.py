@@ -15,6 +15,7 @@ from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Settings, Where
+from tflm_sim.documents import Count, named
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.load import parse
@@ -23,7 +24,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.planners.registry import planner
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import dataclass, field, replace
 
 _VERSION, _SUBGRAPH = 1, 0
 
@@ -40,10 +41,10 @@ class ArenaSaving:
         binding: What the arena with the plan cannot be smaller for: "head", "tail", "temp" or "planner" (its tables).
     """
 
-    head_before: int
-    head_after: int
-    arena_before: int
-    arena_after: int
+    head_before: Count = field(metadata=named("head_before_bytes"))
+    head_after: Count = field(metadata=named("head_after_bytes"))
+    arena_before: Count = field(metadata=named("smallest_before_bytes"))
+    arena_after: Count = field(metadata=named("smallest_after_bytes"))
     binding: str
 
     @property

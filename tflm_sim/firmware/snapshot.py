@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
+from tflm_sim.documents import Count
 from tflm_sim.firmware.absent_checks import AbsentCheck
 from tflm_sim.firmware.traces import FIRST_POSITION, NEWEST_POSITION, Trace, bounds
 from tflm_sim.targets.abi import Abi
@@ -22,10 +23,15 @@ from tflm_sim.targets.history import main_line
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import NamedTuple, dataclass, replace
 
-Mismatch = tuple[str, int, int]
-"""A struct, its measured size, and its size in a snapshot, in bytes."""
+
+class StructMismatch(NamedTuple):
+    """A struct whose size in the file is not that of our table, in bytes."""
+
+    struct: str
+    measured: Count
+    table: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class Snapshots:
     runtimes: tuple[Runtime, ...]
     first: int
     last: int
-    mismatches: tuple[Mismatch, ...]
+    mismatches: tuple[StructMismatch, ...]
     came: Trace | None
     went: Trace | None
     measured: tuple[MeasuredStruct, ...]
@@ -164,10 +170,10 @@ def _runtime(position: int) -> Runtime:
     return Runtime(main_line()[position - 1].short, upstream=position)
 
 
-def _mismatches(measured: tuple[MeasuredStruct, ...], abi: Abi, runtime: Runtime) -> tuple[Mismatch, ...]:
+def _mismatches(measured: tuple[MeasuredStruct, ...], abi: Abi, runtime: Runtime) -> tuple[StructMismatch, ...]:
     table = layouts(abi, runtime)
     return tuple(
-        (struct.name, struct.size, table[struct.name].size)
+        StructMismatch(struct.name, struct.size, table[struct.name].size)
         for struct in measured
         if struct.name in table and table[struct.name].size != struct.size
     )

@@ -13,9 +13,10 @@ What is proved goes before what is named; a name that contradicts a proof is ref
 
 from __future__ import annotations
 
+from tflm_sim.documents import named
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.firmware import Firmware
-from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, commit_at, find_snapshots
+from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, StructMismatch, commit_at, find_snapshots
 from tflm_sim.firmware.symbol_names import esp_variant
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
@@ -24,7 +25,7 @@ from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import dataclass, field, replace
 
 _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
 """Sources in ``kernels/`` that belong to no library."""
@@ -35,7 +36,7 @@ _LIBRARIES = {"cmsis_nn": "CMSIS-NN", "esp_nn": "ESP-NN", "xtensa": "Cadence's N
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Something that was concluded.
+    """Why a part of the target is what it is; without proof it is assumed.
 
     Attributes:
         part: "ABI", "structs", "TFLM", "kernels" or "interpreter".
@@ -47,7 +48,7 @@ class Ground:
     part: str
     value: str
     grounds: str
-    is_proved: bool
+    is_proved: bool = field(metadata=named("proved"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +59,13 @@ class FirmwareTarget:
         target: The target.
         alternatives: It and the others that the file leaves possible, the newest TFLM first.
         grounds: Why it is that one, part by part.
-        mismatches: Structs whose measured size no table has: (name, measured bytes, bytes in the nearest snapshot).
+        mismatches: Structs whose measured size no table has.
     """
 
     target: Target
     alternatives: tuple[Target, ...]
     grounds: tuple[Ground, ...]
-    mismatches: tuple[tuple[str, int, int], ...] = ()
+    mismatches: tuple[StructMismatch, ...] = ()
 
     @property
     def assumptions(self) -> tuple[Ground, ...]:

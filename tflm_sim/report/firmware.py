@@ -9,42 +9,14 @@ from tflm_sim.checks.firmware import FirmwareVerdict
 from tflm_sim.documents import HIDDEN, Count
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.memory import Region
-from tflm_sim.firmware.target import FirmwareTarget
+from tflm_sim.firmware.snapshot import StructMismatch
+from tflm_sim.firmware.target import FirmwareTarget, Ground
 from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class GroundFacts:
-    """Why a part of the target is what it is; without proof it is assumed."""
-
-    part: str
-    value: str
-    grounds: str
-    proved: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MismatchFacts:
-    """A struct whose size in the file is not that of our table."""
-
-    struct: str
-    measured: Count
-    table: Count
-
-
-@dataclass(frozen=True, slots=True)
-class ModelPlace:
-    """A model in the program."""
-
-    symbol: str
-    section: str
-    address: Count
-    size: Count
-
-
-@dataclass(frozen=True, slots=True)
-class ArenaPlace:
-    """An arena in the program."""
+class Placed:
+    """A model or an arena in the program."""
 
     symbol: str
     section: str
@@ -120,12 +92,12 @@ class FirmwareDocument:
     file: str | None
     format: str
     processor: str | None
-    grounds: tuple[GroundFacts, ...]
+    grounds: tuple[Ground, ...]
     structs: dict[str, Count]
     disagreeing: dict[str, tuple[Count, ...]] = field(metadata=HIDDEN)
-    mismatches: tuple[MismatchFacts, ...]
-    models: tuple[ModelPlace, ...]
-    arenas: tuple[ArenaPlace, ...]
+    mismatches: tuple[StructMismatch, ...]
+    models: tuple[Placed, ...]
+    arenas: tuple[Placed, ...]
     arena_pointers: tuple[str, ...]
     operators: tuple[str, ...] | None
     prints_messages: bool
@@ -144,12 +116,12 @@ def firmware_document(
         file=firmware.image.path,
         format=firmware.image.format,
         processor=firmware.processor.description if firmware.processor else None,
-        grounds=tuple(GroundFacts(row.part, row.value, row.grounds, row.is_proved) for row in grounds),
+        grounds=grounds,
         structs={name: row.size for name, row in firmware.debug.structs.items()} if firmware.debug else {},
         disagreeing=dict(firmware.debug.disagreeing) if firmware.debug else {},
-        mismatches=tuple(MismatchFacts(*row) for row in mismatches),
-        models=tuple(ModelPlace(row.symbol, row.piece, row.address, row.extent) for row in firmware.models),
-        arenas=tuple(ArenaPlace(row.name, row.section, row.address, row.size) for row in firmware.arenas),
+        mismatches=mismatches,
+        models=tuple(Placed(row.symbol, row.piece, row.address, row.extent) for row in firmware.models),
+        arenas=tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas),
         arena_pointers=tuple(firmware.arena_pointers),
         operators=tuple(sorted(firmware.operators)) if firmware.operators is not None else None,
         prints_messages=firmware.prints_messages,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tflm_sim.escape import printable
-from tflm_sim.report.firmware import ArenaPlace, FirmwareDocument, FirmwareVerdictRow, ModelPlace, RamFacts
+from tflm_sim.report.firmware import FirmwareDocument, FirmwareVerdictRow, Placed, RamFacts
 
 
 def firmware_lines(document: FirmwareDocument) -> list[str]:
@@ -18,7 +18,7 @@ def _fact_lines(document: FirmwareDocument) -> Iterator[str]:
     what = document.processor or "processor not said"
     yield _row("file", f"{printable(document.file or '-', 200)}: {document.format}, {printable(what)}")
     for ground in document.grounds:
-        mark = "" if ground.proved else "assumed: "
+        mark = "" if ground.is_proved else "assumed: "
         yield _row(ground.part, f"{mark}{printable(ground.value, 120)} ({printable(ground.grounds, 300)})")
     for name, sizes in document.disagreeing.items():
         several = " and ".join(map(_bytes, sizes))
@@ -45,7 +45,7 @@ def _row(name: str, text: str) -> str:
     return f"{name:<12}{text}"
 
 
-def _where(place: ModelPlace | ArenaPlace, when_odd: str) -> str:
+def _where(place: Placed, when_odd: str) -> str:
     section = f" in {printable(place.section)}" if place.section else ""
     return section + (f", {when_odd.format(place.address % 16)}" if place.address % 16 else "")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from tflm_sim.answers.offline_plan import ArenaSaving
-from tflm_sim.documents import Count, Range
+from tflm_sim.documents import INLINE, Count, Range
 from tflm_sim.escape import printable
 from tflm_sim.planners.compare import Comparison, Outcome
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, field
 
 _DISTANCE_NOTE = "a distance to the lower bound is not bytes to be won: a plan that small need not exist"
 
@@ -51,18 +51,10 @@ class PlannerRow:
 
 @dataclass(frozen=True, slots=True)
 class SavingFacts:
-    """What the best plan saves when it is in the model's metadata.
+    """What the best plan saves when it is in the model's metadata, in bytes."""
 
-    Attributes:
-        binding: What the arena with the plan cannot be smaller for.
-    """
-
-    head_before_bytes: Count
-    head_after_bytes: Count
-    smallest_before_bytes: Count
-    smallest_after_bytes: Count
+    saving: ArenaSaving = field(metadata=INLINE)
     saved_bytes: int
-    binding: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +88,7 @@ def plan_document(problem: Problem, comparison: Comparison, saving: ArenaSaving 
         lower_bound_bytes=comparison.lower_bound,
         best=None if comparison.best is None else comparison.best.planner,
         planners=tuple(_planner(comparison, outcome) for outcome in comparison.outcomes),
-        arena=None if saving is None else _saving(saving),
+        arena=None if saving is None else SavingFacts(saving, saving.saved),
     )
 
 
@@ -114,17 +106,6 @@ def _planner(comparison: Comparison, outcome: Outcome) -> PlannerRow:
     )
 
 
-def _saving(saving: ArenaSaving) -> SavingFacts:
-    return SavingFacts(
-        head_before_bytes=saving.head_before,
-        head_after_bytes=saving.head_after,
-        smallest_before_bytes=saving.arena_before,
-        smallest_after_bytes=saving.arena_after,
-        saved_bytes=saving.saved,
-        binding=saving.binding,
-    )
-
-
 def plan_lines(document: PlanDocument) -> list[str]:
     """Return the comparison as a table for people, best known facts first."""
     bound = document.lower_bound_bytes
@@ -138,7 +119,7 @@ def plan_lines(document: PlanDocument) -> list[str]:
     if not any(row.proved_optimal for row in document.planners):
         lines += ["", _DISTANCE_NOTE]
     if document.arena is not None and document.best is not None:
-        lines += ["", _saving_line(document.arena, document.best)]
+        lines += ["", _saving_line(document.arena.saving, document.best)]
     return lines
 
 
@@ -160,12 +141,12 @@ _BINDS = {
 }
 
 
-def _saving_line(saving: SavingFacts, planner: str) -> str:
+def _saving_line(saving: ArenaSaving, planner: str) -> str:
     """Say what the best plan, written into the model, saves of the arena."""
-    before, after = saving.smallest_before_bytes, saving.smallest_after_bytes
-    head = f"head {saving.head_before_bytes:,} -> {saving.head_after_bytes:,}"
-    verdict = f"saves {saving.saved_bytes:,} ({saving.saved_bytes / before:.1%}) of the arena"
-    if saving.saved_bytes <= 0:
+    before, after = saving.arena_before, saving.arena_after
+    head = f"head {saving.head_before:,} -> {saving.head_after:,}"
+    verdict = f"saves {saving.saved:,} ({saving.saved / before:.1%}) of the arena"
+    if saving.saved <= 0:
         verdict = f"saves nothing of the arena: {_BINDS.get(saving.binding, saving.binding)} must fit"
     return f"{planner} in the model's metadata: {head}, smallest arena {before:,} -> {after:,} bytes; {verdict}"
 
