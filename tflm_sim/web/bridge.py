@@ -1,4 +1,4 @@
-"""What the page asks of the package: JSON in, and JSON of the documents of ``answers.py`` out; it runs in the browser.
+"""What the page asks of the package: JSON in, and JSON of documents out; it runs in the browser.
 
 A model is a name and its bytes; files that hold several models (archives, C sources) give an answer for each. A model
 that fails is an answer that says why, never an exception: one bad file does not take the others with it.
@@ -20,13 +20,17 @@ from tflm_sim.escape import json_text, printable
 from tflm_sim.model.inputs import unpack
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
+from tflm_sim.report.document import size_document
 from tflm_sim.report.page import write_page
 from tflm_sim.report.shrunk import shrunk_lines
 from tflm_sim.report.take_picture import take_picture
-from tflm_sim.targets.boards import BOARDS, Board
+from tflm_sim.sweeps.limits import Limits
+from tflm_sim.sweeps.rows import rows_of
+from tflm_sim.sweeps.sweep import cases
+from tflm_sim.targets.boards import BOARDS
 from tflm_sim.targets.presets import PRESETS
 from tflm_sim.values import replace
-from tflm_sim.web.answers import BoardFit, Choice, Choices, OpenModel, ShrinkRow, SizeRow, Unanswered
+from tflm_sim.web.answers import Choice, Choices, OpenModel, ShrinkRow, Unanswered
 
 Settings = Mapping[str, str]
 
@@ -57,22 +61,14 @@ class OpenModels:
         return _answers(name, opened)
 
     def size(self, number: int, settings: str) -> str:
-        """Return the :class:`SizeRow` of a model; ``settings`` as :func:`configured` takes them, in JSON."""
+        """Return the :class:`SizeDocument` of a model; ``settings`` as :func:`configured` takes them, in JSON."""
         name, model = self._models[number]
-        return _answers(name, lambda: iter([_size_row(configured(model, json.loads(settings)))]))
+        return _answers(name, lambda: iter([size_document(configured(model, json.loads(settings)))]))
 
     def compare(self, number: int) -> str:
-        """Return a :class:`BoardFit` for each board."""
+        """Return a sweep's :class:`Row` for each board."""
         name, model = self._models[number]
-        sizes: dict[str, SizeRow | Unanswered] = {}
-
-        def rows() -> Iterator[BoardFit]:
-            for board in BOARDS.values():
-                if board.preset not in sizes:
-                    sizes[board.preset] = _sized(name, model, board.preset)
-                yield _board_fit(board, sizes[board.preset], model)
-
-        return _answers(name, rows)
+        return _answers(name, lambda: rows_of(name, model, cases(boards=["all"]), Limits(0)))
 
     def page(self, number: int, settings: str) -> str:
         """Return the report page of a model.
@@ -126,60 +122,10 @@ def _json(document: object) -> str:
     return json_text(as_json(document))
 
 
-_FAILURES = (TflmSimError, RecursionError, MemoryError)
-
-
 def _answers(name: str, answers: Callable[[], Iterator[object]]) -> str:
     rows: list[object] = []
     try:
         rows.extend(answers())
-    except _FAILURES as error:
-        rows.append(_refusal(name, error))
+    except (TflmSimError, RecursionError, MemoryError) as error:
+        rows.append(Unanswered(printable(name, 200), printable(str(error) or type(error).__name__, 500)))
     return _json(rows)
-
-
-def _refusal(name: str, error: BaseException) -> Unanswered:
-    return Unanswered(printable(name, 200), printable(str(error) or type(error).__name__, 500))
-
-
-def _sized(name: str, model: Model, target: str) -> SizeRow | Unanswered:
-    try:
-        return _size_row(simulate(model, target))
-    except _FAILURES as error:
-        return _refusal(name, error)
-
-
-def _size_row(simulation: Simulation) -> SizeRow:
-    smallest = simulation.smallest
-    configuration = simulation.configuration
-    return SizeRow(
-        target=configuration.target.name,
-        kernels=str(configuration.target.kernel_library),
-        status=simulation.status,
-        smallest=None if smallest is None else smallest.size,
-        multiple_of_16=None if smallest is None else smallest.multiple_of_16,
-        used=simulation.arena_used_bytes,
-        head=simulation.head_bytes,
-        tail=simulation.tail_bytes,
-        operators=sum(len(subgraph.operators) for subgraph in simulation.model.subgraphs),
-        failure="" if simulation.failure is None else printable(str(simulation.failure), 500),
-        log=tuple(printable(line, 300) for line in simulation.log[:20]),
-    )
-
-
-def _board_fit(board: Board, size: SizeRow | Unanswered, model: Model) -> BoardFit:
-    bank = board.largest_bank
-    needed = size.multiple_of_16 if isinstance(size, SizeRow) else None
-    share = None if bank is None or needed is None else needed / bank.size
-    return BoardFit(
-        board=board.name,
-        description=board.description,
-        target=board.preset,
-        ram=None if bank is None else bank.size,
-        flash=board.flash,
-        model_bytes=len(model.source),
-        multiple_of_16=needed,
-        share=share,
-        fits=None if share is None else share <= 1 and (board.flash is None or len(model.source) <= board.flash),
-        error=size.failure if isinstance(size, SizeRow) else size.error,
-    )

@@ -143,19 +143,23 @@ async function resize(model) {
   model.answer.replaceChildren(...(row.error === undefined ? answer(row) : [make("p", { className: "error" }, row.error)]));
 }
 
+const library = ({ name, version, variant }) => name + (version && `@${version}`) + (variant && ` (${variant})`);
+
 function answer(row) {
-  if (row.smallest === null) {
+  if (row.smallest_arena_bytes === null) {
     return [make("p", { className: "error" }, `AllocateTensors() fails in an arena of any size: ${row.failure}`), make("pre", {}, row.log.join("\n"))];
   }
   const facts = [
-    ["smallest arena", bytes(row.smallest)], ["head", bytes(row.head)], ["tail", bytes(row.tail)],
-    ["arena_used_bytes()", bytes(row.used)], ["operators", count.format(row.operators)], ["kernels", row.kernels],
+    ["smallest arena", bytes(row.smallest_arena_bytes)], ["head", bytes(row.head_bytes)], ["tail", bytes(row.tail_bytes)],
+    ["arena_used_bytes()", bytes(row.arena_used_bytes)], ["operators", count.format(row.operators.flat().length)],
+    ["kernels", library(row.target.kernels)],
   ];
-  const number = make("p", { className: "number" }, bytes(row.multiple_of_16), make("small", {}, ` on ${row.target}`));
-  number.dataset.smallest = row.smallest;
+  const enough = row.smallest_arena_multiple_of_16;
+  const number = make("p", { className: "number" }, bytes(enough), make("small", {}, ` on ${row.target.name}`));
+  number.dataset.smallest = row.smallest_arena_bytes;
   return [
     number,
-    make("pre", {}, `alignas(16) uint8_t tensor_arena[${row.multiple_of_16}];`),
+    make("pre", {}, `alignas(16) uint8_t tensor_arena[${enough}];`),
     make("dl", {}, ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
   ];
 }
@@ -213,8 +217,8 @@ async function comparison(model) {
   const line = (row) => make("tr", {},
     cell(row.board), make("td", { className: "amount", title: row.error }, row.multiple_of_16 === null ? "none" : bytes(row.multiple_of_16)),
     row.fits === null ? cell("?") : row.fits ? cell("yes", "fits") : cell("no", "not"),
-    cell(row.share === null ? "not known" : `${(100 * row.share).toFixed(1)} %`, "amount"),
-    cell(row.target), cell(row.description));
+    cell(row.limit === null || row.multiple_of_16 === null ? "not known" : `${(100 * row.multiple_of_16 / row.limit).toFixed(1)} %`, "amount"),
+    cell(row.target), cell(boards.get(row.board).description));
   const table = make("table", {},
     make("caption", { className: "skip" }, "the model on every board"),
     make("thead", {}, make("tr", {}, ...head.map((text, index) => make("th", { scope: "col", className: index === 1 || index === 3 ? "amount" : "" }, text)))),
