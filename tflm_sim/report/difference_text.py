@@ -58,7 +58,7 @@ def _table(title: str, named: Iterable[tuple[SizeChange, str]]) -> list[str]:
 
 def _side(side: SideFacts) -> str:
     config = side.configuration
-    kernels = config.target.kernels
+    kernels = config.target.kernel_library
     version = f"@{kernels.version}" if kernels.version else ""
     failed = "" if side.status == "ok" else "; AllocateTensors() fails in an arena of any size"
     name = printable(PurePath(side.model.path or "model").name)

@@ -9,14 +9,12 @@ from typing import Annotated, ClassVar, Literal
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.documents import INLINE, OPTIONAL, Count, OneOf, Range, Sha256
+from tflm_sim.documents import INLINE, OPTIONAL, Count, OneOf, Sha256
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.report.size import ArenaAnswer, SizeAnswer, arena_answer, size_answer
 from tflm_sim.targets.target import Target
 from tflm_sim.values import dataclass, field
-
-Alignment = Annotated[int, OneOf(4, 8)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,48 +27,6 @@ class ModelFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class AbiFacts:
-    """What decides the size of a struct."""
-
-    name: str
-    pointer_size: Alignment
-    int64_alignment: Alignment
-    double_alignment: Alignment
-    short_enums: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeFacts:
-    """A version of TFLM, and its build flags."""
-
-    snapshot: str
-    static_memory: bool
-    compression: bool
-
-
-@dataclass(frozen=True, slots=True)
-class KernelFacts:
-    """A kernel library."""
-
-    name: str
-    version: str
-    variant: str
-
-
-@dataclass(frozen=True, slots=True)
-class TargetFacts:
-    """A machine and a build."""
-
-    name: str
-    abi: AbiFacts
-    runtime: RuntimeFacts
-    kernels: KernelFacts
-    ethos_u: bool
-    arena_address_modulo_16: Annotated[int, Range(0, 15)]
-    verified_against: str
-
-
-@dataclass(frozen=True, slots=True)
 class ConfigurationFacts:
     """Everything outside the model that decides a byte.
 
@@ -78,7 +34,7 @@ class ConfigurationFacts:
         variable_arena_bytes: Of an arena of its own for the table of resource variables.
     """
 
-    target: TargetFacts
+    target: Target
     interpreter: Annotated[str, OneOf("plain", "recording")]
     planner: Annotated[str, OneOf("greedy", "linear")]
     resource_variable_count: Count | None
@@ -173,24 +129,11 @@ def model_facts(model: Model | None, path: str | None = None) -> ModelFacts:
 def configuration_facts(configuration: Configuration) -> ConfigurationFacts:
     """Return everything outside the model that decides a byte."""
     return ConfigurationFacts(
-        target=_target(configuration.target),
+        target=configuration.target,
         interpreter=configuration.interpreter,
         planner=configuration.planner,
         resource_variable_count=configuration.resource_variable_count,
         variable_arena_bytes=configuration.variable_arena_size,
         split_arenas=configuration.is_split,
         custom_ops=tuple(row.op for row in configuration.custom_ops),
-    )
-
-
-def _target(target: Target) -> TargetFacts:
-    abi, runtime, kernels = target.abi, target.runtime, target.kernel_library
-    return TargetFacts(
-        name=target.name,
-        abi=AbiFacts(abi.name, abi.pointer_size, abi.int64_alignment, abi.double_alignment, abi.short_enums),
-        runtime=RuntimeFacts(runtime.snapshot, runtime.static_memory, runtime.compression),
-        kernels=KernelFacts(kernels.name, kernels.version, kernels.variant),
-        ethos_u=target.ethos_u,
-        arena_address_modulo_16=target.arena_address,
-        verified_against=target.verified_against,
     )

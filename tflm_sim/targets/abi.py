@@ -7,7 +7,13 @@ void *dims; enum type; bool flag;   0, 8, 12 -> 16    0, 4, 5 -> 8
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from tflm_sim.documents import OneOf
 from tflm_sim.values import dataclass
+
+Alignment = Annotated[int, OneOf(4, 8)]
+"""Bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +29,9 @@ class Abi:
     """
 
     name: str
-    pointer_size: int
-    int64_alignment: int
-    double_alignment: int
+    pointer_size: Alignment
+    int64_alignment: Alignment
+    double_alignment: Alignment
     short_enums: bool
 
     def scalar(self, type_name: str) -> tuple[int, int] | None:

@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from tflm_sim.documents import HIDDEN
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
 from tflm_sim.targets.history import find_commit, find_day, is_commit, is_day
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, field
 
 REFERENCE_SNAPSHOT = "90b983c2b"
 WHEEL_SNAPSHOT = "8f6596d"
@@ -56,8 +57,8 @@ class Runtime:
     snapshot: str = REFERENCE_SNAPSHOT
     static_memory: bool = True
     compression: bool = False
-    upstream: int | None = None
-    forks: tuple[tuple[str, int], ...] = ()
+    upstream: int | None = field(default=None, metadata=HIDDEN)
+    forks: tuple[tuple[str, int], ...] = field(default=(), metadata=HIDDEN)
 
     def position(self, tree: str) -> int:
         """Return where the snapshot stands in the history of a repository, see :mod:`tflm_sim.targets.changes`."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Annotated
 
+from tflm_sim.documents import HIDDEN, Range, named
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.runtime import Runtime
@@ -30,13 +32,13 @@ class Target:
     name: str
     abi: Abi
     runtime: Runtime
-    kernel_library: KernelLibrary
-    arena_address: int = 0
-    interpreter: str = "plain"
+    kernel_library: KernelLibrary = field(metadata=named("kernels"))
+    arena_address: Annotated[int, Range(0, 15)] = field(default=0, metadata=named("arena_address_modulo_16"))
+    interpreter: str = field(default="plain", metadata=HIDDEN)
     ethos_u: bool = False
     verified_against: str = ""
-    description: str = field(default="", compare=False)
-    measured: tuple[MeasuredStruct, ...] = ()
+    description: str = field(default="", compare=False, metadata=HIDDEN)
+    measured: tuple[MeasuredStruct, ...] = field(default=(), metadata=HIDDEN)
 
     @cached_property
     def structs(self) -> Layouts:
