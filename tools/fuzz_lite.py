@@ -1,7 +1,7 @@
 """Put faults into small models, and hold what the mobile runtime's live wheel says of each against what we say.
 
     python tools/fuzz_lite.py --count 1500
-    python tools/fuzz_lite.py --first 4711 --count 1 --keep .     one case again, and its file
+    python tools/fuzz_lite.py --only 4711 --keep case.tflite      one case again, and its file
     python tools/fuzz_lite.py --corpus ../shared/models           faults in the files of a directory
 
 Case N is the same everywhere: a recipe of tests/oracle, one to three faults, a set of kernels, perhaps a resize. A case
@@ -13,10 +13,12 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from fuzzing import DiffersError, Fuzzer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "oracle"))
 import lite_rare_models  # noqa: F401 - it adds its recipes
@@ -27,12 +29,20 @@ from lite_wheel import Wheel, answers, is_undefined
 from tflm_sim.errors import TflmSimError
 from tflm_sim.lite.answer import LiteSettings
 
-LARGEST_FILE = 300_000
 MOST_FAULTS = 3
 
 
-def case(number: int, files: Sequence[Path]) -> tuple[str, bytes, LiteSettings, bool]:
-    """Return a case's name, model, settings, and whether its batch is doubled."""
+class Case(NamedTuple):
+    """A model, the settings, and whether its batch is doubled."""
+
+    name: str
+    data: bytes
+    settings: LiteSettings
+    double: bool
+
+
+def case(number: int, files: Sequence[Path]) -> Case:
+    """Return a case by its number."""
     rng = random.Random(number)
     if files:
         path = rng.choice(files)
@@ -43,7 +53,7 @@ def case(number: int, files: Sequence[Path]) -> tuple[str, bytes, LiteSettings, 
         data = mutated(data, MOST_FAULTS * number + fault)
     kernels = rng.choice(("optimized", "reference"))
     settings = LiteSettings(kernels, preserves_all_tensors=rng.random() < 0.2, threads=rng.choice((1, 1, 4)))
-    return name, data, settings, rng.random() < 0.3
+    return Case(name, data, settings, rng.random() < 0.3)
 
 
 def outcome(live: Wheel, data: bytes, settings: LiteSettings, *, double: bool) -> tuple[str, Any, Any]:
@@ -80,33 +90,45 @@ def shown(ours: Any, theirs: Any) -> str:
     return "nothing"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the cases and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--first", type=int, default=0, help="the first case's number")
-    parser.add_argument("--count", type=int, default=1500)
-    parser.add_argument("--corpus", type=Path, help="a directory of .tflite files instead of the recipes")
-    parser.add_argument("--keep", type=Path, help="write the files of cases that differ, or die, into this directory")
-    args = parser.parse_args(arguments)
-    files = (
-        sorted(path for path in args.corpus.rglob("*.tflite") if path.stat().st_size <= LARGEST_FILE)
-        if args.corpus
-        else []
-    )
-    live, counts = Wheel(), Counter[str]()
-    for number in range(args.first, args.first + args.count):
-        name, data, settings, double = case(number, files)
-        what, ours, theirs = outcome(live, data, settings, double=double)
-        counts[what] += 1
-        if what in ("DIFFERS", "died"):
-            told = shown(ours, theirs) if theirs else f"ours {ours[:2]}"
-            print(f"{number} {name} {settings.kernels}{' doubled' if double else ''}: {what} {told}", flush=True)
-        if args.keep and (what in ("DIFFERS", "died") or args.count == 1):
-            (args.keep / f"{number}.tflite").write_bytes(data)
-    live.close()
-    print(", ".join(f"{count} {what}" for what, count in counts.most_common()))
-    return int(counts["DIFFERS"] > 0)
+@cache
+def files(corpus: Path | None, max_size: int) -> tuple[Path, ...]:
+    """Return the .tflite files of a directory, none without one."""
+    found = () if corpus is None else corpus.rglob("*.tflite")
+    return tuple(sorted(path for path in found if path.stat().st_size <= max_size))
 
+
+@cache
+def wheel() -> Wheel:
+    """Return this process's live runtime."""
+    return Wheel()
+
+
+def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, Case]:
+    """Return a case's name, its bytes, and itself."""
+    made = case(number, files(options.corpus, options.max_size))
+    return made.name, made.data, made
+
+
+def run(data: bytes, made: Case, options: argparse.Namespace) -> str:
+    """Return how the answers compare.
+
+    Raises:
+        DiffersError: They differ, or only the wheel's process died.
+    """
+    what, ours, theirs = outcome(wheel(), data, made.settings, double=made.double)
+    if what in ("DIFFERS", "died"):
+        told = shown(ours, theirs) if theirs else f"ours {ours[:2]}"
+        raise DiffersError(f"{made.settings.kernels}{' doubled' if made.double else ''}: {what} {told}")
+    return what
+
+
+FUZZER = Fuzzer(
+    doc=__doc__,
+    defaults={"count": 1500, "max_size": 300_000, "limit": 30.0},
+    make_case=make_case,
+    run=run,
+    expected=(),
+)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(FUZZER.main())

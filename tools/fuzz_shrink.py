@@ -1,6 +1,7 @@
 """Shrink random models and hold every result against the original in the real TFLM (the pip wheel).
 
-    python tools/fuzz_shrink.py --seconds 300 [--first SEED] [--elementwise]
+    python tools/fuzz_shrink.py --count 300 --jobs 2 [--first SEED] [--elementwise]
+    python tools/fuzz_shrink.py --only 4711 --keep case.tflite      one case again, and its file
 
 A model is a graph of a few layers (tests/unit/shrinking/models.py), or of elementwise operators on int8, int16 and
 float32, always with a plan; the targets, limits and options are drawn too. Each
@@ -14,12 +15,12 @@ import argparse
 import importlib.util
 import random
 import sys
-import time
-from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fuzzing import DiffersError, Fuzzer
 
 from tflm_sim import parse, shrink, smallest_arena
 from tflm_sim.errors import TflmSimError
@@ -31,6 +32,7 @@ TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "cortex-m55", "x86_64-pip")
 RUNS = 12
 
 
+@cache
 def load_models() -> Any:
     """Return the module that builds random models."""
     path = Path(__file__).resolve().parent.parent / "tests" / "unit" / "shrinking" / "models.py"
@@ -85,36 +87,41 @@ def difference(shrunk: Shrunk) -> str:
     return ""
 
 
-def main() -> int:
-    """Fuzz until the time is over or something differs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first model")
-    parser.add_argument("--elementwise", action="store_true", help="elementwise operators of all types, with plans")
-    args = parser.parse_args()
-    models, seen, end, seed = load_models(), Counter[str](), time.monotonic() + args.seconds, args.first
-    while time.monotonic() < end:
-        print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
-        model = (models.random_elementwise if args.elementwise else models.random_model)(seed)
-        try:
-            shrunk = shrunk_at_random(model, seed, is_planned=args.elementwise)
-        except TflmSimError as error:
-            seen[f"refused: {str(error)[:60]}"] += 1
-        else:
-            odd = [each for each in shrunk.rejected if "does not understand" in each.reason or "refused" in each.reason]
-            for each in odd:
-                print(f"\nseed {seed}: {each.name}: {each.reason}")
-            seen["a pass that failed or was not verified"] += bool(odd)
-            seen["gain" if shrunk.has_gained else "no gain"] += 1
-            seen.update(f"{step.name} was kept" for step in shrunk.steps)
-            if shrunk.has_gained and (what := difference(shrunk)):
-                print(f"\nseed {seed}: {what}")
-                seen["DIFFERENT"] += 1
-        seed += 1
-    print(f"\n{seed - args.first} models from seed {args.first}")
-    print("\n".join(f"{count:>7,}  {what}" for what, count in seen.most_common()))
-    return int(seen["DIFFERENT"] > 0)
+def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, int]:
+    """Return a random model: what it is, its bytes, and its seed."""
+    models = load_models()
+    model = (models.random_elementwise if options.elementwise else models.random_model)(number)
+    return "elementwise" if options.elementwise else "layers", bytes(model.source), number
 
+
+def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
+    """Shrink a model and return what came of it.
+
+    Raises:
+        DiffersError: A pass failed, was not verified, or the result is not what was promised.
+    """
+    try:
+        shrunk = shrunk_at_random(parse(data), seed, is_planned=options.elementwise)
+    except TflmSimError as error:
+        return f"refused: {str(error)[:60]}"
+    for each in shrunk.rejected:
+        if "does not understand" in each.reason or "refused" in each.reason:
+            raise DiffersError(f"{each.name}: {each.reason}")
+    if shrunk.has_gained and (what := difference(shrunk)):
+        raise DiffersError(what)
+    return "gain: " + ", ".join(sorted({step.name for step in shrunk.steps})) if shrunk.has_gained else "no gain"
+
+
+FUZZER = Fuzzer(
+    doc=__doc__,
+    defaults={"count": 100, "limit": 60.0},
+    make_case=make_case,
+    run=run,
+    expected=(),
+    add_options=lambda parser: parser.add_argument(
+        "--elementwise", action="store_true", help="elementwise operators of all types, with plans"
+    ),
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(FUZZER.main())

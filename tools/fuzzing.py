@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 ALARM_SECONDS = 20
+"""Of wall time, above the seconds of CPU that a case may take."""
 CASES_AT_ONCE = 250
 
 
@@ -30,6 +32,10 @@ class Result:
     bug: str = ""
 
 
+class DiffersError(Exception):
+    """Two that should say the same do not."""
+
+
 def no_options(parser: argparse.ArgumentParser) -> None:
     """Add nothing."""
 
@@ -40,8 +46,8 @@ class Fuzzer:
 
     Attributes:
         doc: What it says of itself.
-        defaults: Of ``corpus``, ``max_size`` (bytes) and ``memory`` (MiB that a process may take; None: any).
-        make_case: Of a case's number: the name of its seed, its bytes, and the generator for what else is random.
+        defaults: Of the options, by name.
+        make_case: Of a case's number: the name of its seed, its bytes, and what ``run`` takes besides.
         run: What is done with the bytes; it returns the outcome.
         expected: What may be raised.
         add_options: Adds options of its own.
@@ -49,18 +55,18 @@ class Fuzzer:
 
     doc: str
     defaults: dict[str, object]
-    make_case: Callable[[int, argparse.Namespace], tuple[str, bytes, random.Random]]
-    run: Callable[[bytes, random.Random, argparse.Namespace], str]
+    make_case: Callable[[int, argparse.Namespace], tuple[str, bytes, Any]]
+    run: Callable[[bytes, Any, argparse.Namespace], str]
     expected: tuple[type[Exception], ...]
     add_options: Callable[[argparse.ArgumentParser], object] = no_options
 
     def case(self, number: int, options: argparse.Namespace) -> Result:
         """Run one case and time it."""
-        name, data, rng = self.make_case(number, options)
-        signal.alarm(ALARM_SECONDS)
+        name, data, more = self.make_case(number, options)
+        signal.alarm(int(options.limit) + ALARM_SECONDS)
         start, bug = time.process_time(), ""
         try:
-            outcome = self.run(data, rng, options)
+            outcome = self.run(data, more, options)
         except self.expected as failure:
             outcome = type(failure).__name__
         except Exception as failure:  # that is what a fuzzer looks for
@@ -132,7 +138,7 @@ def report(results: Iterable[Result], seed: int) -> int:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """End a case that hangs."""
-    raise TimeoutError(f"no end after {ALARM_SECONDS} s")
+    raise TimeoutError("no end in time")
 
 
 def flip_bits(data: bytearray, rng: random.Random, seed: object) -> None:
