@@ -23,6 +23,7 @@ from tflm_sim.model.types import Model, OperatorCode
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.recorded import RecordedAllocationType
+from tflm_sim.targets.changes import LAST_OPERATORS
 
 CUSTOM = builtin_operator_code("CUSTOM")
 _CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (--ethos-u)"}
@@ -138,7 +139,8 @@ class MicroInterpreter:
         # A custom operator is looked for among the custom ones alone.
         if op_model is not None and (name in _BUILTIN_NAMES) == (code.builtin_code != CUSTOM):
             return name, op_model
-        if code.builtin_code >= len(BUILTIN_OPERATORS):
+        if code.builtin_code > self._last_operator():
+            builtin = ""
             hint = "" if self._has("resolver_of_its_own") else " Are you using old TFLite binary with newer model?"
             self._log(f"Op builtin_code out of range: {code.builtin_code}.{hint}")
         elif code.builtin_code != CUSTOM:
@@ -148,6 +150,11 @@ class MicroInterpreter:
         message = f"Failed to get registration from op code {builtin}\n "
         hint = _CUSTOM_HINTS.get(name, "; --custom-ops adds one of your own") if code.builtin_code == CUSTOM else ""
         raise self._refuse(message, reason=f"TFLM has no kernel for '{name}'{hint}", where=where)
+
+    def _last_operator(self) -> int:
+        """Return the largest number of an operator that the runtime's schema knows."""
+        last = [op for op in LAST_OPERATORS if self._has(f"schema_{op}")][-1]
+        return BUILTIN_OPERATORS.index(last)
 
     def _version_hint(self, code: OperatorCode) -> str:
         """Return what versions say that share the operators' resolver with TFLite."""

@@ -261,6 +261,13 @@ class Kernel:
         if tensor.affine is None:
             self.ensure_eq(0, 1, f"{name}->quantization.type", "kTfLiteAffineQuantization")
 
+    def is_constant(self, tensor: KernelTensor, name: str, before: str) -> None:
+        """``IsConstantTensor``; ``before`` is what its refusal says until 14638b63c."""
+        self.ensure_msg(
+            tensor.is_constant,
+            f"Non-constant >{name}< tensor is not supported" if self.has("constant_checks") else before,
+        )
+
     def not_quantized(self, tensor: KernelTensor, name: str) -> None:
         """``TF_LITE_ENSURE_EQ(context, <name>->quantization.type, kTfLiteNoQuantization)``."""
         if tensor.affine is not None:

@@ -73,10 +73,18 @@ def fused_activation(node: Node, table: str) -> int:
     return activation if 0 <= activation <= 5 else 0
 
 
-def convertible_types(table: str, *names: str) -> Callable[[Node], None]:
-    """Return a parser that refuses a type option that ``ConvertTensorType`` does not know."""
+def convertible_types(table: str, *names: str, since: str = "") -> Callable[[Node], None]:
+    """Return a parser that refuses a type option that ``ConvertTensorType`` does not know.
+
+    Args:
+        table: The builtin options.
+        *names: Which of them.
+        since: The change that brought them to the parser, "" for ever.
+    """
 
     def parse(node: Node) -> None:
+        if since and not node.target.runtime.has(since):
+            return
         for name in names:
             number = int_option(node, table, name)
             if not is_convertible(number, node.target.runtime):

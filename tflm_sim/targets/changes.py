@@ -115,6 +115,8 @@ _STRUCTS: dict[str, Change] = {
 
 _KERNELS: dict[str, Change] = {
     "compression": Change(1592, "112d7a65a", "2024-12-10", "compressed tensors"),
+    "pooling_uint8": Change(4, "a37043ff7", "2021-04-09", "AVERAGE_POOL_2D and MAX_POOL_2D of uint8", until=104),
+    "filter_int4": Change(876, "71d4b6cd4", "2022-10-13", "scales per channel for a filter of int4"),
     "pooling_int16": Change(982, "4b0314f25", "2023-01-17", "AVERAGE_POOL_2D and MAX_POOL_2D of int16"),
     "temps_are_freed": Change(498, "ce9451f54", "2022-02-01", "kernels give their temp tensors back"),
     "conv_without_bias": Change(1289, "17987e1a5", "2023-08-24", "CONV_2D frees its bias only when there is one"),
@@ -175,6 +177,7 @@ _KERNELS: dict[str, Change] = {
     "quantize_int32": Change(350, "8b47571d2", "2021-11-09", "QUANTIZE of int32"),
     "zero_points_broadcast": Change(440, "f86f9faca", "2021-12-21", "one zero point goes for all channels"),
     "concatenation_5d": Change(634, "a2e4fe943", "2022-04-28", "CONCATENATION of five dimensions"),
+    "dequantize_uint8": Change(658, "5f443a287", "2022-05-10", "DEQUANTIZE of uint8, anew"),
     "quantize_uint8": Change(657, "ad60ac482", "2022-05-10", "QUANTIZE of and to uint8"),
     "fc_hybrid": Change(665, "b0afe2890", "2022-05-11", "FULLY_CONNECTED does not look at its filter's type"),
     "abs_rsqrt_quantized": Change(714, "b34ced4f1", "2022-06-17", "ABS and RSQRT of int8 and int16, with OpData"),
@@ -184,6 +187,24 @@ _KERNELS: dict[str, Change] = {
     ),
     "lstm_without_hybrid": Change(883, "58b44f4fa", "2022-10-18", "UNIDIRECTIONAL_SEQUENCE_LSTM without hybrid modes"),
     "lstm_redesigned": Change(1005, "0a1ccdfdd", "2023-02-02", "UNIDIRECTIONAL_SEQUENCE_LSTM redesigned"),
+    "lstm_prints": Change(
+        1005,
+        "0a1ccdfdd",
+        "2023-02-02",
+        "UNIDIRECTIONAL_SEQUENCE_LSTM of float32 prints that it is prepared",
+        until=1008,
+    ),
+    "reduce_int16": Change(189, "5124fe335", "2021-07-23", "MEAN and SUM of int16 have an accumulator"),
+    "fill_without_dims": Change(337, "21779d8e7", "2021-11-02", "FILL's dims need not be constant", until=1658),
+    "expand_dims_prepares": Change(338, "86c8d5250", "2021-11-02", "EXPAND_DIMS checks its axis and dims in Prepare"),
+    "graph_in_context": Change(463, "82f7e77f1", "2022-01-08", "the graph is part of MicroContext"),
+    "select_broadcasts": Change(814, "3136969c1", "2022-08-29", "SELECT_V2 broadcasts"),
+    "scales_as_double": Change(893, "d5d82e25f", "2022-10-27", "SVDF multiplies scales as double", until=1028),
+    "transpose_conv_without_bias": Change(1479, "5e4e51bbe", "2024-05-09", "TRANSPOSE_CONV of int16 without a bias"),
+    "fc_per_channel_int16": Change(1620, "39209b412", "2025-03-17", "FULLY_CONNECTED of int16 per channel"),
+    "constant_checks": Change(
+        1652, "14638b63c", "2025-08-02", "PAD, RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, SPLIT, SPLIT_V: one message"
+    ),
     "gather_nd_dims": Change(1012, "1d810cac7", "2023-02-09", "GATHER_ND copies its output's dims"),
     "reshape_dims": Change(1037, "f09c70ade", "2023-02-20", "RESHAPE copies dims that it completes"),
     "vsnprintf": Change(1241, "ef0a7b025", "2023-07-06", "messages are formatted by vsnprintf, which cuts nothing"),
@@ -269,6 +290,42 @@ _ARRIVALS: tuple[tuple[int, str, str, str], ...] = (
 )
 """Operators that MicroMutableOpResolver and a reference kernel came to know, and when."""
 
+LAST_OPERATORS: dict[str, Change] = {
+    op: Change(position, commit, date, f"the schema knows operators up to {op}")
+    for position, commit, date, op in (
+        (4, "a37043ff7", "2021-04-09", "REDUCE_ALL"),
+        (89, "fcbc8d614", "2021-06-03", "CONV_3D_TRANSPOSE"),
+        (141, "54a04cbed", "2021-06-23", "ASSIGN_VARIABLE"),
+        (152, "a7f2a887b", "2021-07-06", "BROADCAST_ARGS"),
+        (263, "0f40100fc", "2021-09-17", "RANDOM_STANDARD_NORMAL"),
+        (317, "90ed783b4", "2021-10-20", "BUCKETIZE"),
+        (320, "0d3627d1d", "2021-10-22", "RANDOM_UNIFORM"),
+        (374, "04a6af47e", "2021-11-17", "MULTINOMIAL"),
+        (414, "4a6ca505b", "2021-12-13", "GELU"),
+        (512, "e6d85a150", "2022-02-11", "DYNAMIC_UPDATE_SLICE"),
+        (647, "f76067002", "2022-05-05", "RELU_0_TO_1"),
+        (673, "4b54460be", "2022-05-13", "UNSORTED_SEGMENT_PROD"),
+        (751, "0c8c12342", "2022-07-21", "ATAN2"),
+        (763, "38c0b01df", "2022-07-30", "UNSORTED_SEGMENT_MIN"),
+        (767, "313630deb", "2022-08-03", "SIGN"),
+        (1091, "857f46701", "2023-03-24", "BITCAST"),
+        (1104, "e10c360b1", "2023-03-31", "RIGHT_SHIFT"),
+        (1270, "aa61a9151", "2023-08-09", "STABLEHLO_LOGISTIC"),
+        (1273, "3c1c19b46", "2023-08-10", "STABLEHLO_MAXIMUM"),
+        (1283, "389d8f53d", "2023-08-18", "STABLEHLO_SLICE"),
+        (1286, "b4060efe0", "2023-08-23", "STABLEHLO_REDUCE"),
+        (1292, "c795f31e9", "2023-08-25", "STABLEHLO_TANH"),
+        (1301, "a72c0554b", "2023-09-01", "STABLEHLO_TRANSPOSE"),
+        (1310, "f800eb802", "2023-09-12", "DILATE"),
+        (1317, "2f2c74467", "2023-09-15", "STABLEHLO_RNG_BIT_GENERATOR"),
+        (1332, "4bbdef5f8", "2023-09-29", "REDUCE_WINDOW"),
+        (1469, "fc498a804", "2024-04-24", "STABLEHLO_COMPOSITE"),
+        (1529, "011a68423", "2024-09-24", "STABLEHLO_CBRT"),
+        (1594, "39ba5a848", "2024-12-11", "STABLEHLO_CASE"),
+    )
+}
+"""The last operator of the schema, BuiltinOperator_MAX, oldest first; a model's larger number is out of range."""
+
 CMSIS_NN_PINS: dict[str, Change] = {
     pin: Change(position, commit, date, f"CMSIS-NN {pin}")
     for position, commit, date, pin in (
@@ -310,6 +367,7 @@ CHANGES: dict[str, Change] = {
     **_STRUCTS,
     **_KERNELS,
     **_EDGE_IMPULSE,
+    **{f"schema_{op}": change for op, change in LAST_OPERATORS.items()},
     **{f"cmsis_nn_{pin}": change for pin, change in CMSIS_NN_PINS.items()},
     **{f"ops_{commit}": Change(position, commit, date, f"{ops} came") for position, commit, date, ops in _ARRIVALS},
 }

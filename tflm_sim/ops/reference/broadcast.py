@@ -68,7 +68,9 @@ def _select(k: Kernel, condition: KernelTensor, x: KernelTensor, y: KernelTensor
     k.same_type(x, y, "input_x", "input_y")
     k.use(output)
     all_single = all(flat_size(tensor) == 1 for tensor in (condition, x, y, output))
-    if not condition.shape == x.shape == y.shape and not all_single:
+    if not k.has("select_broadcasts"):
+        k.ensure(all_single or condition.shape == x.shape == y.shape, "same_shape")
+    elif not condition.shape == x.shape == y.shape and not all_single:
         _check_broadcast(k, condition.shape, x.shape, y.shape, output=output.shape)
         k.op_data("data")
 
@@ -116,7 +118,8 @@ def _fill(k: Kernel, dims: KernelTensor, value: KernelTensor, output: KernelTens
     k.rank(value, 0, "value")
     k.same_c_type(value, output, "value")
     k.ensure_msg(dims.is_constant, "Non-constant >dims< tensor is not supported")
-    _ensure_dims(k, output.shape, dims)
+    if dims.is_constant or not k.has("fill_without_dims"):
+        _ensure_dims(k, output.shape, dims)
 
 
 def _ensure_dims(k: Kernel, shape: tuple[int, ...], dims: KernelTensor) -> None:

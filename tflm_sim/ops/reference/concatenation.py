@@ -128,7 +128,7 @@ def _three_inputs(k: Kernel) -> None:
 
 
 def _constant_axis(k: Kernel, axis: KernelTensor) -> None:
-    k.ensure_msg(axis.is_constant, "Non-constant >axis< tensor is not supported")
+    k.is_constant(axis, "axis", before="Non constant axis tensor not supported")
 
 
 _SPLIT = Prepare("split.cc", _some_inputs, takes=(source(0, "axis"),), body=_constant_axis)

@@ -35,10 +35,15 @@ def _output_count(node: Node, index: int) -> int:
     return len(_subgraph(node, index).outputs or ())
 
 
+def _graph(k: Kernel) -> str:
+    """How a check says whose the subgraphs are."""
+    return "graph_info." if k.has("graph_in_context") else "graph_info->"
+
+
 def _subgraph_option(k: Kernel, table: str, name: str) -> int:
     """Read a subgraph index from the options and hold it against NumSubgraphs()."""
     index = int_option(k.node, table, name)
-    k.ensure(index < len(k.node.model.subgraphs), f"op_data->{name} < graph_info.NumSubgraphs()")
+    k.ensure(index < len(k.node.model.subgraphs), f"op_data->{name} < {_graph(k)}NumSubgraphs()")
     return index
 
 
@@ -53,7 +58,7 @@ def _prepare_if(node: Node) -> Steps[None]:
     yield from k.free(condition)
     then_index = _subgraph_option(k, "IfOptions", "then_subgraph_index")
     _subgraph_option(k, "IfOptions", "else_subgraph_index")
-    text = "graph_info.NumSubgraph{}(op_data->then_subgraph_index)"
+    text = _graph(k) + "NumSubgraph{}(op_data->then_subgraph_index)"
     k.ensure_eq(len(node.inputs) - 1, _input_count(node, then_index), "num_inputs", text.format("Inputs"))
     k.ensure_eq(len(node.outputs), _output_count(node, then_index), "num_outputs", text.format("Outputs"))
 
@@ -78,8 +83,9 @@ def _prepare_while(node: Node) -> Steps[None]:
 def _prepare_call_once(node: Node) -> Steps[None]:
     k = Kernel(node, "call_once.cc")
     k.op_data("op_data")
-    k.ensure(not node.inputs, "NumInputs(node) == 0")
-    k.ensure(not node.outputs, "NumOutputs(node) == 0")
+    for tensors, name in ((node.inputs, "Inputs"), (node.outputs, "Outputs")):
+        count = f"Num{name}(node)" if k.has("no_inputs") else f"node->{name.lower()}->size"
+        k.ensure(not tensors, f"{count} == 0")
     _subgraph_option(k, "CallOnceOptions", "init_subgraph_index")
     yield from ()
 

@@ -211,6 +211,8 @@ def transpose_conv_data(
     _check_written(k, count, arrays_allocated)
     if source.type == _INT16:
         check_int16(k, kernel, output, bias)
+        if not k.has("transpose_conv_without_bias"):
+            k.require(bias, "bias")
         if bias is not None and bias.type == _INT16:
             yield Scratch(size_of(node, flat_size(bias), 8), "bias_converted")
     yield from k.free(source, kernel, output, bias)
@@ -235,8 +237,8 @@ def decompressed_filter_and_bias(node: Node, kernel: KernelTensor) -> Steps[None
     yield from decompression_scratch(node, 2)
 
 
-parse_conv = convertible_types("Conv2DOptions", "quantized_bias_type")
-parse_transpose_conv = convertible_types("TransposeConvOptions", "quantized_bias_type")
+parse_conv = convertible_types("Conv2DOptions", "quantized_bias_type", since="quantized_bias_type")
+parse_transpose_conv = convertible_types("TransposeConvOptions", "quantized_bias_type", since="quantized_bias_type")
 
 MODELS: tuple[OpModel, ...] = (
     OpModel(

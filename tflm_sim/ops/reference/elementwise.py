@@ -69,6 +69,7 @@ _ABS_RSQRT = Prepare(_FILE, counts(1), body=_abs_rsqrt, function="PrepareAbsRsqr
 _QUANTIZE_INPUTS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, TensorType.INT8, TensorType.UINT8)
 _QUANTIZE_OUTPUTS = (TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.UINT8)
 _QUANTIZE_SINCE: dict[int, str] = {TensorType.INT32: "quantize_int32", TensorType.UINT8: "quantize_uint8"}
+_OLD_DEQUANTIZE_INPUTS = (TensorType.UINT8, TensorType.INT8, TensorType.INT16)
 _DEQUANTIZE_INPUTS = (TensorType.INT8, TensorType.INT16, TensorType.UINT8)
 
 
@@ -82,13 +83,17 @@ def _quantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
 
 
 def _dequantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
-    k.one_of(source.type, _DEQUANTIZE_INPUTS, "input->type")
+    types = _DEQUANTIZE_INPUTS
+    if not k.has("dequantize_uint8"):
+        types = k.known(_OLD_DEQUANTIZE_INPUTS, {TensorType.UINT8: "uint8_kernels"})
+    k.one_of(source.type, types, "input->type")
     k.one_of(output.type, (TensorType.FLOAT32,), "output->type")
 
 
 def _normalize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
     k.ensure(len(source.shape) <= 4, "NumDimensions(input) <= 4")
-    k.one_of(output.type, (TensorType.FLOAT32, TensorType.INT8), "output->type")
+    types = (TensorType.FLOAT32, TensorType.UINT8, TensorType.INT8)
+    k.one_of(output.type, k.known(types, {TensorType.UINT8: "uint8_kernels"}), "output->type")
     k.same_type(source, output)
     k.ensure_eq(fused_activation(k.node, "L2NormOptions"), 0, "params->activation", "kTfLiteActNone")
 

@@ -133,11 +133,15 @@ def _per_channel_arrays(node: Node, source: KernelTensor, kernel: KernelTensor) 
     if kernel.affine is None or not _is_per_channel(k, kernel):
         return
     scale_count = kernel.affine.scale_count
-    k.ensure(
-        source.type in (TensorType.INT8, TensorType.INT16) and kernel.type != TensorType.INT4,
-        "(input->type == kTfLiteInt8 && filter->type != kTfLiteInt4) || "
-        "(input->type == kTfLiteInt16 && filter->type != kTfLiteInt4)",
-    )
+    if k.has("fc_per_channel_int16"):
+        k.ensure(
+            source.type in (TensorType.INT8, TensorType.INT16) and kernel.type != TensorType.INT4,
+            "(input->type == kTfLiteInt8 && filter->type != kTfLiteInt4) || "
+            "(input->type == kTfLiteInt16 && filter->type != kTfLiteInt4)",
+        )
+    else:
+        is_int8 = source.type == TensorType.INT8 and kernel.type != TensorType.INT4
+        k.ensure(is_int8, "input->type == kTfLiteInt8 && filter->type != kTfLiteInt4")
     k.ensure_eq(
         scale_count,
         k.dim(kernel, kernel.affine.quantized_dimension),
@@ -148,9 +152,12 @@ def _per_channel_arrays(node: Node, source: KernelTensor, kernel: KernelTensor) 
     yield Persistent(size_of(k.node, scale_count, 4), "per_channel_output_shift")
 
 
+_parse_bias_type = convertible_types(TABLE, "quantized_bias_type", since="quantized_bias_type")
+
+
 def parse_fully_connected(node: Node) -> None:
     """Refuse a bias type and a weights format that the parser does not know."""
-    convertible_types(TABLE, "quantized_bias_type")(node)
+    _parse_bias_type(node)
     if int_option(node, TABLE, "weights_format") not in _WEIGHTS_FORMATS:
         raise fail("Unhandled fully-connected weights format.")
 

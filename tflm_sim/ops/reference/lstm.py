@@ -119,6 +119,8 @@ def _with_tensors(k: Kernel, library: LstmLibrary, inputs: Inputs, output: Kerne
             f"Cell state type {type_name(cell_type)} ({type_number(cell_type)}) not supported. The quantized "
             "Unidirectional Sequence LSTM Op only support int16 cell state"
         )
+    if cell_type == TensorType.FLOAT32 and k.has("lstm_prints"):
+        yield Log("Prepared Float!")
     if cell_type == TensorType.INT16:
         for input_weights, recurrent_weights in _GATES:
             yield from _gate(node, inputs, input_weights, recurrent_weights)

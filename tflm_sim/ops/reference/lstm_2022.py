@@ -24,7 +24,10 @@ from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.reference.quantization import checked_log2
 from tflm_sim.ops.requests import KernelTensor, Log, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import fail, size_of, temp_at
+from tflm_sim.values import NamedTuple
 
+_TABLE = "UnidirectionalSequenceLSTMOptions"
+_GATE_NAMES = ("input", "forget", "cell", "output")
 OP_DATA = "unidirectional_sequence_lstm.UnidirectionalSequenceLstmOpData"
 _INPUT_COUNTS = (20, 24)
 _INPUT_TO_INPUT, _INPUT_TO_OUTPUT, _RECURRENT_TO_OUTPUT = 1, 4, 8
@@ -32,11 +35,35 @@ _PROJECTION_WEIGHTS, _PROJECTION_BIAS, _HIDDEN_STATE, _CELL_STATE = 16, 17, 18, 
 _WEIGHTS, _PEEPHOLES, _LAYER_NORMS = range(1, 9), range(9, 12), range(20, 24)
 _CHECKED_TOGETHER = (1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17)
 """The inputs that ``CheckInputTensorDimensions`` holds at once: weights, peepholes, biases, projection."""
-_BIASES = {12: "input", 13: "forget", 14: "cell", 15: "output"}
+_BIASES = (12, 13, 14, 15)
+_NEEDED = (2, 3, 6, 7, 13, 14, 15)
+"""Those of them that are used without a look."""
+_DIMS: dict[int, tuple[str, tuple[str, ...]]] = {
+    **{1 + i: (f"input_to_{gate}_weights", ("cell", "input")) for i, gate in enumerate(("input", "forget", "cell"))},
+    **{
+        5 + i: (f"recurrent_to_{gate}_weights", ("cell", "output"))
+        for i, gate in enumerate(("input", "forget", "cell"))
+    },
+    **{9 + i: (f"cell_to_{gate}_weights", ("cell",)) for i, gate in enumerate(("input", "forget", "output"))},
+    **{12 + i: (f"{gate}_gate_bias", ("cell",)) for i, gate in enumerate(_GATE_NAMES)},
+    16: ("projection_weights", ("output", "cell")),
+    17: ("projection_bias", ("output",)),
+    **{20 + i: (f"{gate}_layer_norm_coefficients", ("cell",)) for i, gate in enumerate(_GATE_NAMES)},
+}
+"""Upstream's name of an input, and which sizes it has."""
 _GATES = ((2, 6, 13), (3, 7, 14), (4, 8, 15), (1, 5, 12))
 """Input weights, recurrent weights and bias of the forget, cell, output and input gate."""
 _HIDDEN = 4
 """The intermediate that tells the quantization of what is projected."""
+
+
+class _Sizes(NamedTuple):
+    """Elements of a step's input, of the cell and of the output; sequences at once."""
+
+    batch: int
+    input: int
+    cell: int
+    output: int
 
 
 def init(node: Node) -> Steps[object]:
@@ -56,13 +83,18 @@ def prepare(node: Node) -> Steps[None]:
     source = k.require((yield from k.optional_input(0)), "input")
     to_output = k.require((yield from k.optional_input(_INPUT_TO_OUTPUT)), "input_to_output_weights")
     recurrent = k.require((yield from k.optional_input(_RECURRENT_TO_OUTPUT)), "recurrent_to_output_weights")
-    yield from _checked_together(k.within("CheckInputTensorDimensions"), source.type, has_layer_norm=norm is not None)
+    sizes = _sizes(k, source, to_output, recurrent, time_major=bool(int_option(node, _TABLE, "time_major")))
+    yield from _checked_together(
+        k.within("CheckInputTensorDimensions"), source.type, sizes, has_layer_norm=norm is not None
+    )
     output = yield from k.optional_output(0)
     hidden = yield from k.input(_HIDDEN_STATE, "output_state")
     cell = yield from k.input(_CELL_STATE, "cell_state")
+    _check_shapes(k, source, (hidden, cell), k.require(output, "output"), sizes)
+    if source.type == TensorType.INT8:
+        k.ensure(len(node.operator.intermediates or ()) == 5, "num_intermediate_tensors == 5")
     to_input = yield from k.optional_input(_INPUT_TO_INPUT)
-    time_major = int_option(node, "UnidirectionalSequenceLSTMOptions", "time_major")
-    batches, cells = k.dim(source, 1 if time_major else 0), k.dim(to_output, 0)
+    batches, cells = sizes.batch, sizes.cell
     if source.type == TensorType.INT8:
         yield from _integer(k, batches * cells, has_layer_norm=norm is not None)
     else:
@@ -70,18 +102,61 @@ def prepare(node: Node) -> Steps[None]:
         yield Scratch(size_of(node, batches * cells * gates, 4), "gates")
         is_hybrid = source.type == TensorType.FLOAT32 and to_output.type in (TensorType.INT8, TensorType.UINT8)
         if is_hybrid and not k.has("lstm_without_hybrid"):
-            yield from _hybrid(k, (source, hidden, cell), batches, cells, gates, k.dim(recurrent, 1))
+            yield from _hybrid(k, (source, hidden, cell), batches, cells, gates, sizes.output)
     yield from k.free(source, to_output, recurrent, output, hidden, cell, to_input)
 
 
-def _checked_together(k: Kernel, type_: int, *, has_layer_norm: bool) -> Steps[None]:
-    """``CheckInputTensorDimensions``: the types of the biases; what a converter writes has the right shapes."""
+def _sizes(
+    k: Kernel, source: KernelTensor, to_output: KernelTensor, recurrent: KernelTensor, *, time_major: bool
+) -> _Sizes:
+    """Read the sizes of input and weights off the tensors that must be there."""
+    k.ensure(len(source.shape) > 1, "input->dims->size > 1")
+    sizes = _Sizes(k.dim(source, 1 if time_major else 0), k.dim(source, 2), k.dim(to_output, 0), k.dim(recurrent, 1))
+    name = "input_to_output_weights"
+    k.ensure_eq(len(to_output.shape), 2, f"{name}->dims->size", "2")
+    k.ensure_eq(to_output.shape[1], sizes.input, f"{name}->dims->data[1]", "n_input")
+    _check_dims(k, recurrent, "recurrent_to_output_weights", (sizes.cell, sizes.output), ("n_cell", ""))
+    return sizes
+
+
+def _check_dims(k: Kernel, tensor: KernelTensor, name: str, dims: tuple[int, ...], names: tuple[str, ...]) -> None:
+    """Hold a tensor's rank and those dims that have a name against what they shall be."""
+    k.ensure_eq(len(tensor.shape), len(dims), f"{name}->dims->size", str(len(dims)))
+    for axis, (size, size_name) in enumerate(zip(dims, names, strict=True)):
+        if size_name:
+            k.ensure_eq(tensor.shape[axis], size, f"{name}->dims->data[{axis}]", size_name)
+
+
+def _check_shapes(
+    k: Kernel, source: KernelTensor, states: tuple[KernelTensor, KernelTensor], output: KernelTensor, sizes: _Sizes
+) -> None:
+    """Hold the states' sizes and, since 10b122334, the output's dims against the input's."""
+    for state, name, size in zip(states, ("output", "cell"), (sizes.output, sizes.cell), strict=True):
+        count = f"NumElements({name}_state)"
+        k.ensure_eq(flat_size(state), sizes.batch * size, count, f"n_batch * n_{name}")
+    k.ensure_eq(len(output.shape), 3, "output->dims->size", "3")
+    for axis in (0, 1):
+        text = f"->dims->data[{axis}]"
+        if axis < len(output.shape):
+            k.ensure_eq(source.shape[axis], output.shape[axis], f"input{text}", f"output{text}")
+    if len(output.shape) == len(source.shape):
+        k.ensure_eq(output.shape[2], sizes.output, "output->dims->data[2]", "n_output")
+
+
+def _checked_together(k: Kernel, type_: int, sizes: _Sizes, *, has_layer_norm: bool) -> Steps[None]:
+    """``CheckInputTensorDimensions``: the dims of all that is there, and the types of the biases."""
     positions = [*_CHECKED_TOGETHER, *(_LAYER_NORMS if has_layer_norm else ())]
     tensors = dict(zip(positions, (yield from _inputs(k, positions)), strict=True))
-    for position, gate in _BIASES.items():
-        bias = tensors[position]
-        if bias is not None:
-            k.is_type(bias, TensorType.INT32 if type_ == TensorType.INT8 else TensorType.FLOAT32, f"{gate}_gate_bias")
+    for position, tensor in tensors.items():
+        name, size_names = _DIMS[position]
+        if tensor is None:
+            if position in _NEEDED:
+                raise k.abort(f"{name} != nullptr")
+            continue
+        dims = tuple(getattr(sizes, size_name) for size_name in size_names)
+        _check_dims(k, tensor, name, dims, tuple(f"n_{size_name}" for size_name in size_names))
+        if position in _BIASES:
+            k.is_type(tensor, TensorType.INT32 if type_ == TensorType.INT8 else TensorType.FLOAT32, name)
     yield from k.free(*tensors.values())
 
 
@@ -114,7 +189,6 @@ def _hybrid(
 
 def _integer(k: Kernel, states: int, *, has_layer_norm: bool) -> Steps[None]:
     """Request what int8 needs: a refusal of its scales is printed and nothing else."""
-    k.ensure(len(k.node.operator.intermediates or ()) == 5, "num_intermediate_tensors == 5")
     try:
         yield from _quantized_params(k.within("PopulateQuantizedLstmParams8x8_16"), has_layer_norm=has_layer_norm)
     except PrepareError as error:

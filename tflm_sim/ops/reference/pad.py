@@ -17,6 +17,10 @@ from tflm_sim.units import int32
 _FILE = "pad_common.cc"
 _MAX_RANK = 5
 _INT_SIZE = 4
+_LIMITS: dict[int, tuple[int, int, str]] = {
+    TensorType.INT8: (-128, 127, "int8_t"),
+    TensorType.UINT8: (0, 255, "uint8_t"),
+}
 
 
 def _two_or_three_inputs(k: Kernel) -> None:
@@ -34,14 +38,16 @@ def _pad(
         k.same_c_type(source, constant, "input", "constant_values")
         k.ensure_count_eq(constant.flat_size, 1, "NumElements(constant_values)", "1")
     _ensure_padded_shape(k, source, paddings, output)
-    if source.type == TensorType.INT8:
-        k.node.hold(_ensure_int8_pad_value, constant, output)
+    if source.type in k.known(_LIMITS, {TensorType.UINT8: "uint8_kernels"}):
+        k.node.hold(_ensure_pad_value, source.type, constant, output)
 
 
 def _ensure_padded_shape(k: Kernel, source: KernelTensor, paddings: KernelTensor, output: KernelTensor) -> None:
     """Check that the output has the input's dims plus the paddings, a constant pair for each dim."""
     rank = len(output.shape)
     k.ensure_eq(flat_size(paddings), rank * 2, "GetTensorShape(paddings).FlatSize()", "output->dims->size * 2")
+    if not k.has("constant_checks"):
+        k.ensure(paddings.is_constant, "IsConstantTensor(paddings)")
     k.ensure_msg(paddings.is_constant, "Non-constant >paddings< tensor is not supported")
     values = k.constants(paddings, rank * 2, "paddings")
     for i, size in enumerate(output.shape):
@@ -49,13 +55,14 @@ def _ensure_padded_shape(k: Kernel, source: KernelTensor, paddings: KernelTensor
         k.ensure_eq(size, expected, "output_dim", "expected_dim")
 
 
-def _ensure_int8_pad_value(node: Node, constant: KernelTensor | None, output: KernelTensor) -> None:
+def _ensure_pad_value(node: Node, type_: int, constant: KernelTensor | None, output: KernelTensor) -> None:
     """Check that the padding value can be written in the output's quantization."""
     k = Kernel(node, _FILE)
     zero_point = "output->params.zero_point"
     if constant is None:
-        k.ensure(output.zero_point >= -128, f"{zero_point} >= std::numeric_limits<int8_t>::min()")
-        k.ensure(output.zero_point <= 127, f"{zero_point} <= std::numeric_limits<int8_t>::max()")
+        lowest, highest, name = _LIMITS[type_]
+        k.ensure(output.zero_point >= lowest, f"{zero_point} >= std::numeric_limits<{name}>::min()")
+        k.ensure(output.zero_point <= highest, f"{zero_point} <= std::numeric_limits<{name}>::max()")
         return
     k.ensure_eq(output.zero_point, constant.zero_point, zero_point, "constant_values->params.zero_point")
     texts = "static_cast<double>(output->params.scale)", "static_cast<double>(constant_values->params.scale)"

@@ -21,13 +21,15 @@ from tflm_sim.ops.roles import fail, op_data, writable_dims
 
 TABLE = "Pool2DOptions"
 _COMMON = "pooling_common.cc"
+_QUANTIZED = (TensorType.INT8, TensorType.INT16, TensorType.UINT8)
+_QUANTIZED_SINCE = {TensorType.INT16: "pooling_int16", TensorType.UINT8: "pooling_uint8"}
 
 
 def _pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
     k.dim(source, 2)
-    if source.type in (TensorType.INT8, TensorType.INT16):
+    if source.type in k.known(_QUANTIZED, _QUANTIZED_SINCE):
         yield from _quantized(k, source, output)
-    elif source.type != TensorType.FLOAT32:
+    elif source.type != TensorType.FLOAT32 and k.has("pooling_int16"):
         raise fail(f"Type {type_name(source.type)} ({type_number(source.type)}) not supported.")
 
 

@@ -151,7 +151,10 @@ def check_convolution_quantization(
     util.affine(filter_tensor, "filter")
     if filter_tensor.affine is not None and filter_tensor.affine.scale_count > 1:
         util.one_of(tensor.type, (TensorType.INT8, TensorType.INT16), "input->type")
-        util.one_of(filter_tensor.type, (TensorType.INT8, TensorType.INT4), "filter->type")
+        if util.has("filter_int4"):
+            util.one_of(filter_tensor.type, (TensorType.INT8, TensorType.INT4), "filter->type")
+        else:
+            util.is_c_type(filter_tensor, TensorType.INT8, "filter")
         scales = filter_tensor.affine.scale_count
         util.ensure_eq(scales, channel_count, "affine_quantization->scale->size", "num_channels")
         size = util.dim(filter_tensor, filter_tensor.affine.quantized_dimension)

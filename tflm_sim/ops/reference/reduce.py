@@ -22,7 +22,8 @@ from tflm_sim.values import NamedTuple
 
 _FILE = "reduce_common.cc"
 _INT_SIZE = 4
-_QUANTIZED = (TensorType.INT8, TensorType.INT16)
+_QUANTIZED = (TensorType.INT8, TensorType.INT16, TensorType.UINT8)
+_QUANTIZED_SINCE = {TensorType.INT16: "reduce_int16", TensorType.UINT8: "uint8_kernels"}
 
 
 class _ReduceTensors(NamedTuple):
@@ -63,6 +64,19 @@ def _scratch(k: Kernel, tensors: _ReduceTensors) -> Steps[None]:
     source, axis = k.require(tensors.input, "input"), k.require(tensors.axis, "axis")
     yield Scratch(_INT_SIZE * len(source.shape), "input_iter")
     yield Scratch(size_of(k.node, axis.flat_size, _INT_SIZE), "resolved_axis")
+    if _keeps_dims(k):
+        yield Scratch(size_of(k.node, source.flat_size, _INT_SIZE), "normalized_dims")
+
+
+def _keeps_dims(k: Kernel) -> bool:
+    """Return whether the kernels are those of the two days in June 2022 on which they kept all they need in scratch."""
+    return k.has("reduce_scratch_dims") and not k.has("reduce_scratch_dims_undone")
+
+
+def _dims_scratch(k: Kernel, source: KernelTensor, axis: KernelTensor, output: KernelTensor) -> Steps[None]:
+    """Request what MEAN and SUM had then: an int for each element of the output, of the axis, and of the input."""
+    for tensor, name in ((output, "temp_index"), (output, "temp_buffer"), (axis, "axis"), (source, "normalized_dims")):
+        yield Scratch(size_of(k.node, tensor.flat_size, _INT_SIZE), name)
 
 
 def prepare_min_max(node: Node) -> Steps[None]:
@@ -78,13 +92,16 @@ def prepare_min_max(node: Node) -> Steps[None]:
 
 def _prepare_mean_or_sum(node: Node) -> Steps[None]:
     k = Kernel(node, _FILE)
-    tensors = yield from _take(k, with_axis=k.has("reduce_num_axis"))
+    has_axis = k.has("reduce_num_axis") or _keeps_dims(k)
+    tensors = yield from _take(k, with_axis=has_axis)
     source = k.require(tensors.input, "input")
-    if k.has("reduce_num_axis"):
+    if has_axis:
         k.require(tensors.axis, "axis")
     output = k.require(tensors.output, "output")
-    if source.type in _QUANTIZED:
+    if source.type in k.known(_QUANTIZED, _QUANTIZED_SINCE):
         yield Scratch(size_of(node, output.flat_size, _INT_SIZE), "accumulator")
+    if _keeps_dims(k):
+        yield from _dims_scratch(k, source, k.require(tensors.axis, "axis"), output)
     if k.has("reduce_iterates"):
         yield from _scratch(k, tensors)
     yield from _prepare_simple(k)

@@ -13,8 +13,6 @@ from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source, trusted
 from tflm_sim.ops.requests import KernelTensor
 from tflm_sim.ops.roles import fail
 
-_CONSTANT_SIZE = "Non-constant >size< tensor is not supported"
-
 
 def _check_image_and_size(k: Kernel, image: KernelTensor, size: KernelTensor) -> None:
     k.rank(image, 4, "input")
@@ -25,7 +23,7 @@ def _check_image_and_size(k: Kernel, image: KernelTensor, size: KernelTensor) ->
 def _bilinear(k: Kernel, image: KernelTensor, size: KernelTensor, output: KernelTensor) -> None:
     _check_image_and_size(k, image, size)
     k.use(output)
-    k.ensure_msg(size.is_constant, _CONSTANT_SIZE)
+    k.is_constant(size, "size", before="Non constant size tensor not supported")
     options = "ResizeBilinearOptions"
     if int_option(k.node, options, "half_pixel_centers") and int_option(k.node, options, "align_corners"):
         raise fail("If half_pixel_centers is True, align_corners must be False.")
@@ -35,7 +33,9 @@ def _nearest_neighbor(k: Kernel, image: KernelTensor, size: KernelTensor, output
     _check_image_and_size(k, image, size)
     k.ensure_eq(size.shape[0], 2, "size->dims->data[0]", "2")
     k.use(output)
-    k.ensure_msg(size.is_constant, _CONSTANT_SIZE)
+    if not k.has("constant_checks") and not size.is_constant:
+        raise fail("Dynamic tensors are unsupported in tfmicro.")
+    k.ensure_msg(size.is_constant, "Non-constant >size< tensor is not supported")
 
 
 _TENSORS = trusted(INPUT, source(1, "size"), OUTPUT)

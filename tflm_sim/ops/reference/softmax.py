@@ -5,6 +5,8 @@ Source: tensorflow/lite/micro/kernels/softmax_common.cc, log_softmax.cc @ 90b983
 
 from __future__ import annotations
 
+import struct
+
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
@@ -19,6 +21,8 @@ _COMMON = "softmax_common.cc"
 _FLOAT32, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16
 # LUTSize<int16_t>() entries of 2 bytes. Source: tensorflow/lite/kernels/internal/common.h @ 90b983c.
 _INT16_TABLE_SIZE = 513 * 2
+_DECIMAL_SHIFTS = (3, 4, 8, 11, 13, 14, 17, 18, 19, 20, 21, 22, 23)
+"""10,000,000 / 2^23 less 1, as a sum of powers of two."""
 
 
 def take_softmax(k: Kernel) -> Steps[tuple[KernelTensor, KernelTensor]]:
@@ -80,7 +84,28 @@ def _ensure_scale_near(k: Kernel, output: KernelTensor, divisor: int) -> None:
     target = 1 / divisor
     delta = float32(abs(output.scale - target))
     if delta > float32(0.001) * target:
-        k.refuse(f"output->params.scale not near 1.f / {divisor}", f"({output.scale:f} != {target:f})")
+        k.refuse(
+            f"output->params.scale not near 1.f / {divisor}", f"({_shown(k, output.scale)} != {_shown(k, target)})"
+        )
+
+
+def _shown(k: Kernel, value: float) -> str:
+    """Return a float as ``%f`` prints it."""
+    if k.has("vsnprintf"):
+        return f"{value:f}"
+    return _as_power_of_two(*struct.unpack("<I", struct.pack("<f", value)))
+
+
+def _as_power_of_two(bits: int) -> str:
+    """``FastFloatToBufferLeft``, which MicroVsnprintf used for ``%f``: 1.5*2^-3.
+
+    Source: tensorflow/lite/micro/micro_string.cc @ f050eec7e.
+    """
+    sign, exponent, fraction = "-" if bits >> 31 else "", (bits >> 23 & 255) - 127, bits & 0x7FFFFF
+    if exponent == 128:
+        return sign + ("NaN" if fraction else "Inf")
+    scaled = fraction + sum(fraction >> shift for shift in _DECIMAL_SHIFTS)
+    return f"{sign}1.{f'{scaled:07d}'.rstrip('0') or '0'}*2^{exponent}"
 
 
 def _log_softmax(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:

@@ -136,12 +136,18 @@ def _check_int8(k: Kernel, tensors: _SvdfTensors, output: KernelTensor, int8_sta
         k.is_c_type(tensors.bias, _INT32, "bias")
     k.is_type(output, _INT8, "output")
     bias = k.require(tensors.bias, "bias")
-    product = float32(state.scale * tensors.weights_time.scale)
-    k.ensure(
-        math.fabs(bias.scale - product) < 1e-5,
-        "std::abs(static_cast<double>(bias->params.scale) - static_cast<double>(activation_state->params.scale * "
-        "weights_time->params.scale)) < 1e-5",
+    _check_bias_scale(k, bias.scale, state.scale * tensors.weights_time.scale)
+
+
+def _check_bias_scale(k: Kernel, bias_scale: float, product: float) -> None:
+    as_double = k.has("scales_as_double")
+    near = math.fabs(bias_scale - (product if as_double else float32(product))) < 1e-5
+    text = (
+        "(static_cast<double>(activation_state->params.scale) * static_cast<double>(weights_time->params.scale))"
+        if as_double
+        else "static_cast<double>(activation_state->params.scale * weights_time->params.scale)"
     )
+    k.ensure(near, f"std::abs(static_cast<double>(bias->params.scale) - {text}) < 1e-5")
 
 
 def _check_float(k: Kernel, tensors: _SvdfTensors, output: KernelTensor) -> None:

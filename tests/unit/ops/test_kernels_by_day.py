@@ -1,0 +1,135 @@
+"""Kernels on both sides of a change of upstream: what they ask for, and what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from tflm_sim.model.types import TensorType as T
+
+KERNELS = "tensorflow/lite/micro/kernels/"
+AXES = ((2,), T.INT32, {"data": [1, 2]})
+IMAGE, PIXEL = (1, 4, 5, 3), (1, 3)
+
+
+def _scratch(kernel, type_, runtime):
+    inputs = [(IMAGE, type_, {"scale": 0.5}), AXES]
+    requests = kernel("MEAN", inputs, [(PIXEL, type_, {"scale": 0.5})], runtime=runtime).prepare()
+    return [int(line.split()[1]) for line in requests if line.startswith("scratch")]
+
+
+@pytest.mark.parametrize(("type_", "runtime", "sizes"), [
+    # An int32 per element of the output, (1, 3).
+    (T.INT16, "2021-07-22", []),
+    (T.INT16, "2021-07-23", [12]),
+    (T.UINT8, "2021-08-22", [12]),
+    (T.UINT8, "2021-08-23", []),
+    # Ints: twice one per element of the output, one per axis, one per element of the input, 1 x 4 x 5 x 3.
+    (T.FLOAT32, "2022-06-05", []),
+    (T.FLOAT32, "2022-06-06", [12, 12, 8, 240]),
+    (T.INT8, "2022-06-07", [12, 12, 12, 8, 240]),
+    (T.FLOAT32, "2022-06-08", []),
+])  # fmt: skip
+def test_mean_asks_for_the_scratch_of_its_day(kernel, type_, runtime, sizes):
+    assert _scratch(kernel, type_, runtime) == sizes
+
+
+def test_max_keeps_the_dims_of_its_input_for_two_days(kernel):
+    bench = kernel("REDUCE_MAX", [(IMAGE, T.FLOAT32), AXES], [(PIXEL, T.FLOAT32)], runtime="2022-06-07")
+    assert "scratch 240 normalized_dims" in bench.prepare()
+
+
+@pytest.mark.parametrize(("op", "inputs", "runtime", "message"), [
+    ("SPLIT", [((), T.INT32), ((4,), T.FLOAT32)], "2025-08-01", "split.cc Non constant axis tensor not supported"),
+    ("SPLIT", [((), T.INT32), ((4,), T.FLOAT32)], "2025-08-02", "split.cc Non-constant >axis< tensor is not supported"),
+    ("RESIZE_BILINEAR", [(IMAGE, T.FLOAT32), ((2,), T.INT32)], "2025-08-01",
+     "resize_bilinear.cc Non constant size tensor not supported"),
+    ("PAD", [((4,), T.FLOAT32), ((1, 2), T.INT32)], "2025-08-01",
+     "pad_common.cc IsConstantTensor(paddings) was not true."),
+])  # fmt: skip
+def test_an_input_that_must_be_constant_is_refused_in_the_words_of_the_day(kernel, op, inputs, runtime, message):
+    refusal = kernel(op, inputs, [((4,), T.FLOAT32)], runtime=runtime).refusal()
+    assert refusal.startswith(KERNELS)
+    assert refusal.split(" ", 1)[1] == message.split(" ", 1)[1]
+
+
+def test_a_size_of_resize_nearest_neighbor_was_dynamic(kernel):
+    inputs = [(IMAGE, T.FLOAT32), ((2,), T.INT32)]
+    bench = kernel("RESIZE_NEAREST_NEIGHBOR", inputs, [(IMAGE, T.FLOAT32)], runtime="2025-08-01")
+    assert bench.refusal() == "Dynamic tensors are unsupported in tfmicro."
+
+
+@pytest.mark.parametrize(("runtime", "ends"), [
+    ("2021-11-01", "halts"),  # it compares values that are not there yet
+    ("2021-11-02", ""),
+    ("2025-08-07", ""),
+    ("2025-08-08", "fill.cc Non-constant >dims< tensor is not supported"),
+])  # fmt: skip
+def test_fill_takes_dims_that_are_not_constant_for_four_years(kernel, runtime, ends):
+    bench = kernel("FILL", [((2,), T.INT32), ((), T.FLOAT32)], [((2, 3), T.FLOAT32)], runtime=runtime)
+    if ends:
+        assert ends in bench.refusal()
+    else:
+        assert bench.prepare()[-1].startswith("free")
+
+
+def test_expand_dims_checks_nothing_in_its_first_prepare(kernel):
+    inputs = [((2,), T.FLOAT32), ((1,), T.FLOAT32, {"data": [0.0]})]
+    kernel("EXPAND_DIMS", inputs, [((1, 2), T.FLOAT32)], runtime="2021-11-01").prepare()
+    bench = kernel("EXPAND_DIMS", inputs, [((1, 2), T.FLOAT32)], runtime="2021-11-02")
+    assert bench.refusal() == "Axis type FLOAT32 (1) not supported by Expand_Dims."
+
+
+def test_int16_layers_with_a_scale_per_channel_were_refused(kernel):
+    inputs = [((1, 4), T.INT16, {"scale": 0.5}), ((2, 4), T.INT8, {"data": [0] * 8, "scale": [0.5, 0.25]}), None]
+    outputs = [((1, 2), T.INT16, {"scale": 0.5})]
+    refusal = kernel("FULLY_CONNECTED", inputs, outputs, runtime="2025-03-16").refusal()
+    assert refusal.endswith(" input->type == kTfLiteInt8 && filter->type != kTfLiteInt4 was not true.")
+    kernel("FULLY_CONNECTED", inputs, outputs, runtime="2025-03-17").prepare()
+
+
+def test_floats_were_printed_with_a_power_of_two(kernel):
+    inputs, outputs = [((1, 4), T.INT16, {"scale": 0.5})], [((1, 4), T.INT16, {"scale": 0.75})]
+    # 0.75 = 1.4999999 / 2 as it was printed, 1 / 32768 = 1.0 / 2^15.
+    before = kernel("SOFTMAX", inputs, outputs, runtime="2023-07-05").refusal()
+    assert before.endswith(" (1.4999999*2^-1 != 1.0*2^-15)")
+    after = kernel("SOFTMAX", inputs, outputs, runtime="2023-07-06").refusal()
+    assert "(0.750000 != 0.000031)" in after
+
+
+@pytest.mark.parametrize(("runtime", "refused"), [("2021-08-22", False), ("2021-08-23", True), ("2022-05-10", False)])
+def test_dequantize_takes_uint8_with_a_gap(kernel, runtime, refused):
+    bench = kernel("DEQUANTIZE", [((4,), T.UINT8, {"scale": 0.5})], [((4,), T.FLOAT32)], runtime=runtime)
+    if refused:
+        assert bench.refusal().endswith("input->type == kTfLiteInt8 || input->type == kTfLiteInt16 was not true.")
+    else:
+        assert bench.prepare()[-1].startswith("free")
+
+
+@pytest.mark.parametrize("runtime", ["2021-06-07", "2022-10-05"])
+def test_pooling_refused_no_type(kernel, runtime):
+    bench = kernel("MAX_POOL_2D", [(IMAGE, T.INT32)], [(IMAGE, T.INT32)], runtime=runtime)
+    assert bench.prepare()[-1].startswith("free")
+
+
+def _lstm_inputs(cells=(4, 3)):
+    weights, state = ((4, 3), T.FLOAT32), ((2, 4), T.FLOAT32, {"is_variable": True})
+    bias = ((4,), T.FLOAT32)
+    recurrent = ((4, 4), T.FLOAT32)
+    return [((2, 5, 3), T.FLOAT32), (cells, T.FLOAT32), *[weights] * 3, *[recurrent] * 4, None, None, None, *[bias] * 4,
+            None, None, state, state, None, None, None, None]  # fmt: skip
+
+
+def test_the_lstm_of_2022_checks_dims(kernel):
+    outputs = [((2, 5, 4), T.FLOAT32)]
+    op, runtime = "UNIDIRECTIONAL_SEQUENCE_LSTM", "2022-10-05"
+    kernel(op, _lstm_inputs(), outputs, runtime=runtime).prepare()
+    refusal = kernel(op, _lstm_inputs(cells=(4, 2)), outputs, runtime=runtime).refusal()
+    assert refusal.endswith(" input_to_input_weights->dims->data[1] != n_input (2 != 3)")
+    refusal = kernel(op, _lstm_inputs(), [((2, 5, 3), T.FLOAT32)], runtime=runtime).refusal()
+    assert refusal.endswith(" output->dims->data[2] != n_output (3 != 4)")
+
+
+@pytest.mark.parametrize(("runtime", "prints"), [("2023-02-02", ["log Prepared Float!"]), ("2023-02-03", [])])
+def test_the_lstm_of_one_day_prints_that_it_is_prepared(kernel, runtime, prints):
+    bench = kernel("UNIDIRECTIONAL_SEQUENCE_LSTM", _lstm_inputs(), [((2, 5, 4), T.FLOAT32)], runtime=runtime)
+    assert [line for line in bench.prepare() if line.startswith("log")] == prints
