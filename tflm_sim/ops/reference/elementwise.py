@@ -83,7 +83,7 @@ def _quantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
 
 
 def _dequantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
-    types = _DEQUANTIZE_INPUTS
+    types: tuple[int, ...] = _DEQUANTIZE_INPUTS
     if not k.has("dequantize_uint8"):
         types = k.known(_OLD_DEQUANTIZE_INPUTS, {TensorType.UINT8: "uint8_kernels"})
     k.one_of(source.type, types, "input->type")

@@ -39,7 +39,7 @@ def _pad(
         k.ensure_count_eq(constant.flat_size, 1, "NumElements(constant_values)", "1")
     _ensure_padded_shape(k, source, paddings, output)
     if source.type in k.known(_LIMITS, {TensorType.UINT8: "uint8_kernels"}):
-        k.node.hold(_ensure_pad_value, source.type, constant, output)
+        k.node.hold(_ensure_pad_value, constant, output, source)
 
 
 def _ensure_padded_shape(k: Kernel, source: KernelTensor, paddings: KernelTensor, output: KernelTensor) -> None:
@@ -55,12 +55,12 @@ def _ensure_padded_shape(k: Kernel, source: KernelTensor, paddings: KernelTensor
         k.ensure_eq(size, expected, "output_dim", "expected_dim")
 
 
-def _ensure_pad_value(node: Node, type_: int, constant: KernelTensor | None, output: KernelTensor) -> None:
+def _ensure_pad_value(node: Node, constant: KernelTensor | None, output: KernelTensor, source: KernelTensor) -> None:
     """Check that the padding value can be written in the output's quantization."""
     k = Kernel(node, _FILE)
     zero_point = "output->params.zero_point"
     if constant is None:
-        lowest, highest, name = _LIMITS[type_]
+        lowest, highest, name = _LIMITS[source.type]
         k.ensure(output.zero_point >= lowest, f"{zero_point} >= std::numeric_limits<{name}>::min()")
         k.ensure(output.zero_point <= highest, f"{zero_point} <= std::numeric_limits<{name}>::max()")
         return

@@ -23,7 +23,7 @@ from tflm_sim.values import NamedTuple
 _FILE = "reduce_common.cc"
 _INT_SIZE = 4
 _QUANTIZED = (TensorType.INT8, TensorType.INT16, TensorType.UINT8)
-_QUANTIZED_SINCE = {TensorType.INT16: "reduce_int16", TensorType.UINT8: "uint8_kernels"}
+_QUANTIZED_SINCE: dict[int, str] = {TensorType.INT16: "reduce_int16", TensorType.UINT8: "uint8_kernels"}
 
 
 class _ReduceTensors(NamedTuple):
