@@ -4,11 +4,13 @@
     python tools/check_places.py CHECKOUT --commit 0c425da36  those of another commit
     python tools/check_places.py CHECKOUT --write             bring this checkout's part of the file up to date
     python tools/check_places.py CHECKOUT --write --history   with all versions of each file, not the newest alone
+    python tools/check_places.py CHECKOUT --before LIBRARY    lines of the library from before upstream, or with --write
 
 A file without a version, and a check whose text stands in no version of the files that it can be in, are told by name,
 exit code 1: a misspelt one would pass for one that is not there yet.
 
-CHECKOUT is a clone of tensorflow/tflite-micro or of espressif/esp-tflite-micro, with or without a work tree. Which
+CHECKOUT is a clone of tensorflow/tflite-micro or of espressif/esp-tflite-micro, with or without a work tree; LIBRARY
+one of tinyMLx/arduino-library, whose TFLM is older than upstream and whose files have other names. Which
 files matter is read from the sources of ``tflm_sim/ops``: every "name.cc" or "name.h" there is looked for.
 """
 
@@ -27,9 +29,9 @@ from subprocess import PIPE
 from our_checks import Written, written_checks
 from upstream_places import Check, checks, keys
 
-from tflm_sim.ops.places import Version, full_place, key, version_at, versions_by_file
+from tflm_sim.ops.places import OLD, Version, full_place, key, version_at, versions_by_file
 from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS
-from tflm_sim.targets.changes import EDGE_IMPULSE, ESP, UPSTREAM
+from tflm_sim.targets.changes import BEFORE_UPSTREAM, EDGE_IMPULSE, ESP, UPSTREAM
 
 OPS = Path(__file__).resolve().parent.parent / "tflm_sim" / "ops"
 PLACES = OPS / "places.json"
@@ -164,6 +166,21 @@ def differences(checkout: Checkout, commit: str, table: dict[str, Versions]) -> 
     return found
 
 
+def places_before(checkout: Checkout, library: Checkout) -> dict[str, Versions]:
+    """Return the one version of each file that a library from before upstream has, by upstream's name of today."""
+    found: dict[str, Versions] = {}
+    for file in named_files(UPSTREAM):
+        then = file.replace("cmsis_nn/", "cmsis-nn/").replace("_common.cc", ".cc")
+        newest = checks(checkout.text("HEAD", full_place(file)))
+        for name in dict.fromkeys((file, then, f"cmsis-nn/{then}")):
+            text = library.text("HEAD", f"src/{full_place(name)}".replace(".cc", ".cpp"))
+            lines = lines_of(text, newest)
+            if lines:
+                found[file] = [Version(BEFORE_UPSTREAM, lines, "" if name == file else name)]
+                break
+    return found
+
+
 def texts_of(checkout: Checkout, file: str) -> frozenset[str] | None:
     """Return what the checks of a file say, in any of its versions; None when there never was such a file."""
     if not checkout.versions(full_place(file)):
@@ -197,10 +214,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--commit", default="HEAD")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--history", action="store_true")
+    parser.add_argument("--before", metavar="LIBRARY")
     args = parser.parse_args(arguments)
     checkout = Checkout(args.checkout)
     recorded = json.loads(PLACES.read_text("utf-8")) if PLACES.exists() else {}
     table = {tree: versions_by_file(files) for tree, files in recorded.items()}
+    if args.before:
+        before = places_before(checkout, Checkout(args.before))
+        if args.write:
+            PLACES.write_text(_dumped({**table, OLD: before}), encoding="utf-8")
+        elif before != table.get(OLD):
+            print(f"{OLD}: lines differ from those of {args.before}")
+        return int(not args.write and before != table.get(OLD))
     files = named_files(checkout.tree)
     written = [check for check in written_checks(OPS) if tree_of(check.path) == checkout.tree]
     found = unknown(written, {file: texts_of(checkout, file) for file in files})

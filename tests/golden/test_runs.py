@@ -18,6 +18,11 @@ CONFIG_NN_OPTIMIZED, without the signal library; a byte below the smallest arena
 AllOpsResolver, without the EON compiler, its messages switched on; every arena size by bisection. "x86_64" is a 64-bit
 PC with the reference kernels, "i386" ``gcc -m32`` with its CMSIS-NN: of that the size functions alone, for DSP. Left
 out are models with resource variables, for which the SDK never makes room.
+
+``arduino_runs.json``, by library: its own sources built with ``g++ -m32`` (i386's layout rules), without
+TF_LITE_STATIC_MEMORY unless its build asks for it; of its CMSIS-NN the size functions alone, for the instruction set of
+its usual machine; every arena size by bisection, a process for each. Where AllocateTensors() makes no input and output
+tensors the runs called input(0) and output(0) after it, and failed when one of them did.
 """
 
 from __future__ import annotations
@@ -35,9 +40,9 @@ from tflm_sim.model.load import load
 from tflm_sim.targets.abi import I386
 from tflm_sim.targets.presets import library_target, preset
 
-REFERENCE, CMSIS_NN, ESP, EDGE_IMPULSE = (
+REFERENCE, CMSIS_NN, ESP, EDGE_IMPULSE, ARDUINO = (
     json.loads(Path(__file__).with_name(f"{name}_runs.json").read_text())
-    for name in ("reference", "cmsis_nn", "esp", "edge_impulse")
+    for name in ("reference", "cmsis_nn", "esp", "edge_impulse", "arduino")
 )
 MODELS = Path(__file__).parents[3] / "shared" / "models"
 MACHINES = {"scalar": "cortex-m3", "dsp": "cortex-m4", "mve": "cortex-m55"}
@@ -91,3 +96,10 @@ def test_each_model_needs_what_it_needed_with_edge_impulses_sdk(run: str) -> Non
     assert needs(EDGE_IMPULSE["models"], where, ROOMY) == dict(
         zip(EDGE_IMPULSE["models"], EDGE_IMPULSE["runs"][run], strict=True)
     )
+
+
+@pytest.mark.shared("models")
+@pytest.mark.parametrize("run", ARDUINO["runs"])
+def test_each_model_needs_what_it_needed_in_a_library_for_arduino_or_pico(run: str) -> None:
+    where = configure(replace(library_target(run), abi=I386))
+    assert needs(ARDUINO["models"], where, ROOMY) == dict(zip(ARDUINO["models"], ARDUINO["runs"][run], strict=True))

@@ -69,13 +69,19 @@ class MicroInterpreter:
         """Take what every model needs, and parse the operators; return who steps their kernels."""
         if not self.model.subgraphs:
             raise PrepareError("the model has no subgraph: the device reads wild", status="abort")
+        parses = not self._has("several_subgraphs")
+        if parses and len(self.model.subgraphs) != 1:
+            self._log("Only 1 subgraph is currently supported.\n")  # The allocator says it once more.
         try:
             allocation = self.allocation = self.allocator.start_model_allocation(self.model)
+            if parses:
+                self._parse(allocation)
         except SimulatedFailure as error:
             if error.status == "error":
                 self._log("Failed starting model allocation.\n")
             raise
-        self._parse(allocation)
+        if not parses:
+            self._parse(allocation)
         return KernelDriver(self.allocator, allocation)
 
     def _started(self) -> ModelAllocation:
@@ -83,11 +89,17 @@ class MicroInterpreter:
         return self.allocation
 
     def finish(self) -> None:
-        """Plan, and allocate the input and output tensors."""
+        """Plan, and allocate the input and output tensors.
+
+        Versions whose ``AllocateTensors()`` leaves those out make the first of each in ``input(0)`` and ``output(0)``,
+        which a firmware calls next: these are counted.
+        """
         allocation = self._started()
         self.allocator.finish_model_allocation(allocation)
-        self._allocate_io(allocation, "input", self.model.subgraphs[0].inputs)
-        self._allocate_io(allocation, "output", self.model.subgraphs[0].outputs)
+        for role, tensors in (("input", self.model.subgraphs[0].inputs), ("output", self.model.subgraphs[0].outputs)):
+            if self._has("io_tensors"):
+                self._allocate_io_pointers(role, tensors)
+            self._allocate_io(allocation, role, (tensors or ()) if self._has("io_tensors") else (tensors or ())[:1])
         self.allocator.arena.tell(Phase, Stage.RESET)
         self._reset_variables(allocation)
         self.allocator.arena.tell(Phase, Stage.DONE)
@@ -202,7 +214,7 @@ class MicroInterpreter:
                     driver.run(node, op_model.prepare(node), state="prepare")
                 except PrepareError as error:
                     self._log_failed_prepare(node, error)
-                    if error.status == "error" and not self._has("prepare_status"):
+                    if error.status == "error" and self._has("prepare_status_lost"):
                         return  # The rest is not prepared, and AllocateTensors() goes on.
                     raise
             self._enter(Stage.OP_PREPARED, node, has)
@@ -229,7 +241,7 @@ class MicroInterpreter:
 
     # -- inputs, outputs, variables ---------------------------------------------------------------------------------
 
-    def _allocate_io(self, allocation: ModelAllocation, role: str, tensors: tuple[int, ...] | None) -> None:
+    def _allocate_io_pointers(self, role: str, tensors: tuple[int, ...] | None) -> None:
         if tensors is None:
             raise PrepareError(f"subgraph 0 has no {role}s vector: the device reads wild", status="abort")
         size = self.allocator.target.abi.pointer_size * len(tensors)
@@ -243,10 +255,13 @@ class MicroInterpreter:
             message=f"Failed to allocate memory for context->{role}_tensors_, {size} bytes required",
             category=RecordedAllocationType.PERSISTENT_BUFFER_DATA,
         )
+
+    def _allocate_io(self, allocation: ModelAllocation, role: str, tensors: tuple[int, ...]) -> None:
         for position, index in enumerate(tensors):
             self.allocator.arena.tell(Phase, Stage(f"{role}_tensor"), (("idx", position), ("t", index)))
             if not self.allocator.allocate_persistent_tensor(allocation.subgraph_tensors[0][index]):
-                self._log(f"Failed to initialize {role} tensor {position}")
+                if self._has("io_tensors"):
+                    self._log(f"Failed to initialize {role} tensor {position}")
                 raise ArenaOverflowError(f"tail: {role} tensor {position} does not fit")
 
     def _reset_variables(self, allocation: ModelAllocation) -> None:

@@ -135,6 +135,9 @@ _TYPE_NUMBERS: dict[int, int] = {
 
 
 _TYPES_SINCE: dict[int, str] = {
+    TensorType.UINT32: "type_uint32",
+    TensorType.RESOURCE: "type_uint32",
+    TensorType.VARIANT: "type_uint32",
     TensorType.UINT16: "type_uint16",
     TensorType.INT4: "type_int4",
     TensorType.BFLOAT16: "type_bfloat16",

@@ -12,14 +12,18 @@ member: the file in which the code was then, before it moved.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from tflm_sim.targets.changes import UPSTREAM
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.values import NamedTuple
 
 KERNELS = "tensorflow/lite/micro/kernels/"
+OLD = "tensorflow/tensorflow"
+"""The repository of the versions from before upstream, see :data:`~tflm_sim.targets.changes.BEFORE_UPSTREAM`."""
 
 
 class Version(NamedTuple):
@@ -64,7 +68,7 @@ def place(runtime: Runtime, file: str, text: str, function: str = "", number: in
     versions, position = _versions(runtime, file)
     version = version_at(versions, position)
     line = _line(version, text, function, number)
-    return None if line is None else (version.file or file, line)
+    return None if line is None else (re.sub(r"\.cc$", runtime.source_suffix, version.file or file), line)
 
 
 def is_in_some_version(runtime: Runtime, file: str, text: str, function: str = "", number: int = 1) -> bool:
@@ -100,7 +104,10 @@ def _table() -> dict[str, dict[str, list[Version]]]:
     import json  # Slow to import, as hashlib above.
 
     with open(os.path.join(os.path.dirname(__file__), "places.json"), encoding="utf-8") as file:
-        return {tree: versions_by_file(files) for tree, files in json.load(file).items()}
+        table = {tree: versions_by_file(files) for tree, files in json.load(file).items()}
+    for name, versions in table.pop(OLD).items():
+        table[UPSTREAM][name] = versions + table[UPSTREAM][name]
+    return table
 
 
 def versions_by_file(files: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, list[Version]]:

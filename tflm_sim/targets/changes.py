@@ -13,6 +13,12 @@ ESP = "espressif/esp-tflite-micro"
 EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
 NEWEST = 1_000_000
 """The position of a build that is newer than all rows."""
+BEFORE_UPSTREAM = 0
+"""The position of Arduino_TensorFlowLite 2.4.0-ALPHA: what tensorflow/tensorflow held months before upstream began.
+
+Source: src/tensorflow/lite in tinyMLx/arduino-library @ e01534c. What upstream's first library had since then stands at
+that one's position.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ class Change:
 
 
 _DEVICE: dict[str, Change] = {
+    "io_tensors": Change(4, "a37043ff7", "2021-04-09", "AllocateTensors() makes the input and output tensors"),
     "several_subgraphs": Change(
         55, "d7ac83e6d", "2021-05-13", "SubgraphAllocations; builtin-data allocator in the arena"
     ),
@@ -46,7 +53,9 @@ _DEVICE: dict[str, Change] = {
     "no_inputs": Change(
         368, "4de0ea176", "2021-11-16", "a subgraph or an operator may have no inputs or outputs vector"
     ),
-    "prepare_status": Change(377, "c0cf25d24", "2021-11-18", "AllocateTensors() stops where a Prepare fails"),
+    "prepare_status_lost": Change(
+        55, "d7ac83e6d", "2021-05-13", "AllocateTensors() goes on where a Prepare fails", until=377
+    ),
     "outputs_are_used": Change(
         385, "1db0632b7", "2021-11-22", "an operator's unused output lives through the operator"
     ),
@@ -87,6 +96,10 @@ _DEVICE: dict[str, Change] = {
 }
 
 _STRUCTS: dict[str, Change] = {
+    "pad_5d": Change(4, "a37043ff7", "2021-04-09", "PadParams of five dimensions"),
+    "cmsis_float_activation": Change(
+        4, "a37043ff7", "2021-04-09", "CMSIS-NN: ADD, MUL and pooling keep the range of float activations"
+    ),
     "no_uint8_relu6": Change(196, "ca7ed66b5", "2021-07-26", "RELU6 without uint8"),
     "node_intermediates": Change(229, "b6cbaea68", "2021-08-11", "TfLiteNode.intermediates"),
     "svdf_state_zero_point": Change(269, "c8c08497e", "2021-09-21", "SVDF with 8-bit weights and state"),
@@ -115,7 +128,9 @@ _STRUCTS: dict[str, Change] = {
 
 _KERNELS: dict[str, Change] = {
     "compression": Change(1592, "112d7a65a", "2024-12-10", "compressed tensors"),
-    "pooling_uint8": Change(4, "a37043ff7", "2021-04-09", "AVERAGE_POOL_2D and MAX_POOL_2D of uint8", until=104),
+    "pooling_uint8": Change(
+        BEFORE_UPSTREAM, "a37043ff7", "2021-04-09", "AVERAGE_POOL_2D and MAX_POOL_2D of uint8", until=104
+    ),
     "filter_int4": Change(876, "71d4b6cd4", "2022-10-13", "scales per channel for a filter of int4"),
     "pooling_int16": Change(982, "4b0314f25", "2023-01-17", "AVERAGE_POOL_2D and MAX_POOL_2D of int16"),
     "temps_are_freed": Change(498, "ce9451f54", "2022-02-01", "kernels give their temp tensors back"),
@@ -166,13 +181,25 @@ _KERNELS: dict[str, Change] = {
         until=1409,
     ),
     "reshape_of_any_rank": Change(1403, "515cfd27e", "2024-01-08", "RESHAPE's shape may have any rank", until=1409),
+    "type_uint32": Change(4, "a37043ff7", "2021-04-09", "tensors of UINT32, RESOURCE and VARIANT are known"),
+    "tensorflow_uint8": Change(
+        BEFORE_UPSTREAM, "a37043ff7", "2021-04-09", "SOFTMAX of uint8, QUANTIZE to uint8", until=4
+    ),
+    "dequantize_int32": Change(BEFORE_UPSTREAM, "a37043ff7", "2021-04-09", "DEQUANTIZE to int32", until=4),
+    "cmsis_mul_once": Change(4, "a37043ff7", "2021-04-09", "CMSIS-NN: MUL asks for its tensors once"),
+    "fc_filter_zero_point": Change(
+        4, "a37043ff7", "2021-04-09", "FULLY_CONNECTED halts where its filter's zero point is not 0"
+    ),
+    "cmsis_fc_without_bias": Change(
+        4, "a37043ff7", "2021-04-09", "CMSIS-NN: FULLY_CONNECTED without a bias is CMSIS-NN's too"
+    ),
     "type_uint16": Change(512, "e6d85a150", "2022-02-11", "tensors of UINT16 are known"),
     "type_int4": Change(872, "bea093115", "2022-10-12", "tensors of INT4 are known"),
     "type_bfloat16": Change(1452, "98de88594", "2024-03-18", "tensors of BFLOAT16 are known"),
     "type_int2": Change(1681, "37fb41f37", "2025-10-16", "tensors of INT2 are known"),
     "type_uint4": Change(1723, "966bda66a", "2026-01-16", "tensors of UINT4 are known"),
     "type_float8": Change(1909, "e142972d4", "2026-07-02", "tensors of FLOAT8 are known"),
-    "uint8_kernels": Change(4, "a37043ff7", "2021-04-09", "kernels of uint8", until=233),
+    "uint8_kernels": Change(BEFORE_UPSTREAM, "a37043ff7", "2021-04-09", "kernels of uint8", until=233),
     "kernels_8x16": Change(139, "c062c1b27", "2021-06-23", "CONCATENATION, TRANSPOSE_CONV ... of int16"),
     "quantize_int32": Change(350, "8b47571d2", "2021-11-09", "QUANTIZE of int32"),
     "zero_points_broadcast": Change(440, "f86f9faca", "2021-12-21", "one zero point goes for all channels"),
@@ -251,6 +278,13 @@ REVERSED: dict[str, dict[str, int]] = {
 """Changes of upstream that a library took, or undid, on its own: since which position in its history."""
 
 _ARRIVALS: tuple[tuple[int, str, str, str], ...] = (
+    (
+        4,
+        "a37043ff7",
+        "2021-04-09",
+        "ADD_N BATCH_TO_SPACE_ND CAST CUMSUM ELU EXP EXPAND_DIMS FILL FLOOR_DIV FLOOR_MOD L2_POOL_2D LEAKY_RELU "
+        "SPACE_TO_BATCH_ND SQUEEZE TRANSPOSE_CONV ZEROS_LIKE",
+    ),
     (14, "5a65a54ce", "2021-04-21", "DEPTH_TO_SPACE"),
     (25, "27eff3c71", "2021-04-28", "RESIZE_BILINEAR"),
     (47, "15c609314", "2021-05-03", "GATHER_ND"),
@@ -293,6 +327,7 @@ _ARRIVALS: tuple[tuple[int, str, str, str], ...] = (
 LAST_OPERATORS: dict[str, Change] = {
     op: Change(position, commit, date, f"the schema knows operators up to {op}")
     for position, commit, date, op in (
+        (BEFORE_UPSTREAM, "a37043ff7", "2021-04-09", "RFFT2D"),
         (4, "a37043ff7", "2021-04-09", "REDUCE_ALL"),
         (89, "fcbc8d614", "2021-06-03", "CONV_3D_TRANSPOSE"),
         (141, "54a04cbed", "2021-06-23", "ASSIGN_VARIABLE"),
@@ -329,7 +364,7 @@ LAST_OPERATORS: dict[str, Change] = {
 CMSIS_NN_PINS: dict[str, Change] = {
     pin: Change(position, commit, date, f"CMSIS-NN {pin}")
     for position, commit, date, pin in (
-        (4, "a37043ff7", "2021-04-09", "0d7e4fa"),
+        (BEFORE_UPSTREAM, "a37043ff7", "2021-04-09", "0d7e4fa"),
         (25, "27eff3c71", "2021-04-28", "59d6249"),
         (235, "4e091a46e", "2021-08-24", "c43379b"),
         (344, "034fa3572", "2021-11-05", "bff2857"),

@@ -9,7 +9,7 @@ is never simulated under its own name.
 from __future__ import annotations
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.changes import EDGE_IMPULSE, ESP
+from tflm_sim.targets.changes import BEFORE_UPSTREAM, EDGE_IMPULSE, ESP
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import Runtime
@@ -23,7 +23,8 @@ class Library:
     Attributes:
         name: What people call it.
         version: Its release.
-        commits: The first and the last commit of upstream whose files it holds; "" and "" where that is not known.
+        commits: The first and the last commit of upstream whose files it holds; "" and "" where that is not known, or,
+            of a modelled one, where it holds what tensorflow/tensorflow held before upstream began.
         target: The preset that it runs on, unless another is named; "" where it is not modelled.
         kernels: The kernels that it links: "reference", or a library as for ``--kernels``.
         fork: (repository, first-parent commits up to it) where it has a history of changes of its own.
@@ -31,6 +32,7 @@ class Library:
         nearest: What comes nearest, where it is not modelled under its own name, and why.
         source: Where its sources are.
         static_memory: Whether it is built with TF_LITE_STATIC_MEMORY.
+        source_suffix: How the names of its C++ files end: the Arduino IDE compiles no ".cc".
     """
 
     name: str
@@ -43,6 +45,7 @@ class Library:
     nearest: str = ""
     source: str = ""
     static_memory: bool = True
+    source_suffix: str = ".cc"
 
     @property
     def label(self) -> str:
@@ -63,8 +66,14 @@ class Library:
         if not self.is_modelled:
             raise UsageError(f"{self.label} is not modelled; the nearest: {self.nearest}")
         forks = (self.fork,) if self.fork[1] else ()
-        position = find_commit(self.commits[0]).position
-        return Runtime(self.label, static_memory=self.static_memory, upstream=position, forks=forks)
+        position = find_commit(self.commits[0]).position if self.commits[0] else BEFORE_UPSTREAM
+        return Runtime(
+            self.label,
+            static_memory=self.static_memory,
+            upstream=position,
+            forks=forks,
+            source_suffix=self.source_suffix,
+        )
 
 
 _ESP_NN = "kernels/esp_nn (7 files)"
@@ -74,6 +83,10 @@ _EDGE_IMPULSE_CHANGES = (
     "EON compiler makes, whose arena is another"
 )
 _NEWER = "no sources at hand; nearest: "
+_BEFORE_UPSTREAM = (
+    "tensorflow/tensorflow of early 2021. AllocateTensors() makes no input or output tensors: input(0) and output(0), "
+    "which count as part of it, do; each input(1), output(1) ... takes more"
+)
 
 
 def _esp(version: str, first: str, last: str, position: int) -> Library:
@@ -117,6 +130,7 @@ LIBRARIES: tuple[Library, ...] = (
         "nano33ble-chirale",
         "cmsis_nn",
         changed="a member made public; no TF_LITE_STATIC_MEMORY",
+        source_suffix=".cpp",
         source="spaziochirale/Chirale_TensorFlowLite",
     ),
     Library(
@@ -138,6 +152,7 @@ LIBRARIES: tuple[Library, ...] = (
         "cortex-m0plus",
         "cmsis_nn",
         source="raspberrypi/pico-tflmicro",
+        source_suffix=".cpp",
     ),
     *(
         Library(
@@ -148,6 +163,7 @@ LIBRARIES: tuple[Library, ...] = (
             "cmsis_nn",
             source=source,
             static_memory=False,
+            source_suffix=".cpp",
         )
         for name, version, source in (
             ("tflite-micro-arduino-examples", "", "tensorflow/tflite-micro-arduino-examples"),
@@ -160,6 +176,7 @@ LIBRARIES: tuple[Library, ...] = (
         ("a3e7bdad0", "8184347d0"),
         "esp32",
         static_memory=False,
+        source_suffix=".cpp",
         source="tanakamasayuki/Arduino_TensorFlowLite_ESP32",
     ),
     Library(
@@ -178,12 +195,23 @@ LIBRARIES: tuple[Library, ...] = (
         changed="built as with TF_LITE_STATIC_MEMORY, without asking for it",
         source="eloquentarduino/tflm_esp32",
     ),
-    Library(
-        "Harvard_TinyMLx",
-        "1.2.4",
-        ("", ""),
-        nearest="--target cortex-m4 --runtime 2021-04-09 --kernels reference; its TFLM is older than that repository",
-        source="tinyMLx/arduino-library",
+    *(
+        Library(
+            name,
+            version,
+            ("", ""),
+            "cortex-m4",
+            "cmsis_nn",
+            changed=_BEFORE_UPSTREAM,
+            source=source,
+            static_memory=False,
+            source_suffix=".cpp",
+        )
+        for name, version, source in (
+            ("Arduino_TensorFlowLite", "2.4.0-ALPHA", "the Arduino IDE's library manager; copied by tinyMLx"),
+            ("Harvard_TinyMLx", "1.2.4", "tinyMLx/arduino-library"),
+            ("EloquentTinyML", "2.4.4", "eloquentarduino/EloquentTinyML, src/eloquent_tinyml/tensorflow/arm"),
+        )
     ),
     Library(
         "renesas",
@@ -259,18 +287,6 @@ LIBRARIES: tuple[Library, ...] = (
     *(
         Library(name, version, ("", ""), nearest=_NEWER + nearest, source=source)
         for name, version, nearest, source in (
-            (
-                "Arduino_TensorFlowLite",
-                "2.4.0-ALPHA",
-                "--target cortex-m4 --runtime 2021-04-09 --kernels reference, five months younger",
-                "the Arduino IDE's library manager",
-            ),
-            (
-                "EloquentTinyML",
-                "2.4.4",
-                "--target esp32 --runtime 2021-04-09 --kernels reference; 3.0 uses tflm_esp32",
-                "eloquentarduino/EloquentTinyML",
-            ),
             ("silabs-gsdk", "", "--target cortex-m33 --runtime 7005d60ed --kernels reference", "SiliconLabs/gecko_sdk"),
             ("nxp-eiq", "", "--target cortex-m7 --runtime 2023-09-29 --kernels reference", "NXP MCUXpresso SDK"),
             (

@@ -118,7 +118,7 @@ PRESETS: dict[str, Preset] = {
         AAPCS,
         "Arduino Nano 33 BLE (Cortex-M4) with the library Chirale_TensorFLowLite 2.0.0",
         f"chirale-2.0.0; {_READINGS}",
-        Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False),
+        Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False, source_suffix=".cpp"),
         own_kernels=KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
     ),
     "riscv32": Preset(ILP32, f"RISC-V 32 ({_ESP})", _AS_M4_INT_ENUMS),
@@ -243,6 +243,8 @@ def _runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     """Return what proves a kernel library with another TFLM than the newest."""
     if runtime.has("edge_impulse_kernels"):
         return _EDGE_IMPULSE_PROOF
+    if runtime.snapshot in _BUILT_LIBRARIES and library.name == find_library(runtime.snapshot).kernels:
+        return _BUILT_PROOF
     if library == REFERENCE:
         return _RUNTIME_PROOF
     if library.name == "cmsis_nn":
@@ -307,6 +309,9 @@ _ESP_PROOF = {
     **dict.fromkeys(("esp-tflite-micro@1.3.3~1", "esphome"), "et-1.3.3.1-1.2.3-esp32s3"),
     **dict.fromkeys(("esp-tflite-micro@1.3.8", "esp-tflite-micro@1.4.0"), "et-1.4.0-1.2.3-opt"),
 }
+_BUILT_LIBRARIES = frozenset(("Arduino_TensorFlowLite@2.4.0-ALPHA", "EloquentTinyML@2.4.4", "Harvard_TinyMLx@1.2.4"))
+"""Libraries whose own sources, or a copy of them, were built for 32 bits (tests/golden/arduino_runs.json)."""
+_BUILT_PROOF = "its own sources with its CMSIS-NN, built for 32 bits (tests/golden)"
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
 _RUNTIME_PROOF = "x86_64 with reference kernels at 18 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
 

@@ -52,6 +52,7 @@ class Runtime:
         compression: USE_TFLM_COMPRESSION, which adds members to OpData and to the allocator.
         upstream: Its position in upstream's history; None for the named snapshots above, which know theirs.
         forks: (repository, position) of other repositories in whose history it has a place.
+        source_suffix: How the names of its C++ files end, which messages print.
     """
 
     snapshot: str = REFERENCE_SNAPSHOT
@@ -59,6 +60,7 @@ class Runtime:
     compression: bool = False
     upstream: int | None = field(default=None, metadata=HIDDEN)
     forks: tuple[tuple[str, int], ...] = field(default=(), metadata=HIDDEN)
+    source_suffix: str = field(default=".cc", metadata=HIDDEN)
 
     def position(self, tree: str) -> int:
         """Return where the snapshot stands in the history of a repository, see :mod:`tflm_sim.targets.changes`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tflm_sim.errors import UsageError
+from tflm_sim.ops import places
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.libraries import LIBRARIES, Library, find_library, libraries_like
@@ -13,7 +14,7 @@ from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset
 MODELLED = [row for row in LIBRARIES if row.is_modelled]
 
 
-@pytest.mark.parametrize("row", MODELLED, ids=lambda row: row.label)
+@pytest.mark.parametrize("row", [row for row in MODELLED if row.commits[0]], ids=lambda row: row.label)
 def test_no_change_lies_within_the_commits_that_a_library_may_hold(row: Library) -> None:
     first, last = (find_commit(commit).position for commit in row.commits)
     # Which CMSIS-NN upstream pins is of no matter to those that bring other kernels.
@@ -82,3 +83,23 @@ def test_edge_impulses_versions_differ_by_what_they_took_and_undid() -> None:
     assert [first.has(change) for change in changes] == [False, True, True, False]
     assert [newest.has(change) for change in changes] == [True, False, True, True]
     assert not any(preset("cortex-m4").runtime.has(change) for change in changes[2:])
+
+
+@pytest.mark.parametrize("name", ["Arduino_TensorFlowLite@2.4.0-ALPHA", "Harvard_TinyMLx", "EloquentTinyML@2.4.4"])
+def test_what_is_older_than_upstream_has_none_of_upstreams_changes(name: str) -> None:
+    runtime = library_target(name).runtime
+    assert runtime.position(UPSTREAM) == 0
+    assert not any(runtime.has(change) for change in ("io_tensors", "pad_5d", "type_uint32"))
+    assert all(runtime.has(change) for change in ("uint8_kernels", "tensorflow_uint8", "dequantize_int32"))
+
+
+@pytest.mark.parametrize(("label", "place"), [
+    ("zephyr@v3.6.0", "prelu_common.cc"),
+    ("pico-tflmicro", "prelu_common.cpp"),
+    ("chirale@2.0.0", "prelu_common.cpp"),
+    ("Harvard_TinyMLx", "prelu.cpp"),
+])  # fmt: skip
+def test_messages_name_the_source_as_the_library_does(label: str, place: str) -> None:
+    found = places.place(library_target(label).runtime, "prelu_common.cc", "input != nullptr")
+    assert found is not None
+    assert found[0] == place

@@ -54,6 +54,17 @@ def _own_pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
         check_activation_range(k.node, fused_activation(k.node, POOL), output)
 
 
+_OWN_MUL = Prepare("cmsis_nn/mul.cc", OP_DATA, takes=OPERANDS, body=check_product)
+
+
+def _prepare_mul(node: Node) -> Steps[None]:
+    """The MUL of 2021; before upstream its Prepare had the three tensors already when ``CalculateOpData`` got them."""
+    if not node.target.runtime.has("cmsis_mul_once"):
+        for indices, position in ((node.operator.inputs, 0), (node.operator.inputs, 1), (node.operator.outputs, 0)):
+            yield from temp_at(indices, position)
+    yield from _OWN_MUL(node)
+
+
 _OWN_MAX_POOL = Prepare("cmsis_nn/pooling.cc", OP_DATA, body=_own_pool, function="MaxPrepare")
 
 
@@ -194,7 +205,7 @@ MODELS: tuple[OpModel, ...] = (
         "MUL",
         "TfLiteMulParams",
         op_data("OpDataMul"),
-        Prepare("cmsis_nn/mul.cc", OP_DATA, takes=OPERANDS, body=check_product),
+        _prepare_mul,
     ),
     OpModel("AVERAGE_POOL_2D", "TfLitePoolParams", op_data("cmsis_nn/pooling.OpData"), _prepare_average_pool),
     OpModel("MAX_POOL_2D", "TfLitePoolParams", op_data("cmsis_nn/pooling.OpData"), _prepare_max_pool),

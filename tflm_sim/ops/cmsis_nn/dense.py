@@ -62,7 +62,7 @@ def _int8_buffers(
 ) -> Steps[None]:
     """Request the buffers of an int8 layer: as a pointwise convolution where it can run as one."""
     node, sizes = k.node, buffer_sizes(k.node)
-    if not k.has("cmsis_fc_1x1"):
+    if not k.has("cmsis_fc_1x1") and (k.has("cmsis_fc_without_bias") or (bias is not None and bias.is_constant)):
         k.check(len(runtime_shape(output)) == 2, "output_shape.DimensionsCount() == 2")
     _check_output_rank(k, output)
     if len(output.shape) > 2 and window.n % 4 == 0:

@@ -52,9 +52,13 @@ def check_supported_input(k: Kernel, tensor: KernelTensor) -> None:
 
 
 def check_pair(k: Kernel, source: KernelTensor, kernel: KernelTensor) -> None:
-    """Refuse a filter whose type does not go with the input's; until 5c2ac76b8 equal types passed, whichever."""
+    """Refuse a filter whose type does not go with the input's.
+
+    Until b0afe2890 only equal types passed, and until 5c2ac76b8 equal ones passed, whichever.
+    """
     is_old_pair = not k.has("cmsis_checks_types") and source.type == kernel.type
-    k.ensure_msg(is_old_pair or (source.type, kernel.type) in CONV_PAIRS, HYBRID)
+    is_new_pair = k.has("fc_hybrid") and (source.type, kernel.type) in CONV_PAIRS
+    k.ensure_msg(is_old_pair or is_new_pair, HYBRID)
 
 
 def check_rank_4(k: Kernel, **tensors: KernelTensor) -> None:

@@ -72,14 +72,19 @@ def _left_shift(output: KernelTensor) -> int:
 
 
 def check_product(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
-    """What MUL's ``CalculateOpDataMul`` insists on."""
+    """What every MUL insists on."""
     k.counts(inputs=2)
     k.same_type(input1, input2, "input1", "input2")
     if output.type in (_INT8, _INT16):
         check_activation_range(k.node, fused_activation(k.node, "MulOptions"), output)
-        if input1.type == _INT16:
-            for tensor, name in zip((input1, input2, output), _NAMES, strict=True):
-                k.ensure_eq(tensor.zero_point, 0, f"data->{name}_zero_point", "0")
+
+
+def _product(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
+    """``CalculateOpDataMul``."""
+    check_product(k, input1, input2, output)
+    if output.type in (_INT8, _INT16) and input1.type == _INT16:
+        for tensor, name in zip((input1, input2, output), _NAMES, strict=True):
+            k.ensure_eq(tensor.zero_point, 0, f"data->{name}_zero_point", "0")
 
 
 def _div(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
@@ -174,7 +179,7 @@ MODELS: tuple[OpModel, ...] = (
         "MUL",
         "TfLiteMulParams",
         op_data("OpDataMul"),
-        Prepare("mul_common.cc", OP_DATA, takes=OPERANDS, body=check_product),
+        Prepare("mul_common.cc", OP_DATA, takes=OPERANDS, body=_product),
     ),
     OpModel("DIV", "TfLiteDivParams", op_data("div.OpDataDiv"), Prepare("div.cc", OP_DATA, takes=OPERANDS, body=_div)),
     OpModel(

@@ -70,6 +70,7 @@ _QUANTIZE_INPUTS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, Tens
 _QUANTIZE_OUTPUTS = (TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.UINT8)
 _QUANTIZE_SINCE: dict[int, str] = {TensorType.INT32: "quantize_int32", TensorType.UINT8: "quantize_uint8"}
 _OLD_DEQUANTIZE_INPUTS = (TensorType.UINT8, TensorType.INT8, TensorType.INT16)
+_QUANTIZE_UINT8_SINCE: dict[int, str] = {TensorType.UINT8: "quantize_uint8"}
 _DEQUANTIZE_INPUTS = (TensorType.INT8, TensorType.INT16, TensorType.UINT8)
 
 
@@ -78,7 +79,8 @@ def _quantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
     one = output.affine is not None and output.affine.scale_count == 1
     k.ensure(one, "affine_quantization->scale->size == 1")
     k.one_of(source.type, k.known(_QUANTIZE_INPUTS, _QUANTIZE_SINCE), "input->type")
-    outputs = _QUANTIZE_OUTPUTS if k.has("quantize_uint8") else _QUANTIZE_OUTPUTS[:-1]
+    *older, uint8 = _QUANTIZE_OUTPUTS
+    outputs = (uint8, *older) if k.has("tensorflow_uint8") else k.known(_QUANTIZE_OUTPUTS, _QUANTIZE_UINT8_SINCE)
     k.one_of(output.type, outputs, "output->type")
 
 
@@ -87,7 +89,8 @@ def _dequantize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
     if not k.has("dequantize_uint8"):
         types = k.known(_OLD_DEQUANTIZE_INPUTS, {TensorType.UINT8: "uint8_kernels"})
     k.one_of(source.type, types, "input->type")
-    k.one_of(output.type, (TensorType.FLOAT32,), "output->type")
+    outputs = (TensorType.FLOAT32, TensorType.INT32) if k.has("dequantize_int32") else (TensorType.FLOAT32,)
+    k.one_of(output.type, outputs, "output->type")
 
 
 def _normalize(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:

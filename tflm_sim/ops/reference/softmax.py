@@ -58,6 +58,8 @@ def softmax_params(node: Node, source: KernelTensor, output: KernelTensor) -> St
     elif source.type == _INT8:
         _check_int8(k, output)
         node.hold(_check_scaling, source)
+    elif source.type == TensorType.UINT8 and k.has("tensorflow_uint8"):
+        _ensure_zero_point(k.within("CalculateSoftmaxParams"), output, 0)
     else:
         k.is_type(source, _FLOAT32, "input")
 

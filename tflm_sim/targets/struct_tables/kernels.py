@@ -46,7 +46,8 @@ struct HardSwishParams {  // :859
   int16_t output_multiplier_fixedpoint_int16; int output_multiplier_exponent;
 };
 struct PadParams {  // :909
-  int8_t left_padding_count; int32_t left_padding[5]; int8_t right_padding_count; int32_t right_padding[5];
+  int8_t left_padding_count; [[pad_5d]] int32_t left_padding[5]; [[!pad_5d]] int32_t left_padding[4];
+  int8_t right_padding_count; [[pad_5d]] int32_t right_padding[5]; [[!pad_5d]] int32_t right_padding[4];
   uint8_t resizing_category;
 };
 struct PreluParams {  // :917
@@ -234,7 +235,8 @@ struct mirror_pad.OpDataMirrorPad {  // :24
 // tensorflow/lite/micro/kernels/mul.h
 struct OpDataMul {  // :30
   int32_t input1_zero_point, input2_zero_point, output_activation_min, output_activation_max, output_zero_point,
-  output_multiplier; int output_shift; float output_activation_min_f32, output_activation_max_f32;
+  output_multiplier; int output_shift;
+  [[cmsis_float_activation]] float output_activation_min_f32, output_activation_max_f32;
 };
 
 // tensorflow/lite/micro/kernels/pad.h
@@ -242,7 +244,8 @@ struct OpData { PadParams params; int32_t output_zero_point; };  // :24
 
 // tensorflow/lite/micro/kernels/pooling.h
 struct OpDataPooling {  // :37
-  TfLitePaddingValues padding; int32_t activation_min, activation_max; float activation_min_f32, activation_max_f32;
+  TfLitePaddingValues padding; int32_t activation_min, activation_max;
+  [[cmsis_float_activation]] float activation_min_f32, activation_max_f32;
 };
 
 // tensorflow/lite/micro/kernels/quantize.h

@@ -24,7 +24,7 @@ struct cmsis_nn/add.OpData {  // :37
   bool requires_broadcast; int input1_shift, input2_shift;
   int32_t output_activation_min, output_activation_max, input1_multiplier, input2_multiplier, output_multiplier;
   int output_shift, left_shift; int32_t input1_offset, input2_offset, output_offset;
-  float output_activation_min_f32, output_activation_max_f32;
+  [[cmsis_float_activation]] float output_activation_min_f32, output_activation_max_f32;
 };
 
 // tensorflow/lite/micro/kernels/cmsis_nn/batch_matmul.cc
