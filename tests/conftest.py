@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from itertools import pairwise
@@ -35,6 +36,9 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 SLOW_FOLDERS = frozenset(
     {"browser", "cluster", "firmware", "golden", "native", "notebooks", "oracle", "property", "upstream"}
 )
+# A job that a script starts in the background ignores SIGINT, as would all that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ALL_MUST_RUN = bool(os.environ.get("TFLM_SIM_ALL_TESTS"))
 """Set by tools/test.sh, which installs everything: a test that is skipped all the same has failed."""
 
