@@ -60,7 +60,7 @@ def test_ctrl_c_leaves_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
         time.sleep(0.01)
         assert process.poll() is None, "it ended before it could be interrupted"
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 130, out
     assert "interrupted: what is done is kept; --resume goes on." in out
     assert "Traceback" not in out
