@@ -252,6 +252,7 @@ static void try_shared_objects(void) {
   const size_t most_objects = below((uint32_t)count + 1);
   const size_t by_size = tflm_by_size_objects_workspace_size(count, most_objects);
   const size_t flow = tflm_min_cost_flow_workspace_size(count);
+  tflm_min_cost_flow_t *started = NULL;
   unsigned char *workspace = malloc(by_size);
   uint32_t *object_ids = malloc(count * sizeof(uint32_t) + 1);
   CHECK(workspace != NULL && object_ids != NULL);
@@ -260,12 +261,16 @@ static void try_shared_objects(void) {
   if (status == TFLM_PLAN_OK) check_objects(tensors, count, object_ids);
   CHECK(tflm_by_size_objects(tensors, count, most_objects, workspace, by_size - 1, object_ids) != TFLM_PLAN_OK);
   free(workspace);
-  workspace = malloc(flow + 1);
+  workspace = malloc(flow);
   CHECK(workspace != NULL);
-  status = tflm_min_cost_flow(tensors, count, workspace, flow, object_ids);
+  CHECK(tflm_min_cost_flow_start(tensors, count, workspace, flow - 1, &started) != TFLM_PLAN_OK);
+  status = tflm_min_cost_flow_start(tensors, count, workspace, flow, &started);
   CHECK(status == TFLM_PLAN_OK || status == TFLM_PLAN_E_OVERFLOW || is_any_size_negative(tensors, count));
-  if (status == TFLM_PLAN_OK) check_objects(tensors, count, object_ids);
-  CHECK(flow == 0 || tflm_min_cost_flow(tensors, count, workspace, flow - 1, object_ids) != TFLM_PLAN_OK);
+  if (status == TFLM_PLAN_OK) {
+    CHECK(tflm_min_cost_flow_run(started, (uint32_t)count + 1) == 1); /* a path for each tensor, and then none */
+    tflm_min_cost_flow_objects(started, object_ids);
+    check_objects(tensors, count, object_ids);
+  }
   free(workspace);
   free(object_ids);
 }

@@ -25,8 +25,8 @@ from tflm_sim.planners.gpu import (
     UInt2,
     UInt3,
     assign_objects_to_tensors,
-    assign_offsets_to_tensors,
 )
+from tflm_sim.planners.gpu.by_size import greedy_by_size_offsets
 from tflm_sim.values import dataclass
 
 _OPS = """
@@ -182,13 +182,17 @@ def _row(
         objects = assign_objects_to_tensors(records, strategy)
     except PlanningError:
         return StrategyResult(strategy.value, None, None, None)
-    offsets = None
-    if storage is Storage.BUFFER:
-        plain = [record for record in records if isinstance(record.tensor_size, int)]
-        offsets = assign_offsets_to_tensors(plain, strategy).total_size  # type: ignore[arg-type]
     sizes = [_bytes(size, element_bytes) for size in objects.object_sizes]
     total = None if storage is Storage.BHWC else sum(sizes)
-    return StrategyResult(strategy.value, len(sizes), total, offsets)
+    block = total if storage is Storage.BUFFER else None
+    if storage is Storage.BUFFER and strategy is MemoryStrategy.GREEDY_BY_SIZE:  # the one that thinks in offsets
+        plain = [
+            TensorUsageRecord(record.tensor_size, record.first_task, record.last_task)
+            for record in records
+            if isinstance(record.tensor_size, int)
+        ]
+        block = greedy_by_size_offsets(plain).total_size
+    return StrategyResult(strategy.value, len(sizes), total, block)
 
 
 def _bytes(size: int | UInt2 | UInt3 | BHWC, element_bytes: int) -> int:

@@ -19,6 +19,7 @@ from tflm_sim.values import dataclass
 
 _INT32_MAX = 2**31 - 1
 _ROW_LENGTH = 5
+_PATHS_AT_ONCE = 64
 
 Row = tuple[int, int, int, int, int]
 """(size, offline_offset or -1, first_time_used, last_time_used, alignment); lifetimes are inclusive."""
@@ -90,18 +91,20 @@ def by_size_objects(tensors: Iterable[TensorUsage], *, likely_objects: int) -> l
 
 
 def min_cost_flow(tensors: Iterable[TensorUsage]) -> list[int]:
-    """Return the shared object of each tensor by the GPU delegate's MINCOSTFLOW.
+    """Return the shared object of each tensor by the GPU delegate's MINCOSTFLOW; Ctrl-C ends it between two paths.
 
     Raises:
-        PlanningError: The sizes do not sum up to less than 2^31 - 1, or there are more than 16,384 tensors.
+        PlanningError: The sizes do not sum up to less than 2^31 - 1.
     """
     native, flat = _checked_binding(), _flat(tensors, "q")
     count = len(flat) // 4
     size = native.lib.tflm_min_cost_flow_workspace_size(count)
-    if size == 0:
-        raise PlanningError(f"MINCOSTFLOW cannot number the edges between {count:,} tensors")
-    object_ids, arguments = _object_arguments(native, flat, count, size)
-    _check(native.lib, native.lib.tflm_min_cost_flow(arguments[0], count, *arguments[1:]))
+    object_ids, (usages, workspace, size, objects) = _object_arguments(native, flat, count, size)
+    started = native.ffi.new("tflm_min_cost_flow_t **")
+    _check(native.lib, native.lib.tflm_min_cost_flow_start(usages, count, workspace, size, started))
+    while not native.lib.tflm_min_cost_flow_run(started[0], _PATHS_AT_ONCE):
+        pass
+    native.lib.tflm_min_cost_flow_objects(started[0], objects)
     return object_ids.tolist()
 
 

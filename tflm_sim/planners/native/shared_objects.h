@@ -29,11 +29,21 @@ size_t tflm_by_size_objects_workspace_size(size_t count, size_t most_objects);
 int tflm_by_size_objects(const tflm_tensor_usage_t *tensors, size_t count, size_t most_objects, void *workspace,
                          size_t workspace_size, uint32_t *object_ids);
 
-/* Bytes of workspace, O(count^2); 0 when no workspace would be enough. */
+typedef struct tflm_min_cost_flow tflm_min_cost_flow_t;
+
+/* Bytes of workspace, about 80 for a tensor; 0 when no workspace would be enough. */
 size_t tflm_min_cost_flow_workspace_size(size_t count);
 
-/* Assign each tensor an object. TFLM_PLAN_E_OVERFLOW when the sizes do not sum up to less than INT32_MAX. */
-int tflm_min_cost_flow(const tflm_tensor_usage_t *tensors, size_t count, void *workspace, size_t workspace_size,
-                       uint32_t *object_ids);
+/* Begin without any flow; it lives in the caller's workspace. TFLM_PLAN_E_OVERFLOW when the sizes do not sum up to less
+ * than INT32_MAX.
+ */
+int tflm_min_cost_flow_start(const tflm_tensor_usage_t *tensors, size_t count, void *workspace, size_t workspace_size,
+                             tflm_min_cost_flow_t **started);
+
+/* Push units along up to so many paths. Return 1 when there is no further one, 0 when there may be. */
+int tflm_min_cost_flow_run(tflm_min_cost_flow_t *flow, uint32_t paths);
+
+/* Assign each tensor an object; UINT32_MAX while it has none. */
+void tflm_min_cost_flow_objects(const tflm_min_cost_flow_t *flow, uint32_t *object_ids);
 
 #endif /* TFLM_SHARED_OBJECTS_H_ */

@@ -1,11 +1,14 @@
+import random
+
 import pytest
 
 from tflm_sim.errors import PlanningError, UsageError
-from tflm_sim.planners import greedy
+from tflm_sim.planners import greedy, native
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.gpu import MemoryStrategy, TensorUsageRecord, UInt2, assign_objects_to_tensors, plan
 from tflm_sim.planners.gpu.by_size import greedy_by_size_offsets
 from tflm_sim.planners.gpu.equality import equality, equality_with_hash
+from tflm_sim.planners.gpu.min_cost_flow import min_cost_flow, min_cost_flow_object_ids
 
 
 def test_the_two_equalities_take_different_free_objects():
@@ -44,6 +47,19 @@ def test_min_cost_flow_refuses_what_its_32_bit_costs_cannot_hold():
     records = [TensorUsageRecord(2**30, 0, 0), TensorUsageRecord(2**30, 1, 1)]
     with pytest.raises(PlanningError, match="32 bits"):
         assign_objects_to_tensors(records, MemoryStrategy.MINCOSTFLOW)
+
+
+@pytest.mark.skipif(not native.available(), reason="the C core was not built")
+@pytest.mark.parametrize("sizes", [(4,), (0, 1, 5), range(100), [2**power for power in range(12)]])
+@pytest.mark.parametrize("step", [0, 1, 3])
+def test_min_cost_flow_in_c_takes_the_same_of_equally_cheap_flows_as_in_python(sizes, step):
+    rng = random.Random(f"{sizes} {step}")
+    for count in range(0, 60, 3):
+        records, task = [], 0
+        for _ in range(count):
+            task += rng.randint(0, step)
+            records.append(TensorUsageRecord(rng.choice(sizes), task, task + rng.randint(0, 5)))
+        assert list(min_cost_flow(records).object_ids) == min_cost_flow_object_ids(records)
 
 
 def test_a_fixed_offset_is_refused():
