@@ -70,6 +70,28 @@ def test_a_refusal_is_the_runtimes_own(convolution, capsys):
     assert (code, document["status"], document["errors"]) == (4, "error", [told])
 
 
+def test_of_many_messages_the_first_are_shown_and_the_others_counted(tmp_path, capsys):
+    builder = ModelBuilder()
+    tensors = [builder.tensor((2,), FLOAT, data=b"1234") for _ in range(11)]
+    path = tmp_path / "eleven_faults.tflite"
+    path.write_bytes(builder.build(inputs=tensors[:1], outputs=tensors[-1:]))
+    code, out = answer(capsys, str(path))
+    assert code == 4
+    assert out.splitlines()[1:4] == [
+        "the runtime refuses it:",
+        "  tflite/core/subgraph.cc:1965 required_bytes <= bytes was not true.",
+        "  Tensor 0 is invalidly specified in schema.",
+    ]
+    assert out.splitlines()[9:11] == [
+        "  Tensor 3 is invalidly specified in schema.",
+        "  and 14 more; --json has all of them",  # two messages a tensor, 22 in all
+    ]
+    _, out = answer(capsys, str(path), "--json")
+    assert len(json.loads(out)["errors"]) == 22
+    assert main(["lite", str(path), "--map"]) == 4
+    assert "Tensor 0 is invalidly specified" in capsys.readouterr().err
+
+
 def test_a_bad_file_does_not_stop_the_others(convolution, tmp_path, capsys):
     bad = tmp_path / "bad.tflite"
     bad.write_bytes(b"nothing")

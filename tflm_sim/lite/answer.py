@@ -12,7 +12,7 @@ from tflm_sim.documents import OPTIONAL, Count, OneOf
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.lite.graph_info import MACHINE_NAMES, AllocationType, present
-from tflm_sim.lite.interpreter import Interpreter, build_interpreter
+from tflm_sim.lite.interpreter import Interpreter, ModelRefused, build_interpreter
 from tflm_sim.lite.kernels.call import OPTIMIZED
 from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.model.types import Model
@@ -102,8 +102,8 @@ def _built(model: Model, settings: LiteSettings) -> Answer:
             preserves_all_tensors=settings.preserves_all_tensors,
             threads=settings.threads,
         )
-    except SimulatedFailure as failure:
-        return Answer(None, "error", [failure.device_message])
+    except ModelRefused as refusal:
+        return Answer(None, "error", refusal.reports)
     return Answer(interpreter, "ok", interpreter.reports)
 
 

@@ -43,7 +43,7 @@ def fill_subgraph(
     """Fill an empty ``subgraph`` from the ``source`` in a file.
 
     Raises:
-        PrepareError: The runtime refuses the model; the message is all that it told until then.
+        PrepareError: The runtime refuses the model; what it told before stands in ``subgraph.reports``.
     """
     for label in ("inputs", "outputs"):
         indices = getattr(source, label) or ()
@@ -52,13 +52,8 @@ def fill_subgraph(
             setattr(subgraph, label, indices)
         except PrepareError as failure:
             subgraph.reports.append(failure.device_message)
-    try:
-        faults = [_add_tensor(subgraph, tensor, model) for tensor in source.tensors]
-        _refuse_faulty(faults)
-        faults = [_add_operator(subgraph, operator, registrations) for operator in source.operators]
-        _refuse_faulty(faults)
-    except PrepareError as failure:
-        raise refused("".join([*subgraph.reports, failure.device_message])) from failure
+    _refuse_faulty([_add_tensor(subgraph, tensor, model) for tensor in source.tensors])
+    _refuse_faulty([_add_operator(subgraph, operator, registrations) for operator in source.operators])
     subgraph.variables = tuple(index for index, tensor in enumerate(subgraph.tensors) if tensor.is_variable)
 
 

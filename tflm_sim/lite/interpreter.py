@@ -14,6 +14,7 @@ from tflm_sim.errors import PrepareError, SimulatedFailure
 from tflm_sim.lite.delegates import Delegate
 from tflm_sim.lite.delegation import DelegationError, refused
 from tflm_sim.lite.file_parts import fill_subgraph, registrations_of
+from tflm_sim.lite.graph_info import TfLiteRegistration
 from tflm_sim.lite.op_resolver import MutableOpResolver, is_flex_op
 from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.model.types import Model
@@ -21,6 +22,15 @@ from tflm_sim.model.types import Model
 SCHEMA_VERSION = 3
 _VALIDATION = "VALIDATION:"
 _NOT_APPLIED = "Failed to apply delegates.\n"
+
+
+class ModelRefused(PrepareError):
+    """The runtime makes no interpreter for a model; ``reports`` is what it says of it, ``device_message`` in one."""
+
+    def __init__(self, reports: Sequence[str]) -> None:
+        message = "".join(reports)
+        super().__init__(message.strip(), device_message=message)
+        self.reports = list(filter(None, reports))
 
 
 class Interpreter:
@@ -141,23 +151,13 @@ def build_interpreter(
         threads: How many threads kernels may use.
 
     Raises:
-        PrepareError: TFLite refuses the model; ``device_message`` is all that it says, of every tensor.
+        ModelRefused: The runtime does; it looks at every tensor before it does so for one.
     """
-    if model.version != SCHEMA_VERSION:
-        raise refused(
-            f"Model provided is schema version {model.version} not equal to supported version {SCHEMA_VERSION}.\n"
-        )
-    registrations = registrations_of(model, resolver)
-    if not model.subgraphs:
-        raise refused("No subgraph in the model.\n")
-    subgraphs, reports = [], list[str]()
-    for index, source in enumerate(model.subgraphs):
-        subgraph = TfLiteSubgraph(
-            index=index, name=source.name, preserves_all_tensors=preserves_all_tensors, threads=threads
-        )
-        subgraph.reports = reports
-        fill_subgraph(subgraph, source, model, registrations)
-        subgraphs.append(subgraph)
+    reports = list[str]()
+    try:
+        registrations, subgraphs = _file_parts(model, resolver, reports, preserves_all_tensors, threads)
+    except SimulatedFailure as failure:
+        raise ModelRefused([*reports, failure.device_message]) from failure
     interpreter = Interpreter(subgraphs, reports)
     has_flex_op = any(registration.is_unresolved and is_flex_op(registration) for registration in registrations)
     flex_delegates = [flex_delegate] if has_flex_op and flex_delegate is not None else []
@@ -165,5 +165,27 @@ def build_interpreter(
         for delegate in [*flex_delegates, *delegates]:
             interpreter.modify_graph_with_delegate(delegate)
     except SimulatedFailure as failure:
-        raise PrepareError(str(failure), device_message="".join([*reports, _NOT_APPLIED])) from failure
+        raise ModelRefused([*reports, _NOT_APPLIED]) from failure
     return interpreter
+
+
+def _file_parts(
+    model: Model, resolver: MutableOpResolver, reports: list[str], preserves_all_tensors: bool, threads: int
+) -> tuple[list[TfLiteRegistration], list[TfLiteSubgraph]]:
+    """Return what is registered for the model's operators, and its subgraphs, which tell ``reports``."""
+    if model.version != SCHEMA_VERSION:
+        raise refused(
+            f"Model provided is schema version {model.version} not equal to supported version {SCHEMA_VERSION}.\n"
+        )
+    registrations = registrations_of(model, resolver)
+    if not model.subgraphs:
+        raise refused("No subgraph in the model.\n")
+    subgraphs = []
+    for index, source in enumerate(model.subgraphs):
+        subgraph = TfLiteSubgraph(
+            index=index, name=source.name, preserves_all_tensors=preserves_all_tensors, threads=threads
+        )
+        subgraph.reports = reports
+        fill_subgraph(subgraph, source, model, registrations)
+        subgraphs.append(subgraph)
+    return registrations, subgraphs

@@ -19,16 +19,25 @@ from tflm_sim.values import dataclass
 
 _MOST_ROWS = 8
 _NAME = 60
+_MESSAGE = 500
 
 
 def lite_lines(title: str, answer: Answer) -> list[str]:
     """Return what the runtime allocates, or what it says instead."""
     lines = [printable(title, 120)]
     if answer.status != "ok":
-        lines += ["the runtime refuses it:", *(f"  {printable(text.strip(), 500)}" for text in answer.reports)]
+        lines += ["the runtime refuses it:", *(f"  {line}" for line in told(answer.reports))]
     for summary in summaries(answer) if answer.status == "ok" else ():
         lines += ["", *_summary(summary)]
     return [*lines, "", *answer.left_out]
+
+
+def told(reports: Sequence[str]) -> list[str]:
+    """Return the runtime's messages as lines, the first ones and their beginnings where there are many."""
+    lines = [line for text in reports for line in text.strip().splitlines() if line]
+    shown = [printable(line[:_MESSAGE], 10 * _MESSAGE) + "…" * (len(line) > _MESSAGE) for line in lines[:_MOST_ROWS]]
+    more = len(lines) - _MOST_ROWS
+    return [*shown, f"and {more} more; --json has all of them"] if more > 0 else shown
 
 
 def _summary(summary: Summary) -> Iterator[str]:
