@@ -27,9 +27,8 @@ _NOT_APPLIED = "Failed to apply delegates.\n"
 class ModelRefused(PrepareError):
     """The runtime makes no interpreter for a model; ``reports`` is what it says of it, ``device_message`` in one."""
 
-    def __init__(self, reports: Sequence[str]) -> None:
-        message = "".join(reports)
-        super().__init__(message.strip(), device_message=message)
+    def __init__(self, sentence: str, reports: Sequence[str]) -> None:
+        super().__init__(sentence, device_message="".join(reports))
         self.reports = list(filter(None, reports))
 
 
@@ -157,7 +156,7 @@ def build_interpreter(
     try:
         registrations, subgraphs = _file_parts(model, resolver, reports, preserves_all_tensors, threads)
     except SimulatedFailure as failure:
-        raise ModelRefused([*reports, failure.device_message]) from failure
+        raise ModelRefused(str(failure), [*reports, failure.device_message]) from failure
     interpreter = Interpreter(subgraphs, reports)
     has_flex_op = any(registration.is_unresolved and is_flex_op(registration) for registration in registrations)
     flex_delegates = [flex_delegate] if has_flex_op and flex_delegate is not None else []
@@ -165,7 +164,7 @@ def build_interpreter(
         for delegate in [*flex_delegates, *delegates]:
             interpreter.modify_graph_with_delegate(delegate)
     except SimulatedFailure as failure:
-        raise ModelRefused([*reports, _NOT_APPLIED]) from failure
+        raise ModelRefused(str(failure), [*reports, _NOT_APPLIED]) from failure
     return interpreter
 
 
