@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib.util
 import json
 import subprocess
 import sys
@@ -29,6 +28,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "unit" / "shrinking"))
+import shrinking_models as models
 
 from tflm_sim import load, parse, shrink, smallest_arena
 from tflm_sim.device.configuration import configure
@@ -104,19 +106,14 @@ def shared_case(name: str, options: str) -> Case:
 
 def built_cases() -> Iterator[Case]:
     """Yield layers that overlap as far as contracts go, layers without a contract, and a small model a pass."""
-    spec = importlib.util.spec_from_file_location("models", ROOT / "tests" / "unit" / "shrinking" / "models.py")
-    assert spec is not None
-    assert spec.loader is not None
-    built = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(built)
     for seed in range(LAYERS):
-        yield Case(f"layer {seed}", partial(overlapping, partial(built.random_layer, seed), True))
+        yield Case(f"layer {seed}", partial(overlapping, partial(models.random_layer, seed), True))
     for seed in range(CONTROLS):
         yield Case(
-            f"control {seed}", partial(overlapping, partial(built.pointwise_layer, seed), False), is_lawful=False
+            f"control {seed}", partial(overlapping, partial(models.pointwise_layer, seed), False), is_lawful=False
         )
     for options in OPTIONS:
-        for name, make in built.MODELS.items():
+        for name, make in models.MODELS.items():
             yield Case(f"{name} {options}".strip(), partial(shrunk_for, make, options))
 
 

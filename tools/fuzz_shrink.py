@@ -3,24 +3,25 @@
     python tools/fuzz_shrink.py --count 300 --jobs 2 [--first SEED] [--elementwise]
     python tools/fuzz_shrink.py --only 4711 --keep case.tflite      one case again, and its file
 
-A model is a graph of a few layers (tests/unit/shrinking/models.py), or of elementwise operators on int8, int16 and
-float32, always with a plan; the targets, limits and options are drawn too. Each
-result must be verified, need what is predicted on every target, run in the wheel in exactly its predicted arena, fail
-there with 16 bytes less, and give the same bytes on a sequence of inputs. Exit code 1 at a difference.
+A model is a graph of a few layers (tests/unit/shrinking/shrinking_models.py), or of elementwise operators on int8,
+int16 and float32, always with a plan; the targets, limits and options are drawn too. Each result must be verified, need
+what is predicted on every target, run in the wheel in exactly its predicted arena, fail there with 16 bytes less, and
+give the same bytes on a sequence of inputs. Exit code 1 at a difference.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import random
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from fuzzing import DiffersError, Fuzzer
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "unit" / "shrinking"))
+import shrinking_models as models
 
 from tflm_sim import parse, shrink, smallest_arena
 from tflm_sim.errors import TflmSimError
@@ -30,18 +31,6 @@ from tflm_sim.shrinking.wheel_worker import ROOMY, stimulus
 
 TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "cortex-m55", "x86_64-pip")
 RUNS = 12
-
-
-@cache
-def load_models() -> Any:
-    """Return the module that builds random models."""
-    path = Path(__file__).resolve().parent.parent / "tests" / "unit" / "shrinking" / "models.py"
-    spec = importlib.util.spec_from_file_location("models", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def shrunk_at_random(model: Any, seed: int, *, is_planned: bool = False) -> Shrunk:
@@ -89,7 +78,6 @@ def difference(shrunk: Shrunk) -> str:
 
 def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, int]:
     """Return a random model: what it is, its bytes, and its seed."""
-    models = load_models()
     model = (models.random_elementwise if options.elementwise else models.random_model)(number)
     return "elementwise" if options.elementwise else "layers", bytes(model.source), number
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
+import shrinking_models as models
 
 from tflm_sim import load, smallest_arena
 from tflm_sim.cli import main
 from tflm_sim.model.types import Model
-
-_MODELS = Path(__file__).parents[1] / "unit" / "shrinking" / "models.py"
-_SPEC = importlib.util.spec_from_file_location("shrinking_models", _MODELS)
-assert _SPEC is not None
-assert _SPEC.loader is not None
-models = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(models)
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import re
 from pathlib import Path
 from typing import Any
 
+import fuzz_shrink
 import pytest
+import shrinking_models as models
 
 from tflm_sim import load, shrink
 from tflm_sim.cli import main
@@ -21,19 +22,6 @@ from tflm_sim.shrinking.shrunk import Shrunk
 SHARED = Path(__file__).parents[3] / "shared" / "models"
 TOP = Path(__file__).parents[2]
 
-
-def _loaded(path: Path) -> Any:
-    """Return a module of this repository that is not in a package."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-models = _loaded(TOP / "tests" / "unit" / "shrinking" / "models.py")
-fuzz = _loaded(TOP / "tools" / "fuzz_shrink.py")
 
 # At least what the arena shrinks to on a Cortex-M4 with CMSIS-NN, in bytes.
 EXPECTED = {
@@ -114,6 +102,6 @@ def test_a_byte_that_differs_refuses_the_result_and_nothing_is_written(
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [*range(8), 37, 1537, 1631])
 def test_random_models_with_random_limits_give_the_same_bytes(seed: int, wheel: Any) -> None:
-    shrunk = fuzz.shrunk_at_random(models.random_model(seed), seed)
+    shrunk = fuzz_shrink.shrunk_at_random(models.random_model(seed), seed)
     assert [row for row in shrunk.rejected if "does not understand" in row.reason or "refused" in row.reason] == []
-    assert not shrunk.has_gained or fuzz.difference(shrunk) == ""
+    assert not shrunk.has_gained or fuzz_shrink.difference(shrunk) == ""

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
-
 import jsonschema
+import make_schemas
 import pytest
 
-TOOL = Path(__file__).parents[2] / "tools" / "make_schemas.py"
 
-
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_schemas", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MAKE = tool()
-
-
-@pytest.mark.parametrize("name", MAKE.schemas())
+@pytest.mark.parametrize("name", make_schemas.schemas())
 def test_what_is_checked_in_is_what_the_tool_writes(name: str) -> None:
-    assert (MAKE.FOLDER / name).read_text("utf-8") == MAKE.text(MAKE.schemas()[name])
+    assert (make_schemas.FOLDER / name).read_text("utf-8") == make_schemas.text(make_schemas.schemas()[name])
 
 
-@pytest.mark.parametrize("name", MAKE.schemas())
+@pytest.mark.parametrize("name", make_schemas.schemas())
 def test_each_is_a_schema(name: str) -> None:
-    jsonschema.Draft202012Validator.check_schema(MAKE.schemas()[name])
+    jsonschema.Draft202012Validator.check_schema(make_schemas.schemas()[name])
 
 
 def test_there_are_no_others() -> None:
-    assert {path.name for path in MAKE.FOLDER.glob("*.json")} == MAKE.schemas().keys()
+    assert {path.name for path in make_schemas.FOLDER.glob("*.json")} == make_schemas.schemas().keys()

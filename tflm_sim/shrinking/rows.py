@@ -13,7 +13,7 @@ Paths that meet in an elementwise operator are cut to the rows that both have.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
@@ -213,6 +213,37 @@ def _row_bytes(draft: Draft, tensor: int, axis: int) -> int:
     return tensor_bytes(draft, tensor) // max(1, shape(draft, tensor)[axis])
 
 
+def _walk(
+    segment: OperatorSegment,
+    stripe: Mapping[int, Stripe],
+    part: tuple[int, int],
+    cut: Callable[[int, int, int, int], int],
+    compute: Callable[[int, Mapping[int, int]], int],
+) -> int:
+    """Go through the operators of one stripe and return what holds its rows of Y.
+
+    Args:
+        segment, stripe, part: The stripe, and the rows that are wanted of Y.
+        cut: Takes a tensor, what holds its rows here, and [start, end) of the whole tensor's rows; returns what holds
+            these alone.
+        compute: Takes an operator's index in the segment and what holds its activations, where that is not the tensor
+            itself; returns what holds its output.
+    """
+    holders: dict[int, int] = {}
+    start, end, _, _ = stripe[segment.source]
+    if (start, end) != (0, segment.sizes[segment.source]):
+        holders[segment.source] = cut(segment.source, segment.source, start, end)
+    trims = {(index, tensor): wanted for index, tensor, wanted in _trims(segment, stripe)}
+    for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
+        local = dict(holders)
+        for tensor in own.activations:
+            if (index, tensor) in trims:
+                local[tensor] = cut(tensor, holders.get(tensor, tensor), *trims[index, tensor][:2])
+        holders[(operator.outputs or ())[0]] = compute(index, local)
+    result = holders[segment.result]
+    return result if stripe[segment.result][:2] == part else cut(segment.result, result, *part)
+
+
 def _peak(
     draft: Draft,
     facts: Profile,
@@ -223,34 +254,25 @@ def _peak(
     """Return the most bytes alive while the stripes run."""
     row = {tensor: _row_bytes(draft, tensor, segment.axis) for tensor in segment.sizes}
     steps: list[Footprint] = []
-    pieces: list[int] = []
-    key = -1
+
+    def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0) -> int:
+        key = -1 - len(steps)
+        steps.append(Footprint(reads, key, align_up(rows * row[tensor], BUFFER_ALIGNMENT), scratch))
+        return key
+
+    def cut(tensor: int, holder: int, start: int, end: int) -> int:
+        return step((holder,), tensor, end - start)
+
+    pieces = []
     for part, stripe in zip(parts, stripes, strict=True):
-        names = {tensor: tensor for tensor in (segment.source, *segment.side)}
 
-        def cut(tensor: int, start: int, end: int, names: dict[int, int] = names) -> int:
-            nonlocal key
-            key -= 1
-            steps.append(Footprint((names[tensor],), key, align_up((end - start) * row[tensor], BUFFER_ALIGNMENT)))
-            return key
+        def compute(index: int, holders: Mapping[int, int], stripe: Mapping[int, Stripe] = stripe) -> int:
+            reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
+            output = (segment.operators[index].outputs or ())[0]
+            start, end, _, _ = stripe[output]
+            return step(reads, output, end - start, facts.scratch[segment.first + index])
 
-        start, end, _, _ = stripe[segment.source]
-        if (start, end) != (0, segment.sizes[segment.source]):
-            names[segment.source] = cut(segment.source, start, end)
-        trims = {(index, tensor): wanted for index, tensor, wanted in _trims(segment, stripe)}
-        for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
-            output = (operator.outputs or ())[0]
-            reads = tuple(
-                cut(tensor, *trims[index, tensor][:2]) if (index, tensor) in trims else names[tensor]
-                for tensor in own.activations
-            )
-            key -= 1
-            names[output] = key
-            size = align_up((stripe[output][1] - stripe[output][0]) * row[output], BUFFER_ALIGNMENT)
-            steps.append(Footprint(reads, key, size, facts.scratch[segment.first + index]))
-        if stripe[segment.result][:2] != part:
-            names[segment.result] = cut(segment.result, *part)
-        pieces.append(names[segment.result])
+        pieces.append(_walk(segment, stripe, part, cut, compute))
     return peak_with_concatenation(facts, segment, steps, pieces)
 
 
@@ -319,32 +341,24 @@ def _emit(
 ) -> int:
     """Append the operators of one stripe and return the tensor with its rows of Y."""
     axis = segment.axis
-    names: dict[int, int] = {}
 
-    def cut(tensor: int, start: int, end: int) -> int:
-        operator, output = slice_operator(draft, tensor, axis, start, end)
+    def cut(tensor: int, holder: int, start: int, end: int) -> int:
+        origin = 0 if holder == tensor else stripe[tensor][0]
+        operator, output = slice_operator(draft, holder, axis, start - origin, end - origin)
         operators.append(operator)
         return output
 
-    start, end, _, _ = stripe[segment.source]
-    if (start, end) != (0, segment.sizes[segment.source]):
-        names[segment.source] = cut(segment.source, start, end)
-    trims = {(index, tensor): wanted for index, tensor, wanted in _trims(segment, stripe)}
-    for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
-        output = (operator.outputs or ())[0]
-        local = dict(names)
-        for tensor in own.activations:
-            if (index, tensor) in trims:
-                origin = stripe[tensor][0] if tensor in stripe else 0
-                first, last = trims[index, tensor][:2]
-                local[tensor] = cut(names.get(tensor, tensor), first - origin, last - origin)
-        dimensions = list(shape(draft, output))
-        dimensions[axis] = stripe[output][1] - stripe[output][0]
-        names[output] = draft.add_like(output, dimensions)
-        inputs = [local.get(tensor, tensor) for tensor in operator.inputs or ()]
-        striped = stripe.get(own.activations[0], (0, own.size))
-        inputs = own.operands(draft, inputs, axis, striped[:2], stripe[output][:2])
-        operators.append(replace(operator, inputs=tuple(inputs), outputs=(names[output],)))
-    result = names[segment.result]
-    first, last = stripe[segment.result][:2]
-    return result if (first, last) == part else cut(result, part[0] - first, part[1] - first)
+    def compute(index: int, holders: Mapping[int, int]) -> int:
+        operator, own = segment.operators[index], segment.rules[index]
+        whole = (operator.outputs or ())[0]
+        rows = stripe[whole][:2]
+        dimensions = list(shape(draft, whole))
+        dimensions[axis] = rows[1] - rows[0]
+        output = draft.add_like(whole, dimensions)
+        inputs = [holders.get(tensor, tensor) for tensor in operator.inputs or ()]
+        given = stripe.get(own.activations[0], (0, own.size))
+        inputs = own.operands(draft, inputs, axis, given[:2], rows)
+        operators.append(replace(operator, inputs=tuple(inputs), outputs=(output,)))
+        return output
+
+    return _walk(segment, stripe, part, cut, compute)

@@ -1,10 +1,6 @@
 """The shipped samples: rebuilt bit for bit, and of the shape that their names promise."""
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
-
+import make_samples
 import pytest
 
 from tflm_sim.errors import UsageError
@@ -14,29 +10,17 @@ from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import SAMPLES, sample_path
 
 
-@pytest.fixture(scope="module")
-def make_samples() -> ModuleType:
-    path = Path(__file__).parents[3] / "tools" / "make_samples.py"
-    spec = importlib.util.spec_from_file_location("make_samples", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["make_samples"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def operators(model: Model, subgraph: int = 0) -> list[str]:
     codes = [model.operator_codes[operator.opcode_index] for operator in model.subgraphs[subgraph].operators]
     return [builtin_operator_name(code.builtin_code) for code in codes]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_is_rebuilt_bit_for_bit(name: str, make_samples: ModuleType) -> None:
+def test_a_sample_is_rebuilt_bit_for_bit(name: str) -> None:
     assert make_samples.MAKERS[name]() == sample_path(name).read_bytes()
 
 
-def test_the_check_mode_finds_nothing_to_write(make_samples: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_mode_finds_nothing_to_write(capsys: pytest.CaptureFixture[str]) -> None:
     assert make_samples.main(["--check"]) == 0
     assert "sine: 2136 bytes\n" in capsys.readouterr().out
 

@@ -6,12 +6,9 @@ wrote down the hashes of what it ran. A result that is another file has not been
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+import emulated_shrink
 import pytest
 
 from tflm_sim.planners import native
@@ -20,26 +17,13 @@ TARGETS = ("cortex-m3", "cortex-m4")
 needs_c = pytest.mark.skipif(not native.available(), reason="the exact planner is C")
 
 
-@cache
-def tool() -> Any:
-    """Return tools/emulated_shrink.py."""
-    path = Path(__file__).parents[3] / "tools" / "emulated_shrink.py"
-    spec = importlib.util.spec_from_file_location("emulated_shrink", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["emulated_shrink"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def differences(cases: list[Any], target: str) -> dict[str, str]:
     """Return how results differ from what ran, by case; a case that gains and never ran is a difference."""
-    ran = tool().recorded()[target]
+    ran = emulated_shrink.recorded()[target]
     found = {}
     for case in cases:
         if case.key in ran:
-            found[case.key] = tool().still_the_same(case, target, ran[case.key])
+            found[case.key] = emulated_shrink.still_the_same(case, target, ran[case.key])
         elif case.make(target) is not None:
             found[case.key] = "never ran"
     return {key: difference for key, difference in found.items() if difference}
@@ -48,13 +32,13 @@ def differences(cases: list[Any], target: str) -> dict[str, str]:
 @needs_c
 @pytest.mark.parametrize("target", TARGETS)
 def test_layers_that_overlap_as_far_as_a_contract_allows_ran_with_the_same_bytes(target: str) -> None:
-    assert differences([case for case in tool().built_cases() if case.key.startswith("layer")], target) == {}
+    assert differences([case for case in emulated_shrink.built_cases() if case.key.startswith("layer")], target) == {}
 
 
 @needs_c
 @pytest.mark.parametrize("target", TARGETS)
 def test_layers_without_a_contract_ran_and_gave_other_bytes(target: str) -> None:
-    controls = [case for case in tool().built_cases() if case.key.startswith("control")]
+    controls = [case for case in emulated_shrink.built_cases() if case.key.startswith("control")]
     assert not any(case.is_lawful for case in controls)
     assert differences(controls, target) == {}
 
@@ -64,7 +48,9 @@ def test_layers_without_a_contract_ran_and_gave_other_bytes(target: str) -> None
 @pytest.mark.parametrize("target", TARGETS)
 def test_each_pass_ran_with_the_same_bytes(target: str) -> None:
     skipped = ("layer", "control")
-    models = [case for case in tool().built_cases() if not case.key.startswith(skipped) and "--off" not in case.key]
+    models = [
+        case for case in emulated_shrink.built_cases() if not case.key.startswith(skipped) and "--off" not in case.key
+    ]
     assert differences(models, target) == {}
 
 
@@ -72,14 +58,18 @@ def test_each_pass_ran_with_the_same_bytes(target: str) -> None:
 @pytest.mark.slow
 @pytest.mark.shared("models")
 @pytest.mark.parametrize("options", ["", "--kernel-order"])
-@pytest.mark.parametrize("name", tool().NAMED)
+@pytest.mark.parametrize("name", emulated_shrink.NAMED)
 def test_whole_models_ran_with_the_same_bytes(name: str, options: str) -> None:
-    assert differences([tool().shared_case(name, options)], "cortex-m4") == {}
+    assert differences([emulated_shrink.shared_case(name, options)], "cortex-m4") == {}
 
 
 def test_what_is_held_against_gave_more_than_one_output() -> None:
-    keys = {case.key for case in tool().built_cases()}
-    keys |= {tool().shared_case(name, options).key for name in tool().NAMED for options in ("", "--kernel-order")}
-    rows = [row for target in TARGETS for key, row in tool().recorded()[target].items() if key in keys]
+    keys = {case.key for case in emulated_shrink.built_cases()}
+    keys |= {
+        emulated_shrink.shared_case(name, options).key
+        for name in emulated_shrink.NAMED
+        for options in ("", "--kernel-order")
+    }
+    rows = [row for target in TARGETS for key, row in emulated_shrink.recorded()[target].items() if key in keys]
     assert len(rows) > 2 * 60
     assert all(row["distinct"] > 1 for row in rows)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import struct
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+import shrinking_models as models
 
 from tflm_sim import parse, shrink, simulate
 from tflm_sim.device.configuration import configure
@@ -23,12 +22,6 @@ from tflm_sim.shrinking.plan import plan_offline, with_offsets
 from tflm_sim.shrinking.plan_check import check_plan
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.targets.kernel_library import KernelLibrary
-
-_SPEC = importlib.util.spec_from_file_location("shrinking_models", Path(__file__).with_name("models.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-models = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(models)
 
 INT8 = TensorType.INT8
 REFERENCE = configure("cortex-m4", kernels="reference")

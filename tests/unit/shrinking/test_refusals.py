@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
+import shrinking_models as models
 
 from tflm_sim import parse, shrink
 from tflm_sim.device.configuration import configure
@@ -17,12 +15,6 @@ from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners import native
 from tflm_sim.shrinking.shrunk import Shrunk
 from tflm_sim.shrinking.states import refusals
-
-_SPEC = importlib.util.spec_from_file_location("shrinking_models", Path(__file__).with_name("models.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-models = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(models)
 
 INT8 = TensorType.INT8
 BYTES = (1, 16, 16, 8)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import random
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+import shrinking_models as models
 
 from tflm_sim import parse, shrink, smallest_arena
 from tflm_sim.errors import ModelError, UsageError
@@ -19,12 +18,6 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, Quantization, TensorType
-
-_SPEC = importlib.util.spec_from_file_location("shrinking_models", Path(__file__).with_name("models.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-models = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(models)
 
 INT8 = TensorType.INT8
 

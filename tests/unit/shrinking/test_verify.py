@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import shrinking_models as models
 
 from tflm_sim import parse, shrink
 from tflm_sim.model.draft import Draft
@@ -18,12 +17,6 @@ from tflm_sim.model.types import ConstantData, Model, Operator, Quantization
 from tflm_sim.shrinking import channels, fuse, prune, rows, split, states, stripe_rules
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.verify import VerificationFailed, verify
-
-_SPEC = importlib.util.spec_from_file_location("shrinking_models", Path(__file__).with_name("models.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-models = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(models)
 
 
 def refused(original: Model, result: Model) -> str:

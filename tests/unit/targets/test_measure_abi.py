@@ -1,14 +1,9 @@
-import importlib.util
 import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
-from types import ModuleType
 
+import measure_abi
 import pytest
-
-TOOL = Path(__file__).parents[3] / "tools" / "measure_abi.py"
 
 CASES = [
     ("x86_64", ["gcc"], "nm"),
@@ -22,17 +17,6 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("measure_abi", TOOL)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["measure_abi"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def usable(compiler: list[str], nm: str) -> bool:
     if shutil.which(compiler[0]) is None or shutil.which(nm) is None:
         return False
@@ -40,16 +24,14 @@ def usable(compiler: list[str], nm: str) -> bool:
 
 
 @pytest.mark.parametrize(("name", "compiler", "nm"), CASES, ids=[case[0] for case in CASES])
-def test_the_compiler_lays_out_every_struct_as_computed(
-    tool: ModuleType, name: str, compiler: list[str], nm: str
-) -> None:
+def test_the_compiler_lays_out_every_struct_as_computed(name: str, compiler: list[str], nm: str) -> None:
     if not usable(compiler, nm):
         pytest.skip(f"{' '.join(compiler)} does not work here")
-    of = tool.preset(name)
-    assert tool.differences(of, tool.measure(tool.c_source(of), compiler, nm)) == []
+    of = measure_abi.preset(name)
+    assert measure_abi.differences(of, measure_abi.measure(measure_abi.c_source(of), compiler, nm)) == []
 
 
-def test_a_wrong_answer_is_named(tool: ModuleType) -> None:
-    of = tool.preset("cortex-m4")
-    measured = tool.expected(of) | {"size_s_TfLiteTensor": 40}
-    assert tool.differences(of, measured) == ["size_s_TfLiteTensor: computed 32, measured 40"]
+def test_a_wrong_answer_is_named() -> None:
+    of = measure_abi.preset("cortex-m4")
+    measured = measure_abi.expected(of) | {"size_s_TfLiteTensor": 40}
+    assert measure_abi.differences(of, measured) == ["size_s_TfLiteTensor: computed 32, measured 40"]
