@@ -203,21 +203,27 @@ class Needs:
     def _early_needs(self) -> list[tuple[int, _Noted | None, int]]:
         """Return, by remainder, what binds before the tail is settled: the need, its row, and the tail bytes then.
 
-        Remainders behave alike up to the largest alignment of those allocations.
+        Remainders behave alike up to the largest alignment of those allocations; from the first one that has it on,
+        they differ by a constant.
         """
         prefix = self._prefix[:-1] if self.is_settled else self._prefix
+        period = max((alignment for _, alignment, _ in prefix), default=1)
+        first = next((count for count, row in enumerate(prefix, start=1) if row[1] == period), 0)
+        before = [row for row in self._early if row.persist_count < first]
+        after = max((row for row in self._early if row.persist_count >= first), key=lambda row: row.need, default=None)
         found = []
-        for remainder in range(max((alignment for _, alignment, _ in prefix), default=1)):
+        for remainder in range(period):
             used = [0]
             tail = end = (1 << 40) + remainder
-            for size, alignment, _ in prefix:
+            for size, alignment, _ in prefix[:first]:
                 tail = (tail - size) // alignment * alignment
                 used.append(end - tail)
-            most, binding = -1, None
-            for row in self._early:
-                if row.floor + used[row.persist_count] > most:
-                    most, binding = row.floor + used[row.persist_count], row
-            found.append((most, binding, used[-1]))
+            shift = used[-1] - (prefix[first - 1][2] if first else 0)
+            needs = [(row.floor + used[row.persist_count], row) for row in before]
+            if after is not None:
+                needs.append((after.need + shift, after))
+            most, binding = max(needs, key=lambda need: need[0], default=(-1, None))
+            found.append((most, binding, prefix[-1][2] + shift if prefix else 0))
         return found
 
     def _solve(self, remainder: int, most: int, binding: _Noted | None, used: int) -> tuple[int, int, _Noted]:

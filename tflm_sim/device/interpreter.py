@@ -121,14 +121,13 @@ class MicroInterpreter:
 
     def _parse(self, allocation: ModelAllocation) -> None:
         codes = self.model.operator_codes
+        found: dict[int, tuple[str, OpModel]] = {}
         for subgraph_index, subgraph in enumerate(self.model.subgraphs):
             for index, operator in enumerate(subgraph.operators):
-                where = f"registration of operator #{index} in subgraph {subgraph_index}"
-                if operator.opcode_index >= len(codes):
-                    message = f"Missing registration for opcode_index {operator.opcode_index}\n"
-                    raise self._refuse(message, where=where)
-                code = codes[operator.opcode_index]
-                name, op_model = self._registration(code, where)
+                if operator.opcode_index not in found:
+                    where = f"registration of operator #{index} in subgraph {subgraph_index}"
+                    found[operator.opcode_index] = self._registration(operator.opcode_index, where)
+                name, op_model = found[operator.opcode_index]
                 allocation.op_names[subgraph_index].append(name)
                 node = Node(
                     model=self.model,
@@ -141,10 +140,13 @@ class MicroInterpreter:
                     resource_variables=self.resource_variables,
                 )
                 self.nodes.append((node, op_model))
-                if code.builtin_code != CUSTOM:
+                if codes[operator.opcode_index].builtin_code != CUSTOM:
                     self._parse_builtin(node, op_model)
 
-    def _registration(self, code: OperatorCode, where: str) -> tuple[str, OpModel]:
+    def _registration(self, opcode_index: int, where: str) -> tuple[str, OpModel]:
+        if opcode_index >= len(self.model.operator_codes):
+            raise self._refuse(f"Missing registration for opcode_index {opcode_index}\n", where=where)
+        code = self.model.operator_codes[opcode_index]
         builtin = builtin_operator_name(code.builtin_code)
         name = (code.custom_code or "").partition("\0")[0] if code.builtin_code == CUSTOM else builtin
         op_model = self.registrations.get(name)
@@ -233,7 +235,7 @@ class MicroInterpreter:
         scalar_like = (0,) if self._has("empty_outputs") else None
         for index in node.outputs:
             shape = node.tensors[index].shape if index >= 0 else ()
-            if shape != scalar_like and any(dim <= 0 for dim in shape):
+            if shape and min(shape) <= 0 and shape != scalar_like:
                 raise self._refuse(
                     f"Op#{node.index} ({node.op}) of subgraph {node.subgraph_index} has dynamic tensor #{index}\n"
                     "Dynamic tensors are not supported"

@@ -61,24 +61,6 @@ class KernelDriver:
         self._allocator = allocator
         self._allocation = allocation
         self._node: Node | None = None
-        handlers: dict[type, Callable[[Any], object]] = {
-            Persistent: self._persistent,
-            Scratch: self._scratch,
-            ScratchBuffer: self._scratch_buffer,
-            TempTensor: self._temp_tensor,
-            TempTensors: self._temp_tensors,
-            FreeTempTensor: self._free_temp_tensor,
-            FreeTempTensors: self._free_temp_tensors,
-            TempBuffer: self._temp_buffer,
-            FreeTempBuffer: self._free_temp_buffer,
-            Overrun: self._overrun,
-            SetShape: self._set_shape,
-            Log: self._log,
-        }
-        self._handlers = {
-            state: {kind: handler if _may(kind, state) else _refuse for kind, handler in handlers.items()}
-            for state in _ALL_STATES
-        }
 
     @property
     def arena(self) -> ArenaAllocator:
@@ -98,11 +80,11 @@ class KernelDriver:
             ArenaOverflowError: The kernel would write through the null pointer that it got.
         """
         self._node = node
-        handlers = self._handlers[state]
+        handlers = _HANDLERS[state]
         try:
             request: Request = next(steps)
             while True:
-                request = steps.send(handlers[type(request)](request))
+                request = steps.send(handlers[type(request)](self, request))
         except StopIteration as stop:
             result: T = stop.value
             return result
@@ -181,12 +163,33 @@ class KernelDriver:
         self._allocator.arena.log(request.text)
 
 
-def _may(kind: type, state: str) -> bool:
-    """Return whether a request may be made in the interpreter's state."""
-    return kind not in _STATES or state in _STATES[kind][0]
-
-
-def _refuse(request: Request) -> object:
+def _refuse(driver: KernelDriver, request: Request) -> object:
     """TFLITE_DCHECK of the interpreter's state."""
     _, line, expression = _STATES[type(request)]
     raise abort(f"{_CONTEXT}:{line}", expression)
+
+
+_Handler = Callable[[KernelDriver, Any], object]
+_CARRIED_OUT: dict[type, _Handler] = {
+    Persistent: KernelDriver._persistent,
+    Scratch: KernelDriver._scratch,
+    ScratchBuffer: KernelDriver._scratch_buffer,
+    TempTensor: KernelDriver._temp_tensor,
+    TempTensors: KernelDriver._temp_tensors,
+    FreeTempTensor: KernelDriver._free_temp_tensor,
+    FreeTempTensors: KernelDriver._free_temp_tensors,
+    TempBuffer: KernelDriver._temp_buffer,
+    FreeTempBuffer: KernelDriver._free_temp_buffer,
+    Overrun: KernelDriver._overrun,
+    SetShape: KernelDriver._set_shape,
+    Log: KernelDriver._log,
+}
+
+
+def _handlers(state: str) -> dict[type, _Handler]:
+    """Return who carries out each request in a state of the interpreter."""
+    refused = {kind for kind, (states, *_) in _STATES.items() if state not in states}
+    return {kind: _refuse if kind in refused else handler for kind, handler in _CARRIED_OUT.items()}
+
+
+_HANDLERS = {state: _handlers(state) for state in _ALL_STATES}

@@ -96,7 +96,8 @@ class MicroAllocator:
 
     def _object(self, struct: str) -> int:
         """Place a C++ object: upstream constructs it without looking whether there was room."""
-        size, alignment = self.target.sizeof(struct), self.target.alignof(struct)
+        layout = self.target.structs[struct]
+        size, alignment = layout.size, layout.alignment
         offset = self.arena.allocate_persistent_buffer(size, alignment, label=struct)
         if offset is None:
             raise ArenaOverflowError(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from tflm_sim.arena.arena import Temps
 from tflm_sim.arena.events import Phase
 from tflm_sim.arena.needs import PERIOD, Advance, Needs
 from tflm_sim.arena.stages import Stage
@@ -58,6 +59,7 @@ class Recorder:
     def __init__(self, tensors: Sequence[EvalTensor], structs: TensorStructs) -> None:
         self._tensors = tensors
         self._structs = structs
+        self._found: list[Temps | None] = [None] * len(tensors)
         self._taken = 0
         self.requests: list[Any] = []
         self.scratch: list[int] = []
@@ -99,13 +101,9 @@ class Recorder:
         answers: list[KernelTensor | None] = []
         for index, is_needed in wanted:
             if index >= 0:
-                tensor = self._tensors[index]
-                structs, is_sized = self._structs.of(tensor)
-                if not is_sized:
-                    raise TooFar("type")
-                answers.append(KernelTensor(tensor, (self._taken,)))
+                answers.append(KernelTensor(self._tensors[index], (self._taken,)))
                 self._taken += 1
-                request.append(structs)
+                request.append(self._structs_of(index))
             else:
                 answers.append(None)
                 if is_needed:
@@ -113,6 +111,15 @@ class Recorder:
         if len(request) > 1:
             self.requests.append(tuple(request))
         return answers
+
+    def _structs_of(self, index: int) -> Temps:
+        structs = self._found[index]
+        if structs is None:
+            structs, is_sized = self._structs.of(self._tensors[index])
+            if not is_sized:
+                raise TooFar("type")
+            self._found[index] = structs
+        return structs
 
     def _free_temp_tensor(self, request: FreeTempTensor) -> None:
         self.requests.append(("free", *request.tensor.offsets))

@@ -225,10 +225,11 @@ class StaticMemoryPlan:
         return planner_arena, remaining
 
     def _take_offsets(self, allocation: ModelAllocation, planned: Sequence[int], *, handles_fit: bool) -> None:
+        offsets = self._planner.offsets()
         for position, index in enumerate(planned):
             if allocation.infos[index].scratch >= 0 and not handles_fit:
                 raise ArenaOverflowError("the scratch handles did not fit: a null pointer is used", status="abort")
-            allocation.offsets[index] = offset = self._planner.offset_for_buffer(position)
+            allocation.offsets[index] = offset = offsets[position]
             self._arena.tell(PlanOffset, index, position, offset)
 
 

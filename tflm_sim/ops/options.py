@@ -53,7 +53,8 @@ def option(node: Node, table: str, name: str) -> OptionValue:
 
 def int_option(node: Node, table: str, name: str) -> int:
     """Return an integer field of the builtin options; 0, as the zeroed builtin data has, without a ``table``."""
-    return int(value) if isinstance(value := option(node, table, name), int) else 0
+    value = option(node, table, name)
+    return value if type(value) is int else int(value) if isinstance(value, int) else 0
 
 
 def float_option(node: Node, table: str, name: str) -> float:

@@ -52,6 +52,10 @@ class LinearMemoryPlanner:
         """Return the sum of all sizes in bytes."""
         return self._next_free_offset
 
+    def offsets(self) -> Sequence[int]:
+        """Return the offset of every buffer in bytes."""
+        return self._offsets
+
     def offset_for_buffer(self, buffer_index: int) -> int:
         """Return the offset in bytes; PlanningError when there is no such buffer."""
         check_buffer_index(buffer_index, self.buffer_count)

@@ -7,6 +7,7 @@ Source: tensorflow/lite/micro/memory_planner/micro_memory_planner.h @ 90b983c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from tflm_sim.errors import PlanningError
@@ -50,6 +51,13 @@ class MemoryPlanner(Protocol):
 
     def maximum_memory_size(self) -> int:
         """Return the bytes that the plan needs."""
+
+    def offsets(self) -> Sequence[int]:
+        """Return the offset (bytes) of every buffer, in the order in which they were added.
+
+        Raises:
+            PlanningError: The planner refuses one of them.
+        """
 
     def offset_for_buffer(self, buffer_index: int) -> int:
         """Return the offset (bytes) of the buffer that was added as number ``buffer_index``, from 0.

@@ -9,6 +9,7 @@ from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa, Tile
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.options import option
 from tflm_sim.ops.reference.conv import CONV_PAIRS
 from tflm_sim.ops.reference.window import Extent, dilations, padding_before, strides
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
@@ -39,8 +40,15 @@ def conv_params(node: Node, table: str, image: Dims, kernel: Dims) -> ConvParams
         image: What the window moves over.
         kernel: The window.
     """
-    padding = padding_before(node, table, image=Extent(image.h, image.w), window=Extent(kernel.h, kernel.w))
-    return ConvParams(Tile(*strides(node, table)), Tile(*padding), Tile(*dilations(node, table)))
+    stride, dilation = strides(node, table), dilations(node, table)
+    padding = padding_before(
+        option(node, table, "padding"),
+        image=Extent(image.h, image.w),
+        window=Extent(kernel.h, kernel.w),
+        stride=stride,
+        dilation=dilation,
+    )
+    return ConvParams(Tile(*stride), Tile(*padding), Tile(*dilation))
 
 
 _SUPPORTED = (TensorType.FLOAT32, TensorType.INT16, TensorType.INT8)

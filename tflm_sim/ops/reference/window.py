@@ -6,7 +6,7 @@ Source: tensorflow/lite/kernels/padding.h @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.options import int_option, option
+from tflm_sim.ops.options import int_option
 from tflm_sim.values import NamedTuple
 
 _PADDING_SAME, _PADDING_VALID = 0, 1
@@ -38,13 +38,10 @@ def dilations(node: Node, table: str) -> Extent:
     return Extent(int_option(node, table, "dilation_h_factor"), int_option(node, table, "dilation_w_factor"))
 
 
-def padding_before(node: Node, table: str, *, image: Extent, window: Extent) -> Extent:
+def padding_before(padding: object, *, image: Extent, window: Extent, stride: Extent, dilation: Extent) -> Extent:
     """``ComputePaddingHeightWidth``: rows above and columns left of the image; 0 and 0 when it refuses."""
-    before = [
-        _before(option(node, table, "padding"), *axis)
-        for axis in zip(image, window, strides(node, table), dilations(node, table), strict=True)
-    ]
-    height, width = before
+    height = _before(padding, image.height, window.height, stride.height, dilation.height)
+    width = _before(padding, image.width, window.width, stride.width, dilation.width)
     return Extent(0, 0) if height is None or width is None else Extent(height, width)
 
 
