@@ -231,15 +231,31 @@ def test_a_library_and_a_runtime_are_one_too_many(tmp_path: Path, capsys: pytest
     assert "leave --runtime out" in text
 
 
-def test_of_several_arenas_one_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    extra = "namespace { alignas(16) __attribute__((used)) unsigned char other_arena[8192]; }\n"
-    elf = program(tmp_path, ARM, 4096, "-g", extra=extra)
+OTHER_ARENA = "namespace { alignas(16) __attribute__((used)) unsigned char other_arena[8192]; }\n"
+
+
+def test_of_several_arenas_one_must_be_named_where_it_matters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = program(tmp_path, ARM, 512, "-g", extra=OTHER_ARENA)
     code, text = run(capsys, str(elf))
     assert (code, "name it with --arena-symbol" in answer(text)) == (3, True)
     code, text = run(capsys, str(elf), "--arena-symbol", "other_arena")
     assert (code, "in other_arena (8,192 B)" in answer(text)) == (0, True)
     code, text = run(capsys, str(elf), "--arena-symbol", "nobody")
     assert (code, "no object is called nobody" in text) == (3, True)
+
+
+def test_an_answer_that_holds_for_each_arena_needs_no_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    size = needed("cortex-m4")
+    code, text = run(capsys, str(program(tmp_path, ARM, 4096, "-g", extra=OTHER_ARENA)))
+    assert code == 0
+    assert f"needs {size:,} B, which each of them has: " in answer(text)
+    assert "tensor_arena (4,096 B)" in answer(text)
+    assert "other_arena (8,192 B)" in answer(text)
+    code, text = run(capsys, str(program(tmp_path, ARM, 512, "-g", extra=OTHER_ARENA.replace("8192", "768"))))
+    assert code == 1
+    assert f"needs {size:,} B, more than any of them has: " in answer(text)
 
 
 def test_other_verbs_take_the_firmware_as_their_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,3 +266,16 @@ def test_other_verbs_take_the_firmware_as_their_target(tmp_path: Path, capsys: p
     capsys.readouterr()
     assert main(["size", f"sample:{SAMPLE}", "--firmware", str(elf)]) == 0
     assert "on app.elf (reference kernels, plain interpreter" in capsys.readouterr().out
+    assert main(["ops", "--firmware", str(elf)]) == 0
+    assert "FULLY_CONNECTED" in capsys.readouterr().out
+    assert main(["lite", f"sample:{SAMPLE}", "--firmware", str(elf)]) == 0
+    assert "TFLM on app.elf needs " in capsys.readouterr().out
+
+
+def test_shrink_takes_one_firmware_as_its_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elf = program(tmp_path, ARM, 4096, "-g")
+    assert main(["shrink", f"sample:{SAMPLE}", "--firmware", str(elf), "--prove", "0"]) in (0, 1)
+    assert "app.elf" in capsys.readouterr().out
+    two = ("--target", "cortex-m4", "--target", "esp32")
+    assert main(["shrink", f"sample:{SAMPLE}", "--firmware", str(elf), *two]) == 2
+    assert "--firmware is one target" in capsys.readouterr().err

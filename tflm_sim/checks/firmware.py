@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Configuration, configure
@@ -71,16 +71,29 @@ class FirmwareVerdict:
 
 
 def judge(
-    model: Model, configurations: Sequence[Configuration], *, room: ArenaRoom | None, missing: tuple[str, ...] = ()
+    model: Model, configurations: Sequence[Configuration], *, rooms: Sequence[ArenaRoom], missing: tuple[str, ...] = ()
 ) -> FirmwareVerdict:
-    """Return the verdict about ``model`` in ``room``; name, size and place are the caller's to fill in.
+    """Return the verdict about ``model``; name, size and place are the caller's to fill in.
 
     Args:
         model: The model.
         configurations: The firmware's set-up on each target that its file leaves possible, the likeliest first.
-        room: The arena; None where it is not known.
+        rooms: The arenas that it may get; () where none is known. Of several, none is named in the verdict: it holds
+            for each of them, or it cannot be told.
         missing: Operators that the firmware does not register.
     """
+    verdicts = [_judge_in(model, configurations, room, missing) for room in rooms or (None,)]
+    if len(verdicts) == 1:
+        return verdicts[0]
+    worst = _most_demanding(verdicts)
+    fits = worst.fits if len({verdict.fits for verdict in verdicts}) == 1 else None
+    return replace(worst, arena=None, fits=fits)
+
+
+def _judge_in(
+    model: Model, configurations: Sequence[Configuration], room: ArenaRoom | None, missing: tuple[str, ...]
+) -> FirmwareVerdict:
+    """Return the verdict for one arena."""
     if room is not None and room.address is not None:
         configurations = [configure(one, arena_address=room.address % 16) for one in configurations]
     by_need: dict[tuple[int | None, int], Simulation] = {}
@@ -91,11 +104,15 @@ def judge(
         needs.append((configuration.target.runtime.snapshot, need))
         by_need.setdefault((need, roomy.arena_used_bytes), roomy)
     verdicts = [_judge(roomy, room, missing) for roomy in by_need.values()]
-    worst = max(verdicts, key=lambda verdict: math.inf if verdict.needed is None else verdict.needed)
+    worst = _most_demanding(verdicts)
     if len(verdicts) == 1:
         return worst
     fits = worst.fits if len({verdict.fits for verdict in verdicts}) == 1 else None
     return replace(worst, fits=fits, by_snapshot=tuple(needs))
+
+
+def _most_demanding(verdicts: Iterable[FirmwareVerdict]) -> FirmwareVerdict:
+    return max(verdicts, key=lambda verdict: math.inf if verdict.needed is None else verdict.needed)
 
 
 def _judge(roomy: Simulation, room: ArenaRoom | None, missing: tuple[str, ...]) -> FirmwareVerdict:

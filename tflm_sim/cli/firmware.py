@@ -73,10 +73,10 @@ def run(args: argparse.Namespace) -> int:
         _say(firmware, None, [], problem=problem.message, as_json=args.json)
         return problem.exit_code
     configurations = [configuration(args, chosen=target) for target in found.alternatives]
-    room = _room(firmware, args)
+    rooms = _rooms(firmware, args)
     verdicts = [
         replace(
-            judge(model, configurations, room=room, missing=missing_operators(model, firmware)),
+            judge(model, configurations, rooms=rooms, missing=missing_operators(model, firmware)),
             model=name,
             model_size=size,
             place=place,
@@ -141,15 +141,16 @@ def _name(model: EmbeddedModel) -> str:
     return model.symbol or f"at {model.address:#x}"
 
 
-def _room(firmware: Firmware, args: argparse.Namespace) -> ArenaRoom | None:
-    """Return the arena: the one that the user sized, or the only one that there is."""
-    arena: ArenaSymbol | None = firmware.arenas[0] if len(firmware.arenas) == 1 else None
+def _rooms(firmware: Firmware, args: argparse.Namespace) -> list[ArenaRoom]:
+    """Return the arena that the user sized, or those that there are."""
     if args.limit is not None:
-        size = parse_size(args.limit)
-        return ArenaRoom("an arena" if arena is None else arena.name, size, args.arena_address)
-    if arena is None:
-        return None
-    if args.arena_address is not None and args.arena_address != arena.address % 16:
-        raise UsageError(f"--arena-address {args.arena_address}: {arena.name} lies at {arena.address:#x}")
+        name = firmware.arenas[0].name if len(firmware.arenas) == 1 else "an arena"
+        return [ArenaRoom(name, parse_size(args.limit), args.arena_address)]
+    return [_room(firmware, arena, args.arena_address) for arena in firmware.arenas]
+
+
+def _room(firmware: Firmware, arena: ArenaSymbol, address: int | None) -> ArenaRoom:
+    if address is not None and address != arena.address % 16:
+        raise UsageError(f"--arena-address {address}: {arena.name} lies at {arena.address:#x}")
     region = region_of(firmware, arena.address)
     return ArenaRoom(arena.name, arena.size, arena.address, region.free if region else None)

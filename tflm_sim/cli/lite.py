@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import cache
 from pathlib import Path
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb, target_of_program
 from tflm_sim.cli.terminal import COLOR_CHOICES, say, say_json, terminal_width, wants_color
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.configuration import configure
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.files import replacing
 from tflm_sim.lite.answer import (
@@ -25,6 +26,7 @@ from tflm_sim.lite.flex import flex_ops
 from tflm_sim.lite.gpu import Storage, taken
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
 EXAMPLES = """
@@ -68,7 +70,8 @@ def register(subparsers: Subparsers) -> None:
         "--storage", choices=[row.value for row in Storage], default="buffer", help="what tensors are on the GPU"
     )
     parser.add_argument("--half", action="store_true", help="16-bit floats on the GPU")
-    parser.add_argument("--target", default=TARGET, metavar="T", help=f"compare with TFLM there (default: {TARGET})")
+    parser.add_argument("--target", metavar="T", help=f"compare with TFLM there (default: {TARGET})")
+    parser.add_argument("--firmware", metavar="APP.elf", help="compare with TFLM in a linked program")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--map", action="store_true", help="draw where every byte lives, a line an operator")
     form.add_argument("-o", "--output", metavar="OUT", help="write the picture: .html, .svg, .png or .json")
@@ -115,9 +118,7 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
     ):
         if is_wrong:
             raise UsageError(sentence)
-    from tflm_sim.targets.presets import preset
-
-    preset(args.target)
+    _micro(args.target, args.firmware)
 
 
 def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
@@ -150,7 +151,7 @@ def _show(name: str, model: Model, answer: Answer, settings: LiteSettings, args:
     if names := unmodelled(answer):
         say(f"not modelled, their Prepare may need more: {', '.join(names)}")
     if answer.status == "ok":
-        say(_on_micro(model, args.target))
+        say(_on_micro(model, _micro(args.target, args.firmware)))
 
 
 def _draw(name: str, answer: Answer, settings: LiteSettings, args: argparse.Namespace) -> None:
@@ -198,20 +199,27 @@ def picture_answer(answer: Answer) -> str:
     return f"arena {spans[0]}, persistent {spans[1]}; without the XNNPACK delegate"
 
 
-def _on_micro(model: Model, target: str) -> str:
-    """Return what TFLM needs for the same model, in a line."""
-    from tflm_sim.answers.simulation import simulate
+@cache
+def _micro(target: str | None, firmware: str | None) -> Target:
+    """Return what TFLM runs on."""
     from tflm_sim.targets.presets import preset
 
+    return target_of_program(firmware, named=target) if firmware else preset(target or TARGET)
+
+
+def _on_micro(model: Model, target: Target) -> str:
+    """Return what TFLM needs for the same model, in a line."""
+    from tflm_sim.answers.simulation import simulate
+
     try:
-        simulation = simulate(model, Configuration(preset(target)))
+        simulation = simulate(model, configure(target))
     except UsageError:
         raise
     except TflmSimError as error:
-        return f"TFLM on {target}: cannot be told, {error}"
+        return f"TFLM on {target.name}: cannot be told, {error}"
     if simulation.smallest is None:
-        return f"TFLM on {target} refuses it"
-    return f"TFLM on {target} needs {format_size(simulation.smallest.size)}, interpreter and all"
+        return f"TFLM on {target.name} refuses it"
+    return f"TFLM on {target.name} needs {format_size(simulation.smallest.size)}, interpreter and all"
 
 
 def _answer(model: Model, settings: LiteSettings, args: argparse.Namespace) -> Answer:

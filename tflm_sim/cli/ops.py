@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb, target_of_program
 from tflm_sim.cli.terminal import fitting, say, say_json
 from tflm_sim.ops.registry import coverage, registrations
 from tflm_sim.report.tables import table_lines
@@ -29,7 +29,8 @@ class OperatorRow:
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(subparsers, "ops", "list the modelled operators and the traces that exercise each", EXAMPLES)
-    parser.add_argument("--target", default="cortex-m4", metavar="T", help="preset (default: %(default)s)")
+    parser.add_argument("--target", metavar="T", help=f"preset (default: {TARGET})")
+    parser.add_argument("--firmware", metavar="APP.elf", help="a linked program: its target is meant")
     parser.add_argument("--kernels", metavar="LIB", help="kernel library (default: the preset's)")
     parser.add_argument("--json", action="store_true", help="one JSON document, with the names of the models")
     parser.set_defaults(run=run)
@@ -37,7 +38,11 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    models = registrations(replace(preset(args.target, kernels=args.kernels), ethos_u=True))
+    if args.firmware:
+        target = target_of_program(args.firmware, named=args.target, kernels=args.kernels)
+    else:
+        target = preset(args.target or TARGET, kernels=args.kernels)
+    models = registrations(replace(target, ethos_u=True))
     proved = coverage()
     rows = [OperatorRow(op, row.file, tuple(proved.get(op, ()))) for op, row in sorted(models.items())]
     if args.json:

@@ -180,7 +180,23 @@ def target_of_library(args: argparse.Namespace) -> Target:
 
 
 def target_of_firmware(args: argparse.Namespace) -> Target:
-    """Return the target of ``--firmware``, its arena's address too; what had to be assumed goes to stderr.
+    """Return the target of ``--firmware`` with what the other options name; see :func:`target_of_program`."""
+    return target_of_program(
+        args.firmware,
+        named=args.target,
+        kernels=args.kernels,
+        runtime=args.runtime,
+        library=args.library,
+        interpreter=args.interpreter,
+    )
+
+
+def target_of_program(path: str, **named: str | None) -> Target:
+    """Return the target of a linked program, its arena's address too; what had to be assumed goes to stderr.
+
+    Args:
+        path: Its ELF file.
+        named: What the file may not say, as for :func:`firmware_target`.
 
     Raises:
         UsageError: Something that the file does not say has to be named.
@@ -189,15 +205,8 @@ def target_of_firmware(args: argparse.Namespace) -> Target:
     from tflm_sim.firmware.firmware import read_firmware
     from tflm_sim.firmware.target import firmware_target
 
-    firmware = read_firmware(args.firmware)
-    found = firmware_target(
-        firmware,
-        named=args.target,
-        kernels=args.kernels,
-        runtime=args.runtime,
-        library=args.library,
-        interpreter=args.interpreter,
-    )
+    firmware = read_firmware(path)
+    found = firmware_target(firmware, **named)
     for ground in found.assumptions:
         say(f"{found.target.name}: {ground.part} assumed: {ground.value} ({ground.grounds})", file=sys.stderr)
     if len(found.alternatives) > 1:

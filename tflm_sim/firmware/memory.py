@@ -15,6 +15,9 @@ from tflm_sim.firmware.elf import Elf, Section
 from tflm_sim.values import dataclass
 
 _THREAD_LOCAL = 0x400
+_CONSTRUCTOR_TABLES = {14, 15, 16}
+"""Types of sections that are called writable wherever they lie: .init_array, .fini_array and .preinit_array, which
+linker scripts of microcontrollers put into flash."""
 _LARGEST_GAP = 4096
 """Sections further apart than this many bytes count as regions of their own."""
 _LARGEST_REGION = 64 * 1024**2
@@ -81,7 +84,8 @@ def regions(elf: Elf, *, ram: int | None = None) -> tuple[Region, ...]:
         ram: Bytes of the region that holds most, from the user; None to use what symbols say.
     """
     values = {symbol.name: symbol.value for symbol in elf.symbols}
-    found = [_region(group, values) for group in _grouped(_writable(elf))]
+    groups = [group for group in _grouped(_writable(elf)) if {one.type for one in group} - _CONSTRUCTOR_TABLES]
+    found = [_region(group, values) for group in groups]
     if ram is not None and found:
         largest = max(range(len(found)), key=lambda i: found[i].data + found[i].zeroed)
         region = found[largest]

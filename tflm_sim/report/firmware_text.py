@@ -101,6 +101,9 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
         return f"not registered: {names}; AllocateTensors() will fail{_printed(not_found, document)}{needs}"
     if needed is None or multiple_of_16 is None:
         return printable(row.reason, 400)
+    if row.arena_size is None and row.fits is not None:
+        held = "which each of them has" if row.fits else "more than any of them has"
+        return f"needs {_bytes(multiple_of_16)}, {held}: {_arenas(document)}"
     if row.arena_size is None:
         return (
             f"needs {_bytes(multiple_of_16)}; which arena it gets is not said: "
@@ -115,6 +118,10 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
         f"too small by {_bytes(needed - row.arena_size)}: AllocateTensors() will fail{_printed(row.log, document)}"
     )
     return f"{failure}; {_remedy(multiple_of_16, row.arena_size, row.ram_free)}"
+
+
+def _arenas(document: FirmwareDocument) -> str:
+    return ", ".join(f"{printable(arena.symbol)} ({_bytes(arena.size)})" for arena in document.arenas)
 
 
 def _remedy(needed: int, size: int, free: int | None) -> str:

@@ -60,3 +60,8 @@ def test_the_user_may_give_the_size() -> None:
 def test_sections_far_apart_are_regions_of_their_own() -> None:
     other = Part(".sram2", (0, 64), type=8, flags=3, address=0x30000000)
     assert [region.start for region in regions_with(more=(other,))] == [START, 0x30000000]
+
+
+def test_a_table_of_constructors_in_flash_is_no_ram() -> None:
+    table = Part(".init_array", bytes(12), type=14, flags=3, address=0x63AD4)
+    assert [region.start for region in regions_with(more=(table,))] == [START]
