@@ -128,8 +128,12 @@ _STRUCTS: dict[str, Change] = {
 
 _KERNELS: dict[str, Change] = {
     "compression": Change(1592, "112d7a65a", "2024-12-10", "compressed tensors"),
-    "pooling_uint8": Change(
-        BEFORE_UPSTREAM, "a37043ff7", "2021-04-09", "AVERAGE_POOL_2D and MAX_POOL_2D of uint8", until=104
+    "early_uint8_kernels": Change(
+        BEFORE_UPSTREAM, "a37043ff7", "2021-04-09", "ADD, MUL and pooling of uint8", until=104
+    ),
+    "mul_int16": Change(1025, "35899fbaf", "2023-02-14", "MUL of int16"),
+    "squared_difference_int16": Change(
+        1064, "a4dc63912", "2023-03-06", "SQUARED_DIFFERENCE of int16; any scale of its output"
     ),
     "filter_int4": Change(876, "71d4b6cd4", "2022-10-13", "scales per channel for a filter of int4"),
     "pooling_int16": Change(982, "4b0314f25", "2023-01-17", "AVERAGE_POOL_2D and MAX_POOL_2D of int16"),
@@ -228,6 +232,7 @@ _KERNELS: dict[str, Change] = {
     "select_broadcasts": Change(814, "3136969c1", "2022-08-29", "SELECT_V2 broadcasts"),
     "scales_as_double": Change(893, "d5d82e25f", "2022-10-27", "SVDF multiplies scales as double", until=1028),
     "transpose_conv_without_bias": Change(1479, "5e4e51bbe", "2024-05-09", "TRANSPOSE_CONV of int16 without a bias"),
+    "transpose_conv_common": Change(1606, "099774d98", "2024-12-16", "TRANSPOSE_CONV's constants have own names"),
     "fc_per_channel_int16": Change(1620, "39209b412", "2025-03-17", "FULLY_CONNECTED of int16 per channel"),
     "constant_checks": Change(
         1652, "14638b63c", "2025-08-02", "PAD, RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, SPLIT, SPLIT_V: one message"

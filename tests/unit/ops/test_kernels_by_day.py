@@ -133,3 +133,33 @@ def test_the_lstm_of_2022_checks_dims(kernel):
 def test_the_lstm_of_one_day_prints_that_it_is_prepared(kernel, runtime, prints):
     bench = kernel("UNIDIRECTIONAL_SEQUENCE_LSTM", _lstm_inputs(), [((2, 5, 4), T.FLOAT32)], runtime=runtime)
     assert [line for line in bench.prepare() if line.startswith("log")] == prints
+
+
+def _transpose_conv(kernel, type_, runtime, *, scales=1):
+    """From (1, 2, 2, 1) to (1, 4, 4, 1) with a filter of 3 x 3."""
+    filter_type = T.INT8 if type_ == T.INT16 else type_
+    weights = ((1, 3, 3, 1), filter_type, {"data": [0] * 9, "scale": [0.5] * scales})
+    source, shape = ((1, 2, 2, 1), type_, {"scale": 0.5}), ((4,), T.INT32, {"data": [1, 4, 4, 1]})
+    bias = ((1,), T.INT64 if type_ == T.INT16 else T.INT32, {"data": [0], "scale": 0.25})
+    outputs = [((1, 4, 4, 1), type_, {"scale": 0.5})]
+    options = {"padding": "SAME", "stride_w": 2, "stride_h": 2}
+    return kernel("TRANSPOSE_CONV", [shape, weights, source, bias], outputs, options=options, runtime=runtime)
+
+
+@pytest.mark.parametrize(("type_", "runtime", "scratch"), [
+    # An int32 for each of 16 elements, an int64 for int16.
+    (T.UINT8, "2021-08-22", ["scratch 64 accumulator"]),
+    (T.UINT8, "2021-08-23", []),
+    (T.INT16, "2021-06-22", []),
+    (T.INT16, "2021-06-23", ["scratch 128 accumulator"]),
+    (T.INT8, "2021-06-22", ["scratch 64 accumulator"]),
+])  # fmt: skip
+def test_transpose_conv_accumulates_the_types_of_its_day(kernel, type_, runtime, scratch):
+    requests = _transpose_conv(kernel, type_, runtime).prepare()
+    assert [line for line in requests if line.startswith("scratch")] == scratch
+
+
+@pytest.mark.parametrize(("runtime", "name"), [("2024-12-15", "kConv"), ("2024-12-16", "kTransposeConv")])
+def test_transpose_conv_renamed_a_constant(kernel, runtime, name):
+    refusal = _transpose_conv(kernel, T.INT8, runtime, scales=3).refusal()
+    assert refusal.endswith(f"== filter->dims->data[{name}QuantizedDimension] was not true.")

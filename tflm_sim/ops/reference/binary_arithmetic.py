@@ -21,6 +21,11 @@ from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import fail, op_data
 
 _FLOAT32, _INT8, _INT16, _INT32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
+_UINT8 = TensorType.UINT8
+_QUANTIZED = (_INT8, _INT16, _UINT8)
+_ADD_SINCE: dict[int, str] = {_INT16: "cmsis_add_int16", _UINT8: "early_uint8_kernels"}
+_SUB_SINCE: dict[int, str] = {_INT16: "kernels_8x16", _UINT8: "uint8_kernels"}
+_MUL_SINCE: dict[int, str] = {_INT16: "mul_int16", _UINT8: "early_uint8_kernels"}
 OPERANDS = source(0, "input1"), source(1, "input2"), OUTPUT
 _NAMES = tuple(take.name for take in OPERANDS)
 
@@ -32,7 +37,7 @@ def _ensure_plain_int32(k: Kernel, *tensors: KernelTensor) -> None:
 
 
 def _add(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
-    if output.type in (_INT8, _INT16):
+    if output.type in k.known(_QUANTIZED, _ADD_SINCE):
         k.check(output.affine is not None, "output->quantization.type != kTfLiteNoQuantization")
         check_sum(k, input1, input2, output)
     if output.type == _INT32:
@@ -52,7 +57,7 @@ def _sum_scales(node: Node, input1: KernelTensor, input2: KernelTensor, output: 
 
 
 def _sub(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
-    if output.type in (_INT8, _INT16):
+    if output.type in k.known(_QUANTIZED, _SUB_SINCE):
         twice_max = float32(2 * max(input1.scale, input2.scale))
         shifted_output_scale = float32((1 << _left_shift(output)) * output.scale)
         check_smaller_than_one(
@@ -75,7 +80,7 @@ def check_product(k: Kernel, input1: KernelTensor, input2: KernelTensor, output:
     """What every MUL insists on."""
     k.counts(inputs=2)
     k.same_type(input1, input2, "input1", "input2")
-    if output.type in (_INT8, _INT16):
+    if output.type in k.known(_QUANTIZED, _MUL_SINCE):
         check_activation_range(k.node, fused_activation(k.node, "MulOptions"), output)
 
 
@@ -98,10 +103,13 @@ def _div(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTe
 
 def _squared_difference(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
     k.same_type(input1, input2, "input1", "input2")
-    if input1.type in (_INT8, _INT16):
+    if input1.type in k.known((_INT8, _INT16), {_INT16: "squared_difference_int16"}):
         _check_zero_points(k, input1, input2, output)
         twice_max = 2 * max(input1.scale, input2.scale)
         check_smaller_than_one(k.node, divide(input1.scale, twice_max), divide(input2.scale, twice_max))
+        if not k.has("squared_difference_int16"):
+            squared = twice_max * twice_max
+            check_smaller_than_one(k.node, divide(squared, (1 << 7 * 2) * output.scale))
 
 
 def _check_zero_points(k: Kernel, *tensors: KernelTensor) -> None:
@@ -149,7 +157,7 @@ def _ensure_alike(k: Kernel, first: KernelTensor, tensor: KernelTensor) -> None:
 
 
 def _compare(k: Kernel, input1: KernelTensor, input2: KernelTensor) -> None:
-    if input1.type == TensorType.INT8:
+    if input1.type in k.known((_INT8, _UINT8), {_UINT8: "uint8_kernels"}):
         check_smaller_than_one(k.node, input1.scale, input2.scale)
 
 

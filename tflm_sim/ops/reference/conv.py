@@ -37,6 +37,8 @@ CONV_PAIRS = ((_FLOAT32, _FLOAT32), (_INT16, _INT8), (_INT8, _INT4), (_INT8, _IN
 FILTER = source(1, "filter")
 _TENSORS = INPUT, FILTER, unchecked(source(2, "bias")), OUTPUT
 _TRANSPOSE_TENSORS = source(2), FILTER, unchecked(source(3, "bias")), OUTPUT
+_INT16_SINCE: dict[int, str] = {_INT16: "kernels_8x16"}
+_ACCUMULATES_SINCE: dict[int, str] = {**_INT16_SINCE, TensorType.UINT8: "uint8_kernels"}
 
 
 class Convolution(NamedTuple):
@@ -74,7 +76,7 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
         output_shapes.check_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
     arrays = yield from _needed_arrays(k, source, k.dim(kernel, 0))
-    if source.type in (_INT8, _INT16):
+    if source.type in k.known((_INT8, _INT16), _INT16_SINCE):
         check_scales(k, kernel, CONV.axis, CONV.axis_name)
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
     yield from reshaped_output(k, CONV, source, kernel, output)
@@ -101,9 +103,11 @@ def _transpose_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
     k.ensure_msg(source.type == kernel.type or (source.type, kernel.type) == (_INT16, _INT8), HYBRID)
     read_height_and_width(k, output, kernel)
     arrays = yield from per_channel_arrays(k.node, k.dim(kernel, 0))
-    if source.type in (_INT8, _INT16):
-        yield Scratch(size_of(k.node, flat_size(output), 4 if source.type == _INT8 else 8), "accumulator")
-        check_scales(k, kernel, 0, "kTransposeConvQuantizedDimension")
+    if source.type in k.known((_INT8, _INT16, TensorType.UINT8), _ACCUMULATES_SINCE):
+        yield Scratch(size_of(k.node, flat_size(output), 8 if source.type == _INT16 else 4), "accumulator")
+    if source.type in k.known((_INT8, _INT16), _INT16_SINCE):
+        axis = "kTransposeConvQuantizedDimension" if k.has("transpose_conv_common") else "kConvQuantizedDimension"
+        check_scales(k, kernel, 0, axis)
     inner, activation = k.within("CalculateOpData"), fused_activation(k.node, "TransposeConvOptions")
     yield from transpose_conv_data(
         inner, source.type, activation=activation, check_int16=_check_int16_types, arrays_allocated=arrays
@@ -209,7 +213,7 @@ def transpose_conv_data(
     count = kernel.shape[0]
     check_convolution_quantization(node, source, kernel, bias, output, activation=activation, channel_count=count)
     _check_written(k, count, arrays_allocated)
-    if source.type == _INT16:
+    if source.type == _INT16 and k.has("transpose_conv_bias"):
         check_int16(k, kernel, output, bias)
         if not k.has("transpose_conv_without_bias"):
             k.require(bias, "bias")

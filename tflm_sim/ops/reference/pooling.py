@@ -22,7 +22,7 @@ from tflm_sim.ops.roles import fail, op_data, writable_dims
 TABLE = "Pool2DOptions"
 _COMMON = "pooling_common.cc"
 _QUANTIZED = (TensorType.INT8, TensorType.INT16, TensorType.UINT8)
-_QUANTIZED_SINCE: dict[int, str] = {TensorType.INT16: "pooling_int16", TensorType.UINT8: "pooling_uint8"}
+_QUANTIZED_SINCE: dict[int, str] = {TensorType.INT16: "pooling_int16", TensorType.UINT8: "early_uint8_kernels"}
 
 
 def _pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
