@@ -7,12 +7,12 @@ Source: tensorflow/lite/micro/micro_interpreter.cc, micro_interpreter_graph.cc, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.kernel_driver import KernelDriver
-from tflm_sim.device.known_prepares import known_prepares
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.errors import ArenaOverflowError, PlanningError, PrepareError, SimulatedFailure
@@ -204,11 +204,11 @@ class MicroInterpreter:
 
     def prepare(self, driver: KernelDriver) -> None:
         """Run Prepare of every operator, each followed by the reset of the temps."""
-        known = known_prepares(self.allocator.target)
+        known_step = self._known_step()
         for node, op_model in self.nodes:
             has = op_model.prepare is not None
             self._enter(Stage.OP_PREPARE, node, has)
-            if (scratch := known.step(node, op_model, self.allocator.arena)) is not None:
+            if (scratch := known_step(node, op_model)) is not None:
                 for size in scratch:
                     self.allocator.request_scratch_buffer(self._started(), size, node.subgraph_index, "")
             elif op_model.prepare is not None:
@@ -222,6 +222,16 @@ class MicroInterpreter:
             self._enter(Stage.OP_PREPARED, node, has)
             self._check_dynamic_outputs(node)
             self.allocator.finish_prepare_node_allocations(self._started(), node.index)
+
+    def _known_step(self) -> Callable[[Node, OpModel], tuple[int, ...] | None]:
+        """Return what does to the arena what a Prepare does, where that is known, and where nobody hears of it."""
+        arena = self.allocator.arena
+        if not isinstance(arena, MeasuringArena):
+            return lambda node, op_model: None
+        from tflm_sim.device.known_prepares import known_prepares
+
+        known = known_prepares(self.allocator.target)
+        return lambda node, op_model: known.step(node, op_model, arena)
 
     def _log_failed_prepare(self, node: Node, error: PrepareError) -> None:
         self._log(error.device_message)

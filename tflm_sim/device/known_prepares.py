@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.device.recorded_prepare import Recorder, Requests, TooFar, fold
 from tflm_sim.device.seen_node import LOOKS, Check, SeenNode, passes
@@ -59,13 +58,13 @@ class KnownPrepares:
         self._library = registrations(target)
         self._rows: set[int] = set()
 
-    def step(self, node: Node, op_model: OpModel, arena: ArenaAllocator) -> tuple[int, ...] | None:
+    def step(self, node: Node, op_model: OpModel, arena: MeasuringArena) -> tuple[int, ...] | None:
         """Do to the arena what the Prepare of a node does, if that is known or can be learnt.
 
         Returns:
             The bytes of the scratch buffers that it asks for; None where it has to be run.
         """
-        if not isinstance(arena, MeasuringArena) or not self._is_own(op_model):
+        if not self._is_own(op_model):
             return None
         order, key = _key(node, op_model)
         if key is None:

@@ -52,6 +52,12 @@ LOOKS: dict[str, Callable[[EvalTensor], object]] = {
 """What can be looked at of a tensor besides the key."""
 
 
+def _look(real: EvalTensor, index: int, what: str, looks: Looks) -> Any:
+    """Return what there is to see of an operator's own tensor, and note it."""
+    saw = looks[index, what] = LOOKS[what](real)
+    return saw
+
+
 class _SeenTensor(EvalTensor):
     """Shows type, shape and constancy of a tensor, under the operator's own number; its data are noted."""
 
@@ -60,12 +66,7 @@ class _SeenTensor(EvalTensor):
     def __init__(self, real: EvalTensor, index: int, looks: Looks) -> None:
         self._real, self._looks = real, looks
         self.index, self.type, self.shape, self.resource_id = index, real.type, real.shape, None
-        self.affine = None if real.affine is None else _SeenQuantization(real.affine, self)
-
-    def look(self, what: str) -> Any:
-        """Note what there is to see."""
-        saw = self._looks[self.index, what] = LOOKS[what](self._real)
-        return saw
+        self.affine = None if real.affine is None else _SeenQuantization(real, index, looks)
 
     @property
     def is_constant(self) -> bool:
@@ -82,7 +83,7 @@ class _SeenTensor(EvalTensor):
     def __getattr__(self, name: str) -> Any:
         if name != "data":
             raise TooFar(name)
-        found = self.look(name) if self.is_constant else None
+        found = _look(self._real, self.index, name, self._looks) if self.is_constant else None
         if found is None and self.is_constant:
             raise TooFar(name)
         return None if found is None else memoryview(found)
@@ -91,20 +92,21 @@ class _SeenTensor(EvalTensor):
 class _SeenQuantization(Quantization):
     """Shows how many scales and zero points there are; the first of each is noted."""
 
-    __slots__ = ("_tensor",)
+    __slots__ = ("_index", "_looks", "_real")
 
-    def __init__(self, real: Quantization, tensor: _SeenTensor) -> None:
-        self._tensor = tensor
-        self.scale_count, self.zero_point_count = real.scale_count, real.zero_point_count
-        self.quantized_dimension = real.quantized_dimension
+    def __init__(self, real: EvalTensor, index: int, looks: Looks) -> None:
+        assert real.affine is not None, "a tensor that has one"
+        self._real, self._index, self._looks = real, index, looks
+        self.scale_count, self.zero_point_count = real.affine.scale_count, real.affine.zero_point_count
+        self.quantized_dimension = real.affine.quantized_dimension
 
     @property
     def first_scale(self) -> float:
-        return float.fromhex(self._tensor.look("first_scale"))
+        return float.fromhex(_look(self._real, self._index, "first_scale", self._looks))
 
     @property
     def first_zero_point(self) -> int:
-        value: int = self._tensor.look("first_zero_point")
+        value: int = _look(self._real, self._index, "first_zero_point", self._looks)
         return value
 
     def __getattr__(self, name: str) -> Any:
