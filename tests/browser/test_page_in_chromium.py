@@ -146,12 +146,12 @@ def test_the_tail_is_listed_with_the_numbers_of_the_json(page: Any, picture: Pic
 
 
 def test_a_table_of_boards_is_a_tab_of_its_own(page: Any, residual: Picture) -> None:
-    head = ("board", "target", "arena", "of RAM", "RAM", "fits")
-    page.open([residual], [head, ("<b>one</b>", "esp32", "4,096 B", "1.3 %", "320 KiB", "yes")])
+    head = ("board", "target", "arena", "of RAM", "RAM", "of flash", "flash", "fits")
+    page.open([residual], [head, ("<b>one</b>", "esp32", "4,096 B", "1.3 %", "320 KiB", "12.0 %", "4,096 KiB", "yes")])
     page.click("#tab-boards")
     cells = "Array.from(document.querySelectorAll('#board-table td'), (cell) => cell.textContent)"
-    assert page.js(cells) == ["<b>one</b>", "4,096 B", "1.3 %", "yes"]
-    assert page.js("document.querySelector('#board-table tbody tr').title") == "esp32, RAM: 320 KiB"
+    assert page.js(cells) == ["<b>one</b>", "4,096 B", "1.3 %", "12.0 %", "yes"]
+    assert page.js("document.querySelector('#board-table tbody tr').title") == "esp32, RAM: 320 KiB, flash: 4,096 KiB"
     page.open([residual])
     assert page.js("document.getElementById('tab-boards')") is None
 

@@ -74,7 +74,7 @@ def _lines(rows: list[Row], fitting: list[Row]) -> list[str]:
 
 def board_table(rows: Iterable[Row]) -> list[tuple[str, ...]]:
     """Return the head and the cells of a table of boards."""
-    return [("board", "target", "arena", "of RAM", "RAM", "fits"), *map(_board_cells, rows)]
+    return [("board", "target", "arena", "of RAM", "RAM", "of flash", "flash", "fits"), *map(_board_cells, rows)]
 
 
 def _arena(row: Row) -> str:
@@ -87,8 +87,16 @@ def _target_cells(row: Row) -> tuple[str, ...]:
 
 def _board_cells(row: Row) -> tuple[str, ...]:
     verdict = {None: "not known", True: "yes", False: "no"}[row.fits]
-    if row.fits is False and row.limit is not None and (row.multiple_of_16 or 0) <= row.limit and row.multiple_of_16:
-        verdict = f"no: {row.model_bytes:,} B of {BOARDS[row.board].flash:,} B flash"
-    share = "" if row.limit is None or row.multiple_of_16 is None else f"{100 * row.multiple_of_16 / row.limit:.1f} %"
-    ram = "not known" if row.limit is None else f"{row.limit // 1024:,} KiB"
-    return row.board, row.target, _arena(row), share, ram, verdict
+    if row.fits is False and row.multiple_of_16 is not None and row.multiple_of_16 <= (row.limit or 0):
+        verdict = "no: flash"
+    flash = BOARDS[row.board].flash
+    of_ram, ram = _share(row.multiple_of_16, row.limit), _kib(row.limit)
+    return row.board, row.target, _arena(row), of_ram, ram, _share(row.model_bytes, flash), _kib(flash), verdict
+
+
+def _share(part: int | None, whole: int | None) -> str:
+    return "" if part is None or not whole else f"{100 * part / whole:.1f} %"
+
+
+def _kib(size: int | None) -> str:
+    return "not known" if size is None else f"{size // 1024:,} KiB"

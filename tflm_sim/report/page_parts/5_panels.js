@@ -184,8 +184,8 @@ function remedyParts(app, view) {
 
 function boardsPanel(app) {
   const [head, ...rows] = app.boards;
-  const line = (kind, [board, target, arena, share, ram, fits]) => make("tr", { title: `${target}, RAM: ${ram}` },
-    make(kind, { class: "whole" }, board), make(kind, { class: "n" }, arena), make(kind, { class: "n" }, share), make(kind, {}, fits));
+  const line = (kind, [board, target, arena, ofRam, ram, ofFlash, flash, fits]) => make("tr", { title: `${target}, RAM: ${ram}, flash: ${flash}` },
+    make(kind, { class: "whole" }, board), make(kind, { class: "n" }, arena), make(kind, { class: "n" }, ofRam), make(kind, { class: "n" }, ofFlash), make(kind, {}, fits));
   return [make("h3", {}, `${count.format(rows.length)} boards`), make("table", { id: "board-table" }, make("thead", {}, line("th", head)), make("tbody", {}, ...rows.map((row) => line("td", row))))];
 }
 
