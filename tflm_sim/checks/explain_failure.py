@@ -177,7 +177,7 @@ def _likely_sizes(wanted: Refusal, roomy: Simulation, node: int | None) -> list[
         elif isinstance(event, Temp) and event.size == wanted.requested:
             exact = event.offset + tail_used + (wanted.available or 0)
         if exact >= 0 and node in (None, _node_of(state)):
-            sizes += range(max(exact - 15, 0), exact + 16)
+            sizes += range(max(exact - BUFFER_ALIGNMENT + 1, 0), exact + BUFFER_ALIGNMENT)
     return sorted(set(sizes), key=_roundness)[:_MOST_SIZES]
 
 
@@ -188,7 +188,7 @@ def _node_of(state: ArenaState) -> int | None:
 
 def _roundness(size: int) -> tuple[bool, bool, bool, int]:
     """Order sizes by how likely a person wrote them."""
-    return size % 1024 != 0, size % 16 != 0, size % 4 != 0, -size
+    return size % 1024 != 0, size % BUFFER_ALIGNMENT != 0, size % 4 != 0, -size
 
 
 def _numbers(refusals: Sequence[Refusal]) -> list[tuple[str, int | None, int | None]]:

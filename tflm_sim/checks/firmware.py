@@ -11,6 +11,7 @@ from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.memory import Region
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.values import dataclass, replace
 
 
@@ -95,7 +96,7 @@ def _judge_in(
 ) -> FirmwareVerdict:
     """Return the verdict for one arena."""
     if room is not None and room.address is not None:
-        configurations = [configure(one, arena_address=room.address % 16) for one in configurations]
+        configurations = [configure(one, arena_address=room.address % BUFFER_ALIGNMENT) for one in configurations]
     by_need: dict[tuple[int | None, int], Simulation] = {}
     needs = []
     for configuration in configurations:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.documents import Count, as_json, from_json
+from tflm_sim.documents import HIDDEN, Count, as_json, from_json, named
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,26 +23,26 @@ class Verdict:
     Attributes:
         name: The model's path, from the user.
         key: Its name and configuration in baselines.
-        needed: The smallest arena that is a multiple of 16, bytes; None when no size is enough.
-        limit: Bytes that there are, None when nobody knows.
-        fits: Whether it works in ``limit`` bytes; None when that cannot be told.
-        before: The baseline's size, None without one.
+        needed: Bytes; null when no size is enough.
+        limit: Bytes that there are, null when nobody knows.
+        fits: Whether it works in ``limit`` bytes; null when that cannot be told.
+        before: The baseline's size, null without one.
         reason: Why it does not fit, or what is missing to tell; "" when it fits.
-        log: What the device prints in an arena of ``limit`` bytes.
+        log: The lines that the device prints in an arena of ``limit`` bytes.
         model: What was judged, None where its file cannot be used.
         board: What it was judged for, None for an arena of a given size.
     """
 
-    name: str
-    key: str
-    needed: int | None
-    limit: int | None
+    name: str = field(metadata=HIDDEN)
+    key: str = field(metadata=HIDDEN)
+    needed: Count | None = field(metadata=named("smallest_arena_multiple_of_16"))
+    limit: Count | None
     fits: bool | None
-    before: int | None = None
+    before: int | None = field(default=None, metadata=named("baseline"))
     reason: str = ""
     log: tuple[str, ...] = ()
-    model: Model | None = None
-    board: Board | None = None
+    model: Model | None = field(default=None, metadata=HIDDEN)
+    board: Board | None = field(default=None, metadata=HIDDEN)
 
     @property
     def growth(self) -> int | None:

@@ -15,6 +15,7 @@ from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import append
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.verdict import verdict_document, verdict_lines, verdict_markdown
 from tflm_sim.targets.boards import Board, board
 from tflm_sim.targets.presets import preset
@@ -159,12 +160,8 @@ def _in_an_arena(roomy: Simulation, limit: int) -> tuple[bool, str, tuple[str, .
     assert roomy.smallest is not None, "it works in some arena"
     needed = roomy.smallest.multiple_of_16
     if needed <= limit:
-        return (
-            False,
-            f"needs {format_size(needed)}; {limit:,} B "
-            + ("are not a multiple of 16 and do not work" if limit % 16 else "end where the device halts"),
-            simulation.log,
-        )
+        why = "are not a multiple of 16 and do not work" if limit % BUFFER_ALIGNMENT else "end where the device halts"
+        return False, f"needs {format_size(needed)}; {limit:,} B {why}", simulation.log
     reason = f"needs {format_size(needed)}, {format_size(needed - limit)} more than {format_size(limit)}"
     return False, reason, simulation.log
 

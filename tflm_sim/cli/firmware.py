@@ -14,6 +14,7 @@ from tflm_sim.firmware.symbol_names import ArenaSymbol
 from tflm_sim.firmware.target import FirmwareTarget, firmware_target
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.firmware import firmware_document
 from tflm_sim.report.firmware_text import firmware_lines
 from tflm_sim.units import parse_size
@@ -150,7 +151,7 @@ def _rooms(firmware: Firmware, args: argparse.Namespace) -> list[ArenaRoom]:
 
 
 def _room(firmware: Firmware, arena: ArenaSymbol, address: int | None) -> ArenaRoom:
-    if address is not None and address != arena.address % 16:
+    if address is not None and address != arena.address % BUFFER_ALIGNMENT:
         raise UsageError(f"--arena-address {address}: {arena.name} lies at {arena.address:#x}")
     region = region_of(firmware, arena.address)
     return ArenaRoom(arena.name, arena.size, arena.address, region.free if region else None)

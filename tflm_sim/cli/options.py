@@ -14,6 +14,7 @@ from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
@@ -128,7 +129,7 @@ def add_configuration(
         "--arena-address",
         action=store,
         type=int,
-        choices=range(16),
+        choices=range(BUFFER_ALIGNMENT),
         metavar="0..15",
         help="where the arena starts, modulo 16 (default: 0, aligned; a heap may give 4, 8 or 12)",
     )
@@ -213,7 +214,7 @@ def target_of_program(path: str, **named: str | None) -> Target:
         rules = next(ground for ground in found.grounds if ground.part == "TFLM")
         newest = found.target.runtime.snapshot
         say(f"{found.target.name}: TFLM {rules.value}: {newest} is taken; --runtime names another", file=sys.stderr)
-    address = firmware.arenas[0].address % 16 if len(firmware.arenas) == 1 else 0
+    address = firmware.arenas[0].address % BUFFER_ALIGNMENT if len(firmware.arenas) == 1 else 0
     return replace(found.target, arena_address=address)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tflm_sim.escape import printable
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.firmware import FirmwareDocument, FirmwareVerdictRow, Placed, RamFacts
 
 
@@ -47,7 +48,8 @@ def _row(name: str, text: str) -> str:
 
 def _where(place: Placed, when_odd: str) -> str:
     section = f" in {printable(place.section)}" if place.section else ""
-    return section + (f", {when_odd.format(place.address % 16)}" if place.address % 16 else "")
+    odd = place.address % BUFFER_ALIGNMENT
+    return section + (f", {when_odd.format(odd)}" if odd else "")
 
 
 def _region(region: RamFacts) -> str:

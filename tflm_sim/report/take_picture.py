@@ -115,7 +115,7 @@ def _arena_sizes(roomy: Simulation, arena_size: int | None) -> tuple[int, int | 
 def _room_to_fail(roomy: Simulation) -> tuple[int, int | None]:
     """Return an arena in which a model that fails anyway gets as far as in a roomy one."""
     needs = (limit.need for limit in _fold(roomy).limits.values())
-    most = min(align_up(max(needs, default=0) + 16, BUFFER_ALIGNMENT), roomy.arena_size)
+    most = min(align_up(max(needs, default=0) + BUFFER_ALIGNMENT, BUFFER_ALIGNMENT), roomy.arena_size)
     return most, most if roomy.configuration.is_split else None
 
 

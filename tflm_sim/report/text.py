@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.escape import printable
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.size import ArenaAnswer, HeadBuffer, SizeAnswer, TailPart, size_answer
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import align_up, format_size
@@ -51,7 +52,7 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
         ("smallest arena", format_size(smallest), "AllocateTensors() fails with one byte less"),
         ("multiple of 16", format_size(rounded), "the one to put in the firmware:"),
     ]
-    if rounded % 16 and not arena_address:
+    if rounded % BUFFER_ALIGNMENT and not arena_address:
         note = "AllocateTensors() halts in every one, for a kernel overwrites its neighbour; put in the firmware:"
         rows[1] = ("multiple of 16", "none", note)
     used = answer.arena_used_bytes
@@ -81,7 +82,7 @@ def _split_lines(answer: SizeAnswer) -> list[str]:
     return [
         *table_lines(rows),
         f"    alignas(16) uint8_t persistent_arena[{split.persistent}];",
-        f"    alignas(16) uint8_t non_persistent_arena[{align_up(split.non_persistent, 16)}];",
+        f"    alignas(16) uint8_t non_persistent_arena[{align_up(split.non_persistent, BUFFER_ALIGNMENT)}];",
         "",
         f"arena_used_bytes() reports {format_size(answer.arena_used_bytes)} in large arenas",
     ]

@@ -28,25 +28,15 @@ class VerdictDocument:
     """Whether a model fits; sizes are bytes.
 
     Attributes:
-        reason: Why it does not fit, or cannot be told.
-        fits: null where only the firmware knows, or the model cannot be used.
-        limit: What the arena may have.
-        baseline: What the baseline says.
         growth: Since the baseline.
-        log: The lines that the device prints in that arena.
     """
 
     schema_version: Literal[1] = 1
     model: ModelFacts
     configuration: ConfigurationFacts = field(metadata=INLINE)
     board: BoardFacts | None
-    reason: str
-    fits: bool | None
-    limit: Count | None
-    smallest_arena_multiple_of_16: Count | None
-    baseline: int | None
+    verdict: Verdict = field(metadata=INLINE)
     growth: int | None
-    log: tuple[str, ...]
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
@@ -75,13 +65,8 @@ def verdict_document(verdict: Verdict, configuration: Configuration) -> VerdictD
         model=model_facts(verdict.model, verdict.name),
         configuration=configuration_facts(configuration),
         board=None if chosen is None else BoardFacts(chosen.name, chosen.flash),
-        reason=verdict.reason,
-        fits=verdict.fits,
-        limit=verdict.limit,
-        smallest_arena_multiple_of_16=verdict.needed,
-        baseline=verdict.before,
+        verdict=verdict,
         growth=verdict.growth,
-        log=tuple(verdict.log),
     )
 
 

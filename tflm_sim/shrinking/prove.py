@@ -18,6 +18,7 @@ from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.errors import ModelError, TflmSimError, UsageError
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.graph import STATEFUL
 from tflm_sim.shrinking.shrunk import Proof
 
@@ -59,7 +60,7 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
     if answer["status"] == "different":
         where = f"output {answer['output']} of run {answer['run']}"
         raise ProofFailed(f"refused: {where} differs from the original's; nothing is written")
-    less = _run(bytes(original.source), result, arena - 16, 0, shrunk)
+    less = _run(bytes(original.source), result, arena - BUFFER_ALIGNMENT, 0, shrunk)
     return Proof(int(answer["runs"]), int(answer["distinct"]), arena, less["status"] == "result_fails")
 
 
