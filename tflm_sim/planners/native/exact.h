@@ -1,8 +1,9 @@
 /* Exact planner: the smallest arena for buffers whose lifetimes are known, or the proof that a capacity is too small.
-
-   Branch and bound over "place this buffer here" / "it will be higher than here"; see exact_search.c for the theory.
-   Thread-safe: no globals; all state hangs on the call. Offsets and sizes are bytes, times are inclusive. Status codes
-   are those of tflm_plan.h. */
+ *
+ * Branch and bound over "place this buffer here" / "it will be higher than here"; see exact_search.c for the theory.
+ * Thread-safe: no globals; all state hangs on the call. Offsets and sizes are bytes, times are inclusive. Status codes
+ * are those of tflm_plan.h.
+ */
 #ifndef TFLM_EXACT_H_
 #define TFLM_EXACT_H_
 
@@ -45,8 +46,9 @@ typedef struct {
 } tflm_exact_result_t;
 
 /* Fill result, and offsets[count] with the best plan found (untouched when the fixed buffers collide).
-   TFLM_PLAN_E_ARGUMENT for a size, alignment, lifetime, fixed offset or count out of range; TFLM_PLAN_E_OVERFLOW when
-   all sizes with their padding exceed TFLM_EXACT_MAX_BYTES; TFLM_PLAN_E_MEMORY. */
+ * TFLM_PLAN_E_ARGUMENT for a size, alignment, lifetime, fixed offset or count out of range; TFLM_PLAN_E_OVERFLOW when
+ * all sizes with their padding exceed TFLM_EXACT_MAX_BYTES; TFLM_PLAN_E_MEMORY.
+ */
 int tflm_exact_solve(const tflm_exact_buffer_t *buffers, size_t count, const tflm_exact_options_t *options,
                      tflm_exact_result_t *result, int64_t *offsets);
 

@@ -1,12 +1,13 @@
 /* One step frees a window: one of the buffers that reach up to the peak, and others that are alive near it, as many as
-   a search can place again in a moment. All others stay, as fixed buffers. The question to the exact search is whether
-   the window has a plan below the peak; when the last of the highest buffers is lower, so is the peak.
-
-     peak  +---+            a reaches the peak: a, b, c are freed,
-           | a |  +--+      d and e stay.
-           +-+-+--+ d|
-           |b|  c |--+      Windows of several lengths are drawn; the longer one is, the fewer of its buffers can be
-           +-+----+ e|      freed, and the more of what is around them is fixed.            */
+ * a search can place again in a moment. All others stay, as fixed buffers. The question to the exact search is whether
+ * the window has a plan below the peak; when the last of the highest buffers is lower, so is the peak.
+ *
+ *   peak  +---+            a reaches the peak: a, b, c are freed,
+ *         | a |  +--+      d and e stay.
+ *         +-+-+--+ d|
+ *         |b|  c |--+      Windows of several lengths are drawn; the longer one is, the fewer of its buffers can be
+ *         +-+----+ e|      freed, and the more of what is around them is fixed.
+ */
 #include "exact_improve.h"
 
 #include <stdlib.h>

@@ -20,7 +20,8 @@ int tflm_exact_improve_init(improvement_t *m, const problem_t *p, const limits_t
 void tflm_exact_improve_free(improvement_t *m);
 
 /* Free one of the highest buffers and some of those around it, and place them again below `peak` (bytes), with all
-   others where they are. Returns whether that worked: one of the highest is lower then. */
+ * others where they are. Returns whether that worked: one of the highest is lower then.
+ */
 int tflm_exact_improve_once(improvement_t *m, int64_t peak);
 
 #endif

@@ -1,18 +1,19 @@
 /* Plans without a gap. Where every section is full, only the order from bottom to top is open at each moment. At the
-   beginning of a section some buffers end and others begin; what ends leaves holes, and each hole is filled by
-   some of those that begin:
-
-       t-1   t       d and e end, f and g begin. If no smaller sums are equal, d and e are neighbours in every plan, in
-     |  c  |  c  |   either order, and f and g take their place, in either order. With such *groups* known for all
-     |  d  |  f  |   moments, every possible order is held in one tree (Booth and Lueker's PQ-tree) without any search:
-     |  e  |  g  |   the children of a P-node come in any order, those of a Q-node in the order given or its reverse.
-     |  a  |  a  |
-
-   Moment by moment the tree is reduced, so that each group that ends lies together, and the group is replaced by a
-   P-node of what begins. Only where there are several ways to form groups of equal sums is there something to choose:
-   small groups come first; what fails later is chosen anew, the last choice first. From the end on, offsets follow:
-   what ended lies where its successors begin, in the order in which it was found, or the reverse, which a buffer beside
-   it tells. */
+ * beginning of a section some buffers end and others begin; what ends leaves holes, and each hole is filled by
+ * some of those that begin:
+ *
+ *     t-1   t       d and e end, f and g begin. If no smaller sums are equal, d and e are neighbours in every plan, in
+ *   |  c  |  c  |   either order, and f and g take their place, in either order. With such *groups* known for all
+ *   |  d  |  f  |   moments, every possible order is held in one tree (Booth and Lueker's PQ-tree) without any search:
+ *   |  e  |  g  |   the children of a P-node come in any order, those of a Q-node in the order given or its reverse.
+ *   |  a  |  a  |
+ *
+ * Moment by moment the tree is reduced, so that each group that ends lies together, and the group is replaced by a
+ * P-node of what begins. Only where there are several ways to form groups of equal sums is there something to choose:
+ * small groups come first; what fails later is chosen anew, the last choice first. From the end on, offsets follow:
+ * what ended lies where its successors begin, in the order in which it was found, or the reverse, which a buffer beside
+ * it tells.
+ */
 #include "exact_packing.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* The groups of one moment: which of what ends and which of what begins are equally large, and the ways to divide all
-   of them into such pairs. The likelier a way is not to be chance, the sooner it is tried. */
+ * of them into such pairs. The likelier a way is not to be chance, the sooner it is tried.
+ */
 #include <stdlib.h>
 
 #include "exact_packing_state.h"
@@ -139,7 +140,8 @@ static int list_usable(packing_t *k, const moment_t *m, uint32_t all_ending, dou
 }
 
 /* How many such ways there would be by chance: how often the members can be dealt out like this, by how large the sums
-   are that would have to be equal (the last one is, if the others are). */
+ * are that would have to be equal (the last one is, if the others are).
+ */
 static double cost_of(const packing_t *k, const candidate_t *it) {
   double cost = factorial(k->ending_count) * factorial(k->starting_count), smallest = 1;
   for (int g = 0; g < it->count; g++) {

@@ -1,5 +1,6 @@
 /* What the two halves of the packing search share: exact_packing_groups.c lists the ways to form groups at one moment,
-   exact_packing.c goes through all moments. */
+ * exact_packing.c goes through all moments.
+ */
 #ifndef TFLM_EXACT_PACKING_STATE_H_
 #define TFLM_EXACT_PACKING_STATE_H_
 

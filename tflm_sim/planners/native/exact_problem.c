@@ -23,7 +23,8 @@ static int compare_int64(const void *a, const void *b) {
 /* ---- units */
 
 /* The step of all alignments and fixed offsets, or 1 where rounding sizes up to it would leave the range in which sums
-   are safe. */
+ * are safe.
+ */
 static int64_t choose_step(const problem_t *p) {
   int64_t step = 0, sum = 0;
   for (int i = 0; i < p->count; i++) step = gcd(step, p->fixed[i] == TFLM_EXACT_FREE ? p->align[i] : p->fixed[i]);
@@ -36,7 +37,8 @@ static int64_t choose_step(const problem_t *p) {
 }
 
 /* Offsets are multiples of the step, so every size may be rounded up to it: what lies above begins at a multiple. After
-   that, whatever divides all sizes (and alignments above it) is the unit. */
+ * that, whatever divides all sizes (and alignments above it) is the unit.
+ */
 static void choose_unit(problem_t *p) {
   const int64_t step = choose_step(p);
   int64_t unit = 0, before;

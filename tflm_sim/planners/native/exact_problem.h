@@ -6,12 +6,13 @@
 #include "exact_limits.h"
 
 /* A section is a moment at which a maximal set of buffers is alive: every pair that is ever alive together meets in
-   one, and the buffers of any other moment are a subset of one. Section ranges are half-open.
-
-     time     0  1  2  3  4        buffers a 0..1, b 1..3, c 3..4 (inclusive)
-     a        ====                 sections: moment 1 {a, b}, moment 3 {b, c}
-     b           =======           a [0,1)  b [0,2)  c [1,2)
-     c                 ====                                                       */
+ * one, and the buffers of any other moment are a subset of one. Section ranges are half-open.
+ *
+ *   time     0  1  2  3  4        buffers a 0..1, b 1..3, c 3..4 (inclusive)
+ *   a        ====                 sections: moment 1 {a, b}, moment 3 {b, c}
+ *   b           =======           a [0,1)  b [0,2)  c [1,2)
+ *   c                 ====
+ */
 enum { MOST_SEARCHED = 2048 }; /* more buffers are not searched as a whole, but window by window */
 
 typedef struct {
@@ -37,12 +38,14 @@ typedef struct {
 } problem_t;
 
 /* Build from valid buffers; TFLM_PLAN_OK, TFLM_PLAN_E_OVERFLOW or TFLM_PLAN_E_MEMORY. tflm_exact_problem_free is safe
-   after any of them. */
+ * after any of them.
+ */
 int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count);
 void tflm_exact_problem_free(problem_t *p);
 
 /* 1 when two fixed buffers collide: then there is no plan at all. Negative: TFLM_PLAN_E_MEMORY. Like the building of a
-   problem it takes O(count log count) steps, so that neither has to ask for limits. */
+ * problem it takes O(count log count) steps, so that neither has to ask for limits.
+ */
 int tflm_exact_fixed_collide(const problem_t *p);
 
 /* The smallest peak (bytes) of at least `peak` that any canonical plan can have. */
@@ -52,12 +55,14 @@ int64_t tflm_exact_next_peak(const problem_t *p, int64_t peak);
 int64_t tflm_exact_peak(const problem_t *p, const int64_t *units);
 
 /* First fit, lowest gap first, in the given order of the free buffers; offsets in units. O(count^2), O(count) memory.
-   TFLM_PLAN_OK, TFLM_PLAN_E_MEMORY, or 1 when the limits ended it: then what was left lies on top of all. */
+ * TFLM_PLAN_OK, TFLM_PLAN_E_MEMORY, or 1 when the limits ended it: then what was left lies on top of all.
+ */
 int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *limits, int64_t *units);
 
 /* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,
-   Width (duration), siZe, Overlaps (buffers it meets), Later start; a and w: the same in sections instead of time. With
-   a seed that is not 0, each buffer counts for more than it is, up to twice, in a way of the seed's own. */
+ * Width (duration), siZe, Overlaps (buffers it meets), Later start; a and w: the same in sections instead of time. With
+ * a seed that is not 0, each buffer counts for more than it is, up to twice, in a way of the seed's own.
+ */
 void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order);
 
 static inline int64_t exact_align_up(int64_t value, int64_t align) {

@@ -1,29 +1,30 @@
 /* Branch and bound over canonical plans. Compiled twice: as it is, and with 64-bit units by exact_search_wide.c.
-
-   A plan is *canonical* when nothing in it can be pushed down: every buffer rests on the ground, on a fixed buffer or
-   on another buffer. A problem that has a plan has a canonical one: take the plan with the least sum of offsets.
-
-   Every buffer not placed yet has `lowest`, an offset it cannot be below, and `rests`: whether something already there
-   would carry it at exactly that offset. A node takes a buffer c that rests and under which no neighbour fits any
-   more, and splits the plans in two: c lies exactly at `lowest`, or c lies higher. In the second case some neighbour
-   that is still to be placed must carry c, so `lowest` rises to the least end that such a neighbour can have.
-
-        |      +---+                  c can rest at 4, k at 2. "c higher" means that k (or something on k)
-        |   +--+ c |                  carries c: c is at least at 2 + size of k.
-      4 |   |  +---+---+
-      2 |   |  placed  | k?           Each canonical plan is reached by one path; no order of placing is tried twice.
-
-   Deductions, each sound for every canonical plan below the node:
-   - a buffer that does not rest is at least at the least end of a neighbour (carried);
-   - section bound: the buffers of a section that lie at t or above need t + their sizes <= capacity;
-   - not-first: where a buffer as the lowest of the rest of its section would push the section over the capacity,
-     another one is below it;
-   - twins (same lifetime, size and alignment) are placed in order;
-   - a buffer that can be placed without raising any other is placed: in a plan with the least sum of offsets it lies
-     there;
-   - time falls apart where no unplaced buffer crosses: the parts are solved one by one;
-   - a part (its buffers with `lowest` and `rests`) that failed once, fails again at the same or a lower capacity. Such
-     parts are known by 128 bits of hash. */
+ *
+ * A plan is *canonical* when nothing in it can be pushed down: every buffer rests on the ground, on a fixed buffer or
+ * on another buffer. A problem that has a plan has a canonical one: take the plan with the least sum of offsets.
+ *
+ * Every buffer not placed yet has `lowest`, an offset it cannot be below, and `rests`: whether something already there
+ * would carry it at exactly that offset. A node takes a buffer c that rests and under which no neighbour fits any
+ * more, and splits the plans in two: c lies exactly at `lowest`, or c lies higher. In the second case some neighbour
+ * that is still to be placed must carry c, so `lowest` rises to the least end that such a neighbour can have.
+ *
+ *      |      +---+                  c can rest at 4, k at 2. "c higher" means that k (or something on k)
+ *      |   +--+ c |                  carries c: c is at least at 2 + size of k.
+ *    4 |   |  +---+---+
+ *    2 |   |  placed  | k?           Each canonical plan is reached by one path; no order of placing is tried twice.
+ *
+ * Deductions, each sound for every canonical plan below the node:
+ * - a buffer that does not rest is at least at the least end of a neighbour (carried);
+ * - section bound: the buffers of a section that lie at t or above need t + their sizes <= capacity;
+ * - not-first: where a buffer as the lowest of the rest of its section would push the section over the capacity,
+ *   another one is below it;
+ * - twins (same lifetime, size and alignment) are placed in order;
+ * - a buffer that can be placed without raising any other is placed: in a plan with the least sum of offsets it lies
+ *   there;
+ * - time falls apart where no unplaced buffer crosses: the parts are solved one by one;
+ * - a part (its buffers with `lowest` and `rests`) that failed once, fails again at the same or a lower capacity. Such
+ *   parts are known by 128 bits of hash.
+ */
 #include "exact_search_choose.h"
 #include "exact_search_deduce.h"
 #include "exact_search_state.h"
@@ -159,7 +160,8 @@ static int leave(search_t *s, const frame_t *f, int verdict) {
 }
 
 /* Solve the parts of what is left in the last frame's region, one by one; each is a frame more. The first frame stands
-   for the whole, with nothing placed. */
+ * for the whole, with nothing placed.
+ */
 static int descend(search_t *s) {
   int depth = 0, verdict = SEARCH_FOUND;
   for (;;) {

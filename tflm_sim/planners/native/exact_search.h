@@ -25,7 +25,8 @@ typedef struct {
 } search_task_t;
 
 /* A search keeps what it has learnt to be impossible from task to task; capacities may come in any order. The narrow
-   one counts units in 32 bits (about twice as fast), for problems that exact_search_is_narrow. */
+ * one counts units in 32 bits (about twice as fast), for problems that exact_search_is_narrow.
+ */
 typedef struct tflm_exact_search_narrow search_narrow_t;
 typedef struct tflm_exact_search_wide search_wide_t;
 

@@ -75,7 +75,8 @@ static int lowest_in(const search_t *s, const region_t *r, int section) {
 }
 
 /* Of the buffers that can be lowest in the section, the one that leaves least room below it in all of its sections,
-   where others could be lower. */
+ * where others could be lower.
+ */
 static int snuggest_in(const search_t *s, const region_t *r, int section) {
   int best = -1;
   double best_waste = 0;

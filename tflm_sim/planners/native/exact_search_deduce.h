@@ -34,7 +34,8 @@ static void raise_to(search_t *s, int i, unit_t at) {
 }
 
 /* The least offset above `lowest` that a neighbour still to be placed, or a fixed one, can give to buffer i;
-   `lowest` itself when a neighbour may end at or below it. */
+ * `lowest` itself when a neighbour may end at or below it.
+ */
 static unit_t carried(const search_t *s, const region_t *r, int i) {
   const problem_t *p = s->p;
   const int low = p->low[i], high = p->high[i];
@@ -125,7 +126,8 @@ static void settle(search_t *s, const region_t *r, int i, unit_t at) {
 }
 
 /* Raise everything to where passes would end, in one go however far that is: the lowest buffers settle first, and
-   each carries those above it (as in Dijkstra's shortest paths). 0 when a buffer cannot settle. */
+ * each carries those above it (as in Dijkstra's shortest paths). 0 when a buffer cannot settle.
+ */
 static int settle_all(search_t *s, const region_t *r) {
   begin_to_settle(s, r);
   for (int left = r->end - r->begin; left > 0; left--) {
@@ -146,7 +148,8 @@ static int settle_all(search_t *s, const region_t *r) {
 }
 
 /* Raise what does not rest until a neighbour can carry it; 0 when there is no room left for one. A few passes are
-   enough nearly always; two buffers beside a very large one could go on raising each other for ever. */
+ * enough nearly always; two buffers beside a very large one could go on raising each other for ever.
+ */
 static int raise_uncarried(search_t *s, const region_t *r) {
   for (int pass = 0; pass < PATIENT_PASSES && !spend(s, (int64_t)(r->end - r->begin) * 4); pass++) {
     const change_of_t outcome = raise_once(s, r);

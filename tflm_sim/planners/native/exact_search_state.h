@@ -44,8 +44,9 @@ typedef struct {
 } change_t;
 
 /* A stretch of time that is solved on its own: its unplaced free buffers are members[begin .. end), by first section,
-   and the same in ordered[begin .. end), the highest `lowest` first. Both lists are the search's: what is placed moves
-   to a region's end, and the parts of a region are parts of its stretch of the lists. */
+ * and the same in ordered[begin .. end), the highest `lowest` first. Both lists are the search's: what is placed moves
+ * to a region's end, and the parts of a region are parts of its stretch of the lists.
+ */
 typedef struct {
   int begin, end;
   int low, high; /* sections [low, high) */

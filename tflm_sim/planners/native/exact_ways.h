@@ -1,5 +1,6 @@
 /* A problem has four forms: as it is; with time reversed (MIRRORED); with all buffers of one lifetime as one block
-   (MERGED), which is quicker and may have no plan though the problem has one; and both. */
+ * (MERGED), which is quicker and may have no plan though the problem has one; and both.
+ */
 #ifndef TFLM_EXACT_WAYS_H_
 #define TFLM_EXACT_WAYS_H_
 
@@ -24,7 +25,8 @@ typedef struct {
 } ways_t;
 
 /* Make the forms of p, which must outlive them; TFLM_PLAN_OK or an error. tflm_exact_ways_free is safe after any of
-   them, and for zeros. */
+ * them, and for zeros.
+ */
 int tflm_exact_ways_init(ways_t *ways, const problem_t *p);
 void tflm_exact_ways_free(ways_t *ways);
 

@@ -1,5 +1,6 @@
 /* PQ-trees: a reduction finds the lowest node above all that is marked, and gathers it there by taking the nodes apart
-   that are marked in part. Nothing recurses: walks go by parent and next. */
+ * that are marked in part. Nothing recurses: walks go by parent and next.
+ */
 #include "pq_tree.h"
 
 #include <string.h>
@@ -141,7 +142,8 @@ static int is_full(const pq_node_t *n) { return n->marked == n->leaves; }
 static int is_empty(const pq_node_t *n) { return n->marked == 0; }
 
 /* Order the children of a P-node: the empty ones as one, a partial one, the full ones as one. Returns how many there
-   are then, or PQ_NONE when more than one is partial. There is room for as many again behind them. */
+ * are then, or PQ_NONE when more than one is partial. There is room for as many again behind them.
+ */
 static int gather_children(pq_tree_t *t, int *children, int count) {
   int *sorted = children + count, kept = 0, partials = 0;
   for (int i = 0; i < count; i++)
@@ -166,8 +168,9 @@ static int gather_children(pq_tree_t *t, int *children, int count) {
 }
 
 /* Take a partial node apart: what is empty first, then what is full. Appends to list[from ..] and returns how many
-   nodes there are then, or PQ_NONE when the marked leaves cannot all lie at one end. `list` has room for twice the
-   leaves. */
+ * nodes there are then, or PQ_NONE when the marked leaves cannot all lie at one end. `list` has room for twice the
+ * leaves.
+ */
 static int take_apart(pq_tree_t *t, int n, int *list, int from, int *room) {
   int low = from, high = 0; /* empty ones at list[from .. low), full ones in room, the last one first */
   while (n != PQ_NONE) {

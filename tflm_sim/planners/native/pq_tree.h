@@ -1,5 +1,6 @@
 /* PQ-trees (Booth and Lueker): all orders of some leaves in which certain sets of them lie together, as one tree. The
-   children of a P-node (any order) come in any order, those of a Q-node (this order) as they stand or reversed. */
+ * children of a P-node (any order) come in any order, those of a Q-node (this order) as they stand or reversed.
+ */
 #ifndef TFLM_PQ_TREE_H_
 #define TFLM_PQ_TREE_H_
 
@@ -54,7 +55,8 @@ void tflm_pq_copy(pq_tree_t *to, const pq_tree_t *from);
 int tflm_pq_reduce(pq_tree_t *t, pq_bench_t *bench, int count, pq_run_t *found);
 
 /* A leaf beside a run that can only be turned round together with its surroundings, and whether it comes before the
-   run; PQ_NONE where the run is one node, whose order is its own. */
+ * run; PQ_NONE where the run is one node, whose order is its own.
+ */
 int tflm_pq_beside(const pq_tree_t *t, const pq_bench_t *bench, const pq_run_t *found, int *is_before);
 
 /* Put the node `born` where the run was; the names of the leaves that were there go to gone[], in order. */
