@@ -1,6 +1,7 @@
 """The mobile runtime, live from its wheel, against ours: built models, samples, and steps after a resize."""
 
 import importlib.util
+import struct
 
 import pytest
 from fuzz_lite import case, outcome, shown
@@ -9,6 +10,7 @@ from lite_mutations import with_type, without_inputs
 from lite_wheel import Wheel, answers
 
 from tflm_sim.lite.answer import LiteSettings
+from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
 from tflm_sim.samples import SAMPLES, sample_path
@@ -34,6 +36,43 @@ def same_as_wheel(live, data, settings, *, double=False):
         return "the process is aborted" in ours[1]
     assert ours == theirs
     return True
+
+
+def padded(op, pads, shape=(2, 3)):
+    builder = ModelBuilder()
+    x, y = (builder.tensor(shape, TensorType.FLOAT32) for _ in range(2))
+    matrix = builder.tensor((2, 2), TensorType.INT64, data=struct.pack("<4q", *pads))
+    builder.operator(op, [x, matrix], [y], options={"mode": 0} if op == "MIRROR_PAD" else {})
+    return builder.build(inputs=[x], outputs=[y])
+
+
+def convolved(size, window, kind=TensorType.FLOAT32):
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, size, size, depth), TensorType.FLOAT32) for depth in (8, 1))
+    scale = {} if kind == TensorType.FLOAT32 else {"scale": [0.5], "zero_point": [0]}
+    weights = builder.tensor((1, window, window, 8), kind, data=bytes(4 * 8 * window**2), **scale)
+    bias = builder.tensor((1,), TensorType.FLOAT32, data=bytes(4))
+    builder.operator("CONV_2D", [x, weights, bias], [y], options={"stride_w": 1, "stride_h": 1})
+    return builder.build(inputs=[x], outputs=[y])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (convolved(2048, 17), "exceed the 32-bit integer limit"),  # 2,048^2 pixels of 17^2 x 8 values
+        (convolved(2048, 17, TensorType.INT8), "exceed the 32-bit integer limit"),
+        (convolved(65536, 3), "output spatial dimensions overflow"),  # 2^32 pixels
+        (padded("PAD", (0, 0, 2**31 - 1, 1)), "output dimension overflowed"),
+        (padded("PAD", (2**20, 0, 2**20, 0)), "output size overflowed"),
+        (padded("PAD", (-1, 0, 2**40, 0)), "INT64 padding overflow"),
+        (padded("PAD", (0, 0, -1, 0)), "greater than equal to 0"),
+        (padded("MIRROR_PAD", (0, 0, 2**30, 2**30), (1, 2**30 + 5)), "output dimension overflowed"),
+    ],
+)
+def test_what_32_bits_cannot_count_is_refused_as_the_wheel_refuses_it(live, data, message):
+    ours, theirs = answers(live, data, LiteSettings())
+    assert ours == theirs
+    assert message in ours[1]
 
 
 @pytest.mark.slow

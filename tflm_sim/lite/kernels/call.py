@@ -24,6 +24,9 @@ Shape = tuple[int, ...]
 Prepare = Callable[["PrepareCall"], "bool | None"]
 """Prepares a node; returns True for kTfLiteOutputShapeNotKnown."""
 
+LARGEST_INT = 2**31 - 1
+"""Kernels count elements in 32 bits."""
+
 _LAST_ACTIVATION = 5
 _TRUSTING = """
     atan2.cc batch_matmul.cc batch_to_space_nd.cc broadcast_args.cc broadcast_to.cc complex_support.cc

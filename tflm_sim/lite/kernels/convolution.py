@@ -12,7 +12,7 @@ from math import prod
 
 from tflm_sim.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
+from tflm_sim.lite.kernels.call import LARGEST_INT, PrepareCall, Shape, values_of
 from tflm_sim.lite.kernels.dense import check_bias_type, check_multiplier
 
 _SAME, _VALID, NO_PADDING = 0, 1, -1
@@ -174,6 +174,7 @@ def _place_convolution(
     is_windowed = weights.shape[1:3] != (1, 1) or call.option("stride_h") != 1 or call.option("stride_w") != 1
     needs_im2col = (is_dilated or is_windowed) and (call.is_optimized or is_hybrid) and not needs_hwcn
     channels, height, width = (weights.shape[0], *_spatial(call, value, weights.shape[1:3]))
+    call.ensure_message(height * width <= LARGEST_INT, "Conv output spatial dimensions overflow.")
     batches, pixels = value.shape[0], prod(value.shape[:3])
     keys = ["im2col"] * needs_im2col + ["hwcn_weights"] * needs_hwcn
     keys += ["input_quantized", "scaling_factors", "accum_scratch"] * is_hybrid
@@ -185,6 +186,9 @@ def _place_convolution(
     call.resize(output, (batches, height, width, channels))
     depth = prod(weights.shape[1:])
     if needs_im2col:
+        elements = batches * height * width * depth
+        if elements > LARGEST_INT:
+            raise call.failure(f"Conv im2col elements ({elements}) exceed the 32-bit integer limit.")
         quantized = t.INT8 if weights.type == t.INT4 else weights.type
         call.temporary(taken["im2col"], quantized if is_hybrid else value.type, (batches, height, width, depth))
     if needs_hwcn:

@@ -6,9 +6,11 @@ Source: tflite/kernels/{pad,mirror_pad,reverse,space_to_batch_nd,depth_to_space,
 
 from __future__ import annotations
 
+from math import prod
+
 from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
+from tflm_sim.lite.kernels.call import LARGEST_INT, PrepareCall, Shape, values_of
 
 _LARGEST_RANK = 5
 
@@ -37,8 +39,13 @@ def pad(call: PrepareCall) -> None:
         return
     call.ensure_equal(rows, paddings.shape[0], value.rank, "op_context.dims")
     pads = values_of(paddings)
+    message = "INT64 padding overflow. Only support value between INT32_MIN and INT32_MAX."
+    call.ensure_message(all(-LARGEST_INT - 1 <= size <= LARGEST_INT for size in pads), message)
     call.ensure_message(min(pads, default=0) >= 0, "Pad value has to be greater than equal to 0.")
-    call.resize(output, [size + before + after for size, before, after in _padded(value.shape, pads)])
+    shape = [size + before + after for size, before, after in _padded(value.shape, pads)]
+    call.ensure_message(max(shape) <= LARGEST_INT, "Pad output dimension overflowed.")
+    call.ensure_message(prod(shape) <= LARGEST_INT, "Pad output size overflowed.")
+    call.resize(output, shape)
 
 
 def _padded(shape: Shape, pads: Shape) -> list[tuple[int, int, int]]:
@@ -72,6 +79,7 @@ def mirror_pad(call: PrepareCall) -> None:
             f"left padding {before}, and right padding {after}."
         )
         call.ensure_message(max(before, after) <= size - offset, message)
+        call.ensure_message(size + before + after <= LARGEST_INT, "MirrorPad output dimension overflowed.")
         shape.append(size + before + after)
     call.resize(output, shape)
 
