@@ -92,6 +92,14 @@ def test_of_many_messages_the_first_are_shown_and_the_others_counted(tmp_path, c
     assert "Tensor 0 is invalidly specified" in capsys.readouterr().err
 
 
+def test_the_arena_with_the_planners_of_earlier_releases(convolution, capsys):
+    code, out = answer(capsys, convolution, "--earlier-planners")
+    # Queue: 512 of input, 1,024 of y behind the temporary im2col's 4,608, and z where im2col was. Intervals: as today.
+    assert code == 0
+    assert "2018 to 2020 6,144 B, 2020 to 2022 6,144 B" in out
+    assert main(["lite", convolution, "--earlier-planners", "--json"]) == 2
+
+
 def test_a_bad_file_does_not_stop_the_others(convolution, tmp_path, capsys):
     bad = tmp_path / "bad.tflite"
     bad.write_bytes(b"nothing")

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.lite.arena_planner import ArenaPlanner
+from tflm_sim.lite.earlier_planners import QueueArenaPlanner
 from tflm_sim.lite.graph_info import (
     AllocationType,
     GraphInfo,
@@ -15,7 +16,6 @@ from tflm_sim.lite.graph_info import (
     TfLiteTensor,
 )
 from tflm_sim.lite.planning import plan, planned_problem
-from tflm_sim.lite.queue_planner import QueueArenaPlanner
 from tflm_sim.lite.simple_memory_arena import ArenaAlloc, SimpleMemoryArena
 from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.planners.buffers import Buffer, plan_of

@@ -70,6 +70,9 @@ def register(subparsers: Subparsers) -> None:
         "--storage", choices=[row.value for row in Storage], default="buffer", help="what tensors are on the GPU"
     )
     parser.add_argument("--half", action="store_true", help="16-bit floats on the GPU")
+    parser.add_argument(
+        "--earlier-planners", action="store_true", help="how large the arena was with the planners of earlier releases"
+    )
     parser.add_argument("--target", metavar="T", help=f"compare with TFLM there (default: {TARGET})")
     parser.add_argument("--firmware", metavar="APP.elf", help="compare with TFLM in a linked program")
     form = parser.add_mutually_exclusive_group()
@@ -114,6 +117,10 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
         (args.delegate and is_drawn, "--delegate says what a delegate takes, as text or with --json; it draws nothing"),
         (args.delegate != "gpu" and args.half, "--half goes with --delegate gpu"),
         (args.delegate != "gpu" and args.storage != "buffer", "--storage goes with --delegate gpu"),
+        (
+            args.earlier_planners and (is_drawn or args.json or args.delegate),
+            "--earlier-planners adds a line to the answer as text",
+        ),
         ((args.json or args.output) and len(args.models) > 1, "one model at a time; use --jsonl for several"),
     ):
         if is_wrong:
@@ -151,7 +158,19 @@ def _show(name: str, model: Model, answer: Answer, settings: LiteSettings, args:
     if names := unmodelled(answer):
         say(f"not modelled, their Prepare may need more: {', '.join(names)}")
     if answer.status == "ok":
+        if args.earlier_planners:
+            say(_with_earlier_planners(answer))
         say(_on_micro(model, _micro(args.target, args.firmware)))
+
+
+def _with_earlier_planners(answer: Answer) -> str:
+    """Return the first subgraph's arena by the planners of earlier releases, in a line."""
+    from tflm_sim.lite.earlier_planners import earlier_arenas
+
+    if answer.subgraphs[0].has_dynamic_tensors:
+        return "planners of earlier releases: not told, a dynamic output ends the plan"
+    arenas = [f"{years} {format_size(size)}" for years, size in earlier_arenas(answer.subgraphs[0]).items()]
+    return f"main's arena with the planners of earlier releases, tensors as they are now: {', '.join(arenas)}"
 
 
 def _draw(name: str, answer: Answer, settings: LiteSettings, args: argparse.Namespace) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tflm_sim.lite.earlier_planners import IntervalArenaPlanner
 from tflm_sim.lite.graph_info import GraphInfo, TfLiteNode, TfLiteTensor
-from tflm_sim.lite.interval_planner import IntervalArenaPlanner
 
 SIMPLE = [([0, 1], [2], []), ([2, 0], [4, 5], []), ([4, 5], [3], [])]
 WITH_TEMPORARY = [([0, 1], [2], []), ([2, 0], [4], [5]), ([4], [3], [])]

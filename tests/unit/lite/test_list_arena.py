@@ -3,7 +3,7 @@
 import pytest
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.lite.list_arena import ListAlloc, ListMemoryArena
+from tflm_sim.lite.earlier_planners import ListAlloc, ListMemoryArena
 
 
 def test_basic_arena_operations():

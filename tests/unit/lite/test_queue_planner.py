@@ -3,8 +3,8 @@
 import pytest
 
 from tflm_sim.errors import UsageError
+from tflm_sim.lite.earlier_planners import QueueArenaPlanner
 from tflm_sim.lite.graph_info import AllocationType, GraphInfo, TfLiteNode, TfLiteTensor
-from tflm_sim.lite.queue_planner import QueueArenaPlanner
 
 
 def graph(inputs, nodes, outputs):
