@@ -11,7 +11,7 @@ from typing import Annotated
 from tflm_sim.documents import OPTIONAL, Count, OneOf
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.lite.builtin_ops import builtin_op_resolver
-from tflm_sim.lite.graph_info import MACHINE_NAMES, AllocationType, present
+from tflm_sim.lite.graph_info import AllocationType, present
 from tflm_sim.lite.interpreter import Interpreter, ModelRefused, build_interpreter
 from tflm_sim.lite.kernels.call import OPTIMIZED
 from tflm_sim.lite.subgraph import TfLiteSubgraph
@@ -210,7 +210,7 @@ def subgraph_document(subgraph: TfLiteSubgraph) -> SubgraphDocument:
     for tensor in subgraph.tensors:
         base = lowest.get(tensor.allocation_type)
         offset = None if base is None or tensor.offset is None else tensor.offset - base
-        tensors.append((MACHINE_NAMES[tensor.allocation_type], offset, tensor.size, tuple(tensor.shape)))
+        tensors.append((tensor.allocation_type.machine_name, offset, tensor.size, tuple(tensor.shape)))
     return SubgraphDocument(
         arena_rw_span=spans[AllocationType.ARENA_RW],
         persistent_span=spans[AllocationType.ARENA_RW_PERSISTENT],

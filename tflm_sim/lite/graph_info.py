@@ -33,30 +33,19 @@ class AllocationType(Enum):
     VARIANT_OBJECT = "kTfLiteVariantObject"
     NON_CPU = "kTfLiteNonCpu"
 
+    @property
+    def machine_name(self) -> str:
+        """Its name in documents for machines."""
+        return "none" if self is AllocationType.MEM_NONE else self.name.lower()
 
-RESIZABLE = (
-    AllocationType.ARENA_RW,
-    AllocationType.ARENA_RW_PERSISTENT,
-    AllocationType.DYNAMIC,
-    AllocationType.PERSISTENT_RO,
-    AllocationType.CUSTOM,
-    AllocationType.NON_CPU,
-)
+
+RESIZABLE = frozenset(AllocationType) - {
+    AllocationType.MEM_NONE,
+    AllocationType.MMAP_RO,
+    AllocationType.VARIANT_OBJECT,
+}
 """The types of the tensors whose shape a kernel may set."""
 
-
-MACHINE_NAMES = {
-    AllocationType.MEM_NONE: "none",
-    AllocationType.MMAP_RO: "mmap_ro",
-    AllocationType.ARENA_RW: "arena_rw",
-    AllocationType.ARENA_RW_PERSISTENT: "arena_rw_persistent",
-    AllocationType.DYNAMIC: "dynamic",
-    AllocationType.PERSISTENT_RO: "persistent_ro",
-    AllocationType.CUSTOM: "custom",
-    AllocationType.VARIANT_OBJECT: "variant_object",
-    AllocationType.NON_CPU: "non_cpu",
-}
-"""The allocation types in documents for machines."""
 
 NO_TYPE = -1
 """The type of a tensor that a kernel added and did not use yet (kTfLiteNoType)."""

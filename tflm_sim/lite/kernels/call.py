@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, cast
 
 from tflm_sim.errors import PrepareError
@@ -194,6 +194,11 @@ class PrepareCall:
     def ensure_type_in(self, left: str, one: int, *kinds: TensorType, at: int = 0) -> None:
         """Refuse the node unless a type is one of several, in the order in which the kernel asks for them."""
         self.ensure(one in kinds, " || ".join(f"{left} == {CONSTANT_NAMES[kind]}" for kind in kinds), at=at)
+
+    def ensure_supported(self, one: int, kinds: Collection[int], message: str) -> None:
+        """Refuse the node unless a type is one of several, with a message that names it."""
+        if one not in kinds:
+            raise self.failure(message.format(type_name(one)))
 
     def ensure_scales(self, left: str, one: float, other: float, right: str) -> None:
         """Refuse the node unless two scales are equal.

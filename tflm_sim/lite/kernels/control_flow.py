@@ -150,10 +150,7 @@ def while_loop(call: PrepareCall) -> None:
     body.allocate_tensors()
     pairs = [(body.tensors[a], body.tensors[b]) for a, b in zip(body.inputs, body.outputs, strict=True)]
     are_dynamic = body.has_dynamic_tensors or any(_changes(call, *pair) for pair in pairs)
-    if call.node.user_data is None:
-        call.node.user_data = {}
-    are_dynamic = _remembered(call, are_dynamic)
-    _size_outputs(call, _outputs(body), are_dynamic=are_dynamic)
+    _size_outputs(call, _outputs(body), are_dynamic=_remembered(call, are_dynamic))
 
 
 def _changes(call: PrepareCall, before: TfLiteTensor, after: TfLiteTensor) -> bool:

@@ -7,27 +7,44 @@ Source: tflite/kernels/{activations,add,sub,mul,div,elementwise,comparisons,logi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.arithmetic import binary_shape
-from tflm_sim.lite.kernels.call import PrepareCall, checked_log2
+from tflm_sim.lite.kernels.call import Prepare, PrepareCall, checked_log2
 
 _BYTES = (t.UINT8, t.INT8)
-_NAMES = ("input1", "input2")
+_SOFTMAX = 5
 
 
-def same_shape(call: PrepareCall) -> None:
-    """Size the output as the input, of the same type, as activations do."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
-    call.ensure_types("input->type", value.type, output.type, "output->type")
+Check = Callable[[PrepareCall, TfLiteTensor, TfLiteTensor], None]
+"""What a kernel asks of its input and its output beyond their types."""
+
+
+def activation(place: int, check: Check | None = None) -> Prepare:
+    """Return the Prepare of an activation: an output of the input's type and shape.
+
+    Args:
+        place: How many kernels stand before it in activations.cc that check the same.
+        check: What it asks for before it sizes its output.
+    """
+
+    def prepare(call: PrepareCall) -> None:
+        call.counts(1, at=place)
+        value, output = call.input(0), call.output()
+        if place != _SOFTMAX:  # which does not compare types
+            call.ensure_types("input->type", value.type, output.type, "output->type", at=place - (place > _SOFTMAX))
+        if check is not None:
+            check(call, value, output)
+        call.resize(output, value.shape)
+
+    return prepare
+
+
+def _check_hard_swish(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
+    """Quantized, the output is not coarser than a 128th of the input by a power of two."""
     call.resize(output, value.shape)
-
-
-def hard_swish(call: PrepareCall) -> None:
-    """HARD_SWISH: quantized, its output is not coarser than a 128th of its input by a power of two."""
-    same_shape(call)
-    value, output = call.input(0), call.output()
     if output.type in _BYTES:
         for tensor, name in ((value, "input"), (output, "output")):
             call.ensure(tensor.zero_point >= -(2**15), f"{name}->params.zero_point >= INT16_MIN")
@@ -36,12 +53,60 @@ def hard_swish(call: PrepareCall) -> None:
         call.ensure(math.frexp(multiplier)[1] <= 0, "params->output_multiplier_exponent <= 0")
 
 
-def takes_type(call: PrepareCall) -> None:
-    """Size the output as the input and give it the input's type."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
-    output.type = value.type
-    call.resize(output, value.shape)
+def _check_relu(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
+    if value.type == t.INT16:
+        call.ensure_symmetric(value, output)
+
+
+def _check_leaky_relu(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
+    if value.type == t.INT16:
+        call.ensure_symmetric(value, output, at=1)
+
+
+def _check_tanh(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
+    """16-bit outputs have the scale 1/32768."""
+    if value.type == t.INT16:
+        call.ensure_symmetric(value, output, at=2)
+        log2 = checked_log2(output.scale)
+        call.ensure(log2 is not None, "CheckedLog2(output->params.scale, &output_scale_log2_rounded)")
+        call.ensure_equal("output_scale_log2_rounded", log2 or 0, -15, "-kOutputFractionalBits")
+
+
+def _check_logistic(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
+    """Quantized outputs have one scale only."""
+    if value.type in _BYTES:
+        at = 1 if value.type == t.INT8 else 0
+        call.ensure(output.scale == 1 / 256, "output->params.scale == 1. / 256", at=at)
+    elif value.type == t.INT16:
+        call.ensure(output.scale == 1 / 32768, "output->params.scale == 1. / 32768")
+        call.ensure(output.zero_point == 0, "output->params.zero_point == 0")
+        call.ensure_symmetric(value, output, at=3)
+
+
+def _check_softmax(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
+    call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
+    if value.type == output.type == t.INT8:
+        call.ensure_equal("output->params.zero_point", output.zero_point, -128)
+        call.ensure_near("output->params.scale", output.scale, 1 / 256, "1.f / 256")
+    elif value.type == output.type == t.INT16:
+        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+        call.ensure_near("output->params.scale", output.scale, 1 / 32768, "1.f / 32768")
+
+
+def _check_log_softmax(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
+    if value.type in _BYTES:
+        call.ensure_scales("output->params.scale", output.scale, 16 / 256, "16.0 / 256")
+        call.ensure_equal("output->params.zero_point", output.zero_point, 255 if value.type == t.UINT8 else 127)
+
+
+same_shape = activation(0)
+hard_swish = activation(0, _check_hard_swish)
+relu = activation(1, _check_relu)
+leaky_relu = activation(2, _check_leaky_relu)
+tanh = activation(3, _check_tanh)
+logistic = activation(4, _check_logistic)
+softmax = activation(_SOFTMAX, _check_softmax)
+log_softmax = activation(6, _check_log_softmax)
 
 
 def gelu(call: PrepareCall) -> None:
@@ -50,77 +115,11 @@ def gelu(call: PrepareCall) -> None:
     same_shape(call)
 
 
-def relu(call: PrepareCall) -> None:
-    """RELU and its relatives; 16-bit values are symmetric."""
-    call.counts(1, at=1)
+def takes_type(call: PrepareCall) -> None:
+    """Size the output as the input and give it the input's type."""
+    call.counts(1)
     value, output = call.input(0), call.output()
-    call.ensure_types("input->type", value.type, output.type, "output->type", at=1)
-    if value.type == t.INT16:
-        call.ensure_symmetric(value, output)
-    call.resize(output, value.shape)
-
-
-def leaky_relu(call: PrepareCall) -> None:
-    """LEAKY_RELU."""
-    call.counts(1, at=2)
-    value, output = call.input(0), call.output()
-    call.ensure_types("input->type", value.type, output.type, "output->type", at=2)
-    if value.type == t.INT16:
-        call.ensure_symmetric(value, output, at=1)
-    call.resize(output, value.shape)
-
-
-def tanh(call: PrepareCall) -> None:
-    """TANH; 16-bit outputs have the scale 1/32768."""
-    call.counts(1, at=3)
-    value, output = call.input(0), call.output()
-    call.ensure_types("input->type", value.type, output.type, "output->type", at=3)
-    if value.type == t.INT16:
-        call.ensure_symmetric(value, output, at=2)
-        log2 = checked_log2(output.scale)
-        call.ensure(log2 is not None, "CheckedLog2(output->params.scale, &output_scale_log2_rounded)")
-        call.ensure_equal("output_scale_log2_rounded", log2 or 0, -15, "-kOutputFractionalBits")
-    call.resize(output, value.shape)
-
-
-def logistic(call: PrepareCall) -> None:
-    """LOGISTIC; quantized outputs have one scale only."""
-    call.counts(1, at=4)
-    value, output = call.input(0), call.output()
-    call.ensure_types("input->type", value.type, output.type, "output->type", at=4)
-    if value.type in _BYTES:
-        at = 1 if value.type == t.INT8 else 0
-        call.ensure(output.scale == 1 / 256, "output->params.scale == 1. / 256", at=at)
-    elif value.type == t.INT16:
-        call.ensure(output.scale == 1 / 32768, "output->params.scale == 1. / 32768")
-        call.ensure(output.zero_point == 0, "output->params.zero_point == 0")
-        call.ensure_symmetric(value, output, at=3)
-    call.resize(output, value.shape)
-
-
-def softmax(call: PrepareCall) -> None:
-    """SOFTMAX."""
-    call.counts(1, at=5)
-    value, output = call.input(0), call.output()
-    call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
-    if value.type == output.type == t.INT8:
-        call.ensure_equal("output->params.zero_point", output.zero_point, -128)
-        call.ensure_near("output->params.scale", output.scale, 1 / 256, "1.f / 256")
-    elif value.type == output.type == t.INT16:
-        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
-        call.ensure_near("output->params.scale", output.scale, 1 / 32768, "1.f / 32768")
-    call.resize(output, value.shape)
-
-
-def log_softmax(call: PrepareCall) -> None:
-    """LOG_SOFTMAX."""
-    call.counts(1, at=6)
-    value, output = call.input(0), call.output()
-    call.ensure_types("input->type", value.type, output.type, "output->type", at=5)
-    if value.type in _BYTES:
-        call.ensure_scales("output->params.scale", output.scale, 16 / 256, "16.0 / 256")
-        limit = 255 if value.type == t.UINT8 else 127
-        call.ensure_equal("output->params.zero_point", output.zero_point, limit)
+    output.type = value.type
     call.resize(output, value.shape)
 
 
@@ -212,8 +211,8 @@ def floating(call: PrepareCall) -> None:
         call.ensure_types("input->type", value.type, t.FLOAT32)
     elif call.source == "floor.cc":
         call.ensure_type_in("input->type", value.type, t.FLOAT32, t.FLOAT16, t.BFLOAT16)
-    elif value.type not in (t.FLOAT32, t.FLOAT16, t.BFLOAT16):
-        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by round.")
+    else:
+        call.ensure_supported(value.type, (t.FLOAT32, t.FLOAT16, t.BFLOAT16), "Type '{}' is not supported by round.")
     output.type = value.type
     call.resize(output, value.shape)
 
@@ -300,8 +299,9 @@ def bucketize(call: PrepareCall) -> None:
     if list(boundaries) != sorted(boundaries):
         raise call.failure("Expected sorted boundaries")
     value, output = call.input(0), call.output()
-    if value.type not in (t.INT32, t.FLOAT32, t.INT64, t.FLOAT64):
-        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by bucketize.")
+    call.ensure_supported(
+        value.type, (t.INT32, t.FLOAT32, t.INT64, t.FLOAT64), "Type '{}' is not supported by bucketize."
+    )
     output.type = t.INT32
     call.resize(output, value.shape)
 

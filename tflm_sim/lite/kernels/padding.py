@@ -21,8 +21,7 @@ def pad(call: PrepareCall) -> None:
     call.ensure_equal("NumOutputs(&node)", call.output_count, 1)
     value, paddings, filling, output = call.input(0), call.input(1), call.optional_input(2), call.output()
     kinds = (t.INT8, t.INT16, t.INT32, t.INT64, t.BOOL)
-    if paddings.type not in kinds:
-        raise call.failure(f"Padding type {t.type_name(paddings.type)} is currently not supported by Pad.")
+    call.ensure_supported(paddings.type, kinds, "Padding type {} is currently not supported by Pad.")
     call.ensure_equal("NumDimensions(&paddings)", paddings.rank, 2)
     call.ensure_equal("SizeOfDimension(&paddings, 1)", paddings.shape[1], 2)
     rows = "SizeOfDimension(op_context.paddings, 0)"
@@ -94,8 +93,7 @@ def reverse(call: PrepareCall) -> None:
     call.ensure_equal("NumDimensions(axis)", axis.rank, 1)
     call.ensure(value.rank <= 8, "NumDimensions(input) <= 8")
     call.ensure(value.rank >= axis.elements, "NumDimensions(input) >= NumElements(axis)")
-    if value.type not in _REVERSED:
-        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by reverse.")
+    call.ensure_supported(value.type, _REVERSED, "Type '{}' is not supported by reverse.")
     if axis.type != t.INT32:
         raise call.failure(f"Axis Type '{t.type_name(axis.type)}' is not supported by reverse.")
     call.ensure_types("output->type", output.type, value.type, "input->type")
@@ -107,10 +105,12 @@ def reverse_sequence(call: PrepareCall) -> None:
     call.counts(2)
     value, lengths, output = call.input(0), call.input(1), call.output()
     call.ensure_equal("NumDimensions(seq_lengths)", lengths.rank, 1)
-    if value.type not in (t.INT32, t.FLOAT32, t.UINT8, t.INT16, t.INT64):
-        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by reverse_sequence.")
-    if lengths.type not in (t.INT32, t.INT64):
-        raise call.failure(f"Seq_lengths type '{t.type_name(lengths.type)}' is not supported by reverse_sequence.")
+    call.ensure_supported(
+        value.type, (t.INT32, t.FLOAT32, t.UINT8, t.INT16, t.INT64), "Type '{}' is not supported by reverse_sequence."
+    )
+    call.ensure_supported(
+        lengths.type, (t.INT32, t.INT64), "Seq_lengths type '{}' is not supported by reverse_sequence."
+    )
     call.ensure_types("output->type", output.type, value.type, "input->type")
     call.resize(output, value.shape)
 

@@ -153,8 +153,7 @@ def stablehlo_gather(call: PrepareCall) -> None:
 
 
 def _check_index_type(call: PrepareCall, indices: TfLiteTensor) -> None:
-    if indices.type not in _INDICES:
-        raise call.failure(f"(Index Type: {t.type_name(indices.type)}) currently not supported.\n")
+    call.ensure_supported(indices.type, _INDICES, "(Index Type: {}) currently not supported.\n")
 
 
 _SCATTERED = ("STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM")
@@ -274,10 +273,8 @@ def gather_nd(call: PrepareCall) -> None:
     """GATHER_ND."""
     call.counts(2)
     value, indices, output = call.input(0), call.input(1), call.output()
-    if value.type not in _GATHERED:
-        raise call.failure(f"Params of type '{t.type_name(value.type)}' are not supported by gather_nd.")
-    if indices.type not in (*_INDICES, t.INT16):
-        raise call.failure(f"Indices of type '{t.type_name(indices.type)}' are not supported by gather_nd.")
+    call.ensure_supported(value.type, _GATHERED, "Params of type '{}' are not supported by gather_nd.")
+    call.ensure_supported(indices.type, (*_INDICES, t.INT16), "Indices of type '{}' are not supported by gather_nd.")
     if value.rank < 1:
         raise call.failure("Params must be at least a vector.")
     if indices.rank < 1:
@@ -293,8 +290,11 @@ def scatter_nd(call: PrepareCall) -> None:
     """SCATTER_ND."""
     call.counts(3)
     indices, updates, shape = call.input(0), call.input(1), call.input(2)
-    if updates.type not in (t.FLOAT32, t.UINT8, t.BOOL, t.INT8, t.INT64, t.INT32):
-        raise call.failure(f"Updates of type '{t.type_name(updates.type)}' are not supported by scatter_nd.")
+    call.ensure_supported(
+        updates.type,
+        (t.FLOAT32, t.UINT8, t.BOOL, t.INT8, t.INT64, t.INT32),
+        "Updates of type '{}' are not supported by scatter_nd.",
+    )
     if indices.type != shape.type:
         raise call.failure("Indices and shape must have the same type.")
     output = call.output()

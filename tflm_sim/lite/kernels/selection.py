@@ -101,13 +101,12 @@ def gather(call: PrepareCall) -> None:
     """GATHER: of constants, a constant."""
     call.counts(2)
     value, positions, output = call.input(0), call.input(1), call.output()
-    if positions.type not in (*_INDICES, t.INT16):
-        raise call.failure(f"Positions of type '{t.type_name(positions.type)}' are not supported by gather.")
+    call.ensure_supported(positions.type, (*_INDICES, t.INT16), "Positions of type '{}' are not supported by gather.")
     output.type = value.type
     if value.type == t.STRING:
         call.ensure_equal("NumDimensions(input)", value.rank, 1)
-    elif value.type not in _GATHERED:
-        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by gather.")
+    else:
+        call.ensure_supported(value.type, _GATHERED, "Type '{}' is not supported by gather.")
     axis, batch = call.option("axis"), call.option("batch_dims")
     call.ensure(_is_short(axis), "axis >= INT16_MIN && axis <= INT16_MAX")
     axis += value.rank if axis < 0 else 0
@@ -224,8 +223,11 @@ def pack(call: PrepareCall) -> None:
     axis += first.rank + 1 if axis < 0 else 0
     call.ensure(first.rank >= axis, "NumDimensions(input0) >= data->axis")
     call.ensure(axis >= 0, "data->axis >= 0")
-    if first.type not in (t.INT32, t.FLOAT32, t.UINT8, t.UINT32, t.INT8, t.INT16, t.INT64):
-        raise call.failure(f"Type '{t.type_name(first.type)}' is not supported by pack.")
+    call.ensure_supported(
+        first.type,
+        (t.INT32, t.FLOAT32, t.UINT8, t.UINT32, t.INT8, t.INT16, t.INT64),
+        "Type '{}' is not supported by pack.",
+    )
     values = [call.input(place) for place in range(count)]
     for value in values[1:]:
         call.ensure(first.shape == value.shape, "HaveSameShapes(input0, input)")
@@ -255,8 +257,7 @@ def unpack(call: PrepareCall) -> None:
     axis += value.rank if axis < 0 else 0
     call.ensure(0 <= axis < value.rank, "0 <= axis && axis < NumDimensions(input)")
     accepted = (t.INT32, t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT8, t.INT16, t.BOOL)
-    if value.type not in accepted:
-        raise call.failure(f"Type '{t.type_name(value.type)}' is not supported by unpack.")
+    call.ensure_supported(value.type, accepted, "Type '{}' is not supported by unpack.")
     call.ensure_equal("data->num", count, value.shape[axis], "input_shape->data[axis]")
     for place in range(count):
         output = call.output(place)
@@ -380,8 +381,9 @@ def one_hot(call: PrepareCall) -> None:
     indices, depth, on, off = (call.input(place) for place in range(4))
     output, axis = call.output(), call.option("axis")
     axis = indices.rank if axis == -1 else axis
-    if on.type not in (t.FLOAT32, t.INT16, t.INT32, t.INT64, t.INT8, t.UINT8, t.BOOL):
-        raise call.failure(f"Unknown output data type: {t.type_name(on.type)}")
+    call.ensure_supported(
+        on.type, (t.FLOAT32, t.INT16, t.INT32, t.INT64, t.INT8, t.UINT8, t.BOOL), "Unknown output data type: {}"
+    )
     output.type = on.type
     call.ensure_type_in("op_context.indices->type", indices.type, *_INDICES)
     call.ensure(0 <= axis <= indices.rank, "op_context.axis >= 0 && op_context.axis < op_context.output_dims")
@@ -400,8 +402,11 @@ def where(call: PrepareCall) -> None:
     """WHERE: of a constant condition, the number of its true elements is known."""
     call.counts(1)
     condition, output = call.input(0), call.output()
-    if condition.type not in (t.BOOL, t.FLOAT32, t.INT64, t.INT32, t.INT8, t.UINT8, t.UINT32):
-        raise call.failure(f"Condition tensor has unsupported type: '{t.type_name(condition.type)}'.")
+    call.ensure_supported(
+        condition.type,
+        (t.BOOL, t.FLOAT32, t.INT64, t.INT32, t.INT8, t.UINT8, t.UINT32),
+        "Condition tensor has unsupported type: '{}'.",
+    )
     output.type = t.INT64
     if not condition.is_known:
         call.dynamic(output)

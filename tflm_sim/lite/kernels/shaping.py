@@ -158,8 +158,7 @@ def range_of(call: PrepareCall) -> None:
     for end, name in zip(ends, ("start", "limit", "delta"), strict=True):
         call.ensure_equal(f"NumDimensions({name})", end.rank, 0, at=1 if name == "delta" else 0)
     kind = ends[0].type
-    if kind not in (t.FLOAT32, t.INT32, t.INT64):
-        raise call.failure(f"Unknown index output data type: {t.type_name(kind)}")
+    call.ensure_supported(kind, (t.FLOAT32, t.INT32, t.INT64), "Unknown index output data type: {}")
     call.ensure_types("limit->type", ends[1].type, kind, "dtype")
     call.ensure_types("delta->type", ends[2].type, kind, "dtype")
     output = call.output()
@@ -181,8 +180,7 @@ def tile(call: PrepareCall) -> None:
     call.counts(2)
     value, output, multipliers = call.input(0), call.output(), call.input(1)
     call.ensure_types("input->type", value.type, output.type, "output->type")
-    if multipliers.type not in (t.INT32, t.INT64):
-        raise call.failure(f"Multipliers of type '{t.type_name(multipliers.type)}' are not supported by tile.")
+    call.ensure_supported(multipliers.type, (t.INT32, t.INT64), "Multipliers of type '{}' are not supported by tile.")
     if not multipliers.is_known:
         call.dynamic(output)
         return
@@ -306,9 +304,6 @@ def bitcast(call: PrepareCall) -> None:
         call.resize(output, value.shape[:-1])
     else:
         call.resize(output, value.shape)
-
-
-"""Bytes of an element, by type."""
 
 
 def rng_bit_generator(call: PrepareCall) -> None:

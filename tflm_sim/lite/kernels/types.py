@@ -5,62 +5,25 @@ from __future__ import annotations
 from tflm_sim.lite.graph_info import NO_TYPE
 from tflm_sim.model.types import TensorType
 
-BFLOAT16, BOOL, COMPLEX64, COMPLEX128 = (
-    TensorType.BFLOAT16,
-    TensorType.BOOL,
-    TensorType.COMPLEX64,
-    TensorType.COMPLEX128,
-)
-FLOAT16, FLOAT32, FLOAT64 = TensorType.FLOAT16, TensorType.FLOAT32, TensorType.FLOAT64
-INT2, INT4, INT8, INT16, INT32, INT64 = (
-    TensorType.INT2,
-    TensorType.INT4,
-    TensorType.INT8,
-    TensorType.INT16,
-    TensorType.INT32,
-    TensorType.INT64,
-)
-UINT4, UINT8, UINT16, UINT32, UINT64 = (
-    TensorType.UINT4,
-    TensorType.UINT8,
-    TensorType.UINT16,
-    TensorType.UINT32,
-    TensorType.UINT64,
-)
-STRING, RESOURCE, VARIANT = TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT
+BOOL, STRING, RESOURCE, VARIANT = TensorType.BOOL, TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT
+FLOAT16, FLOAT32, FLOAT64, BFLOAT16 = TensorType.FLOAT16, TensorType.FLOAT32, TensorType.FLOAT64, TensorType.BFLOAT16
+COMPLEX64, COMPLEX128, INT2, INT4 = TensorType.COMPLEX64, TensorType.COMPLEX128, TensorType.INT2, TensorType.INT4
+INT8, INT16, INT32, INT64 = TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.INT64
+UINT4, UINT8, UINT16, UINT32 = TensorType.UINT4, TensorType.UINT8, TensorType.UINT16, TensorType.UINT32
+UINT64 = TensorType.UINT64
 
 STORABLE = (BOOL, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64)
 """Types whose values are computed while nodes are prepared."""
 
-# In the order of the runtime's enum, which is not the schema's.
-_ORDER = """
-    NOTYPE FLOAT32 INT32 UINT8 INT64 STRING BOOL INT16 COMPLEX64 INT8 FLOAT16 FLOAT64 COMPLEX128 UINT64 RESOURCE
-    VARIANT UINT32 UINT16 INT4 BFLOAT16 INT2 UINT4 FLOAT8_E4M3FN FLOAT8_E5M2
+# The constants' names after kTfLite, in the order of the runtime's enum, which is not the schema's.
+_CONSTANTS = """
+    NoType Float32 Int32 UInt8 Int64 String Bool Int16 Complex64 Int8 Float16 Float64 Complex128 UInt64 Resource
+    Variant UInt32 UInt16 Int4 BFloat16 Int2 UInt4 Float8_E4M3FN Float8_E5M2
 """
-_NAMES = _ORDER.split()
+_NAMES = _CONSTANTS.upper().split()
 _NUMBERS = {int(TensorType[name]) if name != "NOTYPE" else NO_TYPE: number for number, name in enumerate(_NAMES)}
 
-CONSTANT_NAMES = {
-    NO_TYPE: "kTfLiteNoType",
-    FLOAT32: "kTfLiteFloat32",
-    FLOAT16: "kTfLiteFloat16",
-    FLOAT64: "kTfLiteFloat64",
-    BFLOAT16: "kTfLiteBFloat16",
-    INT4: "kTfLiteInt4",
-    INT8: "kTfLiteInt8",
-    INT16: "kTfLiteInt16",
-    INT32: "kTfLiteInt32",
-    INT64: "kTfLiteInt64",
-    UINT4: "kTfLiteUInt4",
-    UINT8: "kTfLiteUInt8",
-    UINT32: "kTfLiteUInt32",
-    UINT64: "kTfLiteUInt64",
-    BOOL: "kTfLiteBool",
-    STRING: "kTfLiteString",
-    RESOURCE: "kTfLiteResource",
-    COMPLEX64: "kTfLiteComplex64",
-    COMPLEX128: "kTfLiteComplex128",
-}
+CONSTANT_NAMES = dict(zip(_NUMBERS, (f"kTfLite{name}" for name in _CONSTANTS.split()), strict=True))
 """The names of types in the runtime's source, by the schema's number."""
 
 
