@@ -62,7 +62,7 @@ class Checkout:
         """Return a file of a commit, "" where it has none."""
         assert self._contents.stdin, "it is a pipe"
         assert self._contents.stdout, "it is a pipe"
-        self._contents.stdin.write(f"{commit}:{path}\n".encode())
+        self._contents.stdin.write(f"{commit}:{path.removeprefix('./')}\n".encode())
         self._contents.stdin.flush()
         *_, last = self._contents.stdout.readline().split()
         if not last.isdigit():
@@ -124,6 +124,10 @@ def lines_of(source: str, newest: Iterable[Check] = ()) -> Lines:
     return dict(sorted(hashed.items(), key=lambda row: row[1]))
 
 
+_IN_HEADERS = {"batch_matmul_common.cc": "./tensorflow/lite/micro/kernels/batch_matmul.h"}
+"""Files whose checks stood in a header for a while, as a device prints it that was compiled with ``-I.``."""
+
+
 def versions_of(checkout: Checkout, file: str) -> list[tuple[int, str, str]]:
     """Return (position, commit, file) of each version of a file, and of the one from which it was split off."""
     versions = [(position, commit, file) for position, commit in checkout.versions(full_place(file))]
@@ -131,6 +135,10 @@ def versions_of(checkout: Checkout, file: str) -> list[tuple[int, str, str]]:
         before = file.replace("_common.cc", ".cc")
         first = versions[0][0]
         older = [(position, commit, before) for position, commit in checkout.versions(full_place(before))]
+        if file in _IN_HEADERS:
+            header = _IN_HEADERS[file]
+            within = [(position, commit, header) for position, commit in checkout.versions(header.removeprefix("./"))]
+            older = [version for version in older if version[0] < within[0][0]] + within
         versions = [version for version in older if version[0] < first] + versions
     return versions
 

@@ -308,12 +308,17 @@ LIBRARIES: tuple[Library, ...] = (
 """The versions of a library, the newest that is modelled last among those that are."""
 
 
+_ALSO_CALLED = {"adi": "analog-devices", "ei": "edge-impulse"}
+"""What people call some libraries besides."""
+
+
 def libraries_like(text: str) -> list[Library]:
     """Return the libraries in whose name or source ``text`` occurs, whatever the spelling; all for "".
 
     Raises:
         UsageError: There is none.
     """
+    text = _ALSO_CALLED.get(_plain(text), text)
     found = [row for row in LIBRARIES if _plain(text) in _plain(f"{row.name} {row.source}")]
     if not found:
         raise unknown("library", text, sorted({row.name for row in LIBRARIES}))
@@ -332,6 +337,7 @@ def find_library(text: str) -> Library:
         UsageError: There is no such library or version.
     """
     name, _, version = text.partition("@")
+    name = _ALSO_CALLED.get(_plain(name), name)
     versions = [row for row in LIBRARIES if _plain(row.name) == _plain(name)]
     if not versions:
         raise unknown("library", name, sorted({row.name for row in LIBRARIES}))

@@ -15,7 +15,7 @@ from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, ESP
 from tflm_sim.targets.history import is_commit, is_day
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
-from tflm_sim.targets.libraries import find_library
+from tflm_sim.targets.libraries import Library, find_library
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
@@ -229,6 +229,11 @@ def at_runtime(target: Target, text: str) -> Target:
     if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
         library = replace(library, version=_pinned_cmsis_nn(runtime))
     refuse_what_is_no_build(library, runtime)
+    if library.name == "esp_nn" and runtime.has("edge_impulse_kernels"):
+        raise UsageError(
+            "Edge Impulse's own copy of ESP-NN is not modelled; --kernels reference says what its SDK needs with "
+            "EI_CLASSIFIER_TFLITE_ENABLE_ESP_NN 0"
+        )
     if library.name == "esp_nn" and ESP not in dict(runtime.forks):
         raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
     return replace(target, runtime=runtime, kernel_library=library, verified_against=_runtime_proof(library, runtime))
@@ -285,8 +290,15 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
         if name not in (None, library.target):
             raise UsageError(f"{library.label} is one build, for {library.target}; leave --target out")
         return preset(library.target, kernels=kernels)
-    machine = preset(name or library.target, kernels=kernels or library.kernels, runtime=library.label)
+    machine_name = name or library.target
+    machine = preset(machine_name, kernels=kernels or _kernels_on(library, machine_name), runtime=library.label)
     return replace(machine, description=f"{machine.description} with {runtime.snapshot}")
+
+
+def _kernels_on(library: Library, machine: str) -> str:
+    """Return the kernels that a library is meant to link on a machine: instead of CMSIS-NN, ESP-NN where that runs."""
+    has_esp_nn = machine in PRESETS and "esp_nn" in PRESETS[machine].libraries
+    return "esp_nn" if library.kernels == "cmsis_nn" and has_esp_nn else library.kernels
 
 
 _CMSIS_NN_RUNS = {
@@ -313,7 +325,7 @@ _BUILT_LIBRARIES = frozenset(("Arduino_TensorFlowLite@2.4.0-ALPHA", "EloquentTin
 """Libraries whose own sources, or a copy of them, were built for 32 bits (tests/golden/arduino_runs.json)."""
 _BUILT_PROOF = "its own sources with its CMSIS-NN, built for 32 bits (tests/golden)"
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
-_RUNTIME_PROOF = "x86_64 with reference kernels at 18 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
+_RUNTIME_PROOF = "x86_64 with reference kernels at 25 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
 
 
 def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:

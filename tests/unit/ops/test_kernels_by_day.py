@@ -163,3 +163,13 @@ def test_transpose_conv_accumulates_the_types_of_its_day(kernel, type_, runtime,
 def test_transpose_conv_renamed_a_constant(kernel, runtime, name):
     refusal = _transpose_conv(kernel, T.INT8, runtime, scales=3).refusal()
     assert refusal.endswith(f"== filter->dims->data[{name}QuantizedDimension] was not true.")
+
+
+@pytest.mark.parametrize(("runtime", "place"), [
+    ("2024-10-28", "./tensorflow/lite/micro/kernels/batch_matmul.h:70"),
+    ("2025-06-30", f"{KERNELS}batch_matmul_common.cc:38"),
+])  # fmt: skip
+def test_a_check_in_a_header_is_named_as_it_was_compiled(kernel, runtime, place):
+    inputs = [((2, 3), T.FLOAT32), ((2, 4, 3), T.FLOAT32)]
+    bench = kernel("BATCH_MATMUL", inputs, [((2, 4), T.FLOAT32)], runtime=runtime, options={"adj_y": True})
+    assert bench.refusal() == f"{place} output_rank <= NumDimensions(output) was not true."

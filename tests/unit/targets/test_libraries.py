@@ -103,3 +103,17 @@ def test_messages_name_the_source_as_the_library_does(label: str, place: str) ->
     found = places.place(library_target(label).runtime, "prelu_common.cc", "input != nullptr")
     assert found is not None
     assert found[0] == place
+
+
+def test_edge_impulses_esp_nn_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match=r"Edge Impulse's own copy of ESP-NN is not modelled; --kernels reference"):
+        library_target("edge-impulse", name="esp32")
+    assert library_target("edge-impulse", name="esp32", kernels="reference").kernel_library.name == "reference"
+    with pytest.raises(UsageError, match="esp_nn does not run on this target"):
+        library_target("esphome", name="cortex-m4")
+
+
+def test_some_libraries_have_a_short_name() -> None:
+    assert find_library("adi").name == "analog-devices"
+    assert {row.name for row in libraries_like("ADI")} == {"analog-devices"}
+    assert find_library("ei").name == "edge-impulse"
