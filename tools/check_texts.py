@@ -24,7 +24,8 @@ from tflm_sim.firmware.traces import NEWEST_POSITION, trace_key
 KERNELS = "tensorflow/lite/micro/kernels/"
 _LIBRARIES = "(?:cmsis_nn/)?"
 _FILE = re.compile(rf"{KERNELS}({_LIBRARIES}\w+)\.cc")
-_PRINTED = ("", "EQ", "TYPES_EQ")
+_WHOLE, _IN_TWO = ("",), ("EQ", "TYPES_EQ")
+"""Macros that print what they check as it stands, and those that print its two sides, each a text of its own."""
 _SHORTEST = 6
 """Shorter texts may be in the image for another reason, which proves nothing but costs time."""
 
@@ -34,13 +35,10 @@ def _git(repository: str, *arguments: str) -> str:
 
 
 def texts(source: str) -> frozenset[str]:
-    """Return what the checks of a file's Prepare functions put into an image: each argument is a text of its own."""
-    found = [
-        check.text
-        for check in checks(source)
-        if check.macro in _PRINTED and re.search(r"(?<!Parse)Prepare", check.function)
-    ]
-    parts = (part for text in found for part in text.split(" != "))
+    """Return what the checks of a file's Prepare functions put into an image."""
+    found = [check for check in checks(source) if re.search(r"(?<!Parse)Prepare", check.function)]
+    parts = [check.text for check in found if check.macro in _WHOLE]
+    parts += [part for check in found if check.macro in _IN_TWO for part in check.text.split(" != ")]
     return frozenset(part for part in parts if len(part) >= _SHORTEST)
 
 
