@@ -82,7 +82,6 @@ _EDGE_IMPULSE_CHANGES = (
     "float convolutions keep no arrays, MEAN is older, operators of its own; prints no messages of TFLM. Not what the "
     "EON compiler makes, whose arena is another"
 )
-_NEWER = "no sources at hand; nearest: "
 _BEFORE_UPSTREAM = (
     "tensorflow/tensorflow of early 2021. AllocateTensors() makes no input or output tensors: input(0) and output(0), "
     "which count as part of it, do; each input(1), output(1) ... takes more"
@@ -112,7 +111,7 @@ LIBRARIES: tuple[Library, ...] = (
     _esp("1.3.7", "cf8c42a16", "b6ee3dc97", 173),
     _esp("1.3.8", "35b20c5c7", "096563546", 174),
     _esp("1.4.0", "35b20c5c7", "096563546", 176),
-    Library("esp-tflite-micro", "1.4.1", ("", ""), nearest=_NEWER + "--library esp-tflite-micro@1.4.0"),
+    Library("esp-tflite-micro", "1.4.1", ("", ""), nearest="--library esp-tflite-micro@1.4.0; no sources at hand"),
     Library(
         "esphome",
         "",
@@ -123,22 +122,18 @@ LIBRARIES: tuple[Library, ...] = (
         _ESP_NN,
         source="esphome/esphome pins esp-tflite-micro 1.3.3~1",
     ),
-    Library(
-        "chirale",
-        "2.0.0",
-        ("e6ae16fa4", "95660cae5"),
-        "nano33ble-chirale",
-        "cmsis_nn",
-        changed="a member made public; no TF_LITE_STATIC_MEMORY",
-        source_suffix=".cpp",
-        source="spaziochirale/Chirale_TensorFlowLite",
-    ),
-    Library(
-        "chirale",
-        "1.0.1",
-        ("e6ae16fa4", "95660cae5"),
-        nearest="--library chirale@2.0.0: the same TFLM, its CMSIS-NN kernels were not compared",
-        source="spaziochirale/Chirale_TensorFlowLite",
+    *(
+        Library(
+            "chirale",
+            version,
+            ("e6ae16fa4", "95660cae5"),
+            "nano33ble-chirale",
+            "cmsis_nn",
+            changed="a member made public; no TF_LITE_STATIC_MEMORY",
+            source_suffix=".cpp",
+            source="spaziochirale/Chirale_TensorFlowLite",
+        )
+        for version in ("1.0.1", "1.1.0", "1.1.1", "2.0.0")
     ),
     _zephyr("2021-08-23", "a41d2ecb5", "bd0df04a8"),
     _zephyr("v3.6.0", "13cd6d824", "13cd6d824"),
@@ -242,6 +237,45 @@ LIBRARIES: tuple[Library, ...] = (
         nearest="--target cortex-m55 --runtime aa6e62517 --kernels reference; its helia kernels are not modelled",
         source="AmbiqAI/neuralSPOT, extern/tensorflow/ns_tflm_v1_7_0",
     ),
+    *(
+        Library(
+            "silabs-gsdk",
+            version,
+            commits,
+            "cortex-m33",
+            changed="its CMSIS-NN comes compiled and its MVP kernels are not modelled",
+            source="SiliconLabs/gecko_sdk, util/third_party/tflite-micro",
+        )
+        for version, commits in (
+            ("4.0.0", ("90ed783b4", "3e190e538")),
+            ("4.1.0", ("10b122334", "01a58c968")),
+            ("4.2.0", ("10b122334", "01a58c968")),
+            ("4.3.3", ("02414075e", "5727bc825")),
+            ("4.4.1", ("02414075e", "5727bc825")),
+        )
+    ),
+    Library(
+        "himax",
+        "WE1 2.0",
+        ("28034b021", "28034b021"),
+        nearest="--target cortex-m4 --runtime 28034b021 --kernels reference; it is an ARC with MLI kernels",
+        source="HimaxWiseEyePlus/himax_tflm",
+    ),
+    Library(
+        "himax",
+        "2209",
+        ("6fdade1ae", "2a27c47a4"),
+        nearest="--target cortex-m55 --runtime 6fdade1ae --kernels reference; its CMSIS-NN kernels are its own",
+        source="HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2, tflmtag2209_u55tag2205",
+    ),
+    Library(
+        "himax",
+        "2412",
+        ("478bb78ca", "01e31b749"),
+        "cortex-m55",
+        "cmsis_nn",
+        source="HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2, tflmtag2412_u55tag2411",
+    ),
     Library(
         "silabs-mltk",
         "",
@@ -255,6 +289,13 @@ LIBRARIES: tuple[Library, ...] = (
         ("389e775e8", "e2cc052c4"),
         nearest="--target cortex-m4 --runtime 389e775e8 --kernels reference; allocator headers and kernels are its own",
         source="Infineon/ml-tflite-micro",
+    ),
+    Library(
+        "SparkFun_Edge",
+        "",
+        ("", ""),
+        nearest="--target cortex-m4 --runtime 2021-04-09 --kernels reference; the BSP itself holds no TFLM",
+        source="sparkfun/SparkFun_Edge_BSP",
     ),
     Library(
         "edge-impulse",
@@ -284,31 +325,36 @@ LIBRARIES: tuple[Library, ...] = (
             ("1.93.20", 131),
         )
     ),
-    *(
-        Library(name, version, ("", ""), nearest=_NEWER + nearest, source=source)
-        for name, version, nearest, source in (
-            ("silabs-gsdk", "", "--target cortex-m33 --runtime 7005d60ed --kernels reference", "SiliconLabs/gecko_sdk"),
-            ("nxp-eiq", "", "--target cortex-m7 --runtime 2023-09-29 --kernels reference", "NXP MCUXpresso SDK"),
-            (
-                "x-cube-ai",
-                "",
-                "--target cortex-m4 --runtime 2023-06-15 --kernels reference",
-                "STMicroelectronics STM32Cube.AI",
-            ),
-            ("himax", "", "--target cortex-m55 --runtime 2024-06-24 --kernels reference", "HimaxWiseEyePlus"),
-            (
-                "SparkFun_Edge",
-                "",
-                "--target cortex-m4 --runtime 2021-04-09 --kernels reference",
-                "sparkfun/SparkFun_Edge_BSP",
-            ),
-        )
+    Library(
+        "nxp-eiq",
+        "2.16.100",
+        ("2f2c74467", "127f88fe3"),
+        "cortex-m7",
+        "cmsis_nn",
+        changed="NeutronGraph, the NPU's operator",
+        source="nxp-mcuxpresso/mcuxsdk-middleware-tensorflow, NXP MCUXpresso SDK",
+        source_suffix=".cpp",
+    ),
+    Library(
+        "x-cube-ai",
+        "",
+        ("", ""),
+        nearest="--target cortex-m4 --runtime 2023-06-15 --kernels reference; no sources at hand",
+        source="STMicroelectronics STM32Cube.AI",
     ),
 )
 """The versions of a library, the newest that is modelled last among those that are."""
 
 
-_ALSO_CALLED = {"adi": "analog-devices", "ei": "edge-impulse"}
+_ALSO_CALLED = {
+    "adi": "analog-devices",
+    "ei": "edge-impulse",
+    "geckosdk": "silabs-gsdk",
+    "gsdk": "silabs-gsdk",
+    "mcuxpresso": "nxp-eiq",
+    "stm32cube": "x-cube-ai",
+    "stm32cubeai": "x-cube-ai",
+}
 """What people call some libraries besides."""
 
 

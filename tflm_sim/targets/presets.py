@@ -321,7 +321,16 @@ _ESP_PROOF = {
     **dict.fromkeys(("esp-tflite-micro@1.3.3~1", "esphome"), "et-1.3.3.1-1.2.3-esp32s3"),
     **dict.fromkeys(("esp-tflite-micro@1.3.8", "esp-tflite-micro@1.4.0"), "et-1.4.0-1.2.3-opt"),
 }
-_BUILT_LIBRARIES = frozenset(("Arduino_TensorFlowLite@2.4.0-ALPHA", "EloquentTinyML@2.4.4", "Harvard_TinyMLx@1.2.4"))
+_BUILT_LIBRARIES = frozenset(
+    (
+        "Arduino_TensorFlowLite@2.4.0-ALPHA",
+        "EloquentTinyML@2.4.4",
+        "Harvard_TinyMLx@1.2.4",
+        "MicroTFLite@1.0.3",
+        "pico-tflmicro@2024-12",
+        "tflite-micro-arduino-examples",
+    )
+)
 """Libraries whose own sources, or a copy of them, were built for 32 bits (tests/golden/arduino_runs.json)."""
 _BUILT_PROOF = "its own sources with its CMSIS-NN, built for 32 bits (tests/golden)"
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"

@@ -117,3 +117,16 @@ def test_some_libraries_have_a_short_name() -> None:
     assert find_library("adi").name == "analog-devices"
     assert {row.name for row in libraries_like("ADI")} == {"analog-devices"}
     assert find_library("ei").name == "edge-impulse"
+    assert find_library("STM32Cube").name == "x-cube-ai"
+    assert find_library("gecko_sdk@4.4.1").label == "silabs-gsdk@4.4.1"
+
+
+@pytest.mark.parametrize(("label", "pin"), [
+    ("nxp-eiq@2.16.100", "dc64e48"),
+    ("himax@2412", "22080c6"),
+    ("pico-tflmicro", "22080c6"),
+    ("MicroTFLite", "e98ee09"),
+    ("Harvard_TinyMLx", "0d7e4fa"),
+])  # fmt: skip
+def test_a_librarys_cmsis_nn_has_the_sizes_of_the_commit_that_upstream_fetched(label: str, pin: str) -> None:
+    assert library_target(label).kernel_library.version == pin
