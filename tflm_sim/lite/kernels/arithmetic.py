@@ -27,8 +27,7 @@ def binary_shape(call: PrepareCall) -> Shape:
 
 def add(call: PrepareCall) -> None:
     """ADD and SUB: 16-bit values are symmetric, and may need scales that are powers of two."""
-    call.counts(2)
-    one, other, output = call.input(0), call.input(1), call.output()
+    one, other, output = call.operands(2)
     call.ensure_types("input1->type", one.type, other.type, "input2->type")
     output.type = other.type
     shape = binary_shape(call)
@@ -85,8 +84,7 @@ def _check_shifts(call: PrepareCall, powers: list[int]) -> None:
 
 def squared_difference(call: PrepareCall) -> None:
     """SQUARED_DIFFERENCE."""
-    call.counts(2)
-    one, other, output = call.input(0), call.input(1), call.output()
+    one, other, output = call.operands(2)
     call.ensure_types("input1->type", one.type, other.type, "input2->type")
     output.type = one.type
     if one.type == t.INT8:
@@ -112,8 +110,7 @@ _MULTIPLIED = (
 
 def multiply(call: PrepareCall) -> None:
     """MUL: the product of two constants is a constant."""
-    call.counts(2)
-    one, other, output = call.input(0), call.input(1), call.output()
+    one, other, output = call.operands(2)
     call.ensure_types("input1->type", one.type, other.type, "input2->type")
     if output.type == t.COMPLEX64 and call.activation:
         raise call.failure("Activation is not allowed for COMPLEX64 input.")

@@ -247,6 +247,11 @@ class PrepareCall:
         self.ensure_equal("NumInputs(node)", self.input_count, inputs, at=at)
         self.ensure_equal("NumOutputs(node)", self.output_count, outputs, at=at)
 
+    def operands(self, inputs: int, *, at: int = 0) -> tuple[TfLiteTensor, ...]:
+        """Return the node's inputs and its only output; refuse it when it has others."""
+        self.counts(inputs, at=at)
+        return (*map(self.input, range(inputs)), self.output())
+
     def _place(self, text: str, other: str, at: int) -> str:
         return f"tflite/kernels/{self.source}:{line_of(self.source, text, other, at)}"
 

@@ -13,8 +13,7 @@ from tflm_sim.model.types import TensorType
 
 def cast(call: PrepareCall) -> None:
     """CAST: where it may, it keeps the converted constant for ever."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     call.resize(output, value.shape)
 
 
@@ -37,8 +36,7 @@ def dequantize(call: PrepareCall) -> None:
 
 def densify(call: PrepareCall) -> None:
     """DENSIFY: a sparse constant becomes a dense one in the persistent arena."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     call.ensure(value.type != t.STRING, "op_context.input->type != kTfLiteString")
     call.ensure(value.is_constant, "IsConstantTensor(op_context.input)")
     call.ensure(value.is_sparse, "op_context.input->sparsity != nullptr")
@@ -57,8 +55,7 @@ _QUANTIZED: dict[int, tuple[TensorType, ...]] = {
 
 def quantize(call: PrepareCall) -> None:
     """QUANTIZE."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     call.ensure_affine("output", output)
     if value.type not in _QUANTIZED:
         call.ensure_type_in("input->type", value.type, t.INT8, t.UINT8)

@@ -45,8 +45,7 @@ def detection_postprocess(call: PrepareCall) -> None:
 
 def mfcc(call: PrepareCall) -> None:
     """Mfcc."""
-    call.counts(2)
-    wave, rate, output = call.input(0), call.input(1), call.output()
+    wave, rate, output = call.operands(2)
     call.ensure_equal("NumDimensions(input_wav)", wave.rank, 3)
     call.ensure_equal("NumElements(input_rate)", rate.elements, 1)
     call.ensure_types("output->type", output.type, t.FLOAT32)
@@ -57,8 +56,7 @@ def mfcc(call: PrepareCall) -> None:
 
 def audio_spectrogram(call: PrepareCall) -> None:
     """AudioSpectrogram: frames by frequencies, half of the next power of two and one."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     call.ensure_equal("NumDimensions(input)", value.rank, 2)
     call.ensure_types("output->type", output.type, t.FLOAT32)
     call.ensure_types("input->type", value.type, output.type, "output->type")

@@ -149,8 +149,7 @@ def _up(size: int, multiple: int) -> int:
 def batch_matmul(call: PrepareCall) -> None:
     """BATCH_MATMUL: both operands may be transposed into temporaries."""
     first = call.reserve(7)
-    call.counts(2)
-    left, right, output = call.input(0), call.input(1), call.output()
+    left, right, output = call.operands(2)
     adj_x, adj_y = call.option("adj_x"), call.option("adj_y")
     is_hybrid = left.type == t.FLOAT32 and right.type == t.INT8
     call.take(*range(first, first + (7 if is_hybrid else 2)))
@@ -251,8 +250,7 @@ def is_hybrid_op(value: TfLiteTensor, weights: TfLiteTensor) -> bool:
 
 def embedding_lookup(call: PrepareCall) -> None:
     """EMBEDDING_LOOKUP."""
-    call.counts(2)
-    lookup, value, output = call.input(0), call.input(1), call.output()
+    lookup, value, output = call.operands(2)
     call.ensure_equal("NumDimensions(lookup)", lookup.rank, 1)
     call.ensure_type_numbers("lookup->type", lookup.type, t.INT32)
     call.ensure(value.rank >= 2, "NumDimensions(value) >= 2")
@@ -346,8 +344,7 @@ def skip_gram(call: PrepareCall) -> None:
 
 def random(call: PrepareCall) -> None:
     """RANDOM_UNIFORM and RANDOM_STANDARD_NORMAL."""
-    call.counts(1)
-    shape, output = call.input(0), call.output()
+    shape, output = call.operands(1)
     call.ensure_type_numbers("shape->type", shape.type, t.INT32)
     call.ensure_equal("NumDimensions(shape)", shape.rank, 1)
     if shape.is_known:
@@ -358,8 +355,7 @@ def random(call: PrepareCall) -> None:
 
 def multinomial(call: PrepareCall) -> None:
     """MULTINOMIAL."""
-    call.counts(2, at=1)
-    logits, samples, output = call.input(0), call.input(1), call.output()
+    logits, samples, output = call.operands(2, at=1)
     call.ensure(logits.type == t.FLOAT32, "logits->type == kTfLiteFloat32")
     call.ensure_type_numbers("num_samples->type", samples.type, t.INT32)
     if logits.is_known and samples.is_known:
@@ -370,8 +366,7 @@ def multinomial(call: PrepareCall) -> None:
 
 def rfft2d(call: PrepareCall) -> None:
     """RFFT2D: working areas for lengths that are constants."""
-    call.counts(2)
-    value, length, output = call.input(0), call.input(1), call.output()
+    value, length, output = call.operands(2)
     call.ensure(value.rank >= 2, "NumDimensions(input) >= 2")
     if value.type != t.FLOAT32:
         raise call.failure(f"Type '{t.type_name(value.type)}' for input is not supported by rfft2d.")

@@ -31,8 +31,7 @@ def activation(place: int, check: Check | None = None) -> Prepare:
     """
 
     def prepare(call: PrepareCall) -> None:
-        call.counts(1, at=place)
-        value, output = call.input(0), call.output()
+        value, output = call.operands(1, at=place)
         if place != _SOFTMAX:  # which does not compare types
             call.ensure_types("input->type", value.type, output.type, "output->type", at=place - (place > _SOFTMAX))
         if check is not None:
@@ -117,8 +116,7 @@ def gelu(call: PrepareCall) -> None:
 
 def takes_type(call: PrepareCall) -> None:
     """Size the output as the input and give it the input's type."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     output.type = value.type
     call.resize(output, value.shape)
 
@@ -160,8 +158,7 @@ _BINARY_TYPES = {
 
 def comparison(call: PrepareCall) -> None:
     """LESS and its like; only EQUAL and NOT_EQUAL compare strings."""
-    call.counts(2)
-    one, other, output = call.input(0), call.input(1), call.output()
+    one, other, output = call.operands(2)
     if call.node.registration.op not in ("EQUAL", "NOT_EQUAL"):
         call.ensure(one.type != t.STRING, "input1->type != kTfLiteString")
     call.ensure_types("input1->type", one.type, other.type, "input2->type")
@@ -219,8 +216,7 @@ def floating(call: PrepareCall) -> None:
 
 def cumsum(call: PrepareCall) -> None:
     """CUMSUM."""
-    call.counts(2)
-    value, axis, output = call.input(0), call.input(1), call.output()
+    value, axis, output = call.operands(2)
     call.ensure_type_in("input->type", value.type, t.INT32, t.FLOAT32, t.INT64)
     call.ensure_type_numbers("axis->type", axis.type, t.INT32)
     call.ensure_equal("NumElements(axis)", axis.elements, 1)
@@ -230,8 +226,7 @@ def cumsum(call: PrepareCall) -> None:
 
 def l2_normalization(call: PrepareCall) -> None:
     """L2_NORMALIZATION."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
     call.ensure_type_in("output->type", output.type, t.FLOAT32, t.UINT8, t.INT8)
     call.ensure_types("input->type", value.type, output.type, "output->type")
@@ -244,8 +239,7 @@ def l2_normalization(call: PrepareCall) -> None:
 
 def local_response_normalization(call: PrepareCall) -> None:
     """LOCAL_RESPONSE_NORMALIZATION."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     call.ensure_equal("NumDimensions(input)", value.rank, 4)
     call.ensure_types("output->type", output.type, t.FLOAT32)
     call.ensure_types("input->type", value.type, output.type, "output->type")
@@ -274,8 +268,7 @@ def sign(call: PrepareCall) -> None:
 
 def exponential(call: PrepareCall) -> None:
     """EXP."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     output.type = value.type
     if value.type == t.INT16:
         call.ensure_symmetric(value, output)
@@ -325,8 +318,7 @@ def add_n(call: PrepareCall) -> None:
 
 def stablehlo_binary(call: PrepareCall) -> None:
     """STABLEHLO_ADD and its like: equal shapes only."""
-    call.counts(2)
-    one, other, output = call.input(0), call.input(1), call.output()
+    one, other, output = call.operands(2)
     call.ensure_types("input_tensor1->type", one.type, other.type, "input_tensor2->type")
     call.ensure_equal("input_tensor1->dims->size", one.rank, other.rank, "input_tensor2->dims->size")
     for left, right in zip(one.shape, other.shape, strict=True):
@@ -336,8 +328,7 @@ def stablehlo_binary(call: PrepareCall) -> None:
 
 def stablehlo_shift_left(call: PrepareCall) -> None:
     """STABLEHLO_SHIFT_LEFT."""
-    call.counts(2)
-    one, other, output = call.input(0), call.input(1), call.output()
+    one, other, output = call.operands(2)
     call.ensure_types("input1->type", one.type, other.type, "input2->type")
     output.type = one.type
     call.resize(output, one.shape)

@@ -88,8 +88,7 @@ _REVERSED = (t.INT32, t.FLOAT32, t.UINT8, t.INT8, t.INT16, t.INT64, t.BOOL, t.FL
 
 def reverse(call: PrepareCall) -> None:
     """REVERSE_V2."""
-    call.counts(2)
-    value, axis, output = call.input(0), call.input(1), call.output()
+    value, axis, output = call.operands(2)
     call.ensure_equal("NumDimensions(axis)", axis.rank, 1)
     call.ensure(value.rank <= 8, "NumDimensions(input) <= 8")
     call.ensure(value.rank >= axis.elements, "NumDimensions(input) >= NumElements(axis)")
@@ -102,8 +101,7 @@ def reverse(call: PrepareCall) -> None:
 
 def reverse_sequence(call: PrepareCall) -> None:
     """REVERSE_SEQUENCE."""
-    call.counts(2)
-    value, lengths, output = call.input(0), call.input(1), call.output()
+    value, lengths, output = call.operands(2)
     call.ensure_equal("NumDimensions(seq_lengths)", lengths.rank, 1)
     call.ensure_supported(
         value.type, (t.INT32, t.FLOAT32, t.UINT8, t.INT16, t.INT64), "Type '{}' is not supported by reverse_sequence."
@@ -151,8 +149,7 @@ def batch_to_space(call: PrepareCall) -> None:
 
 
 def _batch_operands(call: PrepareCall, margins: str) -> tuple[TfLiteTensor, TfLiteTensor, TfLiteTensor, TfLiteTensor]:
-    call.counts(3)
-    value, block, margin, output = call.input(0), call.input(1), call.input(2), call.output()
+    value, block, margin, output = call.operands(3)
     call.ensure(value.rank >= 3, "NumDimensions(op_context.input) >= kInputMinDimensionNum")
     call.ensure(value.rank <= 4, "NumDimensions(op_context.input) <= kInputMaxDimensionNum")
     compare = call.ensure_types if margins == "paddings" else call.ensure_type_numbers
@@ -203,8 +200,7 @@ def depth_to_space(call: PrepareCall) -> None:
 
 def resize_image(call: PrepareCall) -> None:
     """RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR."""
-    call.counts(2)
-    value, size, output = call.input(0), call.input(1), call.output()
+    value, size, output = call.operands(2)
     is_bilinear = call.source == "resize_bilinear.cc"
     call.ensure_equal("NumDimensions(input)", value.rank, 4)
     call.ensure_equal("NumDimensions(size)", size.rank, 1)

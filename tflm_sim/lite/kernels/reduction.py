@@ -27,7 +27,7 @@ _ACCUMULATORS: dict[int, int] = {
 
 def reduce_simple(call: PrepareCall) -> None:
     """REDUCE_MAX and REDUCE_MIN."""
-    value, axis, output = _operands(call)
+    value, axis, output = call.operands(2)
     first = call.reserve(4)
     call.ensure_types("op_context.axis->type", axis.type, t.INT32)
     call.take(*range(first, first + 4))
@@ -57,11 +57,6 @@ def _in_arena(call: PrepareCall, tensor: TfLiteTensor, shape: Shape) -> None:
     tensor.data = tensor.offset = None
     tensor.allocation_type = AllocationType.ARENA_RW
     call.resize(tensor, shape)
-
-
-def _operands(call: PrepareCall) -> tuple[TfLiteTensor, TfLiteTensor, TfLiteTensor]:
-    call.counts(2)
-    return call.input(0), call.input(1), call.output()
 
 
 def _reduced(call: PrepareCall, value: TfLiteTensor, axis: TfLiteTensor) -> Shape:
@@ -100,7 +95,7 @@ def _accumulator(call: PrepareCall) -> None:
 def reduce_product(call: PrepareCall) -> None:
     """REDUCE_PROD: of constants, a constant if it is small."""
     reduce_simple(call)
-    value, axis, output = _operands(call)
+    value, axis, output = call.operands(2)
     if axis.is_known and value.quantization is not None and value.type not in (t.INT8, t.INT16):
         raise call.failure(f"Unsupported quantized data type: {t.type_number(value.type)}")
     if not axis.is_known or not value.is_known or output.elements > _LARGEST_CONSTANT:

@@ -34,8 +34,7 @@ def unique(call: PrepareCall) -> None:
 
 def segment_sum(call: PrepareCall) -> None:
     """SEGMENT_SUM."""
-    call.counts(2)
-    data, segments, output = call.input(0), call.input(1), call.output()
+    data, segments, output = call.operands(2)
     call.ensure_type_in("data->type", data.type, t.INT32, t.FLOAT32)
     call.ensure_type_numbers("segment_ids->type", segments.type, t.INT32)
     if not (data.is_known and segments.is_known):
@@ -54,8 +53,7 @@ def segment_sum(call: PrepareCall) -> None:
 
 def unsorted_segment(call: PrepareCall) -> None:
     """UNSORTED_SEGMENT_SUM and its like."""
-    call.counts(3)
-    data, segments, count, output = call.input(0), call.input(1), call.input(2), call.output()
+    data, segments, count, output = call.operands(3)
     call.ensure_type_in("data->type", data.type, t.INT32, t.FLOAT32)
     call.ensure_type_numbers("segment_ids->type", segments.type, t.INT32)
     call.ensure_type_numbers("num_segments->type", count.type, t.INT32)
@@ -271,8 +269,7 @@ _GATHERED = (t.BFLOAT16, t.FLOAT16, t.FLOAT32, t.UINT8, t.INT8, t.INT16, t.INT64
 
 def gather_nd(call: PrepareCall) -> None:
     """GATHER_ND."""
-    call.counts(2)
-    value, indices, output = call.input(0), call.input(1), call.output()
+    value, indices, output = call.operands(2)
     call.ensure_supported(value.type, _GATHERED, "Params of type '{}' are not supported by gather_nd.")
     call.ensure_supported(indices.type, (*_INDICES, t.INT16), "Indices of type '{}' are not supported by gather_nd.")
     if value.rank < 1:

@@ -22,8 +22,7 @@ _GATHERED = (t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT4, t.INT8, t.INT16,
 
 def slice_of(call: PrepareCall) -> None:
     """SLICE: an output whose shape the file knows keeps it."""
-    call.counts(3)
-    value, begin, size, output = call.input(0), call.input(1), call.input(2), call.output()
+    value, begin, size, output = call.operands(3)
     call.ensure_types("input->type", value.type, output.type, "output->type")
     call.ensure_type_in("begin->type", begin.type, *_INDICES)
     call.ensure_type_in("size->type", size.type, *_INDICES)
@@ -99,8 +98,7 @@ def _is_short(value: int) -> bool:
 
 def gather(call: PrepareCall) -> None:
     """GATHER: of constants, a constant."""
-    call.counts(2)
-    value, positions, output = call.input(0), call.input(1), call.output()
+    value, positions, output = call.operands(2)
     call.ensure_supported(positions.type, (*_INDICES, t.INT16), "Positions of type '{}' are not supported by gather.")
     output.type = value.type
     if value.type == t.STRING:
@@ -335,8 +333,7 @@ def _replaced(shape: Shape, place: int, size: int) -> Shape:
 
 def arg_min_max(call: PrepareCall) -> None:
     """ARG_MAX and ARG_MIN."""
-    call.counts(2)
-    value, axis, output = call.input(0), call.input(1), call.output()
+    value, axis, output = call.operands(2)
     call.ensure_equal("NumElements(axis)", axis.elements, 1)
     call.ensure_type_in("axis->type", axis.type, *_INDICES)
     wanted = call.option("output_type", NO_TYPE)
@@ -400,8 +397,7 @@ def one_hot(call: PrepareCall) -> None:
 
 def where(call: PrepareCall) -> None:
     """WHERE: of a constant condition, the number of its true elements is known."""
-    call.counts(1)
-    condition, output = call.input(0), call.output()
+    condition, output = call.operands(1)
     call.ensure_supported(
         condition.type,
         (t.BOOL, t.FLOAT32, t.INT64, t.INT32, t.INT8, t.UINT8, t.UINT32),
@@ -416,8 +412,7 @@ def where(call: PrepareCall) -> None:
 
 def select(call: PrepareCall) -> None:
     """SELECT, whose condition may be one value a row, and SELECT_V2, which broadcasts."""
-    call.counts(3)
-    condition, x, y, output = call.input(0), call.input(1), call.input(2), call.output()
+    condition, x, y, output = call.operands(3)
     call.ensure_types("input_condition->type", condition.type, t.BOOL)
     call.ensure_types("input_x->type", x.type, y.type, "input_y->type")
     output.type = x.type

@@ -70,8 +70,7 @@ def _resolved(call: PrepareCall, value: TfLiteTensor, wanted: list[int]) -> list
 
 def squeeze(call: PrepareCall) -> None:
     """SQUEEZE: dimensions of size 1 disappear, all of them or those that the options name."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     call.ensure(value.rank <= 8, "input_num_dims <= 8")
     named = call.option("squeeze_dims", ())
     gone = {place for place, size in enumerate(value.shape) if size == 1} if not len(named) else set()
@@ -85,8 +84,7 @@ def squeeze(call: PrepareCall) -> None:
 
 def expand_dims(call: PrepareCall) -> None:
     """EXPAND_DIMS."""
-    call.counts(2)
-    value, axis, output = call.input(0), call.input(1), call.output()
+    value, axis, output = call.operands(2)
     output.type = value.type
     call.ensure_scales("input->params.scale", value.scale, output.scale, "output->params.scale")
     call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, "output->params.zero_point")
@@ -107,8 +105,7 @@ def expand_dims(call: PrepareCall) -> None:
 
 def shape_of(call: PrepareCall) -> None:
     """SHAPE: a constant as soon as the input's shape is known."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     wanted = call.option("out_type", NO_TYPE)
     if wanted not in (t.INT32, t.INT64):
         raise call.failure(f"Unknown shape output data type: {t.type_number(wanted)}")
@@ -118,16 +115,14 @@ def shape_of(call: PrepareCall) -> None:
 
 def rank_of(call: PrepareCall) -> None:
     """RANK: a constant."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     output.type = t.INT32
     call.store(output, (), (value.rank,))
 
 
 def fill(call: PrepareCall) -> None:
     """FILL."""
-    call.counts(2)
-    dims, value, output = call.input(0), call.input(1), call.output()
+    dims, value, output = call.operands(2)
     call.ensure_equal("NumDimensions(dims)", dims.rank, 1)
     call.ensure_type_in("dtype", dims.type, t.INT32, t.INT64)
     call.ensure_equal("NumDimensions(value)", value.rank, 0)
@@ -234,8 +229,7 @@ def transpose(call: PrepareCall) -> None:
 
 def matrix_diag(call: PrepareCall) -> None:
     """MATRIX_DIAG."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     call.ensure(value.rank >= 1, "input_dims_size >= 1")
     output.type = value.type
     call.resize(output, (*value.shape, value.shape[-1]))
@@ -293,8 +287,7 @@ def broadcast_args(call: PrepareCall) -> None:
 
 def bitcast(call: PrepareCall) -> None:
     """BITCAST: the last dimension grows or goes with the size of an element."""
-    call.counts(1)
-    value, output = call.input(0), call.output()
+    value, output = call.operands(1)
     size, other = element_size(value.type), element_size(output.type)
     if size > other:
         call.resize(output, (*value.shape, size // other))
