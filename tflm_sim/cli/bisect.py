@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import show
 from tflm_sim.documents import named
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
@@ -63,10 +63,7 @@ def run(args: argparse.Namespace) -> int:
     states = _kernel_states(args) if args.between.partition("@")[0] in VERSIONS else _commit_states(args)
     document = BisectDocument(args.between, args.until, tuple(bisect(load(args.model), states)))
     steps = document.steps
-    if args.json:
-        say_json(document)
-    else:
-        say(*_lines(document))
+    show(document, _lines, as_json=args.json)
     return int(bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after))
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
-from tflm_sim.cli.terminal import fitting, say, say_json
+from tflm_sim.cli.terminal import show_rows
 from tflm_sim.documents import Count
-from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import preset
 from tflm_sim.values import dataclass
@@ -49,13 +48,9 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     rows = [board_row(board) for board in BOARDS.values()]
-    if args.json:
-        say_json(rows)
-        return 0
     header = ("board", "target", "default kernels", "RAM", "flash", "what it is", "source of the sizes")
-    say(*table_lines([header, *map(_cells, rows)], width=fitting()))
-    say("", "RAM is what the chip has, bank by bank;", "what your firmware leaves free only its linker map says")
-    return 0
+    notes = ("", "RAM is what the chip has, bank by bank;", "what your firmware leaves free only its linker map says")
+    return show_rows(rows, header, _cells, *notes, as_json=args.json)
 
 
 def board_row(board: Board) -> BoardRow:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, pair, simulated
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import UsageError
 from tflm_sim.lite.answer import LiteDocument, LiteSettings, allocated, machine_document
 from tflm_sim.model.load import load
@@ -60,20 +60,14 @@ def run(args: argparse.Namespace) -> int:
         return _lite(args, allowed)
     before, after = pair(args)
     document = difference_document(_document(args.sources[0], before), _document(args.sources[-1], after))
-    if args.json:
-        say_json(document)
-    else:
-        say(*difference_lines(document))
+    show(document, difference_lines, as_json=args.json)
     return 0 if allowed is None else _judge(document, allowed, is_quiet=args.json)
 
 
 def _lite(args: argparse.Namespace, allowed: int | None) -> int:
     documents = [_lite_document(source) for source in (args.sources[0], args.sources[-1])]
     document = lite_difference(*documents)
-    if args.json:
-        say_json(document)
-    else:
-        say(*lite_difference_lines(document))
+    show(document, lite_difference_lines, as_json=args.json)
     if allowed is None:
         return 0
     if any(side.status != "ok" for side in documents):

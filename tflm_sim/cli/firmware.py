@@ -6,7 +6,7 @@ import argparse
 
 from tflm_sim.checks.firmware import ArenaRoom, FirmwareVerdict, judge, missing_operators, region_of
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import show
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.embedded_models import EmbeddedModel
 from tflm_sim.firmware.firmware import Firmware, read_firmware
@@ -96,11 +96,7 @@ def _say(
     problem: str = "",
     as_json: bool,
 ) -> None:
-    document = firmware_document(firmware, found, verdicts, problem=problem)
-    if as_json:
-        say_json(document)
-    else:
-        say(*firmware_lines(document))
+    show(firmware_document(firmware, found, verdicts, problem=problem), firmware_lines, as_json=as_json)
 
 
 def _exit_code(verdicts: list[FirmwareVerdict]) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
-from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.report.tables import table_lines
+from tflm_sim.cli.terminal import show_rows
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.libraries import Library, libraries_like
 from tflm_sim.values import dataclass
@@ -57,12 +56,8 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     rows = [library_row(row) for row in libraries_like(args.name)]
-    if args.json:
-        say_json(rows)
-        return 0
     header = ("library", "version", "upstream", "date", "kernels", "usual target", "its own files; or what is nearest")
-    say(*table_lines([header, *map(_cells, rows)]))
-    return 0
+    return show_rows(rows, header, _cells, as_json=args.json)
 
 
 def library_row(library: Library) -> LibraryRow:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from tflm_sim.cli.options import TARGET, Subparsers, add_verb, target_of_program
-from tflm_sim.cli.terminal import COLOR_CHOICES, say, say_json, terminal_width, wants_color
+from tflm_sim.cli.terminal import COLOR_CHOICES, say, say_json, show, terminal_width, wants_color
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.files import replacing
@@ -134,13 +134,13 @@ def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
 
     if args.delegate == "flex":
         ops = flex_document(flex_ops(model))
-        say_json(ops) if args.json else say(*flex_lines(ops))
+        show(ops, flex_lines, as_json=args.json)
         return 1 if any(op.fault or not op.library for op in ops.operators) else 0
     if not answer.subgraphs:
         raise SimulatedFailure("; ".join(told(answer.reports)))
     subgraph = answer.subgraphs[0]
     document = gpu_document(subgraph, taken(subgraph), Storage(args.storage), 2 if args.half else 4)
-    say_json(document) if args.json else say(*gpu_lines(document))
+    show(document, gpu_lines, as_json=args.json)
     return 0
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.cli.options import TARGET, Subparsers, add_verb, target_of_program
-from tflm_sim.cli.terminal import fitting, say, say_json
+from tflm_sim.cli.terminal import show_rows
 from tflm_sim.ops.registry import coverage, registrations
-from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.presets import preset
 from tflm_sim.values import dataclass, replace
 
@@ -45,13 +44,14 @@ def run(args: argparse.Namespace) -> int:
     models = registrations(replace(target, ethos_u=True))
     proved = coverage()
     rows = [OperatorRow(op, row.file, tuple(proved.get(op, ()))) for op, row in sorted(models.items())]
-    if args.json:
-        say_json(rows)
-        return 0
-    body = [(row.op, str(len(row.models)), row.source) for row in rows]
-    say(*table_lines([("operator", "traced models", "upstream source"), *body], width=fitting()))
     untraced = sum(op not in proved for op in models)
-    say("", f"{len(models)} operators; {untraced} without a trace are tested")
-    say("against the pip wheel with built models")
-    say("(ethos-u, which the wheel does not link, by its requests alone)")
-    return 0
+    return show_rows(
+        rows,
+        ("operator", "traced models", "upstream source"),
+        lambda row: (row.op, str(len(row.models)), row.source),
+        "",
+        f"{len(models)} operators; {untraced} without a trace are tested",
+        "against the pip wheel with built models",
+        "(ethos-u, which the wheel does not link, by its requests alone)",
+        as_json=args.json,
+    )

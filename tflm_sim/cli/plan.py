@@ -10,7 +10,7 @@ from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import replacing, replacing_bytes
 from tflm_sim.lite import planning
@@ -109,12 +109,10 @@ def run(args: argparse.Namespace) -> int:
         _draw(args.picture, problem, comparison, best)
     planned, saving = _in_the_arena(question, best)
     document = plan_document(problem, comparison, saving)
-    if args.json:
-        say_json(document)
-    elif args.csv:
+    if args.csv:
         write_csv(sys.stdout, problem, best.plan if best else None)
     else:
-        say(*plan_lines(document))
+        show(document, plan_lines, as_json=args.json)
     if args.write is not None and not _write(args.write, planned, saving):
         return 1
     return 0 if best is not None else 1

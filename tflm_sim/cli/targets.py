@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from operator import attrgetter
 
 from tflm_sim.cli.options import Subparsers, add_verb
-from tflm_sim.cli.terminal import fitting, say, say_json
+from tflm_sim.cli.terminal import show_rows
 from tflm_sim.errors import UsageError
-from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.changes import CMSIS_NN_PINS
 from tflm_sim.targets.history import main_line
 from tflm_sim.targets.kernel_library import VERSIONS
@@ -60,25 +60,13 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if args.target is not None:
-        return _combinations(args.target, as_json=args.json)
+        found = list(combination_rows(preset(args.target).name))
+        cells = attrgetter("tflm", "kernels", "proof")
+        return show_rows(found, ("TFLM", "kernels", "held against"), cells, as_json=args.json)
     rows = [target_row(preset(name)) for name in PRESETS]
-    if args.json:
-        say_json(rows)
-        return 0
     header = ("target", "ABI", "default kernels", "held against", "what it is")
-    body = [(row.name, row.abi, row.kernels, row.proof, row.description) for row in rows]
-    say(*table_lines([header, *body], width=fitting()))
-    return 0
-
-
-def _combinations(name: str, *, as_json: bool) -> int:
-    rows = list(combination_rows(preset(name).name))
-    if as_json:
-        say_json(rows)
-        return 0
-    header = ("TFLM", "kernels", "held against")
-    say(*table_lines([header, *((row.tflm, row.kernels, row.proof) for row in rows)], width=fitting()))
-    return 0
+    cells = attrgetter("name", "abi", "kernels", "proof", "description")
+    return show_rows(rows, header, cells, as_json=args.json)
 
 
 def combination_rows(name: str) -> Iterator[CombinationRow]:

@@ -6,13 +6,17 @@ import argparse
 import os
 import sys
 import time
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO, TypeVar
 
 from tflm_sim.arena.events import Event, OpEvent
 from tflm_sim.arena.stages import Stage
 from tflm_sim.documents import as_json
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
+from tflm_sim.report.tables import table_lines
+
+T = TypeVar("T")
 
 COLOR_CHOICES = ("auto", "always", "never")
 PATIENCE_S = 1.0
@@ -53,6 +57,26 @@ def say_json(document: Any, *, indent: int | None = 1, file: TextIO | None = Non
     """Print a document as JSON; without an indent as one line."""
     if (out := sys.stdout if file is None else file) is not None:
         print(json_text(as_json(document), indent=indent), file=out)
+
+
+def show(document: T, lines: Callable[[T], Iterable[str]], *, as_json: bool, indent: int | None = 1) -> None:
+    """Say a document: as JSON, or in the lines that are made of it."""
+    if as_json:
+        say_json(document, indent=indent)
+    else:
+        say(*lines(document))
+
+
+def show_rows(
+    rows: Sequence[T], header: Sequence[str], cells: Callable[[T], Sequence[str]], *notes: str, as_json: bool
+) -> int:
+    """Say rows as JSON, or as a table that fits the terminal, with notes below it; return the exit code."""
+
+    def lines(rows: Sequence[T]) -> list[str]:
+        return [*table_lines([header, *map(cells, rows)], width=fitting()), *notes]
+
+    show(rows, lines, as_json=as_json)
+    return 0
 
 
 def say_document(text: str) -> None:
