@@ -35,10 +35,7 @@ enum {
   FIRST_PACKING_NODES = 2000,
   PACKING_NODES = 200000,
   PACKING_SHARE = 60, /* packing nodes to a search node; they are forty times as quick */
-  SPLIT_FROM = 8, /* from this turn on a plan in two storeys is tried; with a capacity when the turns have doubled */
-  SPLIT_LONG_FROM = 2, /* after so many of these, they are long */
-  SPLIT_SHARE = 3, /* without a capacity, one of so many nodes goes there: some more than SPLIT_NODES a buffer each */
-  SPLIT_NODES = 8,
+  SPLIT_FROM = 8,     /* from this turn on a plan in two storeys is tried */
   SPLIT_TARGETS = 4,
   WORKER_STACK = 32 << 20
 };
@@ -56,9 +53,10 @@ typedef struct {
   const tflm_exact_options_t *options;
   ways_t ways;
   double begun, reported;
-  int64_t best_peak, *best;                      /* bytes; units */
-  int64_t bound, nodes, turns, packings, splits; /* the last three: dealt out */
-  int64_t split_nodes;
+  int64_t best_peak, *best;              /* bytes; units */
+  int64_t bound, nodes, turns, packings; /* the last two: dealt out */
+  int64_t searched;                      /* nodes of searches of the whole */
+  split_turns_t splits;
   strategy_t winner;
   int has_winner;
   double aim; /* which part of the gap, from the bound on, the next capacity asked about keeps */
@@ -207,39 +205,30 @@ static int search_as(worker_t *w, int way) {
   return w->wide[way] == NULL ? SEARCH_STOPPED : tflm_exact_search_run_wide(w->wide[way], &w->task, w->units);
 }
 
-/* How many nodes each storey of a plan in two may take now; 0: that is not tried now. With a capacity it is tried
-   seldom and long, the later the longer, since by then a search of the whole will hardly find anything; without one,
-   often. */
-static int64_t split_nodes_of(const effort_t *e) {
-  int64_t most = 0;
-  if (e->options->capacity >= 0 && e->turns >= (int64_t)SPLIT_FROM << e->splits)
-    most = e->splits < SPLIT_LONG_FROM ? e->nodes / 4 : e->nodes * 4;
-  if (e->options->capacity < 0 && e->turns >= SPLIT_FROM && e->split_nodes * SPLIT_SHARE < e->nodes)
-    most = (int64_t)e->p->count * SPLIT_NODES + e->nodes / 64;
-  const int64_t left = e->options->node_limit < 0 ? most : (e->options->node_limit - e->nodes) / 2;
-  return most < left ? most : left;
-}
-
 /* Two storeys within the capacity, or else without all, a half, a quarter .. of the gap from the bound to the best
    plan. Returns 0 when it is not their turn. */
 static int split(worker_t *w) {
   effort_t *e = w->shared;
+  const int64_t capacity = e->options->capacity, node_limit = e->options->node_limit;
   lock(e);
-  const int64_t most = split_nodes_of(e), capacity = e->options->capacity;
+  split_task_t task =
+      tflm_exact_split_next(&e->splits, e->p->count, capacity >= 0, capacity >= 0 ? e->searched : e->nodes);
+  if (node_limit >= 0 && task.limits.node_limit > (node_limit - e->nodes) / 2)
+    task.limits.node_limit = (node_limit - e->nodes) / 2;
   check_limits(e);
-  const int over = most <= 0 || e->stop || answered(e);
-  const int64_t turn = over ? 0 : e->splits++;
+  const int over = e->turns < SPLIT_FROM || task.limits.node_limit <= 0 || e->stop || answered(e);
+  const int64_t turn = over ? 0 : e->splits.turns++, gap = e->best_peak - e->bound;
   w->counted = 0;
-  const int64_t gap = e->best_peak - e->bound;
   w->task.capacity = capacity >= 0 ? capacity : e->bound + gap - (gap >> turn % SPLIT_TARGETS);
   unlock(e);
   if (over) return 0;
-  const uint64_t seed = capacity >= 0 ? (uint64_t)SPLIT_FROM << turn : (uint64_t)turn;
-  split_task_t task = {w->task.capacity, seed, {most, search_is_over, w, 0}, capacity >= 0};
+  task.capacity = w->task.capacity;
+  task.limits.is_over = search_is_over;
+  task.limits.context = w;
   const int verdict = tflm_exact_split_run(e->p, e->buffers, &task, w->plain);
   lock(e);
   count_nodes(w, task.limits.nodes);
-  e->split_nodes += task.limits.nodes + e->p->count; /* looking for families takes its time, found or not */
+  tflm_exact_split_done(&e->splits, e->p->count, &task);
   if (verdict == SEARCH_FOUND) offer(e, w->plain);
   unlock(e);
   return 1;
@@ -266,6 +255,7 @@ static int ask(worker_t *w) {
   if (verdict == SEARCH_FOUND) tflm_exact_ways_to_plain(&e->ways, chosen.way, w->units, w->plain);
   w->searched += w->task.limits.nodes;
   lock(e);
+  e->searched += w->task.limits.nodes;
   learn(w, verdict, chosen.way & MERGED);
   if (verdict == SEARCH_FOUND) {
     e->winner = chosen;

@@ -10,14 +10,27 @@
                +--------------------+  */
 #include "exact_split.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exact_block.h"
+#include "exact_strategy.h"
 
 enum { MOST_FAMILIES = 128, EVEN_FAMILIES = 64, STARTS = 8, EVEN_STARTS = 64 };
-enum { MOVES_PER_FAMILY = 8, SHORTEST_STAY = 4, FAMILY_SIZES = 3 };
-enum { STEPS_PER_NODE = 1 << 14 }; /* what dealing takes counts as nodes too */
+enum { MOVES_PER_FAMILY = 8, SHORTEST_STAY = 4, FAMILY_SIZES = 3, MOMENTS_TO_SHARED = 32 };
+enum {
+  NODES_PER_BUFFER = 8,
+  SHARE = 3,    /* without a capacity, one of so many nodes goes to plans in two storeys */
+  TIMES = 2,    /* with one, so many times as many as for searches of the whole, which are slower; squared in the end */
+  LONGER = 6,   /* with one, each try takes so many times more nodes, by Luby's sequence squared; */
+  CHEAPER = 4,  /* where it looks like two programs they count for less, and where not, for more and more */
+  DEALS = 8,    /* so many are compared at first, */
+  DOUBLINGS = 3 /* later more */
+};
+enum { STEPS_TO_UNITE = 8, STEPS_PER_NODE = 1 << 14 }; /* what dealing takes counts as nodes too */
+
+static const double SPREAD = 100; /* of the order in which families unite, for an even line */
 
 typedef struct {
   int64_t time;
@@ -27,7 +40,7 @@ typedef struct {
 /* A moment at which `count` buffers begin or end: list[first .. first + count). */
 typedef struct {
   int first, count;
-  uint64_t tie;
+  double rank; /* the least comes first */
 } handover_t;
 
 typedef struct {
@@ -39,12 +52,13 @@ typedef struct {
   int64_t capacity, most, room[2]; /* units: of both storeys; of a family in a section; of each storey */
   int is_even;                     /* the line is in the middle, families are as large as can be */
   uint8_t side[MOST_FAMILIES];
+  uint8_t *storey_of; /* by buffer: which storey it is dealt to */
   int64_t *load;      /* of family f in section q, units: load[f * section_count + q] */
   int64_t *storey[2]; /* load per section */
   moment_t *moments;  /* while families are looked for: all of them; where buffers hand over; the tree of what is one
                          family; the load of one */
   handover_t *handovers;
-  int *parent;
+  int handover_count, *parent;
   int64_t *united;
   tflm_exact_buffer_t *buffers; /* of the storey that is planned, and their offsets */
   int64_t *offsets;
@@ -60,6 +74,7 @@ static void lay_out(void *object, tflm_workspace_t *workspace) {
   d->offsets = tflm_carve(workspace, count, sizeof *d->offsets);
   d->family = tflm_carve(workspace, count, sizeof *d->family);
   d->parent = tflm_carve(workspace, count, sizeof *d->parent);
+  d->storey_of = tflm_carve(workspace, count, sizeof *d->storey_of);
 }
 
 static void lay_out_loads(void *object, tflm_workspace_t *workspace) {
@@ -78,8 +93,7 @@ static int compare_moments(const void *a, const void *b) {
 
 static int compare_handovers(const void *a, const void *b) {
   const handover_t *x = a, *y = b;
-  if (x->count != y->count) return x->count - y->count;
-  return x->tie != y->tie ? (x->tie < y->tie ? -1 : 1) : x->first - y->first;
+  return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->first - y->first;
 }
 
 static int root_of(int *parent, int i) {
@@ -126,12 +140,15 @@ static int list_moments(const problem_t *p, const tflm_exact_buffer_t *buffers, 
 }
 
 /* The first and the last moment of all say nothing: everything begins and ends somewhere. Both programs may hand over
-   at one moment by chance: such a moment has more buffers than others, so it comes late, and then it is refused. */
-static int list_handovers(const moment_t *list, int length, uint64_t seed, handover_t *found) {
+   at one moment by chance: such a moment has more buffers than others, so it comes late, and then it is refused. How
+   late that has to be nobody knows: `spread` mixes the order. */
+static int list_handovers(const moment_t *list, int length, uint64_t seed, double spread, handover_t *found) {
   int count = 0;
   for (int k = 0, end; k < length; k = end) {
     for (end = k + 1; end < length && list[end].time == list[k].time;) end++;
-    if (k > 0 && end < length) found[count++] = (handover_t){k, end - k, exact_mix(seed * 64 + (uint64_t)k)};
+    const double chance = exact_fraction(seed * 64 + (uint64_t)k);
+    if (k > 0 && end < length)
+      found[count++] = (handover_t){k, end - k, (end - k) * (1 + spread * chance) + chance / 2};
   }
   qsort(found, (size_t)count, sizeof *found, compare_handovers);
   return count;
@@ -139,9 +156,10 @@ static int list_handovers(const moment_t *list, int length, uint64_t seed, hando
 
 static int find_families(deal_t *d, const tflm_exact_buffer_t *buffers, uint64_t seed) {
   const int moments = list_moments(d->p, buffers, d->moments);
-  const int handovers = list_handovers(d->moments, moments, seed, d->handovers);
+  d->handover_count = list_handovers(d->moments, moments, seed, d->is_even ? SPREAD : 0, d->handovers);
+  d->count = 0;
   for (int i = 0; i < d->p->count; i++) d->parent[i] = i;
-  for (int k = 0; k < handovers && !exact_ask(d->limits); k++) unite(d, &d->handovers[k]);
+  for (int k = 0; k < d->handover_count && !exact_ask(d->limits); k++) unite(d, &d->handovers[k]);
   return number_families(d);
 }
 
@@ -246,6 +264,44 @@ static int deal_out(deal_t *d, uint64_t seed) {
   return 0;
 }
 
+/* Find families and deal them out. */
+static int deal(deal_t *d, const tflm_exact_buffer_t *buffers, uint64_t seed) {
+  if (!find_families(d, buffers, seed)) return 0;
+  d->loads = tflm_exact_block_new(d, lay_out_loads);
+  if (d->loads == NULL) return 0;
+  fill_loads(d);
+  const int is_dealt = deal_out(d, seed);
+  free(d->loads);
+  d->loads = NULL;
+  return is_dealt;
+}
+
+/* At how many moments both storeys hand over. */
+static int count_shared(const deal_t *d) {
+  int shared = 0;
+  for (int k = 0; k < d->handover_count; k++) {
+    const moment_t *list = d->moments + d->handovers[k].first;
+    int above = 0;
+    for (int i = 0; i < d->handovers[k].count; i++) above += d->side[d->family[list[i].index]];
+    shared += above > 0 && above < d->handovers[k].count;
+  }
+  return shared;
+}
+
+/* Deal several times, and keep what has fewest moments in common: two programs have few. */
+static void deal_cleanly(deal_t *d, const tflm_exact_buffer_t *buffers, split_task_t *task) {
+  int fewest = INT_MAX;
+  for (int64_t k = 0; k < task->deals && fewest > 0; k++) {
+    if (k > 0 && out_of_steps(d, (int64_t)d->handover_count * d->p->count * STEPS_TO_UNITE)) break;
+    const int shared = deal(d, buffers, task->seed + (uint64_t)k * EVEN_FAMILIES) ? count_shared(d) : INT_MAX;
+    if (shared >= fewest) continue;
+    fewest = shared;
+    for (int i = 0; i < d->p->count; i++) d->storey_of[i] = d->side[d->family[i]];
+  }
+  task->is_dealt = fewest < INT_MAX;
+  task->has_two = fewest <= d->handover_count / MOMENTS_TO_SHARED;
+}
+
 /* ---- planning */
 
 static int ask(void *context, const tflm_exact_status_t *status) {
@@ -260,14 +316,14 @@ static int64_t plan_storey(const deal_t *d, const tflm_exact_buffer_t *buffers, 
   const problem_t *p = d->p;
   size_t count = 0;
   for (int i = 0; i < p->count; i++)
-    if (d->side[d->family[i]] == side) d->buffers[count++] = buffers[p->original[i]];
+    if (d->storey_of[i] == side) d->buffers[count++] = buffers[p->original[i]];
   const tflm_exact_options_t options = {capacity, limits->node_limit, -1, 1, ask, limits};
   tflm_exact_result_t result;
   if (tflm_exact_solve(d->buffers, count, &options, &result, d->offsets) != TFLM_PLAN_OK) return -1;
   limits->nodes += result.status.nodes;
   if (result.status.peak > capacity) return -1;
   for (int i = 0, k = 0; i < p->count; i++)
-    if (d->side[d->family[i]] == side) units[i] = base + d->offsets[k++] / p->unit;
+    if (d->storey_of[i] == side) units[i] = base + d->offsets[k++] / p->unit;
   return base + (result.status.peak + p->unit - 1) / p->unit;
 }
 
@@ -288,14 +344,31 @@ int tflm_exact_split_run(const problem_t *p, const tflm_exact_buffer_t *buffers,
   task->limits.nodes = 0;
   for (int i = 0; i < p->count; i++) is_free &= p->fixed[i] == TFLM_EXACT_FREE;
   if (is_free) d.block = tflm_exact_block_new(&d, lay_out);
-  if (d.block != NULL && find_families(&d, buffers, task->seed)) {
-    d.loads = tflm_exact_block_new(&d, lay_out_loads);
-    if (d.loads != NULL) {
-      fill_loads(&d);
-      if (deal_out(&d, task->seed)) verdict = plan_both(&d, buffers, task, units);
-    }
-  }
-  free(d.loads);
+  task->is_dealt = task->has_two = 0;
+  if (d.block != NULL) deal_cleanly(&d, buffers, task);
+  if (task->is_dealt) verdict = plan_both(&d, buffers, task, units);
   free(d.block);
   return verdict;
+}
+
+/* ---- when, and how long */
+
+split_task_t tflm_exact_split_next(const split_turns_t *turns, int buffers, int has_capacity, int64_t nodes) {
+  const int64_t times = tflm_exact_luby(turns->turns + 1), least = (int64_t)buffers * NODES_PER_BUFFER;
+  split_task_t task = {.seed = (uint64_t)turns->turns, .deals = 1, .is_even = has_capacity};
+  if (!has_capacity) {
+    task.limits.node_limit = turns->cost * SHARE < nodes ? least + nodes / 64 : 0;
+    return task;
+  }
+  const int64_t most = least * LONGER * times * times, next = turns->has_two ? most / CHEAPER : most;
+  task.deals = (int64_t)DEALS << (turns->turns < DOUBLINGS ? turns->turns : DOUBLINGS);
+  task.limits.node_limit = turns->cost / TIMES + next <= nodes * TIMES ? most : 0;
+  return task;
+}
+
+void tflm_exact_split_done(split_turns_t *turns, int buffers, const split_task_t *task) {
+  const int64_t nodes = task->limits.nodes + buffers; /* looking for families takes its time, found or not */
+  turns->has_two = task->is_even && task->has_two;
+  turns->cost += nodes / (turns->has_two ? CHEAPER : 1);
+  if (task->is_even && !task->is_dealt) turns->cost += task->limits.node_limit * turns->turns;
 }

@@ -47,14 +47,13 @@ strategy_t tflm_exact_strategy(int64_t turn, int way_count, const strategy_t *wi
   return winner != NULL && bits >> 63 ? breed(winner, bits) : draw(way_count, bits);
 }
 
-/* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ..., from 1 on. */
-static int64_t luby(int64_t i) {
+int64_t tflm_exact_luby(int64_t i) {
   int64_t power = 1;
   while (power - 1 < i) power *= 2;
-  return power - 1 == i ? power / 2 : luby(i - power / 2 + 1);
+  return power - 1 == i ? power / 2 : tflm_exact_luby(i - power / 2 + 1);
 }
 
 int64_t tflm_exact_nodes(int buffers, int64_t turn) {
   const int64_t least = (int64_t)buffers * 3 / 2 + LEAST_NODES;
-  return turn % LONG_EVERY == LONG_EVERY - 1 ? least * LONGER * luby(turn / LONG_EVERY + 1) : least;
+  return turn % LONG_EVERY == LONG_EVERY - 1 ? least * LONGER * tflm_exact_luby(turn / LONG_EVERY + 1) : least;
 }

@@ -20,4 +20,7 @@ strategy_t tflm_exact_strategy(int64_t turn, int way_count, const strategy_t *wi
 /* How many nodes the search of a turn may take. */
 int64_t tflm_exact_nodes(int buffers, int64_t turn);
 
+/* Luby's sequence, 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ..., from i = 1 on. */
+int64_t tflm_exact_luby(int64_t i);
+
 #endif
