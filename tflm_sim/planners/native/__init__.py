@@ -162,7 +162,10 @@ class NativeHillClimb:
 
 @dataclass(frozen=True, slots=True)
 class ExactStatus:
-    """What the exact search knows at a moment: ``peak`` and ``lower_bound`` in bytes, nodes visited, seconds."""
+    """What the exact search knows at a moment: ``peak`` and ``lower_bound`` in bytes, nodes visited, seconds.
+
+    ``peak`` is -1 until there is a plan.
+    """
 
     peak: int
     lower_bound: int
