@@ -215,7 +215,7 @@ static void check_split(void) {
   enum { LINKS = 2 * MOST };
   tflm_exact_buffer_t b[4 * LINKS];
   int64_t units[4 * LINKS], offsets[4 * LINKS];
-  static const int64_t alignments[] = {1, 1, 4};
+  static const int64_t alignments[] = {1, 4, 6};
   const int64_t rows = draw(1, 4), step = draw(2, 5), capacity = draw(2, 30) * rows;
   size_t count = 0;
   for (int64_t row = 0; row < rows; row++)

@@ -235,7 +235,7 @@ def test_two_programs_in_one_memory_are_planned_one_above_the_other(name: str) -
 
 def families_that_hand_over() -> st.SearchStrategy[list[Buffer]]:
     """Two chains in which each buffer ends where the next begins, at even and at odd moments, with alignments."""
-    row = st.lists(st.tuples(st.integers(1, 40), st.sampled_from([1, 4, 16])), min_size=8, max_size=12)
+    row = st.lists(st.tuples(st.integers(1, 40), st.sampled_from([1, 4, 6, 16])), min_size=8, max_size=12)
 
     def chain(cells: list[tuple[int, int]], shift: int) -> list[Buffer]:
         return [Buffer(size, 4 * k + shift, 4 * k + shift + 4, alignment) for k, (size, alignment) in enumerate(cells)]
@@ -252,6 +252,22 @@ def test_plans_in_storeys_are_valid_with_any_alignments(buffers: list[Buffer], c
     result = solve(buffers, capacity=capacity, node_limit=20_000)
     assert result.infeasible or result.offsets is not None
     assert result.offsets is None or not validate(buffers, plan_of(buffers, result.offsets))
+
+
+def test_the_upper_storey_begins_where_all_of_its_alignments_agree() -> None:
+    """2^59 is a multiple of 16,384 and not of 6."""
+    rows = (
+        (26, 16, 17, 16_384),
+        (28_816, 16, 21, 1),
+        (16, 16, 17, 16_384),
+        (16, 14, 19, 6),
+        (16, 3, 8, 1),
+        (2**59, 16, 17, 1),
+    )
+    buffers = [Buffer(size, lower, upper, alignment=alignment) for size, lower, upper, alignment in rows]
+    result = solve(buffers, node_limit=3000)
+    assert result.offsets is not None
+    assert not validate(buffers, plan_of(buffers, result.offsets))
 
 
 def test_a_rectangle_cut_into_pieces_is_put_together_again() -> None:

@@ -6,15 +6,6 @@
 
 #include "exact_block.h"
 
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b != 0) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 static int compare_int64(const void *a, const void *b) {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
@@ -27,7 +18,7 @@ static int compare_int64(const void *a, const void *b) {
  */
 static int64_t choose_step(const problem_t *p) {
   int64_t step = 0, sum = 0;
-  for (int i = 0; i < p->count; i++) step = gcd(step, p->fixed[i] == TFLM_EXACT_FREE ? p->align[i] : p->fixed[i]);
+  for (int i = 0; i < p->count; i++) step = exact_gcd(step, p->fixed[i] == TFLM_EXACT_FREE ? p->align[i] : p->fixed[i]);
   if (step == 0) return 1;
   for (int i = 0; i < p->count; i++) {
     sum += exact_align_up(p->bytes[i], step);
@@ -44,13 +35,13 @@ static void choose_unit(problem_t *p) {
   int64_t unit = 0, before;
   for (int i = 0; i < p->count; i++) {
     p->size[i] = exact_align_up(p->bytes[i], step);
-    unit = gcd(unit, p->size[i]);
-    if (p->fixed[i] != TFLM_EXACT_FREE) unit = gcd(unit, p->fixed[i]);
+    unit = exact_gcd(unit, p->size[i]);
+    if (p->fixed[i] != TFLM_EXACT_FREE) unit = exact_gcd(unit, p->fixed[i]);
   }
   do {
     before = unit;
     for (int i = 0; i < p->count; i++)
-      if (p->fixed[i] == TFLM_EXACT_FREE && unit % p->align[i] != 0) unit = gcd(unit, p->align[i]);
+      if (p->fixed[i] == TFLM_EXACT_FREE && unit % p->align[i] != 0) unit = exact_gcd(unit, p->align[i]);
   } while (unit != before);
   p->unit = unit == 0 ? 1 : unit;
 }

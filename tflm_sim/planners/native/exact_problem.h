@@ -65,6 +65,15 @@ int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *l
  */
 void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order);
 
+static inline int64_t exact_gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
 static inline int64_t exact_align_up(int64_t value, int64_t align) {
   return align == 1 ? value : (value + align - 1) / align * align;
 }

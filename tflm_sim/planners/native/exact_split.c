@@ -327,11 +327,24 @@ static int64_t plan_storey(const deal_t *d, const tflm_exact_buffer_t *buffers, 
   return base + (result.status.peak + p->unit - 1) / p->unit;
 }
 
+/* What the upper storey's alignments have in common: a multiple of all of them, units; 0 when that is too much. */
+static int64_t step_above(const deal_t *d) {
+  int64_t step = 1;
+  for (int i = 0; i < d->p->count; i++) {
+    if (d->storey_of[i] == 0) continue;
+    const int64_t factor = d->p->align[i] / exact_gcd(step, d->p->align[i]);
+    if (factor > d->capacity / step) return 0;
+    step *= factor;
+  }
+  return step;
+}
+
 static int plan_both(const deal_t *d, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units) {
   const problem_t *p = d->p;
   const int64_t line = plan_storey(d, buffers, 0, 0, d->room[0] * p->unit, &task->limits, units);
-  if (line < 0) return SEARCH_STOPPED;
-  const int64_t base = exact_align_up(line, p->most_align), room = task->capacity - base * p->unit;
+  const int64_t step = step_above(d);
+  if (line < 0 || step == 0) return SEARCH_STOPPED;
+  const int64_t base = exact_align_up(line, step), room = task->capacity - base * p->unit;
   if (room < 0 || plan_storey(d, buffers, 1, base, room, &task->limits, units) < 0) return SEARCH_STOPPED;
   return SEARCH_FOUND;
 }
