@@ -30,6 +30,8 @@ from tflm_sim.values import dataclass, replace
 
 _MESSAGES = (b"Failed to resize buffer", b"Failed to allocate tail memory", b"Failed starting model allocation")
 """What the allocator and the interpreter print, in every TFLM since 2021, unless TF_LITE_STRIP_ERROR_STRINGS is set."""
+_RECORDING = b"[RecordingMicroAllocator]"
+"""What the recording interpreter prints before each of its figures."""
 _COMPRESSION = b"COMPRESSION_METADATA\0"
 """What the code for compressed tensors looks for in a model."""
 _LINK_TIME = "-flto"
@@ -53,7 +55,7 @@ class Firmware:
         reference_kernel: A function that only reference kernels use, "" where none is in the image.
         prints_messages: Whether TFLM's messages are in the image.
         has_compression: Whether the code for compressed tensors is (USE_TFLM_COMPRESSION).
-        is_recording: Whether the recording interpreter is in the image; None without symbols.
+        is_recording: Whether the recording interpreter is in the image; None without symbols and its messages.
         is_link_time_optimised: Whether functions may have been inlined across files, so that a missing name proves
             nothing.
         regions: RAM by region.
@@ -120,6 +122,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         models,
         prints_messages=any(text in part for part in parts for text in _MESSAGES),
         has_compression=any(_COMPRESSION in part for part in parts),
+        is_recording=any(_RECORDING in part for part in parts) or None,
         traces=find_traces(parts, elf.symbols if elf else ()),
         kernel_files=files,
         absent_checks=find_absent_checks(parts, files),
@@ -142,7 +145,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         has_all_operators=links_all_operators(symbols),
         kernel_functions=tuple((library, tuple(names)) for library, names in kernel_functions(symbols).items()),
         reference_kernel=reference_kernel(symbols),
-        is_recording=is_recording(symbols),
+        is_recording=plain.is_recording or is_recording(symbols),
         is_link_time_optimised=_is_link_time_optimised(debug, (symbol.name for symbol in symbols)),
         regions=regions(elf, ram=ram),
     )

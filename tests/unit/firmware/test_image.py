@@ -74,3 +74,9 @@ def test_an_address_is_in_the_row_that_starts_before_it() -> None:
     assert {address: row and row[2] for address, row in rows.items()} == {
         0: "a", 3: "a", 4: None, 16: "b", 23: "b", 24: None, 32: "c", 33: None
     }  # fmt: skip
+
+
+def test_a_recording_interpreter_that_prints_is_recognised_without_symbols() -> None:
+    text = b"[RecordingMicroAllocator] Arena allocation total %d bytes\0"
+    assert examine(parse_image(uf2(0x10000000, SINE + text))).is_recording is True
+    assert examine(parse_image(uf2(0x10000000, SINE))).is_recording is None
