@@ -1,11 +1,12 @@
 /* The whole question: bounds and first plans, then many searches of growing length.
-
-   Whether a search finds a plan at once or gets lost depends on its strategy more than on its length: most are short,
-   each with a strategy of its own. Every LONG_EVERY-th is longer (by Luby's sequence 1 1 2 1 1 2 4 ..., which is within
-   a logarithm of the best choice), so that in the end a proof gets the nodes that it needs. Each asks about one
-   capacity: sometimes the lower bound, where a plan would be the best, mostly something between it and the best plan so
-   far. "Found" lowers the best plan, "failed" raises the bound. With more than one worker the strategies are dealt out;
-   workers share the best plan and the bound, nothing else. */
+ *
+ * Whether a search finds a plan at once or gets lost depends on its strategy more than on its length: most are short,
+ * each with a strategy of its own. Every LONG_EVERY-th is longer (by Luby's sequence 1 1 2 1 1 2 4 ..., which is within
+ * a logarithm of the best choice), so that in the end a proof gets the nodes that it needs. Each asks about one
+ * capacity: sometimes the lower bound, where a plan would be the best, mostly something between it and the best plan so
+ * far. "Found" lowers the best plan, "failed" raises the bound. With more than one worker the strategies are dealt out;
+ * workers share the best plan and the bound, nothing else.
+ */
 #if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -152,7 +153,8 @@ static int search_is_over(void *context, int64_t nodes) {
 }
 
 /* The capacity to ask about. Without one, the first strategies ask about the bound, as they do with one: where a plan
-   at the bound exists, one of them often has it at once. */
+ * at the bound exists, one of them often has it at once.
+ */
 static int64_t choose_target(const effort_t *e, int64_t turn) {
   const int64_t capacity = e->options->capacity, least = capacity > e->bound ? capacity : e->bound;
   if (turn < FIRST_STRATEGIES || (capacity >= 0 && turn % APPROACH_EVERY != 0)) return capacity >= 0 ? capacity : least;
@@ -206,7 +208,8 @@ static int search_as(worker_t *w, int way) {
 }
 
 /* Two storeys within the capacity, or else without all, a half, a quarter .. of the gap from the bound to the best
-   plan. Returns 0 when it is not their turn. */
+ * plan. Returns 0 when it is not their turn.
+ */
 static int split(worker_t *w) {
   effort_t *e = w->shared;
   const int64_t capacity = e->options->capacity, node_limit = e->options->node_limit;

@@ -1,13 +1,14 @@
 /* What begins or ends at one moment is one *family*, as long as a family is not too much for one storey: where two
-   independent programs share one memory, their buffers hand over at moments of their own. The families are dealt out to
-   two storeys, so that no section of either is too full; then each storey is a problem of its own, and much the smaller
-   one. A single program falls apart into families too, and often has a plan in two storeys near its bound.
-
-     capacity  +--------------------+
-               | families 1, 3      |   planned within what the lower storey leaves
-     line      +--------------------+
-               | families 0, 2      |   planned below the line
-               +--------------------+  */
+ * independent programs share one memory, their buffers hand over at moments of their own. The families are dealt out to
+ * two storeys, so that no section of either is too full; then each storey is a problem of its own, and much the smaller
+ * one. A single program falls apart into families too, and often has a plan in two storeys near its bound.
+ *
+ *   capacity  +--------------------+
+ *             | families 1, 3      |   planned within what the lower storey leaves
+ *   line      +--------------------+
+ *             | families 0, 2      |   planned below the line
+ *             +--------------------+
+ */
 #include "exact_split.h"
 
 #include <limits.h>
@@ -140,8 +141,9 @@ static int list_moments(const problem_t *p, const tflm_exact_buffer_t *buffers, 
 }
 
 /* The first and the last moment of all say nothing: everything begins and ends somewhere. Both programs may hand over
-   at one moment by chance: such a moment has more buffers than others, so it comes late, and then it is refused. How
-   late that has to be nobody knows: `spread` mixes the order. */
+ * at one moment by chance: such a moment has more buffers than others, so it comes late, and then it is refused. How
+ * late that has to be nobody knows: `spread` mixes the order.
+ */
 static int list_handovers(const moment_t *list, int length, uint64_t seed, double spread, handover_t *found) {
   int count = 0;
   for (int k = 0, end; k < length; k = end) {
@@ -217,7 +219,8 @@ static void draw_line(deal_t *d, int is_middle) {
 }
 
 /* The family whose move helps most, or harms least; -1 when all have to stay. What was moved stays for a while, unless
-   its move leads to less than ever. */
+ * its move leads to less than ever.
+ */
 static int choose_move(const deal_t *d, const int *until, int move, double least, double *excess) {
   int chosen = -1;
   for (int f = 0; f < d->count; f++) {
@@ -237,7 +240,8 @@ static int out_of_steps(deal_t *d, int64_t steps) {
 }
 
 /* Deal at random, then move one family after the other: many starts while that helps for an even line, else a tabu
-   search. Returns 1 as soon as all fits. */
+ * search. Returns 1 as soon as all fits.
+ */
 static int deal_once(deal_t *d, uint64_t seed, int is_middle) {
   int until[MOST_FAMILIES] = {0};
   deal_at_random(d, seed, is_middle ? 128 : 64);

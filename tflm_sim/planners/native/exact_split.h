@@ -21,16 +21,18 @@ typedef struct {
 } split_turns_t;
 
 /* The next try, without capacity and callback; its node_limit is 0 while it is not time for one. Storeys within a
-   capacity are as full as the whole, so that each takes many nodes. `nodes`: all so far; with a capacity only those of
-   searches of the whole. */
+ * capacity are as full as the whole, so that each takes many nodes. `nodes`: all so far; with a capacity only those of
+ * searches of the whole.
+ */
 split_task_t tflm_exact_split_next(const split_turns_t *turns, int buffers, int has_capacity, int64_t nodes);
 
 /* Count a try that was made. */
 void tflm_exact_split_done(split_turns_t *turns, int buffers, const split_task_t *task);
 
 /* SEARCH_FOUND with a plan within the capacity (units), else SEARCH_STOPPED: this way of dealing has none, or there is
-   none, or memory is out. `buffers` are those that p was built from. Memory: O(families * sections), at most 128
-   families. */
+ * none, or memory is out. `buffers` are those that p was built from. Memory: O(families * sections), at most 128
+ * families.
+ */
 int tflm_exact_split_run(const problem_t *p, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units);
 
 #endif

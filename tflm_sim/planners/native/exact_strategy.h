@@ -14,7 +14,8 @@ typedef struct {
 } strategy_t;
 
 /* The strategy of a turn, from 0 on, for a problem of so many forms: the first ones are known to be good; then they are
-   drawn, or bred from the last one that found a plan, `winner` (NULL: none did). */
+ * drawn, or bred from the last one that found a plan, `winner` (NULL: none did).
+ */
 strategy_t tflm_exact_strategy(int64_t turn, int way_count, const strategy_t *winner);
 
 /* How many nodes the search of a turn may take. */
