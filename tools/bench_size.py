@@ -65,7 +65,11 @@ def model_files() -> list[Path]:
 
 
 def bisect_wheel(data: bytes) -> int:
-    """Return the smallest multiple of 16 in which the pip wheel allocates the model."""
+    """Return the smallest multiple of 16 in which the pip wheel allocates the model.
+
+    Raises:
+        RuntimeError: It does not in 16 MiB.
+    """
     from tflite_micro.python.tflite_micro import runtime
 
     def works(arena_size: int) -> bool:
@@ -77,6 +81,8 @@ def bisect_wheel(data: bytes) -> int:
 
     high = 1024
     while not works(high):
+        if high >= 1 << 24:
+            raise RuntimeError("the wheel refuses the model")
         high *= 2
     low = high // 2 if high > 1024 else 0
     while high - low > 16:

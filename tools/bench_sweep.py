@@ -3,21 +3,23 @@
     python tools/bench_sweep.py [--models N] [--targets T,...] [--repeats N] [--peers N] [--memory ROWS]
 
 Rows per second of N models of ../shared/models (the samples where it is not there) x the targets: ours in this
-process, over two processes, over two workers of a local dask cluster, with what the scheduler adds to a task. Then
-models per CPU second of ours, of the pip wheel of TFLM bisecting and of mcufit's estimate (pip install mcufit), in
+process, over two processes, over two workers of a local dask cluster, with what the scheduler adds to a task. Then rows
+per CPU second of the pip wheel of TFLM bisecting and of mcufit's estimate (pip install mcufit) on the same models, in
 process, and how the memory of a worker grows over many rows. Machines are shared and noisy: compare within one run.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from statistics import median
 
@@ -30,6 +32,7 @@ from tflm_sim.sweeps.rows import Case
 from tflm_sim.sweeps.sweep import DEFAULT_LIMITS, cases, items, iterate_rows, make_pool
 
 TARGETS = "cortex-m4,cortex-m0plus,cortex-m55,esp32,esp32-s3,riscv32,x86_64,i386"
+CONTEXT = get_context("fork")
 DETECTORS = ("tflm__models__person_detect", "tanakamasayuki-Arduino_TensorFlowLite_ESP32__person_detect_model_data")
 
 
@@ -52,11 +55,15 @@ def model_paths(count: int) -> list[str]:
     return list(itertools.islice(itertools.cycle(found), count))
 
 
-def ours(paths: list[str], over: list[Case], repeats: int) -> None:
+def serially(paths: list[str], over: list[Case]) -> float:
+    """Return our rows per CPU second in this process."""
+    return len(paths) * len(over) / seconds(lambda: consume(iterate_rows(paths, over, jobs=1)), time.process_time)
+
+
+def ours(paths: list[str], over: list[Case], serial: float, repeats: int) -> None:
     """Print our rows per second; what runs on two processes in turns, so that all have the same machine."""
     count = len(paths) * len(over)
     print(f"{'rows of ' + format(len(paths), ',') + ' models x ' + str(len(over)) + ' targets':<44} {'rows/s':>8}")
-    serial = count / seconds(lambda: consume(iterate_rows(paths, over, jobs=1)), time.process_time)
     print(f"{'  serial, by CPU time':<44} {serial:>8,.0f}")
     pool = make_pool(jobs=2, limits=DEFAULT_LIMITS)
     engines = {"  two processes": lambda: consume(run(items(paths), over, pool, DEFAULT_LIMITS))}
@@ -64,18 +71,20 @@ def ours(paths: list[str], over: list[Case], repeats: int) -> None:
         from distributed import Client, LocalCluster
     except ImportError:
         print("  dask: pip install 'tflm_sim[sweep]'")
-        print(f"{'  two processes':<44} {count / min(in_turns(engines, repeats)['  two processes']):>8,.0f}")
+        print(f"{'  two processes':<44} {count / min(in_turns(engines, repeats)['  two processes'])[0]:>8,.0f}")
         return
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
         engines["  two workers of a local dask cluster"] = lambda: consume(iterate_rows(paths, over, client=client))
         spent = in_turns(engines, repeats)
         for name, times in spent.items():
-            print(f"{name:<44} {count / median(times):>8,.0f}   median of {repeats}")
-        processes, dask = spent.values()
-        ratios = sorted(slow / quick - 1 for slow, quick in zip(dask, processes, strict=True))
-        print(f"{'  overhead of dask, turn by turn':<44} {100 * median(ratios):>8.1f} %", end="")
-        print(f" ({100 * ratios[0]:+.1f} to {100 * ratios[-1]:+.1f} %)")
+            wall, cpu = (median(column) for column in zip(*times, strict=True))
+            print(f"{name:<44} {count / wall:>8,.0f}   median of {repeats}; {count / cpu:,.0f} by the CPU time of all")
+        for clock, what in enumerate(("wall", "CPU")):
+            turns = zip(*spent.values(), strict=True)
+            ratios = sorted(dask[clock] / processes[clock] - 1 for processes, dask in turns)
+            print(f"{f'  overhead of dask, turn by turn, {what} time':<44} {100 * median(ratios):>8.1f} %", end="")
+            print(f" ({100 * ratios[0]:+.1f} to {100 * ratios[-1]:+.1f} %)")
         tasks = 200
         empty = [client.submit(size_batch, (), (), None, pure=False) for _ in range(tasks)]
         once = seconds(lambda: client.gather(empty))
@@ -83,10 +92,25 @@ def ours(paths: list[str], over: list[Case], repeats: int) -> None:
     pool.close()
 
 
-def in_turns(engines: dict[str, Callable[[], None]], repeats: int) -> dict[str, list[float]]:
-    """Return the seconds of each engine, which run one after the other, after a turn that is not counted."""
-    turns = [[seconds(engine) for engine in engines.values()] for _ in range(repeats + 1)]
+def in_turns(engines: dict[str, Callable[[], None]], repeats: int) -> dict[str, list[tuple[float, float]]]:
+    """Return the wall and CPU seconds of each engine, one after the other, after a turn that is not counted."""
+    turns = [[both_seconds(engine) for engine in engines.values()] for _ in range(repeats + 1)]
     return dict(zip(engines, map(list, zip(*turns[1:], strict=True)), strict=True))
+
+
+def both_seconds(action: Callable[[], None]) -> tuple[float, float]:
+    """Return the wall seconds of an action, and the CPU seconds of this process and of all that it started."""
+    before = _cpu_of_all()
+    wall = seconds(action)
+    return wall, _cpu_of_all() - before
+
+
+def _cpu_of_all() -> float:
+    import psutil
+
+    own = psutil.Process()
+    times = [process.cpu_times() for process in (own, *own.children(recursive=True))]
+    return sum(spent.user + spent.system for spent in times)
 
 
 def processes_seconds(paths: list[str], over: list[Case]) -> float:
@@ -107,29 +131,40 @@ def detector(over: list[Case]) -> None:
     print(f"{'  person_detect alone, two processes':<44} {rate:>8,.0f}")
 
 
-def peers(paths: list[str]) -> None:
-    """Print models per CPU second of other tools and ours, in process, for one target; the wheel ends at streaming."""
-    over = cases(["x86_64-pip"])
-    many = paths * 50
-    own = len(many) / seconds(lambda: consume(iterate_rows(many, over, jobs=1)), time.process_time)
-    print(f"\n{'models per CPU second, one target':<44}")
-    print(f"{'  ours':<44} {own:>8,.0f}")
-    for name, rate in (("the wheel of TFLM, bisecting", _wheel_rate), ("mcufit's own estimate", _mcufit_rate)):
-        try:
-            found = rate(paths)
-        except ImportError as missing:
-            print(f"  {name}: {missing}")
-        else:
-            print(f"{'  ' + name:<44} {found:>8,.1f}   ours: {own / found:,.1f} x")
+def peers(paths: list[str], serial: float) -> None:
+    """Print rows per CPU second of other tools, each with the one target that it has; a model that ends them is none.
+
+    Args:
+        paths: The models.
+        serial: Our rows per CPU second on them.
+    """
+    print(f"\n{'rows per CPU second of others, one target':<44}")
+    for name, seconds_of in (
+        ("the wheel of TFLM, bisecting", _wheel_seconds),
+        ("mcufit's own estimate", _mcufit_seconds),
+    ):
+        times = [spent for path in paths if (spent := _alone(seconds_of, path)) is not None]
+        if not times:
+            print(f"  {name}: not installed")
+            continue
+        rate = len(times) / sum(times)
+        print(f"{'  ' + name:<44} {rate:>8,.1f}   ours: {serial / rate:,.1f} x   {len(times)} of {len(paths)} models")
 
 
-def _wheel_rate(paths: list[str]) -> float:
-    with ProcessPoolExecutor(1, initializer=_quiet) as pool:
-        return len(paths) / sum(pool.map(_wheel_seconds, paths))
+def _alone(seconds_of: Callable[[str], float], path: str) -> float | None:
+    """Return the seconds of a model in a process of its own; None where it fails, or ends the process."""
+    answers = CONTEXT.SimpleQueue()
+    process = CONTEXT.Process(target=_answer, args=(seconds_of, path, answers))
+    process.start()
+    process.join(120)
+    process.kill()
+    return None if answers.empty() else answers.get()
 
 
-def _quiet() -> None:
+def _answer(seconds_of: Callable[[str], float], path: str, answers: SimpleQueue[float]) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    with contextlib.suppress(Exception):
+        answers.put(seconds_of(path))
 
 
 def _wheel_seconds(path: str) -> float:
@@ -137,15 +172,15 @@ def _wheel_seconds(path: str) -> float:
     return seconds(lambda: bisect_wheel(data), time.process_time)
 
 
-def _mcufit_rate(paths: list[str]) -> float:
+def _mcufit_seconds(path: str) -> float:
     from mcufit.estimation.greedy import GreedyLifetimeEstimator
     from mcufit.parsing.tflite_parser import TFLiteModelParser
 
     def estimate() -> None:
-        for path in paths:
-            GreedyLifetimeEstimator().estimate(TFLiteModelParser().parse(Path(path)))
+        GreedyLifetimeEstimator().estimate(TFLiteModelParser().parse(Path(path)))
 
-    return len(paths) / seconds(estimate, time.process_time)
+    estimate()  # What is imported and compiled on the way counts for nobody.
+    return seconds(estimate, time.process_time)
 
 
 def memory(rows: int) -> None:
@@ -169,14 +204,15 @@ def main() -> int:
     parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--targets", default=TARGETS)
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="turns of processes and of dask")
-    parser.add_argument("--peers", type=int, default=4, metavar="N", help="samples for the slow ones")
+    parser.add_argument("--peers", type=int, default=200, metavar="N", help="how many of them for the slow ones")
     parser.add_argument("--memory", type=int, default=20_000, metavar="ROWS")
     args = parser.parse_args()
     over = cases(args.targets.split(","))
-    ours(model_paths(args.models), over, args.repeats)
+    paths = model_paths(args.models)
+    serial = serially(paths, over)
+    ours(paths, over, serial, args.repeats)
     detector(over)
-    small = [str(sample_path(name)) for name in SAMPLES[: args.peers]]
-    peers(small)
+    peers(paths[: args.peers], serial)
     memory(args.memory)
     return 0
 
