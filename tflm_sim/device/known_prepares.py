@@ -28,7 +28,7 @@ from tflm_sim.targets.target import Target
 from tflm_sim.values import NamedTuple
 
 MOST_KEYS = 1024
-"""Keys that are remembered for a target; then all go."""
+"""Keys that are remembered for a target; the oldest go."""
 MOST_OF_A_KEY = 8
 """Prepares of one key, which differ in what else was looked at; the oldest go."""
 
@@ -83,7 +83,7 @@ class KnownPrepares:
 
     def _remember(self, key: object, known: tuple[Known, ...] | None) -> None:
         if len(self._known) >= MOST_KEYS and key not in self._known:
-            self._known.clear()
+            del self._known[next(iter(self._known))]
         self._known[key] = known
 
     def _is_own(self, op_model: OpModel) -> bool:
