@@ -12,11 +12,11 @@ Source: memory_management/greedy_by_size_assignment.cc @ google-ai-edge/LiteRT f
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from math import gcd
-from operator import itemgetter
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
@@ -57,27 +57,69 @@ def _offsets(records: Sequence[TensorUsageRecord[int]], alignment: int) -> list[
 
 
 def best_fit_offsets(records: Sequence[TensorUsageRecord[int]], alignment: int) -> list[int]:
-    """Return the offsets in bytes, in plain Python; O(n^2)."""
+    """Return the offsets in bytes, in plain Python; for each tensor, those that exist together with it are sorted."""
     offsets = [0] * len(records)
-    placed: list[tuple[int, int]] = []
+    placed = _Placed(records)
     for index in sorted(range(len(records)), key=lambda i: -records[i].tensor_size):
         record = records[index]
-        existing = (
-            (offset, records[other].tensor_size) for offset, other in placed if record.exists_with(records[other])
-        )
-        offsets[index] = _best_gap(record.tensor_size, existing, alignment)
-        insort(placed, (offsets[index], index), key=itemgetter(0))
+        offsets[index] = _best_gap(record.tensor_size, placed.existing_with(record))
+        placed.add(record, offsets[index], align_up(offsets[index] + record.tensor_size, alignment))
     return offsets
 
 
-def _best_gap(size: int, existing: Iterable[tuple[int, int]], alignment: int) -> int:
+class _Placed:
+    """Tensors that have an offset, found by the tasks during which they exist (mutable).
+
+    Time is counted in the tasks that are some tensor's first. A tensor stands in the nodes of a segment tree that make
+    up its time, so that one walk from a leaf to the root meets each that exists then, once.
+    """
+
+    def __init__(self, records: Sequence[TensorUsageRecord[int]]) -> None:
+        self._times = sorted({record.first_task for record in records})
+        self._nodes: list[list[tuple[int, int, int]]] = [[] for _ in range(2 * len(self._times))]
+        self._starting: list[list[tuple[int, int, int]]] = [[] for _ in self._times]
+        self._count = 0
+
+    def existing_with(self, record: TensorUsageRecord[int]) -> list[tuple[int, int, int]]:
+        """Return offset, number and end of those that exist together with ``record``, by offset, older first."""
+        first, behind = self._span(record)
+        found = list(chain.from_iterable(self._starting[first + 1 : behind]))
+        node = first + len(self._times)
+        while node:
+            found += self._nodes[node]
+            node //= 2
+        return sorted(found)
+
+    def add(self, record: TensorUsageRecord[int], offset: int, end: int) -> None:
+        """Note where ``record`` is; what comes behind it begins at ``end``."""
+        entry = (offset, self._count, end)
+        self._count += 1
+        first, behind = self._span(record)
+        self._starting[first].append(entry)
+        low, high = first + len(self._times), behind + len(self._times)
+        while low < high:
+            if low % 2:
+                self._nodes[low].append(entry)
+                low += 1
+            if high % 2:
+                high -= 1
+                self._nodes[high].append(entry)
+            low, high = low // 2, high // 2
+
+    def _span(self, record: TensorUsageRecord[int]) -> tuple[int, int]:
+        """Return the range of its times: the first of them, and the one behind the last."""
+        return bisect_left(self._times, record.first_task), bisect_right(self._times, record.last_task)
+
+
+def _best_gap(size: int, existing: Iterable[tuple[int, int, int]]) -> int:
     """Return the offset of the smallest gap of at least ``size`` bytes, the lowest of equal ones, else the end."""
     gaps: list[tuple[int, int]] = []
     end = 0
-    for offset, other_size in existing:
+    for offset, _, other_end in existing:
         if offset - end >= size:
             gaps.append((offset - end, end))
-        end = max(end, align_up(offset + other_size, alignment))
+        if other_end > end:
+            end = other_end
     return min(gaps, default=(0, end))[1]
 
 
