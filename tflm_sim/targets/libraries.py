@@ -180,6 +180,7 @@ LIBRARIES: tuple[Library, ...] = (
         ("a3e7bdad0", "8184347d0"),
         "esp32",
         static_memory=False,
+        source_suffix=".cpp",
         source="eloquentarduino/tflm_esp32",
     ),
     Library(
@@ -188,6 +189,7 @@ LIBRARIES: tuple[Library, ...] = (
         ("dc4dcb743", "0cc2e49fd"),
         "esp32",
         changed="built as with TF_LITE_STATIC_MEMORY, without asking for it",
+        source_suffix=".cpp",
         source="eloquentarduino/tflm_esp32",
     ),
     *(
