@@ -3,7 +3,8 @@
     python tools/trace_table.py PATH/TO/tflite-micro/.git
 
 A firmware without debug information still holds messages, and names of functions where it has symbols. Those that
-were not there all the time bound the commit that it was built from. The table keeps hashes of the texts, not the texts.
+were not there all the time bound the commit that it was built from. So does the name of a kernel's source file, which
+an image holds only if a check of that file prints it. The table keeps hashes of the texts, not the texts.
 A line is "HASH FIRST END": the text is in the sources at positions FIRST to END - 1 (as ``tflm_sim.targets.changes``
 counts them); texts that came and went more than once are left out.
 """
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 
 from commit_table import write_table
 
-from tflm_sim.firmware.traces import NEWEST_POSITION, TABLE, trace_key
+from tflm_sim.firmware.traces import KERNEL_FILE, NEWEST_POSITION, TABLE, kernel_text, trace_key
 
 FIRST_POSITION = 4
 SOURCE = re.compile(r"(?:tensorflow/lite|tensorflow/compiler|signal)/[\w/]+\.(?:cc|c|h|cpp)")
@@ -28,6 +29,7 @@ _GAP = re.compile(r'"\s*\n?\s*"')
 _FUNCTION = re.compile(r"\b([A-Z][a-z]\w{8,})\(")
 _MESSAGE = re.compile(r".* .*|[A-Z0-9_]+", re.DOTALL)
 """What tells: a sentence or an enumerator, and not a word that anybody's program may hold."""
+_PRINTS_ITS_FILE = re.compile(r"\b(?:TF_LITE_ENSURE|TF_LITE_UNSUPPORTED|TF_LITE_ASSERT|__FILE__|assert\s*\()")
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "'": "'", "0": "\0"}
 _SHORTEST = 12
 
@@ -47,6 +49,12 @@ def texts(source: str) -> set[str]:
     }
     functions = {match[1] for match in _FUNCTION.finditer(_LITERAL.sub("", code))}
     return {text for text in found if len(text) >= _SHORTEST and _MESSAGE.fullmatch(text)} | functions
+
+
+def file_text(path: str, source: str) -> set[str]:
+    """Return what a kernel's file is called in an image, if anything in it may print that."""
+    name = KERNEL_FILE.search(path.encode())
+    return {kernel_text(name[1].decode())} if name and _PRINTS_ITS_FILE.search(source) else set()
 
 
 def changes(repository: str) -> Iterator[tuple[int, str, str]]:
@@ -71,15 +79,16 @@ def changes(repository: str) -> Iterator[tuple[int, str, str]]:
 
 def rows(repository: str) -> list[str]:
     """Return the lines of the table."""
-    known: dict[str, set[str]] = {"": set()}
-    held: dict[str, str] = {}
+    known: dict[tuple[str, str], set[str]] = {}
+    held: dict[str, set[str]] = {}
     count: dict[str, int] = defaultdict(int)
     spans: dict[str, list[list[int]]] = defaultdict(list)
     for position, path, blob in changes(repository):
-        if blob not in known:
-            known[blob] = texts(_git(repository, "cat-file", "blob", blob))
-        before, after = known[held.get(path, "")], known[blob]
-        held[path] = blob
+        if (path, blob) not in known:
+            source = _git(repository, "cat-file", "blob", blob) if blob else ""
+            known[path, blob] = texts(source) | file_text(path, source)
+        before, after = held.get(path, set()), known[path, blob]
+        held[path] = after
         for text in after - before:
             count[text] += 1
             if count[text] == 1:

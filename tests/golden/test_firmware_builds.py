@@ -56,11 +56,11 @@ def firmware(facts: dict[str, Any]) -> Firmware:
     )
 
 
-UNDECIDED = {"217ad9fcb-O2-nog", "89f99a9e7-Og"}
+UNDECIDED = {"89f99a9e7-Og"}
 """Changes that move a byte lie between the traces, and no struct tells them apart: the verdict lists them all.
 
-The first has no debug information. The other fits the days of January 2024 as well, when outputs' dims were copied, and
-which the absent checks of 89f99a9e7-O2 and -Os rule out; of -Og they were not written down.
+It fits the days of January 2024 as well, when outputs' dims were copied, and which the absent checks of 89f99a9e7-O2
+and -Os rule out; of -Og they were not written down.
 """
 
 

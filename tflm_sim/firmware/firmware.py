@@ -123,7 +123,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         prints_messages=any(text in part for part in parts for text in _MESSAGES),
         has_compression=any(_COMPRESSION in part for part in parts),
         is_recording=any(_RECORDING in part for part in parts) or None,
-        traces=find_traces(parts, elf.symbols if elf else ()),
+        traces=find_traces(parts, elf.symbols if elf else (), files),
         kernel_files=files,
         absent_checks=find_absent_checks(parts, files),
     )

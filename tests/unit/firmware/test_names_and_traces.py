@@ -126,6 +126,13 @@ def test_checks_name_the_kernels_that_are_linked() -> None:
     assert kernel_files(texts) == {"cmsis_nn/conv", "softmax_common", "add"}
 
 
+def test_the_name_of_a_kernels_file_bounds_the_version() -> None:
+    # kernels/pooling.cc printed its name until 9345aa9ce, upstream's commit 135, moved its checks to pooling_common.cc.
+    assert find_traces([], (), ["pooling"]) == (Trace("kernels/pooling.cc", 4, 135),)
+    assert find_traces([], (), ["pooling_common"]) == (Trace("kernels/pooling_common.cc", 135, NEWEST_POSITION + 1),)
+    assert find_traces([], (), ["softmax_common", "unknown"]) == ()
+
+
 CONV = frozenset({"conv_common"})
 JANUARY = AbsentCheck("conv_common", 1398, 1409)
 
