@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tflm_sim.lite.graph_info import (
     AllocationType,
@@ -25,9 +25,9 @@ from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 
 # CI must say the same twice about the same code; everybody else searches on. Machines are shared: no example has a
-# deadline.
-settings.register_profile("everybody", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
+# deadline, and none is too slow to make.
+settings.register_profile("everybody", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("everybody"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "everybody")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import firmware_size
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
@@ -140,7 +140,6 @@ OPERATIONS = st.lists(
 
 @example(size=1, skew=0, operations=[("head", 1, 1), ("temp", 0, 1), ("head", 0, 1)])
 @given(size=st.integers(0, 1024), skew=st.integers(0, 15), operations=OPERATIONS)
-@settings(deadline=None)
 def test_the_c_arena_is_the_python_arena(
     library: ctypes.CDLL, size: int, skew: int, operations: list[tuple[str, int, int]]
 ) -> None:
@@ -187,7 +186,6 @@ class Config(ctypes.Structure):
     text=st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=80),
     number=st.integers(0, 2**32 - 1),
 )
-@settings(deadline=None)
 def test_c_and_python_write_the_same_frames(library: ctypes.CDLL, text: str, number: int) -> None:
     sent: list[bytes] = []
 

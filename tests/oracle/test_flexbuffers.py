@@ -1,7 +1,7 @@
 """Our FlexBuffers reader against the ``flatbuffers`` package's writer: what goes in comes out."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tflm_sim.model.flexbuf import FlexType, FlexValue, read_root, read_slots
@@ -40,13 +40,11 @@ def python_value(value: FlexValue) -> object:
     return [python_value(item) for item in value.as_vector()]
 
 
-@settings(deadline=None)
 @given(values)
 def test_any_value_that_the_package_writes(value: object) -> None:
     assert python_value(read_root(memoryview(bytes(flexbuffers.Dumps(value))))) == value
 
 
-@settings(deadline=None)
 @given(st.dictionaries(keys, st.integers(-(2**31), 2**31 - 1), max_size=8))
 def test_slots_are_the_values_in_the_order_of_their_keys(options: dict[str, int]) -> None:
     slots = read_slots(memoryview(bytes(flexbuffers.Dumps(options))))
@@ -55,7 +53,6 @@ def test_slots_are_the_values_in_the_order_of_their_keys(options: dict[str, int]
     assert [slots.as_bool(i) for i in range(slots.count)] == [value != 0 for value in in_order]
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(width=32, allow_nan=False), min_size=2, max_size=4))
 def test_fixed_vectors_and_typed_vectors(numbers: list[float]) -> None:
     for fixed in (True, False):

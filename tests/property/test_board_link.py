@@ -4,7 +4,7 @@ from collections import Counter
 
 import link_test
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tflm_sim.board.connection import Connection
@@ -34,7 +34,6 @@ def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
 
 
 @given(data=STREAMS, cuts=CUTS)
-@settings(deadline=None)
 def test_chunking_never_changes_the_link_events(data: bytes, cuts: list[int]) -> None:
     whole, cut = Connection(), Connection()
     events: list[LinkEvent] = [event for chunk in chunks(data, cuts) for event in cut.receive(chunk)]
@@ -42,7 +41,6 @@ def test_chunking_never_changes_the_link_events(data: bytes, cuts: list[int]) ->
 
 
 @given(data=STREAMS, cuts=CUTS)
-@settings(deadline=None)
 def test_chunking_never_changes_what_a_monitor_says_up_to_where_noise_is_put(data: bytes, cuts: list[int]) -> None:
     whole, cut = Monitor(), Monitor()
     events = [event for chunk in chunks(data, cuts) for event in cut.feed(chunk)]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tflm_sim.board.dialects import LogEvent, LogParser, parse_log
@@ -28,7 +28,6 @@ def in_chunks(data: bytes, cuts: list[int]) -> list[bytes]:
 
 
 @given(data=STREAMS, cuts=st.lists(st.integers(0, 8000), max_size=20))
-@settings(deadline=None)
 def test_chunking_never_changes_the_events(data: bytes, cuts: list[int]) -> None:
     parser = LogParser()
     events: list[LogEvent] = [event for chunk in in_chunks(data, cuts) for event in parser.feed(chunk)]
@@ -36,7 +35,6 @@ def test_chunking_never_changes_the_events(data: bytes, cuts: list[int]) -> None
 
 
 @given(data=STREAMS, cuts=st.lists(st.integers(0, 8000), max_size=20))
-@settings(deadline=None)
 def test_chunking_never_changes_the_lines_and_offsets_point_at_them(data: bytes, cuts: list[int]) -> None:
     whole, cut = LineAssembler(), LineAssembler()
     lines = [*whole.feed(data), *whole.close()]

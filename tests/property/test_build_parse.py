@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tflm_sim.model.encode import encode
@@ -143,7 +143,6 @@ def without_positions(model: Model) -> Model:
     )
 
 
-@settings(deadline=None)
 @given(models)
 def test_a_model_survives_its_file(model: Model) -> None:
     data = encode(model)
@@ -152,7 +151,6 @@ def test_a_model_survives_its_file(model: Model) -> None:
     assert encode(parsed) == data
 
 
-@settings(deadline=None)
 @given(models)
 def test_constant_data_is_aligned_to_16_bytes(model: Model) -> None:
     assert all(buffer.address % 16 == 0 for buffer in parse(encode(model)).buffers)

@@ -68,7 +68,7 @@ def a_buffer(draw: st.DrawFn, *, last_time: int = 6, may_be_fixed: bool = True) 
 small_problems = st.lists(a_buffer(), max_size=6)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(small_problems)
 def test_the_peak_is_that_of_brute_force(buffers: list[Buffer]) -> None:
     result = solve(buffers)
@@ -81,7 +81,7 @@ def test_the_peak_is_that_of_brute_force(buffers: list[Buffer]) -> None:
     assert result.peak == result.lower_bound == brute_force(buffers)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(small_problems.filter(lambda buffers: not collides(buffers)))
 def test_the_best_capacity_is_reached_and_one_byte_less_is_infeasible(buffers: list[Buffer]) -> None:
     best = brute_force(buffers)
@@ -92,7 +92,7 @@ def test_the_best_capacity_is_reached_and_one_byte_less_is_infeasible(buffers: l
         assert (below.proved, below.infeasible, below.offsets) == (True, True, None)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(small_problems.filter(lambda buffers: not collides(buffers)), st.sampled_from([2**33 + 1, 2**45 + 7]))
 def test_sizes_that_need_64_bits_scale_the_peak(buffers: list[Buffer], factor: int) -> None:
     """Offsets scale with sizes, alignments and fixed offsets; a peak is one end of one buffer."""
@@ -110,7 +110,7 @@ def test_sizes_that_need_64_bits_scale_the_peak(buffers: list[Buffer], factor: i
     assert solve([*scaled, one]).peak == max(1, brute_force(buffers) * factor)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(a_buffer(last_time=12), max_size=25).filter(lambda buffers: not collides(buffers)), st.integers(1, 2))
 def test_larger_plans_are_valid_and_within_the_bounds(buffers: list[Buffer], workers: int) -> None:
     result = solve(buffers, node_limit=20_000, workers=workers)
@@ -120,7 +120,7 @@ def test_larger_plans_are_valid_and_within_the_bounds(buffers: list[Buffer], wor
     assert result.proved == (result.gap == 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(a_buffer(last_time=12, may_be_fixed=False), max_size=14), st.randoms(use_true_random=False))
 def test_the_answer_does_not_depend_on_the_order_of_the_buffers(buffers: list[Buffer], random: object) -> None:
     shuffled = list(buffers)
@@ -130,7 +130,7 @@ def test_the_answer_does_not_depend_on_the_order_of_the_buffers(buffers: list[Bu
         assert one.peak == other.peak
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(a_buffer(last_time=10), max_size=9).filter(lambda buffers: not collides(buffers)))
 def test_fixing_the_best_plan_is_a_valid_problem_with_the_same_peak(buffers: list[Buffer]) -> None:
     best = solve(buffers)

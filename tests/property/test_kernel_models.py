@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tflm_sim.answers.simulation import simulate
@@ -202,7 +202,7 @@ def hold_the_quick_answer_equal(model: Model, machine: Target) -> None:
 
 
 @pytest.mark.parametrize("op", sorted(MODELS))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15)
 @given(data=st.data())
 def test_any_operator_is_simulated_in_any_arena_and_alone(op: str, data: st.DataObject) -> None:
     model = parse(data.draw(nodes(op)))
@@ -250,7 +250,7 @@ def with_other_scales(draw: st.DrawFn, model: Model) -> Model:
 
 
 @pytest.mark.parametrize("op", sorted(MODELS))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15)
 @given(data=st.data())
 def test_what_is_known_of_an_operator_holds_for_other_scales(op: str, data: st.DataObject) -> None:
     model = parse(data.draw(nodes(op)))

@@ -1,9 +1,9 @@
 """Any bytes give a Model or a ModelError: nothing else is raised, and nothing is larger than the file implies."""
 
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tflm_sim.errors import ModelError
@@ -13,7 +13,7 @@ from tflm_sim.model.flatbuf_writer import InTail, TableNode, TableVector, number
 from tflm_sim.model.flexbuf import FlexValue, read_root, read_slots
 from tflm_sim.model.load import left_to_python, native_reader, parse, parse_flatbuffer
 from tflm_sim.model.rewrite import with_metadata
-from tflm_sim.model.types import ConstantData, Metadata, Model
+from tflm_sim.model.types import ConstantData, Metadata, Model, Quantization
 from tflm_sim.samples import SAMPLES, sample_path
 
 SEEDS = [sample_path(name).read_bytes() for name in ("sine", "streaming")]
@@ -33,6 +33,17 @@ def parsed_elements(model: Model) -> int:
     return total
 
 
+def alike(a: object, b: object) -> bool:
+    """Return whether two are equal, where a scale that is no number equals one that is none."""
+    if isinstance(a, Quantization):
+        return repr(a) == repr(b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if is_dataclass(a) and type(a) is type(b):
+        return all(alike(getattr(a, field.name), getattr(b, field.name)) for field in fields(a) if field.compare)
+    return a == b
+
+
 def check(data: bytes) -> None:
     quick = native_reader()(memoryview(data))
     try:
@@ -41,7 +52,7 @@ def check(data: bytes) -> None:
         assert quick is None, "the C reader took what the reader in Python refuses"
         return
     # It may leave a file to the reader in Python; what it reads is the same.
-    assert quick is None or Model(*quick, model.source) == model
+    assert quick is None or alike(Model(*quick, model.source), model)
     assert parsed_elements(model) * 4 <= 2 * len(data) + 4096
     find_compression(model)
 
@@ -55,7 +66,6 @@ def test_both_readers_give_the_same_model(name: str) -> None:
     assert Model(*quick, data) == parse_flatbuffer(FlatBuffer(data))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300))
 @example(b"")
 @example(b"\x00\x00\x00\x00TFL3")
@@ -63,13 +73,11 @@ def test_random_bytes(data: bytes) -> None:
     check(data)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300), st.integers(8, 40))
 def test_random_bytes_behind_a_valid_header(data: bytes, root: int) -> None:
     check(root.to_bytes(4, "little") + b"TFL3" + data)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SEEDS), st.lists(st.tuples(st.integers(0, 2**20), COUNT), max_size=8))
 def test_overwritten_words(seed: bytes, edits: list[tuple[int, int]]) -> None:
     data = bytearray(seed)
@@ -79,8 +87,8 @@ def test_overwritten_words(seed: bytes, edits: list[tuple[int, int]]) -> None:
     check(bytes(data))
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SEEDS), st.lists(st.tuples(st.integers(0, 2**20), st.integers(-8, 8)), max_size=8))
+@example(SEEDS[0], [(1031, 3)])  # four scales, of which one is no number
 def test_words_that_are_slightly_wrong(seed: bytes, edits: list[tuple[int, int]]) -> None:
     data = bytearray(seed)
     for position, change in edits:
@@ -90,13 +98,11 @@ def test_words_that_are_slightly_wrong(seed: bytes, edits: list[tuple[int, int]]
     check(bytes(data))
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SEEDS), st.integers(0, 2**20))
 def test_truncated_files(seed: bytes, size: int) -> None:
     check(seed[: size % len(seed)])
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SEEDS), st.sampled_from(SEEDS), st.integers(0, 2**20), st.integers(0, 2**20))
 def test_spliced_files(first: bytes, second: bytes, head: int, rest: int) -> None:
     check(first[: head % len(first)] + second[rest % len(second) :])
@@ -116,7 +122,6 @@ def test_a_bomb_of_shared_vectors_is_refused() -> None:
         parse(data)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_compression_metadata(data: bytes) -> None:
     model = Model(3, (), (), (ConstantData(None), ConstantData(memoryview(data))), (Metadata(METADATA_NAME, 1),))
@@ -139,7 +144,6 @@ def touch(value: FlexValue, depth: int) -> None:
         touch(item, depth - 1)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=64))
 def test_any_custom_options(data: bytes) -> None:
     try:
@@ -152,7 +156,6 @@ def test_any_custom_options(data: bytes) -> None:
         return
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1, max_size=30), st.binary(max_size=100))
 def test_a_metadata_edit_changes_nothing_else(name: str, payload: bytes) -> None:
     source = SEEDS[0]

@@ -50,7 +50,7 @@ def outcome(plan, *args):
 
 
 @needs_native
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(requirements(), max_size=120))
 def test_the_c_greedy_equals_the_python_greedy(problem):
     offsets, _ = native.greedy(problem)
@@ -58,7 +58,7 @@ def test_the_c_greedy_equals_the_python_greedy(problem):
 
 
 @needs_native
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         requirements(
@@ -74,7 +74,7 @@ def test_the_c_greedy_refuses_what_the_python_greedy_refuses(problem):
 
 
 @needs_native
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(requirements(sizes=st.sampled_from([0, 0, 1, 4, 16, 20])), max_size=120))
 def test_the_c_best_fit_equals_the_python_one_whatever_is_empty(problem):
     lives = [(row.size, min(row[2:4]), max(row[2:4])) for row in problem]
@@ -83,7 +83,7 @@ def test_the_c_best_fit_equals_the_python_one_whatever_is_empty(problem):
 
 
 @needs_native
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(buffers(), max_size=25), st.data())
 def test_the_c_hill_climb_equals_the_python_hill_climb(problem, data):
     fixed = st.integers(0, 200)
@@ -97,7 +97,7 @@ def test_the_c_hill_climb_equals_the_python_hill_climb(problem, data):
 
 
 @pytest.mark.parametrize("planner", ALL_PLANNERS.values(), ids=ALL_PLANNERS.keys())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(problem=st.lists(buffers(), max_size=40))
 def test_a_plan_is_valid_and_not_below_the_bound(planner, problem):
     result = planner(problem)
@@ -106,7 +106,7 @@ def test_a_plan_is_valid_and_not_below_the_bound(planner, problem):
 
 
 @pytest.mark.parametrize("name", ["greedy", "linear", "hill_climb", "best_of"])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(problem=st.lists(buffers(), max_size=20), data=st.data())
 def test_fixed_offsets_are_kept_and_only_they_can_collide(name, problem, data):
     offsets = st.one_of(st.none(), st.none(), st.integers(0, 300))
@@ -120,7 +120,7 @@ def test_fixed_offsets_are_kept_and_only_they_can_collide(name, problem, data):
 
 
 @needs_native
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(problem=st.lists(buffers(), max_size=9))
 def test_no_planner_is_below_the_exact_one(problem):
     exact = solve(problem, time_limit=20)
@@ -128,7 +128,7 @@ def test_no_planner_is_below_the_exact_one(problem):
     assert all(planner(problem).peak >= exact.peak for planner in ALL_PLANNERS.values())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(problem=st.lists(buffers(), max_size=20))
 def test_a_problem_survives_the_csv(problem):
     file = io.StringIO()

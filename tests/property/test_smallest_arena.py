@@ -59,7 +59,7 @@ def models(draw: st.DrawFn) -> Model:
     return parse(builder.build(inputs=[tensors[0]], outputs=outputs))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(models(), min_size=1, max_size=3),
     st.sampled_from(TARGETS),

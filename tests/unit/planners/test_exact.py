@@ -247,7 +247,7 @@ def families_that_hand_over() -> st.SearchStrategy[list[Buffer]]:
 
 @pytest.mark.slow
 @given(families_that_hand_over(), st.integers(90, 130))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_plans_in_storeys_are_valid_with_any_alignments(buffers: list[Buffer], capacity: int) -> None:
     result = solve(buffers, capacity=capacity, node_limit=20_000)
     assert result.infeasible or result.offsets is not None
