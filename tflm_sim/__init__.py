@@ -9,8 +9,6 @@ editors and type checkers.
 
 from __future__ import annotations
 
-from typing import Any
-
 __version__ = "0.2.0"
 
 _HOMES = {
@@ -101,7 +99,7 @@ def __dir__() -> list[str]:
     return sorted({name for name in globals() if name.startswith("__")} | set(__all__) - absent)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'tflm_sim' has no attribute '{name}'")
     from importlib import import_module

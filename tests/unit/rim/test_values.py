@@ -201,3 +201,33 @@ def test_a_named_tuple_is_one_of_the_library() -> None:
     assert repr(made) == "Row(a=3, b='b')"
     with pytest.raises(TypeError):
         Row()  # type: ignore[call-arg]
+    assert copy.copy(made) == made
+    assert str(inspect.signature(Row)) == "(a, b='b')"
+
+
+@pytest.mark.parametrize("many", [1, 100])
+def test_the_first_values_and_those_that_follow_are_alike(many: int) -> None:
+    kinds = make(values.dataclass, values.field)
+
+    class Line(values.NamedTuple):
+        a: int
+        b: int = 2
+
+    class Lines(Line):
+        """A named tuple may be derived from."""
+
+    for _ in range(many):
+        assert (Line(1, 3), Line(1), Line(b=3, a=1)) == ((1, 3), (1, 2), (1, 3))
+        assert type(Lines(1, 2)) is Lines
+        assert [outcome(lambda: kind(1, 2, 3)) for kind in (Line, Lines)] == [TypeError, TypeError]  # noqa: B023
+        mutable = kinds["Mutable"](1)
+        assert (mutable.a, mutable.b, mutable.c) == (1, [], 2)
+        assert repr(kinds["Keywords"](1, f=2)) == "make.<locals>.Keywords(a=1, b='b', c=(), e=5, f=2, g=7)"
+        assert outcome(lambda: kinds["Frozen"]()) is TypeError
+
+
+def test_a_mistake_in_the_first_call_is_said_as_the_library_says_it() -> None:
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'a'"):
+        make(values.dataclass, values.field)["Frozen"]()
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'z'"):
+        make(values.dataclass, values.field)["Frozen"](1, z=2)
