@@ -16,8 +16,9 @@ from tflm_sim.arena.events import Phase
 from tflm_sim.arena.needs import PERIOD, Advance, Needs
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.micro_allocator import MAX_SCRATCH_BUFFERS_PER_OP
+from tflm_sim.device.seen_node import SeenTensor, SeenTensors
+from tflm_sim.device.seen_node import TooFar as TooFar
 from tflm_sim.device.tensors import TensorStructs
-from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.ops.requests import (
     FreeTempTensor,
     FreeTempTensors,
@@ -40,15 +41,11 @@ which of all its temp tensors so far ...)."""
 _SOMEWHERE = Phase, (Stage.START,)
 
 
-class TooFar(Exception):
-    """A kernel looked at what no key holds, or did what no step holds."""
-
-
 class Recorder:
     """Answers a Prepare as a roomy arena does, and keeps what it asks for (mutable).
 
     Args:
-        tensors: The operator's own, by the indices that it uses.
+        tensors: The operator's.
         structs: What a temp tensor takes.
 
     Attributes:
@@ -56,10 +53,10 @@ class Recorder:
         scratch: Bytes of each scratch buffer.
     """
 
-    def __init__(self, tensors: Sequence[EvalTensor], structs: TensorStructs) -> None:
+    def __init__(self, tensors: SeenTensors, structs: TensorStructs) -> None:
         self._tensors = tensors
         self._structs = structs
-        self._found: list[Temps | None] = [None] * len(tensors)
+        self._found: dict[int, Temps] = {}
         self._taken = 0
         self.requests: list[Any] = []
         self.scratch: list[int] = []
@@ -97,28 +94,26 @@ class Recorder:
 
     def _take(self, wanted: Sequence[tuple[int, bool]]) -> list[KernelTensor | None]:
         """Return an answer for each tensor, None for one that is not there, up to the first such that ends it."""
-        request: list[Any] = ["take"]
+        found: list[Any] = ["take"]
         answers: list[KernelTensor | None] = []
         for index, is_needed in wanted:
             if index >= 0:
-                answers.append(KernelTensor(self._tensors[index], (self._taken,)))
+                answers.append(SeenTensor(self._tensors, index, self._taken))
+                found.append(self._found.get(index) or self._find(index))
                 self._taken += 1
-                request.append(self._structs_of(index))
             else:
                 answers.append(None)
                 if is_needed:
                     break
-        if len(request) > 1:
-            self.requests.append(tuple(request))
+        if len(found) > 1:
+            self.requests.append(tuple(found))
         return answers
 
-    def _structs_of(self, index: int) -> Temps:
-        structs = self._found[index]
-        if structs is None:
-            structs, is_sized = self._structs.of(self._tensors[index])
-            if not is_sized:
-                raise TooFar("type")
-            self._found[index] = structs
+    def _find(self, index: int) -> Temps:
+        structs, is_sized = self._structs.of(self._tensors.real[index])
+        if not is_sized:
+            raise TooFar("type")
+        self._found[index] = structs
         return structs
 
     def _free_temp_tensor(self, request: FreeTempTensor) -> None:

@@ -1,21 +1,22 @@
 """What a kernel is shown while its Prepare is learnt: its operator, through objects that note what it looks at.
 
 Options, types, shapes, constancy and the number of scales are the key of ``known_prepares.py`` and are simply there. A
-first scale, a first zero point and the bytes of a small constant are noted; of a check, that it passed. A look at
-anything else ends the learning.
+first scale, a first zero point, whether a tensor is a variable and the bytes of a small constant are noted; of a check,
+that it passed. A look at anything else ends the learning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any, NoReturn, cast
 
-from tflm_sim.device.recorded_prepare import TooFar
 from tflm_sim.errors import SimulatedFailure
-from tflm_sim.graph.eval_tensor import EvalTensor
-from tflm_sim.model.types import Operator, Quantization
+from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
+from tflm_sim.model.types import Quantization
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import KernelTensor
+from tflm_sim.units import int32
 
 LONGEST_LOOK = 256
 """Bytes of a constant that are kept for comparison."""
@@ -23,15 +24,19 @@ LONGEST_LOOK = 256
 Looks = dict[tuple[int, str], object]
 """What a kernel looked at besides the key: which of its tensors, what of it -> what it saw."""
 
-Check = tuple[Callable[..., None], tuple[int, ...], tuple[tuple[str, int], ...]]
+Check = tuple[Callable[..., None], tuple[int, ...], Mapping[str, int]]
 """A check that tensors were held against (``Node.hold``): it, which of its tensors (-1: none), the facts."""
+
+
+class TooFar(Exception):
+    """A kernel looked at what no key holds, or did what no step holds."""
 
 
 def passes(check: Check, node: Node, tensors: Sequence[EvalTensor]) -> bool:
     """Return whether a node passes a check, given the tensors of its own."""
     holds, indices, facts = check
     try:
-        holds(node, *[KernelTensor(tensors[index], ()) if index >= 0 else None for index in indices], **dict(facts))
+        holds(node, *[KernelTensor(tensors[index]) if index >= 0 else None for index in indices], **facts)
     except SimulatedFailure:
         return False
     return True
@@ -47,116 +52,151 @@ def _bytes_of(tensor: EvalTensor) -> bytes | None:
 LOOKS: dict[str, Callable[[EvalTensor], object]] = {
     "first_scale": lambda tensor: tensor.affine and float(tensor.affine.first_scale).hex(),
     "first_zero_point": lambda tensor: tensor.affine and tensor.affine.first_zero_point,
+    "is_variable": lambda tensor: tensor.tensor.is_variable,
     "data": _bytes_of,
 }
 """What can be looked at of a tensor besides the key."""
 
 
-def _look(real: EvalTensor, index: int, what: str, looks: Looks) -> Any:
-    """Return what there is to see of an operator's own tensor, and note it."""
-    saw = looks[index, what] = LOOKS[what](real)
-    return saw
+class SeenTensors:
+    """The tensors of an operator's subgraph, of which it may take its own.
+
+    Args:
+        real: All of them.
+        order: The operator's own numbers of its tensors, by index.
+
+    Attributes:
+        real: As given.
+        looks: What was looked at.
+    """
+
+    __slots__ = ("_order", "looks", "real")
+
+    def __init__(self, real: Sequence[EvalTensor], order: dict[int, int]) -> None:
+        self.real, self._order = real, order
+        self.looks: Looks = {}
+
+    def own(self, tensor: EvalTensor) -> int:
+        """Return the operator's own number of a tensor."""
+        return self._order[tensor.index]
+
+    def look(self, tensor: EvalTensor, what: str) -> Any:
+        """Return what there is to see of a tensor, and note it."""
+        saw = self.looks[self.own(tensor), what] = LOOKS[what](tensor)
+        return saw
+
+    def __getitem__(self, index: int) -> NoReturn:
+        raise TooFar("tensors")
 
 
-class _SeenTensor(EvalTensor):
-    """Shows type, shape and constancy of a tensor, under the operator's own number; its data are noted."""
+class SeenTensor(KernelTensor):
+    """A temp tensor that shows type, shape and constancy; what else there is to see is noted."""
 
-    __slots__ = ("_looks", "_real")
+    __slots__ = ("_real", "_tensors", "shape")
 
-    def __init__(self, real: EvalTensor, index: int, looks: Looks) -> None:
-        self._real, self._looks = real, looks
-        self.index, self.type, self.shape, self.resource_id = index, real.type, real.shape, None
-        self.affine = None if real.affine is None else _SeenQuantization(real, index, looks)
+    shape: tuple[int, ...]
+
+    def __init__(self, tensors: SeenTensors, index: int, offset: int) -> None:
+        self._tensors = tensors
+        self._real = real = tensors.real[index]
+        self.type, self.shape, self.offsets = real.type, real.shape, (offset,)
+
+    @property
+    def own(self) -> int:
+        """The operator's own number of it."""
+        return self._tensors.own(self._real)
+
+    @property
+    def flat_size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        return int32(prod(self.shape)) * TYPE_SIZES[self.type]  # A key is made only while the shape is the file's.
+
+    @property
+    def affine(self) -> Quantization | None:
+        return None if self._real.affine is None else _SeenQuantization(self._real, self._tensors)
 
     @property
     def is_constant(self) -> bool:
         return self._real.data is not None
 
     @property
-    def has_data(self) -> bool:
-        return self._real.data is not None
+    def is_variable(self) -> bool:
+        return bool(self._tensors.look(self._real, "is_variable"))
 
     @property
-    def file_byte_length(self) -> int:
-        return self.byte_length  # A key is made only while the shape is the file's.
+    def data(self) -> memoryview | None:
+        if self._real.data is None:
+            return None
+        found = self._tensors.look(self._real, "data")
+        if found is None:
+            raise TooFar("data")
+        return memoryview(found)
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "data":
-            raise TooFar(name)
-        found = _look(self._real, self.index, name, self._looks) if self.is_constant else None
-        if found is None and self.is_constant:
-            raise TooFar(name)
-        return None if found is None else memoryview(found)
+    def __getattr__(self, name: str) -> NoReturn:
+        raise TooFar(name)
 
 
 class _SeenQuantization(Quantization):
     """Shows how many scales and zero points there are; the first of each is noted."""
 
-    __slots__ = ("_index", "_looks", "_real")
+    __slots__ = ("_real", "_tensors")
 
-    def __init__(self, real: EvalTensor, index: int, looks: Looks) -> None:
-        assert real.affine is not None, "a tensor that has one"
-        self._real, self._index, self._looks = real, index, looks
-        self.scale_count, self.zero_point_count = real.affine.scale_count, real.affine.zero_point_count
-        self.quantized_dimension = real.affine.quantized_dimension
+    def __init__(self, real: EvalTensor, tensors: SeenTensors) -> None:
+        self._real, self._tensors = real, tensors
+        affine = cast(Quantization, real.affine)
+        self.scale_count, self.zero_point_count = affine.scale_count, affine.zero_point_count
+        self.quantized_dimension = affine.quantized_dimension
 
     @property
     def first_scale(self) -> float:
-        return float.fromhex(_look(self._real, self._index, "first_scale", self._looks))
+        return float.fromhex(self._tensors.look(self._real, "first_scale"))
 
     @property
     def first_zero_point(self) -> int:
-        value: int = _look(self._real, self._index, "first_zero_point", self._looks)
+        value: int = self._tensors.look(self._real, "first_zero_point")
         return value
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         raise TooFar(name)
 
 
 class SeenNode(Node):
-    """Shows what the key holds: the operator with its own numbers for its tensors; of a check, that it passed.
+    """Shows what the key holds: the operator, and its tensors where it takes them; of a check, that it passed.
 
     Args:
         node: The operator.
         order: Its own numbers of its tensors, by index.
 
     Attributes:
+        tensors: Its tensors.
         looks: What it looked at.
         checks: What its tensors were held against, and passed.
     """
 
-    __slots__ = ("_own_tensors", "_real", "checks", "looks")
+    __slots__ = ("_order", "_real", "checks", "looks")
+
+    tensors: SeenTensors  # type: ignore[assignment]
 
     def __init__(self, node: Node, order: dict[int, int]) -> None:
-        real, self._real = node.operator, node
-        self._own_tensors = [node.tensors[index] for index in order]
-        self.looks: Looks = {}
-        self.checks: list[Check] = []
+        self._real, self._order = node, order
         self.target, self.op, self.user_data = node.target, node.op, node.user_data
-        self.operator = Operator(
-            0,
-            _own(real.inputs, order),
-            _own(real.outputs, order),
-            _own(real.intermediates, order),
-            real.options_type,
-            real.options,
-        )
-        self.inputs, self.outputs = self.operator.inputs or (), self.operator.outputs or ()
-        self.intermediates = self.operator.intermediates or ()
-        self.tensors = [_SeenTensor(tensor, own, self.looks) for own, tensor in enumerate(self._own_tensors)]
+        self.operator, self.inputs, self.outputs = node.operator, node.inputs, node.outputs
+        self.intermediates = node.intermediates
+        self.tensors = SeenTensors(node.tensors, order)
+        self.looks = self.tensors.looks
+        self.checks: list[Check] = []
         self.damage, self.compressed_tensors = None, frozenset()
 
     def hold(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
         """Hold the real tensors against a check."""
-        indices = tuple([-1 if tensor is None else tensor.eval.index for tensor in tensors])
-        held = check, indices, tuple(facts.items())
-        if not passes(held, self._real, self._own_tensors):
+        own = tuple([-1 if tensor is None else cast(SeenTensor, tensor).own for tensor in tensors])
+        held = check, own, facts
+        if not passes(held, self._real, [self._real.tensors[index] for index in self._order]):
             raise TooFar("refused")
         self.checks.append(held)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         raise TooFar(name)
-
-
-def _own(vector: tuple[int, ...] | None, order: dict[int, int]) -> tuple[int, ...] | None:
-    return None if vector is None else tuple([order.get(index, -1) for index in vector])

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import Quantization
+from tflm_sim.units import int32
 from tflm_sim.values import dataclass
 
 
@@ -26,25 +27,22 @@ class KernelTensor:
 
     Attributes:
         eval: The tensor behind it.
+        type: The raw ``TensorType`` number.
         offsets: Arena offsets of the struct and, when quantized, of ``TfLiteAffineQuantization`` and its zero points,
             in the order of allocation.
     """
 
-    __slots__ = ("eval", "offsets")
+    __slots__ = ("eval", "offsets", "type")
 
     def __init__(self, eval_tensor: EvalTensor, offsets: tuple[int, ...] = ()) -> None:
         self.eval = eval_tensor
+        self.type = eval_tensor.type
         self.offsets = offsets
 
     @property
     def index(self) -> int:
         """The tensor's index in its subgraph."""
         return self.eval.index
-
-    @property
-    def type(self) -> int:
-        """The raw ``TensorType`` number."""
-        return self.eval.type
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -69,17 +67,24 @@ class KernelTensor:
     @property
     def scale(self) -> float:
         """``params.scale``: the first scale, 0.0 without affine quantization."""
-        return self.eval.affine.first_scale if self.eval.affine else 0.0
+        affine = self.affine
+        return 0.0 if affine is None else affine.first_scale
 
     @property
     def zero_point(self) -> int:
         """``params.zero_point``: the first zero point cut to 32 bits, 0 without affine quantization."""
-        return (self.eval.affine.first_zero_point + 2**31) % 2**32 - 2**31 if self.eval.affine else 0
+        affine = self.affine
+        return 0 if affine is None else int32(affine.first_zero_point)
 
     @property
     def is_constant(self) -> bool:
         """Whether the data lies in the flatbuffer (``IsConstantTensor``)."""
         return self.eval.is_constant
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether the file calls it one (``TfLiteTensor.is_variable``)."""
+        return self.eval.tensor.is_variable
 
     @property
     def data(self) -> memoryview | None:

@@ -74,7 +74,7 @@ def svdf_prepare(
     k.ensure_eq(len(k.node.outputs), 1, "node->outputs->size", "1")
     output = yield from k.output(0)
     _check_shapes(k, tensors, output, sizes)
-    k.ensure_eq(int(state.eval.tensor.is_variable), 1, "activation_state->is_variable", "true")
+    k.ensure_eq(int(state.is_variable), 1, "activation_state->is_variable", "true")
     k.ensure_eq(len(k.node.inputs), 5, "node->inputs->size", "5")
     k.op_data()
     if source.type == _INT8:
