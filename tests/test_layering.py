@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "tflm_sim"
 # Lowest first; names on one floor do not import each other.
 FLOORS = (
     {"errors", "values"},
+    {"document_fields", "document_types"},
     {"units", "escape", "files", "samples", "documents", "recorded"},
     {"schemas"},
     {"model", "targets", "arena", "planners", "board"},

@@ -11,9 +11,10 @@
         scope: Count                   -> {"scope": 3, "buffers": [0, 2]}
         buffers: tuple[Count, ...]
 
-``field(metadata=INLINE)`` and its like say how a field stands in JSON. Rows that come by the thousand may be named
-tuples; they are objects in JSON all the same. ``schemas/generate.py`` makes JSON Schemas of documents; one with
-``IS_OPEN`` may get more keys without a new version.
+``field(metadata=INLINE)`` and its like say how a field stands in JSON (``document_fields.py``); the types in
+``document_types.py`` say what its values are, and need not be imported at run time by who names them. Rows that come by
+the thousand may be named tuples; they are objects in JSON all the same. ``schemas/generate.py`` makes JSON Schemas of
+documents; one with ``IS_OPEN`` may get more keys without a new version.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+from tflm_sim import document_types
 from tflm_sim.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -33,56 +35,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Json = dict[str, Any]
-
-
-class Range(NamedTuple):
-    """The least and the most that a number is, both inclusive."""
-
-    minimum: int
-    maximum: int | None = None
-
-
-class OneOf(tuple[Any, ...]):
-    """The values that there are."""
-
-    def __new__(cls, *values: Any) -> OneOf:
-        """Take the values one by one."""
-        return super().__new__(cls, values)
-
-
-class Pattern(NamedTuple):
-    """The regular expression that a text matches."""
-
-    expression: str
-
-
-Count = Annotated[int, Range(0)]
-"""A number of bytes or things, or an index."""
-IndexOrNone = Annotated[int, Range(-1)]
-"""An index; -1 for none."""
-Sha256 = Annotated[str, Pattern("^[0-9a-f]{64}$")]
-
-# -- how a field stands in JSON ---------------------------------------------------------------------------------------
-
-
-INLINE = {"as": "inline"}
-"""Its own fields stand in its place."""
-HIDDEN = {"as": "hidden"}
-"""For people only: JSON does not have it."""
-OPTIONAL = {"as": "optional"}
-"""Left out where it is None."""
-INTERNED = {"as": "interned"}
-"""Its texts are indices into the document's ``strings``."""
-
-
-def columns(row: type) -> dict[str, Any]:
-    """Return the metadata of many named tuples of a kind: a column for each of their fields, texts interned."""
-    return {"row": row}
-
-
-def named(key: str) -> dict[str, str]:
-    """Return the metadata of a field whose name Python does not have."""
-    return {"key": key}
 
 
 class JsonField(NamedTuple):
@@ -117,7 +69,7 @@ def fields_of(kind: Hashable) -> tuple[JsonField, ...] | None:
 @cache
 def types_of(kind: Hashable) -> dict[str, Any]:
     """Return the types of a document's fields, with what is said about them."""
-    return typing.get_type_hints(kind, include_extras=True)
+    return typing.get_type_hints(kind, localns=vars(document_types), include_extras=True)
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

@@ -13,9 +13,12 @@ import math
 import os
 import stat
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, TextIO
 
 from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO, TextIO
 
 JSON_MOST = 1 << 30
 """Bytes; a longer document of ours is none."""

@@ -6,7 +6,11 @@ Source: recording_micro_allocator.{h,cc}, tools/benchmarking/metrics.cc @ 90b983
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Self
+
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class RecordedAllocationType(StrEnum):

@@ -330,10 +330,27 @@ class _NamedTuple(metaclass=_Rows):
     """What ``typing.NamedTuple`` is to a class."""
 
 
+class _Protocol:
+    """What ``typing.Protocol`` is to a class that nobody asks for its instances."""
+
+
+def _cast(kind: object, value: Any) -> Any:
+    """Return the value; as ``typing.cast``."""
+    return value
+
+
+class _TypedDict(dict):  # type: ignore[type-arg]
+    """What ``typing.TypedDict`` is to a class that is only a type."""
+
+    def __init_subclass__(cls, *, total: bool = True) -> None:
+        """Take it."""
+
+
 if TYPE_CHECKING:  # To whoever checks types they are the library's.
     from dataclasses import dataclass, field, replace
-    from typing import NamedTuple
+    from typing import NamedTuple, Protocol, TypedDict, cast
 else:
     dataclass, field, replace, NamedTuple = _dataclass, _Field, _replace, _NamedTuple
+    Protocol, TypedDict, cast = _Protocol, _TypedDict, _cast
 
-__all__ = ["NamedTuple", "dataclass", "field", "replace"]
+__all__ = ["TYPE_CHECKING", "NamedTuple", "Protocol", "TypedDict", "cast", "dataclass", "field", "replace"]

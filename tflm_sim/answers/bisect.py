@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.documents import HIDDEN, INLINE, Count, named
+from tflm_sim.document_fields import HIDDEN, INLINE, named
+from tflm_sim.document_types import Count
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
 from tflm_sim.targets.changes import CHANGES, UPSTREAM

@@ -9,13 +9,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Unpack
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Settings, Where
-from tflm_sim.documents import Count, named
+from tflm_sim.document_fields import named
+from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.load import parse
@@ -24,7 +24,10 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.planners.registry import planner
-from tflm_sim.values import dataclass, field, replace
+from tflm_sim.values import TYPE_CHECKING, dataclass, field, replace
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 _VERSION, _SUBGRAPH = 1, 0
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Unpack
 
 from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.peak import Peak, find_peak
@@ -30,7 +29,10 @@ from tflm_sim.device.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.device.run import Device, PlannedBuffer, make_arena, roomy_arena, run
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import TYPE_CHECKING, dataclass, field
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Unpack
-
 from tflm_sim.answers.peak import Peak, find_peak
 from tflm_sim.answers.smallest_arena import SmallestArena, roomy_run, smallest_of
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.types import Model
-from tflm_sim.values import dataclass
+from tflm_sim.values import TYPE_CHECKING, dataclass
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 
 @dataclass(frozen=True, slots=True)

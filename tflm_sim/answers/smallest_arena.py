@@ -7,7 +7,6 @@ is the size to put in a firmware; from there on every multiple of 16 works.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from typing import Unpack
 
 from tflm_sim.arena.events import Observer, Persist, PlanDone, PlanFits, Resize, Temp
 from tflm_sim.arena.measuring_arena import MeasuringArena
@@ -21,7 +20,10 @@ from tflm_sim.escape import html_table
 from tflm_sim.model.types import Model
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass
+from tflm_sim.values import TYPE_CHECKING, dataclass
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 _WORD = 4
 """Bytes."""

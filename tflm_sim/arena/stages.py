@@ -6,7 +6,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Self
+
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Self
 
 SETUP, STRUCTS, PLANNING, RIM = "start", "structs", "plan", "inputs, outputs"
 OBJECTS, GRAPH, KERNEL, ENDS = "allocator objects", "subgraph structs", "kernel data", "input and output tensors"

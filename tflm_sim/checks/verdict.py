@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.documents import HIDDEN, Count, as_json, from_json, named
+from tflm_sim.document_fields import HIDDEN, named
+from tflm_sim.document_types import Count
+from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import show
-from tflm_sim.documents import named
+from tflm_sim.document_fields import named
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.report.tables import table_lines

@@ -6,7 +6,7 @@ import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import show_rows
-from tflm_sim.documents import Count
+from tflm_sim.document_types import Count
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import preset
 from tflm_sim.values import dataclass

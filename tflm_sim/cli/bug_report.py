@@ -15,7 +15,8 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say_json
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.documents import OPTIONAL, OneOf
+from tflm_sim.document_fields import OPTIONAL
+from tflm_sim.document_types import OneOf
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import parse

@@ -25,7 +25,8 @@ from tflm_sim.checks.alternatives import explaining
 from tflm_sim.checks.device_report import DeviceReport, ModelIdentity, ReportComparison, compare_report, identify
 from tflm_sim.cli.terminal import Spinner, say, say_json
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.documents import INLINE, OPTIONAL, as_json
+from tflm_sim.document_fields import INLINE, OPTIONAL
+from tflm_sim.documents import as_json
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.samples import sample_path

@@ -15,7 +15,8 @@ from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure
 from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.documents import INLINE, Count
+from tflm_sim.document_fields import INLINE
+from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read
 from tflm_sim.model.load import load

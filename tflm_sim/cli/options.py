@@ -6,7 +6,6 @@ import argparse
 import os.path
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.terminal import HelpText, ProgressLine, say
@@ -18,7 +17,10 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
-from tflm_sim.values import replace
+from tflm_sim.values import TYPE_CHECKING, replace
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
 
 TARGET = "cortex-m4"
 MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, -, or sample:NAME"
@@ -37,7 +39,7 @@ PAIRED = (
 """What can differ between two firmwares."""
 
 _ALWAYS = (0, 2, 3, 70, 130)
-Subparsers = Any  # argparse._SubParsersAction, which argparse does not export.
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_verb(

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.documents import Count
+from tflm_sim.document_types import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
 from tflm_sim.files import replacing
 from tflm_sim.sweeps.difference import RowChange, changes

@@ -7,16 +7,18 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TextIO, TypeVar
 
 from tflm_sim.arena.events import Event, OpEvent
 from tflm_sim.arena.stages import Stage
-from tflm_sim.documents import as_json
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
 from tflm_sim.report.tables import table_lines
+from tflm_sim.values import TYPE_CHECKING
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import Any, TextIO, TypeVar
+
+    T = TypeVar("T")
 
 COLOR_CHOICES = ("auto", "always", "never")
 PATIENCE_S = 1.0
@@ -55,6 +57,8 @@ def _wrapped(line: str, width: int) -> str:
 
 def say_json(document: Any, *, indent: int | None = 1, file: TextIO | None = None) -> None:
     """Print a document as JSON; without an indent as one line."""
+    from tflm_sim.documents import as_json
+
     if (out := sys.stdout if file is None else file) is not None:
         print(json_text(as_json(document), indent=indent), file=out)
 

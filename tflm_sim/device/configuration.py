@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypedDict, Unpack
 
 from tflm_sim.errors import UsageError
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import TYPE_CHECKING, TypedDict, dataclass, replace
+
+if TYPE_CHECKING:
+    from typing import Any, Unpack
 
 INTERPRETERS = ("plain", "recording")
 PLANNER_NAMES = ("greedy", "linear")

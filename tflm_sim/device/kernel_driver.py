@@ -6,7 +6,6 @@ Source: tensorflow/lite/micro/micro_interpreter_context.cc @ 90b983c.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
 
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import Corruption, ScratchUse
@@ -32,8 +31,12 @@ from tflm_sim.ops.requests import (
     TempTensors,
 )
 from tflm_sim.ops.roles import abort
+from tflm_sim.values import TYPE_CHECKING
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias, TypeVar
+
+    T = TypeVar("T")
 
 _PREPARE = "state_ == InterpreterState::kPrepare"
 _CONTEXT = "tensorflow/lite/micro/micro_interpreter_context.cc"
@@ -169,7 +172,7 @@ def _refuse(driver: KernelDriver, request: Request) -> object:
     raise abort(f"{_CONTEXT}:{line}", expression)
 
 
-_Handler = Callable[[KernelDriver, Any], object]
+_Handler: TypeAlias = "Callable[[KernelDriver, Any], object]"
 _CARRIED_OUT: dict[type, _Handler] = {
     Persistent: KernelDriver._persistent,
     Scratch: KernelDriver._scratch,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from tflm_sim.documents import Count
+from tflm_sim.document_types import Count
 from tflm_sim.firmware.absent_checks import AbsentCheck
 from tflm_sim.firmware.traces import FIRST_POSITION, NEWEST_POSITION, Trace, bounds
 from tflm_sim.targets.abi import Abi

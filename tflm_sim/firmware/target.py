@@ -13,7 +13,7 @@ What is proved goes before what is named; a name that contradicts a proof is ref
 
 from __future__ import annotations
 
-from tflm_sim.documents import named
+from tflm_sim.document_fields import named
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, StructMismatch, commit_at, find_snapshots

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
-from tflm_sim.documents import OPTIONAL, Count, OneOf
+from tflm_sim.document_fields import OPTIONAL
+from tflm_sim.document_types import Count, OneOf
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.lite.graph_info import AllocationType, present

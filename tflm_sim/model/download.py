@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
     from urllib.request import OpenerDirector
 
 ALLOWED = "TFLM_SIM_ALLOW_DOWNLOAD"

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flatbuf import FlatBuffer
@@ -19,6 +18,10 @@ from tflm_sim.model.inputs import read_input
 from tflm_sim.model.recipes import MODEL, option_recipe, read_table
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.model.types import Model
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def load(path: str | os.PathLike[str], *, strict: bool = True) -> Model:

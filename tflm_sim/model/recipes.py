@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 from functools import cache
-from typing import Any
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flatbuf import SCALARS, Table
@@ -41,7 +40,10 @@ from tflm_sim.model.types import (
     Subgraph,
     Tensor,
 )
-from tflm_sim.values import NamedTuple
+from tflm_sim.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 DATA_ALIGNMENT = 16
 """How converters align constant data in the file, in bytes: kernels read it in place."""

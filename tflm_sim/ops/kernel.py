@@ -18,16 +18,21 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
-from typing import NoReturn
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops import places
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps, T
+from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import abort, fail, temp_at
 from tflm_sim.units import int32
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from tflm_sim.ops.requests import T
 
 C_TYPES: dict[int, str] = {
     TensorType.FLOAT32: "kTfLiteFloat32",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import cast
 
 from tflm_sim.graph.eval_tensor import is_convertible
 from tflm_sim.model.types import OptionValue
@@ -45,8 +44,8 @@ def option(node: Node, table: str, name: str) -> OptionValue:
     if node.damage is not None:
         for member, layout, more in _FIRST_MEMBERS.get(table, ()):
             if member == name:
-                (value,) = struct.unpack(layout, struct.pack("<i", node.damage))
-                return value + more if more else cast(OptionValue, value)
+                value: int | float = struct.unpack(layout, struct.pack("<i", node.damage))[0]
+                return value + more if more else value
     operator = node.operator
     return operator.options.get(name) if operator.options_type == table else None
 

@@ -15,11 +15,13 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from tflm_sim.targets.changes import UPSTREAM
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.values import NamedTuple
+from tflm_sim.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 KERNELS = "tensorflow/lite/micro/kernels/"
 OLD = "tensorflow/tensorflow"

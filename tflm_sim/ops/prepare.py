@@ -6,14 +6,16 @@ Prepare("leaky_relu_common.cc", counts(1), takes=(source(), result()), body=chec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.ops.kernel import Kernel, NullTensor
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import ABSENT, FreeTempTensors, Steps, TempTensors
 from tflm_sim.ops.roles import null_indices
-from tflm_sim.values import NamedTuple
+from tflm_sim.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Take(NamedTuple):

@@ -14,12 +14,14 @@ answer back. A model can therefore be tested with ``list(...) ==``, recorded wit
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, TypeVar
 
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import Quantization
 from tflm_sim.units import int32
-from tflm_sim.values import dataclass
+from tflm_sim.values import TYPE_CHECKING, dataclass
+
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
 
 
 class KernelTensor:
@@ -235,6 +237,9 @@ Request = (
     | Log
 )
 
-T = TypeVar("T")
-Steps = Generator[Request, Any, T]
+if TYPE_CHECKING:
+    T = TypeVar("T")
+    Steps = Generator[Request, Any, T]
+else:
+    Steps = Generator
 """A kernel model: yields requests, is sent their answers, returns T."""

@@ -16,7 +16,9 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Annotated, Any, Literal
 
-from tflm_sim.documents import INLINE, Count, OneOf, as_json, from_json
+from tflm_sim.document_fields import INLINE
+from tflm_sim.document_types import Count, OneOf
+from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, SizeDocument

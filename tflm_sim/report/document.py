@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar, Literal
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.documents import INLINE, OPTIONAL, Count, OneOf, Sha256
+from tflm_sim.document_fields import INLINE, OPTIONAL
+from tflm_sim.document_types import Count, OneOf, Sha256
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.report.size import ArenaAnswer, SizeAnswer, arena_answer, size_answer

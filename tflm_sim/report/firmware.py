@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tflm_sim.checks.firmware import FirmwareVerdict
-from tflm_sim.documents import HIDDEN, Count
+from tflm_sim.document_fields import HIDDEN
+from tflm_sim.document_types import Count
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.memory import Region
 from tflm_sim.firmware.snapshot import StructMismatch

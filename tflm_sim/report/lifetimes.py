@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation
-from tflm_sim.documents import INLINE, Count, IndexOrNone, OneOf
+from tflm_sim.document_fields import INLINE
+from tflm_sim.document_types import Count, IndexOrNone, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.report.tables import table_lines

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from tflm_sim.documents import Count, from_json
+from tflm_sim.document_types import Count
+from tflm_sim.documents import from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
 from tflm_sim.files import read_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
-from tflm_sim.documents import Count, OneOf
+from tflm_sim.document_types import Count, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.lite.answer import LEFT_OUT, Answer
 from tflm_sim.lite.flex import FlexOp

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from tflm_sim.documents import INLINE, INTERNED, Count, IndexOrNone, OneOf, columns
+from tflm_sim.document_fields import INLINE, INTERNED, columns
+from tflm_sim.document_types import Count, IndexOrNone, OneOf
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.document import ModelFacts, SizeDocument

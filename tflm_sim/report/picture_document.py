@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Annotated, Literal
 
-from tflm_sim.documents import Json, OneOf, Pattern, as_json, from_json
+from tflm_sim.document_types import OneOf, Pattern
+from tflm_sim.documents import Json, as_json, from_json
 from tflm_sim.errors import ModelError
 from tflm_sim.files import parse_json
 from tflm_sim.report.categories import CATEGORIES

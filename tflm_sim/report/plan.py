@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from tflm_sim.answers.offline_plan import ArenaSaving
-from tflm_sim.documents import INLINE, Count, Range
+from tflm_sim.document_fields import INLINE
+from tflm_sim.document_types import Count, Range
 from tflm_sim.escape import printable
 from tflm_sim.planners.compare import Comparison, Outcome
 from tflm_sim.planners.problem import Problem

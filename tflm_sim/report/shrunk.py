@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Literal
 
-from tflm_sim.documents import INLINE, Count
+from tflm_sim.document_fields import INLINE
+from tflm_sim.document_types import Count
 from tflm_sim.escape import printable
 from tflm_sim.report.tables import table_lines
 from tflm_sim.shrinking.shrunk import Shrunk

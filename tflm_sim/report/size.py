@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocation
-from tflm_sim.documents import HIDDEN, Count, IndexOrNone, OneOf
+from tflm_sim.document_fields import HIDDEN
 from tflm_sim.graph.lifetimes import AllocationInfo
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import TYPE_CHECKING, dataclass, field
 
-Status = Annotated[str, OneOf("ok", "error", "abort")]
+if TYPE_CHECKING:
+    from typing import Annotated, TypeAlias
+
+    from tflm_sim.document_types import Count, IndexOrNone, OneOf
+
+Status: TypeAlias = 'Annotated[str, OneOf("ok", "error", "abort")]'
 
 
 @dataclass(frozen=True, slots=True)

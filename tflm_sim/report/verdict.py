@@ -6,7 +6,8 @@ from typing import Literal
 
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.documents import INLINE, Count
+from tflm_sim.document_fields import INLINE
+from tflm_sim.document_types import Count
 from tflm_sim.escape import printable
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.units import format_size

@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from tflm_sim.documents import Json, OneOf, Pattern, Range, fields_of, types_of
+from tflm_sim.document_types import OneOf, Pattern, Range
+from tflm_sim.documents import Json, fields_of, types_of
 
 
 def published(name: str) -> Json:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tflm_sim.documents import HIDDEN, INLINE, Count, named
+from tflm_sim.document_fields import HIDDEN, INLINE, named
+from tflm_sim.document_types import Count
 from tflm_sim.model.types import Model
 from tflm_sim.values import dataclass, field
 

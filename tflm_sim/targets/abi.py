@@ -7,12 +7,14 @@ void *dims; enum type; bool flag;   0, 8, 12 -> 16    0, 4, 5 -> 8
 
 from __future__ import annotations
 
-from typing import Annotated
+from tflm_sim.values import TYPE_CHECKING, dataclass
 
-from tflm_sim.documents import OneOf
-from tflm_sim.values import dataclass
+if TYPE_CHECKING:
+    from typing import Annotated, TypeAlias
 
-Alignment = Annotated[int, OneOf(4, 8)]
+    from tflm_sim.document_types import OneOf
+
+Alignment: TypeAlias = "Annotated[int, OneOf(4, 8)]"
 """Bytes."""
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from tflm_sim.documents import HIDDEN
+from tflm_sim.document_fields import HIDDEN
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
 from tflm_sim.targets.history import find_commit, find_day, is_commit, is_day

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated
 
-from tflm_sim.documents import HIDDEN, Range, named
+from tflm_sim.document_fields import HIDDEN, named
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import Layouts, MeasuredStruct, measured_layouts
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import TYPE_CHECKING, dataclass, field
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    from tflm_sim.document_types import Range
 
 
 @dataclass(frozen=True)

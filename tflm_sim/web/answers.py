@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tflm_sim.documents import OPTIONAL, Count
+from tflm_sim.document_fields import OPTIONAL
+from tflm_sim.document_types import Count
 from tflm_sim.values import dataclass, field
 
 

@@ -5,11 +5,12 @@ Source: Include/arm_nn_types.h @ ARM-software/CMSIS-NN 4ab83cc.
 
 from __future__ import annotations
 
-from typing import Literal
+from tflm_sim.values import TYPE_CHECKING, NamedTuple
 
-from tflm_sim.values import NamedTuple
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
 
-Isa = Literal["scalar", "dsp", "mve"]
+Isa: TypeAlias = 'Literal["scalar", "dsp", "mve"]'
 """What the build defines: neither, ARM_MATH_DSP, or ARM_MATH_MVEI (which brings ARM_MATH_DSP with it)."""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa, Tile
@@ -13,6 +11,7 @@ from tflm_sim.ops.options import option
 from tflm_sim.ops.reference.conv import CONV_PAIRS
 from tflm_sim.ops.reference.window import Extent, dilations, padding_before, strides
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
+from tflm_sim.values import cast
 
 
 def buffer_sizes(node: Node) -> BufferSizes:

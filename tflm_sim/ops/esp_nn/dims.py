@@ -6,13 +6,15 @@ Source: include/esp_nn_defs.h @ espressif/esp-nn 1.2.3.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal
 
 from tflm_sim.ops.reference.window import Extent
 from tflm_sim.units import align_up, int32
-from tflm_sim.values import NamedTuple
+from tflm_sim.values import TYPE_CHECKING, NamedTuple
 
-Implementation = Literal["ansi", "opt", "esp32s3", "esp32p4"]
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+Implementation: TypeAlias = 'Literal["ansi", "opt", "esp32s3", "esp32p4"]'
 """What the chip and CONFIG_NN_ANSI_C choose: plain C, generic optimised C, or one chip's vector unit."""
 
 

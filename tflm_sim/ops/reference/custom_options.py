@@ -13,8 +13,11 @@ from collections.abc import Callable
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flexbuf import FlexValue, read_root, read_slots
 from tflm_sim.ops.kernel import Kernel
-from tflm_sim.ops.requests import T
 from tflm_sim.units import int32
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tflm_sim.ops.requests import T
 
 
 def _read(k: Kernel, read: Callable[[memoryview], T]) -> T:

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import chain
-from typing import Any
 
 from tflm_sim.errors import PlanningError, TflmSimError, UsageError
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.native.interrupts import interrupts_wait
-from tflm_sim.values import dataclass
+from tflm_sim.values import TYPE_CHECKING, dataclass
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _INT32_MAX = 2**31 - 1
 _ROW_LENGTH = 5
