@@ -106,6 +106,10 @@ class SeenTensor(KernelTensor):
         """The operator's own number of it."""
         return self._tensors.own(self._real)
 
+    def unseen(self) -> KernelTensor:
+        """Return one of which nobody notes what is looked at."""
+        return KernelTensor(self._real)
+
     @property
     def flat_size(self) -> int:
         return prod(self.shape)
@@ -117,6 +121,10 @@ class SeenTensor(KernelTensor):
     @property
     def affine(self) -> Quantization | None:
         return None if self._real.affine is None else _SeenQuantization(self._real, self._tensors)
+
+    @property
+    def is_quantized(self) -> bool:
+        return self._real.affine is not None
 
     @property
     def is_constant(self) -> bool:
@@ -176,12 +184,12 @@ class SeenNode(Node):
         checks: What its tensors were held against, and passed.
     """
 
-    __slots__ = ("_order", "_real", "checks", "looks")
+    __slots__ = ("_real", "checks", "looks")
 
     tensors: SeenTensors  # type: ignore[assignment]
 
     def __init__(self, node: Node, order: dict[int, int]) -> None:
-        self._real, self._order = node, order
+        self._real = node
         self.target, self.op, self.user_data = node.target, node.op, node.user_data
         self.operator, self.inputs, self.outputs = node.operator, node.inputs, node.outputs
         self.intermediates = node.intermediates
@@ -192,11 +200,12 @@ class SeenNode(Node):
 
     def hold(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
         """Hold the real tensors against a check."""
-        own = tuple([-1 if tensor is None else cast(SeenTensor, tensor).own for tensor in tensors])
-        held = check, own, facts
-        if not passes(held, self._real, [self._real.tensors[index] for index in self._order]):
-            raise TooFar("refused")
-        self.checks.append(held)
+        seen = cast("tuple[SeenTensor | None, ...]", tensors)
+        try:
+            check(self._real, *[None if tensor is None else tensor.unseen() for tensor in seen], **facts)
+        except SimulatedFailure:
+            raise TooFar("refused") from None
+        self.checks.append((check, tuple([-1 if tensor is None else tensor.own for tensor in seen]), facts))
 
     def __getattr__(self, name: str) -> NoReturn:
         raise TooFar(name)

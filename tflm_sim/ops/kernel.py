@@ -81,6 +81,10 @@ class Kernel:
         """Return the same kernel in another function of the file."""
         return Kernel(self.node, self.file, function)
 
+    def knows(self, type_: int, types: Iterable[int], since: Mapping[int, str]) -> bool:
+        """Return whether the runtime's kernel knows a type, see :meth:`known`."""
+        return type_ in types and (type_ not in since or self.has(since[type_]))
+
     def known(self, types: Iterable[int], since: Mapping[int, str]) -> tuple[int, ...]:
         """Return those of ``types`` that the runtime's kernel knows: ``since`` names the change that brought a type."""
         return tuple(type_ for type_ in types if type_ not in since or self.has(since[type_]))
@@ -256,6 +260,12 @@ class Kernel:
         if len(tensor.shape) != rank:
             self.ensure_eq(len(tensor.shape), rank, f"NumDimensions({name})", str(rank))
 
+    def dims_size(self, rank: int, **tensors: KernelTensor) -> None:
+        """``TF_LITE_ENSURE_EQ(context, <name>->dims->size, <rank>)`` of each tensor."""
+        for name, tensor in tensors.items():
+            if len(tensor.shape) != rank:
+                self.ensure_eq(len(tensor.shape), rank, f"{name}->dims->size", str(rank))
+
     def zero_points(self, **tensors: KernelTensor) -> None:
         """``TF_LITE_ENSURE_EQ(context, <name>->params.zero_point, 0)`` of each tensor."""
         for name, tensor in tensors.items():
@@ -263,7 +273,7 @@ class Kernel:
 
     def affine(self, tensor: KernelTensor, name: str) -> None:
         """``TF_LITE_ENSURE_EQ(context, <name>->quantization.type, kTfLiteAffineQuantization)``."""
-        if tensor.affine is None:
+        if not tensor.is_quantized:
             self.ensure_eq(0, 1, f"{name}->quantization.type", "kTfLiteAffineQuantization")
 
     def is_constant(self, tensor: KernelTensor, name: str, before: str) -> None:
@@ -275,7 +285,7 @@ class Kernel:
 
     def not_quantized(self, tensor: KernelTensor, name: str) -> None:
         """``TF_LITE_ENSURE_EQ(context, <name>->quantization.type, kTfLiteNoQuantization)``."""
-        if tensor.affine is not None:
+        if tensor.is_quantized:
             self.ensure_eq(1, 0, f"{name}->quantization.type", "kTfLiteNoQuantization")
 
     # -- requests ---------------------------------------------------------------------------------------------------

@@ -56,6 +56,13 @@ def int_option(node: Node, table: str, name: str) -> int:
     return value if type(value) is int else int(value) if isinstance(value, int) else 0
 
 
+def int_options(node: Node, table: str, *names: str) -> list[int]:
+    """Return integer fields of the builtin options that do not lie in their first bytes, as :func:`int_option`."""
+    operator = node.operator
+    options = operator.options if operator.options_type == table else {}
+    return [value if type(value := options.get(name)) is int else 0 for name in names]
+
+
 def float_option(node: Node, table: str, name: str) -> float:
     """Return a float field of the builtin options; 0.0, as the zeroed builtin data has, without a ``table``."""
     return float(value) if isinstance(value := option(node, table, name), (int, float)) else 0.0

@@ -6,6 +6,7 @@ Prepare("leaky_relu_common.cc", counts(1), takes=(source(), result()), body=chec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.ops.kernel import Kernel, NullTensor
@@ -68,7 +69,12 @@ def counts(inputs: int, outputs: int = 1) -> Check:
 
 def checked_op_data(name: str = "node->user_data") -> Check:
     """Return the check that Init got its memory."""
-    return lambda k: k.op_data(name)
+
+    def check(k: Kernel) -> None:
+        if k.node.user_data is None:
+            raise k.abort(f"{name} != nullptr")
+
+    return check
 
 
 OP_DATA = checked_op_data()
@@ -76,19 +82,20 @@ OP_DATA = checked_op_data()
 
 def take_all(k: Kernel, takes: Sequence[Take]) -> Steps[list[Any]]:
     """Ask for one tensor after the other: a :class:`KernelTensor` each, or None where that is not checked."""
-    operator = k.node.operator
+    inputs, outputs = k.node.operator.inputs, k.node.operator.outputs
     wanted = []
-    for take in takes:
-        indices, position = operator.outputs if take.is_output else operator.inputs, take.position
+    for position, _, is_output, checked, _ in takes:
+        indices = outputs if is_output else inputs
         if indices is None:
             break
-        wanted.append((indices[position] if position < len(indices) else ABSENT, take.checked))
+        wanted.append((indices[position] if position < len(indices) else ABSENT, checked))
     if not wanted:
         raise null_indices()
     tensors: list[Any] = yield TempTensors(tuple(wanted))
-    for position, tensor in enumerate(tensors):
-        if tensor is None and takes[position].checked:
-            k.present(None, takes[position].name)
+    if None in tensors:
+        for take, tensor in zip(takes, tensors, strict=False):
+            if tensor is None and take.checked:
+                k.present(None, take.name)
     if len(tensors) < len(takes):
         raise null_indices()
     return tensors
@@ -96,8 +103,6 @@ def take_all(k: Kernel, takes: Sequence[Take]) -> Steps[list[Any]]:
 
 def trusting(k: Kernel, takes: Sequence[Take], tensors: list[Any]) -> list[Any]:
     """Return the tensors with a :class:`NullTensor` for each that is trusted and not there."""
-    if None not in tensors:
-        return tensors
     pairs = zip(takes, tensors, strict=True)
     return [NullTensor(k, take.name) if tensor is None and take.trusted else tensor for take, tensor in pairs]
 
@@ -116,7 +121,7 @@ class Prepare:
         frees_always: Whether the tensors are freed also on a refusal, as an object's destructor does.
     """
 
-    __slots__ = ("_body", "_file", "_first", "_frees", "_frees_always", "_function", "_takes")
+    __slots__ = ("_body", "_file", "_first", "_freed", "_frees_always", "_function", "_takes")
 
     def __init__(
         self,
@@ -132,7 +137,7 @@ class Prepare:
         self._first = first
         self._takes = takes
         self._body = body
-        self._frees = frees
+        self._freed: Callable[[list[Any]], tuple[Any, ...]] = itemgetter(*frees) if frees else tuple
         self._function = function
         self._frees_always = frees_always
 
@@ -147,8 +152,9 @@ class Prepare:
         for step in self._first:
             step(k)
         tensors = yield from take_all(k, self._takes)
-        freed = tuple(tensors[index] for index in self._frees) if self._frees else tuple(tensors)
-        tensors = trusting(k, self._takes, tensors)
+        freed = self._freed(tensors)
+        if None in tensors:
+            tensors = trusting(k, self._takes, tensors)
         try:
             steps = None if self._body is None else self._body(k, *tensors)
             if steps is not None:

@@ -67,6 +67,11 @@ class KernelTensor:
         return self.eval.affine
 
     @property
+    def is_quantized(self) -> bool:
+        """Whether it has an affine quantization."""
+        return self.eval.affine is not None
+
+    @property
     def scale(self) -> float:
         """``params.scale``: the first scale, 0.0 without affine quantization."""
         affine = self.affine
@@ -94,7 +99,7 @@ class KernelTensor:
         return self.eval.data
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Persistent:
     """``context->AllocatePersistentBuffer(size)``: tail bytes, aligned to 16. Answer: the offset, or None if full.
 
@@ -110,7 +115,7 @@ class Persistent:
     checked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scratch:
     """``context->RequestScratchBufferInArena(size)``. Answer: the scratch index, or None past the limit of 12.
 
@@ -126,7 +131,7 @@ class Scratch:
     checked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ScratchBuffer:
     """``context->GetScratchBuffer(index)``, in Invoke only. Answer: its offset in the head, or None if there is none.
 
@@ -136,7 +141,7 @@ class ScratchBuffer:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TempTensor:
     """``AllocateTempTfLiteTensor(tensor_index)``. Answer: a :class:`KernelTensor`, or None if the arena is full."""
 
@@ -147,7 +152,7 @@ ABSENT = -1
 """The index of a tensor that an operator does not have."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TempTensors:
     """``AllocateTempTfLiteTensor`` of one tensor after the other.
 
@@ -162,21 +167,21 @@ class TempTensors:
     wanted: tuple[tuple[int, bool], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FreeTempTensor:
     """``DeallocateTempTfLiteTensor(tensor)``. Answer: None."""
 
     tensor: KernelTensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FreeTempTensors:
     """``DeallocateTempTfLiteTensor`` of each tensor that is there, in order. Answer: None."""
 
     tensors: tuple[KernelTensor | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TempBuffer:
     """``AllocateTempBuffer(size, alignment)``. Answer: the offset, or None if the arena is full."""
 
@@ -185,14 +190,14 @@ class TempBuffer:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FreeTempBuffer:
     """``DeallocateTempBuffer(offset)``. Answer: None."""
 
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Overrun:
     """The kernel writes a 32-bit number just past what it allocated. Answer: None.
 
@@ -207,7 +212,7 @@ class Overrun:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SetShape:
     """The kernel writes new dimensions into the eval tensor; the memory plan follows them. Answer: None."""
 
@@ -215,7 +220,7 @@ class SetShape:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Log:
     """The kernel prints a line and goes on. Answer: None."""
 

@@ -40,7 +40,7 @@ def _add(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTe
     k.ensure_msg(input1.type == input2.type, HYBRID)
     if input1.type == TensorType.INT16:
         k.zero_points(input1=input1, input2=input2, output=output)
-    if output.type in k.known((_INT8, _INT16), {_INT16: "cmsis_add_int16"}):
+    if k.knows(output.type, (_INT8, _INT16), {_INT16: "cmsis_add_int16"}):
         check_sum(k, input1, input2, output)
     if output.type == TensorType.INT32:
         k.not_quantized(input1, "input1")

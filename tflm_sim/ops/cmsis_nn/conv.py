@@ -70,7 +70,7 @@ def _conv(
     if k.has("cmsis_conv_int4") and not k.has("cmsis_int4"):
         yield from unpacked_filter(k.node, kernel)
     arrays = False
-    if source.type in k.known(_QUANTIZED, {_INT16: "cmsis_conv_int16"}) or not k.has(_EVERY_TYPE):
+    if k.knows(source.type, _QUANTIZED, {_INT16: "cmsis_conv_int16"}) or not k.has(_EVERY_TYPE):
         arrays = yield from per_channel_arrays(k.node, kernel.shape[0])
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
     yield from reshaped_output(k, CONV, source, kernel, output)
@@ -88,13 +88,12 @@ def _conv(
 
 def _check_conv_dims(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
     """Refuse other than four dimensions, another batch count, and input channels that are no multiple of a group's."""
-    for name, tensor in (("input", source), ("filter", kernel), ("output", output)):
-        k.ensure_eq(len(tensor.shape), 4, f"{name}->dims->size", "4")
+    k.dims_size(4, input=source, filter=kernel, output=output)
     k.ensure_eq(source.shape[0], output.shape[0], "input->dims->data[0]", "output->dims->data[0]")
-    k.ensure(kernel.shape[3] > 0, "filter->dims->data[3] > 0")
-    rest = source.shape[3] % kernel.shape[3]
+    group_channels = kernel.shape[3]
+    k.ensure(group_channels > 0, "filter->dims->data[3] > 0")
+    groups, rest = divmod(source.shape[3], group_channels)
     k.ensure_eq(rest, 0, "input->dims->data[3] % filter->dims->data[3]", "0")
-    groups = source.shape[3] // kernel.shape[3]
     k.check(groups != 0 and output.shape[3] % groups == 0, "output->dims->data[3] % groups == 0")
 
 
@@ -106,7 +105,7 @@ def _depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, outpu
         output_shapes.check_depthwise_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
     arrays = False
-    is_quantized = source.type in k.known(_QUANTIZED, {_INT16: "cmsis_depthwise_conv_int16"})
+    is_quantized = k.knows(source.type, _QUANTIZED, {_INT16: "cmsis_depthwise_conv_int16"})
     if is_quantized:
         k.affine(kernel, "filter")
         if source.type == _INT16:
@@ -187,11 +186,11 @@ def _check_int16_bias(k: Kernel, kernel: KernelTensor, output: KernelTensor, bia
 
 def _check_scales(k: Kernel, kernel: KernelTensor, channel_count: int, axis: str) -> None:
     """Refuse scales that are neither one nor one per channel, or that are not as many as the zero points."""
-    assert kernel.affine is not None, "the caller checked that there are scales"
-    scales, zero_points = kernel.affine.scale_count, kernel.affine.zero_point_count
-    size = "affine_quantization->scale->size"
-    k.ensure(scales in (1, channel_count), f"{size} == 1 || {size} == filter->dims->data[{axis}]")
-    k.ensure_eq(scales, zero_points, size, "affine_quantization->zero_point->size")
+    affine, size = kernel.affine, "affine_quantization->scale->size"
+    assert affine is not None, "the caller checked that there are scales"
+    if affine.scale_count not in (1, channel_count):
+        k.ensure(False, f"{size} == 1 || {size} == filter->dims->data[{axis}]")
+    k.ensure_eq(affine.scale_count, affine.zero_point_count, size, "affine_quantization->zero_point->size")
 
 
 # Upstream looks for CONV_2D's bias among the outputs, where it has none.

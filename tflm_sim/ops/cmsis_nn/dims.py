@@ -5,6 +5,7 @@ Source: Include/arm_nn_types.h @ ARM-software/CMSIS-NN 4ab83cc.
 
 from __future__ import annotations
 
+from tflm_sim.ops.reference.window import Extent
 from tflm_sim.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -23,11 +24,8 @@ class Dims(NamedTuple):
     c: int
 
 
-class Tile(NamedTuple):
-    """``cmsis_nn_tile``: a stride, padding or dilation."""
-
-    h: int
-    w: int
+Tile = Extent
+"""``cmsis_nn_tile``: a stride, padding or dilation."""
 
 
 class ConvParams(NamedTuple):

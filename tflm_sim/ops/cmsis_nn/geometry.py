@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
-from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa, Tile
+from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.options import option
 from tflm_sim.ops.reference.conv import CONV_PAIRS
-from tflm_sim.ops.reference.window import Extent, dilations, padding_before, strides
+from tflm_sim.ops.reference.window import dilations, padding_before, strides
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 from tflm_sim.values import cast
 
@@ -41,13 +41,9 @@ def conv_params(node: Node, table: str, image: Dims, kernel: Dims) -> ConvParams
     """
     stride, dilation = strides(node, table), dilations(node, table)
     padding = padding_before(
-        option(node, table, "padding"),
-        image=Extent(image.h, image.w),
-        window=Extent(kernel.h, kernel.w),
-        stride=stride,
-        dilation=dilation,
+        option(node, table, "padding"), image=image[1:3], window=kernel[1:3], stride=stride, dilation=dilation
     )
-    return ConvParams(Tile(*stride), Tile(*padding), Tile(*dilation))
+    return ConvParams(stride, padding, dilation)
 
 
 _SUPPORTED = (TensorType.FLOAT32, TensorType.INT16, TensorType.INT8)
@@ -71,4 +67,5 @@ def check_pair(k: Kernel, source: KernelTensor, kernel: KernelTensor) -> None:
 def check_rank_4(k: Kernel, **tensors: KernelTensor) -> None:
     """``TFLITE_DCHECK_EQ(<name>_shape.DimensionsCount(), 4)`` of each tensor."""
     for name, tensor in tensors.items():
-        k.check(len(tensor.shape) == 4, f"{name}_shape.DimensionsCount() == 4")
+        if len(tensor.shape) != 4:
+            raise k.abort(f"{name}_shape.DimensionsCount() == 4")

@@ -85,10 +85,10 @@ def _widened_channels(layer: Layer) -> int:
 
 def _tile(layer: Layer, widened: int) -> int:
     """Return the bytes of the input rows that the P4 holds at once: as many output rows as its cache budget allows."""
-    stride, height = layer.stride.height, layer.window.height
+    stride, height = layer.stride.h, layer.window.height
     row = layer.padded().width * _widened_channels(layer)
     budget = _P4_L1D_BUDGET - layer.sums - widened
     rows = 1
     if budget > 0 and height * row <= budget:
         rows = min((budget - height * row) // (stride * row) + 1, layer.result.height)
-    return ((rows - 1) * stride + height + 2 * layer.padding.height) * row
+    return ((rows - 1) * stride + height + 2 * layer.padding.h) * row

@@ -63,12 +63,12 @@ class Layer(NamedTuple):
     def padded(self) -> DataDims:
         """Return the input with padding on all sides."""
         height, width, channels = self.image
-        return DataDims(height + 2 * self.padding.height, width + 2 * self.padding.width, channels)
+        return DataDims(height + 2 * self.padding.h, width + 2 * self.padding.w, channels)
 
     def beyond(self) -> Extent:
         """Return how far windows reach beyond the bottom and the right edge; negative where they end before it."""
-        rows = self.result.height * self.stride.height + self.window.height - 1 - self.image.height
-        return Extent(rows, self.result.width * self.stride.width + self.window.width - 1 - self.image.width)
+        rows = self.result.height * self.stride.h + self.window.height - 1 - self.image.height
+        return Extent(rows, self.result.width * self.stride.w + self.window.width - 1 - self.image.width)
 
     def with_far_padding(self) -> DataDims:
         """Return the input with what windows read beyond its bottom and right edge."""

@@ -31,7 +31,7 @@ from tflm_sim.ops.reference.conv import (
 )
 from tflm_sim.ops.reference.fully_connected import LAYER, fully_connected, layer_data, parse_fully_connected
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
-from tflm_sim.ops.reference.window import Extent, dilations, padding_before, strides
+from tflm_sim.ops.reference.window import dilations, padding_before, strides
 from tflm_sim.ops.requests import KernelTensor, Overrun, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data
 from tflm_sim.values import cast
@@ -90,8 +90,7 @@ def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
 
 def _check_depthwise(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
     """Refuse other than four dimensions, no dilation, and filters that are no multiple of the input's channels."""
-    for tensor, name in ((source, "input"), (kernel, "filter"), (output, "output")):
-        k.ensure_eq(len(tensor.shape), 4, f"{name}->dims->size", "4")
+    k.dims_size(4, input=source, filter=kernel, output=output)
     for axis, name in (("h", "height"), ("w", "width")):
         dilation = int_option(k.node, DEPTHWISE_CONV.table, f"dilation_{axis}_factor")
         k.ensure(dilation > 0, f"params.dilation_{name}_factor > 0")
@@ -105,8 +104,8 @@ def _layer(node: Node, table: str, image: DataDims, window: DataDims, result: Da
     stride = strides(node, table)
     padding = padding_before(
         option(node, table, "padding"),
-        image=Extent(*image[:2]),
-        window=Extent(*window[:2]),
+        image=image[:2],
+        window=window[:2],
         stride=stride,
         dilation=dilations(node, table),
     )

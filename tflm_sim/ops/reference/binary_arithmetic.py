@@ -37,7 +37,7 @@ def _ensure_plain_int32(k: Kernel, *tensors: KernelTensor) -> None:
 
 
 def _add(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
-    if output.type in k.known(_QUANTIZED, _ADD_SINCE):
+    if k.knows(output.type, _QUANTIZED, _ADD_SINCE):
         k.check(output.affine is not None, "output->quantization.type != kTfLiteNoQuantization")
         check_sum(k, input1, input2, output)
     if output.type == _INT32:
@@ -57,7 +57,7 @@ def _sum_scales(node: Node, input1: KernelTensor, input2: KernelTensor, output: 
 
 
 def _sub(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
-    if output.type in k.known(_QUANTIZED, _SUB_SINCE):
+    if k.knows(output.type, _QUANTIZED, _SUB_SINCE):
         twice_max = float32(2 * max(input1.scale, input2.scale))
         shifted_output_scale = float32((1 << _left_shift(output)) * output.scale)
         check_smaller_than_one(
@@ -80,7 +80,7 @@ def check_product(k: Kernel, input1: KernelTensor, input2: KernelTensor, output:
     """What every MUL insists on."""
     k.counts(inputs=2)
     k.same_type(input1, input2, "input1", "input2")
-    if output.type in k.known(_QUANTIZED, _MUL_SINCE):
+    if k.knows(output.type, _QUANTIZED, _MUL_SINCE):
         check_activation_range(k.node, fused_activation(k.node, "MulOptions"), output)
 
 
@@ -103,7 +103,7 @@ def _div(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTe
 
 def _squared_difference(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
     k.same_type(input1, input2, "input1", "input2")
-    if input1.type in k.known((_INT8, _INT16), {_INT16: "squared_difference_int16"}):
+    if k.knows(input1.type, (_INT8, _INT16), {_INT16: "squared_difference_int16"}):
         _check_zero_points(k, input1, input2, output)
         twice_max = 2 * max(input1.scale, input2.scale)
         check_smaller_than_one(k.node, divide(input1.scale, twice_max), divide(input2.scale, twice_max))
@@ -157,7 +157,7 @@ def _ensure_alike(k: Kernel, first: KernelTensor, tensor: KernelTensor) -> None:
 
 
 def _compare(k: Kernel, input1: KernelTensor, input2: KernelTensor) -> None:
-    if input1.type in k.known((_INT8, _UINT8), {_UINT8: "uint8_kernels"}):
+    if k.knows(input1.type, (_INT8, _UINT8), {_UINT8: "uint8_kernels"}):
         check_smaller_than_one(k.node, input1.scale, input2.scale)
 
 

@@ -25,7 +25,7 @@ from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, source, take_a
 from tflm_sim.ops.reference import output_shapes
 from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.reference.quantization import check_convolution_quantization
-from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
+from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import decompression_scratch, fail, is_compressed, op_data, size_of
 from tflm_sim.values import NamedTuple
 
@@ -76,7 +76,7 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
         output_shapes.check_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
     arrays = yield from _needed_arrays(k, source, k.dim(kernel, 0))
-    if source.type in k.known((_INT8, _INT16), _INT16_SINCE):
+    if k.knows(source.type, (_INT8, _INT16), _INT16_SINCE):
         check_scales(k, kernel, CONV.axis, CONV.axis_name)
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
     yield from reshaped_output(k, CONV, source, kernel, output)
@@ -103,9 +103,9 @@ def _transpose_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
     k.ensure_msg(source.type == kernel.type or (source.type, kernel.type) == (_INT16, _INT8), HYBRID)
     read_height_and_width(k, output, kernel)
     arrays = yield from per_channel_arrays(k.node, k.dim(kernel, 0))
-    if source.type in k.known((_INT8, _INT16, TensorType.UINT8), _ACCUMULATES_SINCE):
+    if k.knows(source.type, (_INT8, _INT16, TensorType.UINT8), _ACCUMULATES_SINCE):
         yield Scratch(size_of(k.node, flat_size(output), 8 if source.type == _INT16 else 4), "accumulator")
-    if source.type in k.known((_INT8, _INT16), _INT16_SINCE):
+    if k.knows(source.type, (_INT8, _INT16), _INT16_SINCE):
         axis = "kTransposeConvQuantizedDimension" if k.has("transpose_conv_common") else "kConvQuantizedDimension"
         check_scales(k, kernel, 0, axis)
     inner, activation = k.within("CalculateOpData"), fused_activation(k.node, "TransposeConvOptions")
@@ -140,10 +140,10 @@ def per_channel_arrays(node: Node, channel_count: int) -> Steps[bool]:
 def check_scales(k: Kernel, kernel: KernelTensor, axis: int, axis_name: str) -> None:
     """Refuse a filter without quantization, or with scales that are neither one nor one per channel."""
     k.affine(kernel, "filter")
-    assert kernel.affine is not None, "the check raises without quantization"
-    size = "affine_quantization->scale->size"
-    right = kernel.affine.scale_count in (1, kernel.shape[axis])
-    k.ensure(right, f"{size} == 1 || {size} == filter->dims->data[{axis_name}]")
+    affine, size = kernel.affine, "affine_quantization->scale->size"
+    assert affine is not None, "the check raises without quantization"
+    if affine.scale_count not in (1, kernel.shape[axis]):
+        k.ensure(False, f"{size} == 1 || {size} == filter->dims->data[{axis_name}]")
 
 
 def convolution_data(node: Node, kind: Convolution, type_: int, *, arrays_allocated: bool) -> Steps[None]:
@@ -159,19 +159,17 @@ def convolution_data(node: Node, kind: Convolution, type_: int, *, arrays_alloca
         check_convolution_quantization(node, source, kernel, bias, output, activation=activation, channel_count=count)
         _check_written(k, count, arrays_allocated)
     if not k.has("temps_are_freed"):
-        yield from k.free(source, kernel, bias, output)
-        return
-    if kind is CONV and k.has("conv_without_bias"):
-        yield from k.free(output, source, kernel, bias)
-        return
-    if kind is CONV:
-        yield from k.free(source, kernel, output)
-        yield from k.free(k.require(bias, "bias"))
-        return
-    yield from k.free(source, kernel)
-    if has_bias or not k.has("depthwise_conv_without_bias"):
-        yield from k.free(k.require(bias, "bias"))
-    yield from k.free(output)
+        yield FreeTempTensors((source, kernel, bias, output))
+    elif kind is CONV and k.has("conv_without_bias"):
+        yield FreeTempTensors((output, source, kernel, bias))
+    elif kind is CONV:
+        yield FreeTempTensors((source, kernel, output, bias))
+        k.require(bias, "bias")
+    elif bias is None and (has_bias or not k.has("depthwise_conv_without_bias")):
+        yield FreeTempTensors((source, kernel))
+        k.require(bias, "bias")
+    else:
+        yield FreeTempTensors((source, kernel, bias, output))
 
 
 def reshaped_output(
@@ -235,6 +233,8 @@ def unpacked_filter(node: Node, kernel: KernelTensor) -> Steps[None]:
 
 def decompressed_filter_and_bias(node: Node, kernel: KernelTensor) -> Steps[None]:
     """Request scratch for a compressed filter (input 1) and a compressed bias (input 2)."""
+    if not node.compressed_tensors:
+        return
     if is_compressed(node, 1) and kernel.type == _INT4:
         raise fail("Compression not supported with INT4 tensors")
     yield from decompression_scratch(node, 1)

@@ -17,7 +17,7 @@ from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.options import option
 from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source
-from tflm_sim.ops.reference.window import Extent, dilations, strides
+from tflm_sim.ops.reference.window import dilations, strides
 from tflm_sim.ops.requests import KernelTensor, SetShape, Steps
 from tflm_sim.ops.roles import fail, writable_dims
 from tflm_sim.units import int32
@@ -27,24 +27,19 @@ _PADDING_SAME, _PADDING_VALID = 0, 1
 
 def check_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
     """Check dimensions and channels of a CONV_2D."""
-    _check_ranks(k, source, kernel, output)
+    k.dims_size(4, input=source, filter=kernel, output=output)
     k.ensure(kernel.shape[3] > 0, "filter_input_channels > 0")
     k.ensure_eq(source.shape[3] % kernel.shape[3], 0, "input_channels % filter_input_channels", "0")
 
 
 def check_depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
     """Check dimensions, dilation and channels of a DEPTHWISE_CONV_2D."""
-    _check_ranks(k, source, kernel, output)
+    k.dims_size(4, input=source, filter=kernel, output=output)
     for name, dilation in zip(("height", "width"), dilations(k.node, "DepthwiseConv2DOptions"), strict=True):
         k.ensure(dilation > 0, f"params.dilation_{name}_factor > 0")
     k.ensure_eq(kernel.shape[0], 1, "filter->dims->data[0]", "1")
     k.ensure(source.shape[3] != 0, "num_input_channels != 0")
     k.ensure_eq(kernel.shape[3] % source.shape[3], 0, "num_filter_channels % num_input_channels", "0")
-
-
-def _check_ranks(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
-    for name, tensor in (("input", source), ("filter", kernel), ("output", output)):
-        k.ensure_eq(len(tensor.shape), 4, f"{name}->dims->size", "4")
 
 
 def convolved_dims(
@@ -60,7 +55,7 @@ def convolved_dims(
         output: Whose dims are computed.
         channels: The filter's dimension of output channels.
     """
-    image, window = Extent(*source.shape[1:3]), Extent(*kernel.shape[1:3])
+    image, window = source.shape[1:3], kernel.shape[1:3]
     height, width = (
         _positions(k, option(k.node, table, "padding"), *axis)
         for axis in zip(image, window, strides(k.node, table), dilations(k.node, table), strict=True)

@@ -38,7 +38,7 @@ def _pad(
         k.same_c_type(source, constant, "input", "constant_values")
         k.ensure_count_eq(constant.flat_size, 1, "NumElements(constant_values)", "1")
     _ensure_padded_shape(k, source, paddings, output)
-    if source.type in k.known(_LIMITS, {TensorType.UINT8: "uint8_kernels"}):
+    if k.knows(source.type, _LIMITS, {TensorType.UINT8: "uint8_kernels"}):
         k.node.hold(_ensure_pad_value, constant, output, source)
 
 

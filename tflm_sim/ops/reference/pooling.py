@@ -27,7 +27,7 @@ _QUANTIZED_SINCE: dict[int, str] = {TensorType.INT16: "pooling_int16", TensorTyp
 
 def _pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
     k.dim(source, 2)
-    if source.type in k.known(_QUANTIZED, _QUANTIZED_SINCE):
+    if k.knows(source.type, _QUANTIZED, _QUANTIZED_SINCE):
         yield from _quantized(k, source, output)
     elif source.type != TensorType.FLOAT32 and k.has("pooling_int16"):
         raise fail(f"Type {type_name(source.type)} ({type_number(source.type)}) not supported.")

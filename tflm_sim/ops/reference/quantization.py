@@ -28,6 +28,9 @@ _BOUNDS: dict[int, tuple[float, ...]] = {
     ACTIVATION_RELU6: (0.0, 6.0),
     ACTIVATION_RELU_N1_TO_1: (-1.0, 1.0),
 }
+_MOST_STEPS = 2.0**31 + 128
+"""The largest number whose ``float`` is 2^31."""
+_QUANTIZED = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
 _X86_ABIS = ("lp64", "i386")
 
 
@@ -103,7 +106,8 @@ def checked_log2(value: float) -> int | None:
 
 def check_activation_range(node: Node, activation: int, output: KernelTensor) -> None:
     """``CalculateActivationRangeQuantized``, whose failure most kernels pass on."""
-    node.hold(_activation_range, output, activation=activation)
+    if activation in _BOUNDS or output.type not in _QUANTIZED:
+        node.hold(_activation_range, output, activation=activation)
 
 
 def _activation_range(node: Node, output: KernelTensor, activation: int) -> None:
@@ -112,11 +116,11 @@ def _activation_range(node: Node, output: KernelTensor, activation: int) -> None
 
 def ensure_activation_range(node: Node, activation: int, output_type: int, output_scale: float) -> None:
     """The same for an output that need not be a tensor of the model."""
-    util = Kernel(node, _KERNEL_UTIL)
-    util.ensure(output_type in (TensorType.UINT8, TensorType.INT8, TensorType.INT16), "false")
+    if output_type not in _QUANTIZED:
+        Kernel(node, _KERNEL_UTIL).ensure(False, "false")
     for bound in _BOUNDS.get(activation, ()):
-        fits = -(2.0**31) <= float32(divide(bound, output_scale)) <= 2.0**31
-        util.ensure(fits, "no_integer_overflow_from_quantization")
+        if not abs(divide(bound, output_scale)) <= _MOST_STEPS:
+            Kernel(node, _KERNEL_UTIL).ensure(False, "no_integer_overflow_from_quantization")
 
 
 def check_product_scale(node: Node, input_scale: float, filter_scale: float) -> None:
@@ -149,18 +153,18 @@ def check_convolution_quantization(
     util = Kernel(node, _KERNEL_UTIL)
     util.affine(tensor, "input")
     util.affine(filter_tensor, "filter")
-    if filter_tensor.affine is not None and filter_tensor.affine.scale_count > 1:
+    affine = filter_tensor.affine
+    if affine is not None and affine.scale_count > 1:
         util.one_of(tensor.type, (TensorType.INT8, TensorType.INT16), "input->type")
         if util.has("filter_int4"):
             util.one_of(filter_tensor.type, (TensorType.INT8, TensorType.INT4), "filter->type")
         else:
             util.is_c_type(filter_tensor, TensorType.INT8, "filter")
-        scales = filter_tensor.affine.scale_count
-        util.ensure_eq(scales, channel_count, "affine_quantization->scale->size", "num_channels")
-        size = util.dim(filter_tensor, filter_tensor.affine.quantized_dimension)
+        util.ensure_eq(affine.scale_count, channel_count, "affine_quantization->scale->size", "num_channels")
+        size = util.dim(filter_tensor, affine.quantized_dimension)
         text = "filter->dims->data[affine_quantization->quantized_dimension]"
         util.ensure_eq(channel_count, size, "num_channels", text)
     if tensor.type == TensorType.UINT8:
         check_convolution_multiplier(node, tensor, filter_tensor, bias, output.scale)
-    if tensor.type in (TensorType.INT8, TensorType.UINT8, TensorType.INT16):
+    if tensor.type in _QUANTIZED:
         check_activation_range(node, activation, output)

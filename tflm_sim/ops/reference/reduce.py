@@ -98,7 +98,7 @@ def _prepare_mean_or_sum(node: Node) -> Steps[None]:
     if has_axis:
         k.require(tensors.axis, "axis")
     output = k.require(tensors.output, "output")
-    if source.type in k.known(_QUANTIZED, _QUANTIZED_SINCE):
+    if k.knows(source.type, _QUANTIZED, _QUANTIZED_SINCE):
         yield Scratch(size_of(node, output.flat_size, _INT_SIZE), "accumulator")
     if _keeps_dims(k):
         yield from _dims_scratch(k, source, k.require(tensors.axis, "axis"), output)

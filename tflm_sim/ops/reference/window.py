@@ -5,23 +5,29 @@ Source: tensorflow/lite/kernels/padding.h @ 90b983c.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.options import int_option
+from tflm_sim.ops.options import int_options
 from tflm_sim.values import NamedTuple
 
 _PADDING_SAME, _PADDING_VALID = 0, 1
 
 
 class Extent(NamedTuple):
-    """A height and a width: of an image, a window, a stride, a dilation or a padding."""
+    """A height and a width: of a stride, a dilation or a padding."""
 
-    height: int
-    width: int
+    h: int
+    w: int
+
+
+Pair = Sequence[int]
+"""A height and a width."""
 
 
 def output_size(padding: object, *, image: int, window: int, stride: int, dilation: int = 1) -> int | None:
     """``ComputeOutSizeChecked``: how many positions the window has along an axis; None when it refuses."""
-    if padding not in (_PADDING_SAME, _PADDING_VALID) or image < 0 or min(window, stride, dilation) <= 0:
+    if padding not in (_PADDING_SAME, _PADDING_VALID) or image < 0 or window <= 0 or stride <= 0 or dilation <= 0:
         return None
     covered = image + stride - (1 if padding == _PADDING_SAME else (window - 1) * dilation + 1)
     size = covered // stride if covered >= 0 else -(-covered // stride)
@@ -30,18 +36,18 @@ def output_size(padding: object, *, image: int, window: int, stride: int, dilati
 
 def strides(node: Node, table: str) -> Extent:
     """Return the strides in the builtin options, 0 without a ``table``."""
-    return Extent(int_option(node, table, "stride_h"), int_option(node, table, "stride_w"))
+    return Extent(*int_options(node, table, "stride_h", "stride_w"))
 
 
 def dilations(node: Node, table: str) -> Extent:
     """Return the dilations in the builtin options, 0 without a ``table``."""
-    return Extent(int_option(node, table, "dilation_h_factor"), int_option(node, table, "dilation_w_factor"))
+    return Extent(*int_options(node, table, "dilation_h_factor", "dilation_w_factor"))
 
 
-def padding_before(padding: object, *, image: Extent, window: Extent, stride: Extent, dilation: Extent) -> Extent:
+def padding_before(padding: object, *, image: Pair, window: Pair, stride: Pair, dilation: Pair) -> Extent:
     """``ComputePaddingHeightWidth``: rows above and columns left of the image; 0 and 0 when it refuses."""
-    height = _before(padding, image.height, window.height, stride.height, dilation.height)
-    width = _before(padding, image.width, window.width, stride.width, dilation.width)
+    height = _before(padding, image[0], window[0], stride[0], dilation[0])
+    width = _before(padding, image[1], window[1], stride[1], dilation[1])
     return Extent(0, 0) if height is None or width is None else Extent(height, width)
 
 
