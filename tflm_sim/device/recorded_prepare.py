@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
 
 from tflm_sim.arena.arena import Temps
 from tflm_sim.arena.events import Phase
@@ -30,11 +29,15 @@ from tflm_sim.ops.requests import (
     TempTensor,
     TempTensors,
 )
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
 
 MOST_BYTES = 1 << 29
 """A persistent buffer as large as this is not recorded: the arena says what becomes of it."""
 
-Requests = tuple[tuple[Any, ...], ...]
+Requests: TypeAlias = "tuple[tuple[Any, ...], ...]"
 """What a Prepare asks for, in order: ("persistent", bytes, label); ("take", structs of each temp tensor ...); ("free",
 which of all its temp tensors so far ...)."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, NoReturn, cast
 
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
@@ -17,6 +16,10 @@ from tflm_sim.model.types import Quantization
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import KernelTensor
 from tflm_sim.units import int32
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 LONGEST_LOOK = 256
 """Bytes of a constant that are kept for comparison."""
@@ -120,11 +123,21 @@ class SeenTensor(KernelTensor):
 
     @property
     def affine(self) -> Quantization | None:
-        return None if self._real.affine is None else _SeenQuantization(self._real, self._tensors)
+        affine = self._real.affine
+        return None if affine is None else _SeenQuantization(affine)
 
     @property
     def is_quantized(self) -> bool:
         return self._real.affine is not None
+
+    @property
+    def scale(self) -> float:
+        saw = self._tensors.look(self._real, "first_scale")
+        return 0.0 if saw is None else float.fromhex(saw)
+
+    @property
+    def zero_point(self) -> int:
+        return int32(self._tensors.look(self._real, "first_zero_point") or 0)
 
     @property
     def is_constant(self) -> bool:
@@ -148,24 +161,13 @@ class SeenTensor(KernelTensor):
 
 
 class _SeenQuantization(Quantization):
-    """Shows how many scales and zero points there are; the first of each is noted."""
+    """Shows how many scales and zero points there are, and of which dimension."""
 
-    __slots__ = ("_real", "_tensors")
+    __slots__ = ()
 
-    def __init__(self, real: EvalTensor, tensors: SeenTensors) -> None:
-        self._real, self._tensors = real, tensors
-        affine = cast(Quantization, real.affine)
-        self.scale_count, self.zero_point_count = affine.scale_count, affine.zero_point_count
-        self.quantized_dimension = affine.quantized_dimension
-
-    @property
-    def first_scale(self) -> float:
-        return float.fromhex(self._tensors.look(self._real, "first_scale"))
-
-    @property
-    def first_zero_point(self) -> int:
-        value: int = self._tensors.look(self._real, "first_zero_point")
-        return value
+    def __init__(self, real: Quantization) -> None:
+        self.scale_count, self.zero_point_count = real.scale_count, real.zero_point_count
+        self.quantized_dimension = real.quantized_dimension
 
     def __getattr__(self, name: str) -> NoReturn:
         raise TooFar(name)
@@ -200,7 +202,7 @@ class SeenNode(Node):
 
     def hold(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
         """Hold the real tensors against a check."""
-        seen = cast("tuple[SeenTensor | None, ...]", tensors)
+        seen: tuple[Any, ...] = tensors
         try:
             check(self._real, *[None if tensor is None else tensor.unseen() for tensor in seen], **facts)
         except SimulatedFailure:

@@ -121,7 +121,7 @@ class Prepare:
         frees_always: Whether the tensors are freed also on a refusal, as an object's destructor does.
     """
 
-    __slots__ = ("_body", "_file", "_first", "_freed", "_frees_always", "_function", "_takes")
+    __slots__ = ("_body", "_file", "_first", "_freed", "_frees_always", "_function", "_takes", "_trusts")
 
     def __init__(
         self,
@@ -140,6 +140,7 @@ class Prepare:
         self._freed: Callable[[list[Any]], tuple[Any, ...]] = itemgetter(*frees) if frees else tuple
         self._function = function
         self._frees_always = frees_always
+        self._trusts = any(take.trusted for take in takes)
 
     @property
     def file(self) -> str:
@@ -153,7 +154,7 @@ class Prepare:
             step(k)
         tensors = yield from take_all(k, self._takes)
         freed = self._freed(tensors)
-        if None in tensors:
+        if self._trusts and None in tensors:
             tensors = trusting(k, self._takes, tensors)
         try:
             steps = None if self._body is None else self._body(k, *tensors)

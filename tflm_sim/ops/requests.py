@@ -74,13 +74,13 @@ class KernelTensor:
     @property
     def scale(self) -> float:
         """``params.scale``: the first scale, 0.0 without affine quantization."""
-        affine = self.affine
+        affine = self.eval.affine
         return 0.0 if affine is None else affine.first_scale
 
     @property
     def zero_point(self) -> int:
         """``params.zero_point``: the first zero point cut to 32 bits, 0 without affine quantization."""
-        affine = self.affine
+        affine = self.eval.affine
         return 0 if affine is None else int32(affine.first_zero_point)
 
     @property

@@ -23,11 +23,8 @@ _KERNEL_UTIL = "tensorflow/lite/kernels/kernel_util.cc"
 _QUANTIZATION_UTIL = "tensorflow/lite/kernels/internal/quantization_util.cc"
 
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU_N1_TO_1, ACTIVATION_RELU6 = 0, 1, 2, 3
-_BOUNDS: dict[int, tuple[float, ...]] = {
-    ACTIVATION_RELU: (0.0,),
-    ACTIVATION_RELU6: (0.0, 6.0),
-    ACTIVATION_RELU_N1_TO_1: (-1.0, 1.0),
-}
+_BOUNDS: dict[int, float] = {ACTIVATION_RELU: 0.0, ACTIVATION_RELU6: 6.0, ACTIVATION_RELU_N1_TO_1: 1.0}
+"""The largest value of an activation: where that fits, its other bound does."""
 _MOST_STEPS = 2.0**31 + 128
 """The largest number whose ``float`` is 2^31."""
 _QUANTIZED = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
@@ -118,9 +115,9 @@ def ensure_activation_range(node: Node, activation: int, output_type: int, outpu
     """The same for an output that need not be a tensor of the model."""
     if output_type not in _QUANTIZED:
         Kernel(node, _KERNEL_UTIL).ensure(False, "false")
-    for bound in _BOUNDS.get(activation, ()):
-        if not abs(divide(bound, output_scale)) <= _MOST_STEPS:
-            Kernel(node, _KERNEL_UTIL).ensure(False, "no_integer_overflow_from_quantization")
+    bound = _BOUNDS.get(activation)
+    if bound is not None and not abs(divide(bound, output_scale)) <= _MOST_STEPS:
+        Kernel(node, _KERNEL_UTIL).ensure(False, "no_integer_overflow_from_quantization")
 
 
 def check_product_scale(node: Node, input_scale: float, filter_scale: float) -> None:
