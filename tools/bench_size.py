@@ -30,7 +30,7 @@ from pathlib import Path
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
-from tflm_sim.device.known_prepares import known_prepares
+from tflm_sim.device.known_prepares import known_to
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
@@ -137,7 +137,7 @@ def bench_in_process() -> None:
 
 
 def _first_seen(model: Model) -> None:
-    known_prepares.cache_clear()
+    known_to.cache_clear()
     smallest_arena(model, M4)
 
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
+from tflm_sim.graph.outline import outlines
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
@@ -217,7 +218,7 @@ def test_any_operator_is_simulated_in_any_arena_and_alone(op: str, data: st.Data
         subgraph_index=0,
         index=0,
         op=op,
-        subgraph_tensors=[[EvalTensor(model, tensor, i) for i, tensor in enumerate(model.subgraphs[0].tensors)]],
+        subgraph_tensors=[outlines(model)[0].eval_tensors()],
         resource_variables=data.draw(st.sampled_from([None, ResourceVariables(0), ResourceVariables(2)])),
         compressed_tensors=data.draw(st.frozensets(st.integers(0, 5))) if machine.runtime.compression else frozenset(),
     )

@@ -17,8 +17,8 @@ from tflm_sim.arena.split_arena import NonPersistentArenaBufferAllocator, SplitA
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.recording import AllocationRecorder
 from tflm_sim.errors import AllocatorSequenceError
-from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.lifetimes import LifetimeBuilder
+from tflm_sim.graph.outline import outlines
 from tflm_sim.model.load import load
 from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.presets import preset
@@ -144,11 +144,8 @@ def test_arena_allocator(case):
 @pytest.mark.parametrize("case", cases("micro_allocation_info_test"), ids=name)
 def test_allocation_info(case):
     loaded = model(case["model"])
-    tensors = [
-        [EvalTensor(loaded, tensor, index) for index, tensor in enumerate(subgraph.tensors)]
-        for subgraph in loaded.subgraphs
-    ]
-    infos = LifetimeBuilder(loaded, tensors, [], None).build()
+    tensors = [outline.eval_tensors() for outline in outlines(loaded)]
+    infos = LifetimeBuilder(loaded, tensors, None).build().infos
     assert len(infos) == case["expect_count"]
     for info, expected in zip(infos, case["expect_info"], strict=True):
         assert {key: getattr(info, key) for key in expected} == expected
@@ -268,7 +265,7 @@ def test_a_persistent_tensor_does_not_fit_beside_the_allocator_alone():
     objects = ("GreedyMemoryPlanner", "MicroAllocator", "SingleArenaBufferAllocator")
     size = sum(TARGET.sizeof(struct) + TARGET.alignof(struct) for struct in objects) + 16
     loaded = model("SimpleMockModel")
-    tensor = EvalTensor(loaded, loaded.subgraphs[0].tensors[1], 1)
+    tensor = outlines(loaded)[0].eval_tensors()[1]
     assert not allocator(size).allocate_persistent_tensor(tensor)
 
 

@@ -150,6 +150,8 @@ class MeasuringArena(SingleArenaBufferAllocator):
 
     def resize_buffer(self, size: int, alignment: int) -> bool:
         """Set the head to ``size`` bytes from the arena's start."""
+        if size == self.head == self.temp and self.needs.is_settled and not self.address % alignment:
+            return True
         if self.head != self.temp or self.address % alignment or not 0 <= size <= self.tail:
             ok = super().resize_buffer(size, alignment)
         else:

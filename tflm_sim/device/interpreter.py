@@ -17,10 +17,12 @@ from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.errors import ArenaOverflowError, PlanningError, PrepareError, SimulatedFailure
 from tflm_sim.graph.lifetimes import byte_length
+from tflm_sim.graph.outline import outlines
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, builtin_operator_name
 from tflm_sim.model.types import Model, OperatorCode
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.roles import StructInit
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.changes import LAST_OPERATORS
@@ -74,6 +76,7 @@ class MicroInterpreter:
             self._log("Only 1 subgraph is currently supported.\n")  # The allocator says it once more.
         try:
             allocation = self.allocation = self.allocator.start_model_allocation(self.model)
+            allocation.is_as_filed = self.resource_variables is None
             if parses:
                 self._parse(allocation)
         except SimulatedFailure as error:
@@ -199,18 +202,20 @@ class MicroInterpreter:
         """Run Init of every operator."""
         for node, op_model in self.nodes:
             self._enter(Stage.OP_INIT, node, op_model.init is not None)
-            if op_model.init is not None:
+            if isinstance(op_model.init, StructInit):
+                node.user_data = driver.op_data(node, op_model.init.struct)
+            elif op_model.init is not None:
                 node.user_data = driver.run(node, op_model.init(node), state="init")
 
     def prepare(self, driver: KernelDriver) -> None:
         """Run Prepare of every operator, each followed by the reset of the temps."""
-        known_step = self._known_step()
+        known_step, allocation = self._known_step(), self._started()
         for node, op_model in self.nodes:
             has = op_model.prepare is not None
             self._enter(Stage.OP_PREPARE, node, has)
             if (scratch := known_step(node, op_model)) is not None:
                 for size in scratch:
-                    self.allocator.request_scratch_buffer(self._started(), size, node.subgraph_index, "")
+                    self.allocator.request_scratch_buffer(allocation, size, node.subgraph_index, "")
             elif op_model.prepare is not None:
                 try:
                     driver.run(node, op_model.prepare(node), state="prepare")
@@ -220,8 +225,9 @@ class MicroInterpreter:
                         return  # The rest is not prepared, and AllocateTensors() goes on.
                     raise
             self._enter(Stage.OP_PREPARED, node, has)
-            self._check_dynamic_outputs(node)
-            self.allocator.finish_prepare_node_allocations(self._started(), node.index)
+            if scratch is None:
+                self._check_dynamic_outputs(node)
+            self.allocator.finish_prepare_node_allocations(allocation, node.index)
 
     def _known_step(self) -> Callable[[Node, OpModel], tuple[int, ...] | None]:
         """Return what does to the arena what a Prepare does, where that is known, and where nobody hears of it."""
@@ -230,8 +236,8 @@ class MicroInterpreter:
             return lambda node, op_model: None
         from tflm_sim.device.known_prepares import known_prepares
 
-        known = known_prepares(self.allocator.target)
-        return lambda node, op_model: known.step(node, op_model, arena)
+        known, allocation = known_prepares(self.allocator.target), self._started()
+        return lambda node, op_model: known.step(node, op_model, arena, is_as_filed=allocation.is_as_filed)
 
     def _log_failed_prepare(self, node: Node, error: PrepareError) -> None:
         self._log(error.device_message)
@@ -278,13 +284,15 @@ class MicroInterpreter:
 
     def _reset_variables(self, allocation: ModelAllocation) -> None:
         """Fill the variables, as ``ResetVariableTensors`` does; nothing here asks the arena for more."""
+        variables = [(subgraph, i) for subgraph, one in enumerate(outlines(self.model)) for i in one.variables]
+        if not variables:
+            return
         placed = {(info.subgraph, info.tensor) for info in (allocation.infos[index] for index in allocation.offsets)}
         placed |= allocation.variable_offsets.keys()
-        for subgraph, tensors in enumerate(allocation.subgraph_tensors):
-            for tensor in tensors:
-                if tensor.tensor.is_variable and byte_length(tensor) and (subgraph, tensor.index) not in placed:
-                    raise PlanningError(
-                        f"variable tensor {tensor.index} of subgraph {subgraph} was never placed: the device writes "
-                        "where it points, to null or into the model",
-                        status="abort",
-                    )
+        for subgraph, index in variables:
+            if byte_length(allocation.subgraph_tensors[subgraph][index]) and (subgraph, index) not in placed:
+                raise PlanningError(
+                    f"variable tensor {index} of subgraph {subgraph} was never placed: the device writes "
+                    "where it points, to null or into the model",
+                    status="abort",
+                )

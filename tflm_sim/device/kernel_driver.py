@@ -92,6 +92,11 @@ class KernelDriver:
             result: T = stop.value
             return result
 
+    def op_data(self, node: Node, struct: str) -> str | None:
+        """Take the struct that an Init takes which does nothing else, and return it; None where it does not fit."""
+        offset = self._allocator.allocate_persistent_buffer(node.target.sizeof(struct), struct)
+        return None if offset is None else struct
+
     def _current(self) -> Node:
         assert self._node is not None, "a request outside of run()"
         return self._node
@@ -160,6 +165,7 @@ class KernelDriver:
         )
 
     def _set_shape(self, request: SetShape) -> None:
+        self._allocation.is_as_filed = False
         request.tensor.shape = request.shape
 
     def _log(self, request: Log) -> None:

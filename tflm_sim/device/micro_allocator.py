@@ -24,8 +24,9 @@ from tflm_sim.device.static_memory_plan import StaticMemoryPlan
 from tflm_sim.device.tensors import FAILURES, STRUCTS, TensorStructs
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PrepareError
 from tflm_sim.graph import lifetimes
-from tflm_sim.graph.eval_tensor import EvalTensor, is_convertible
-from tflm_sim.model.types import Model
+from tflm_sim.graph.eval_tensor import EvalTensor, types_that_convert
+from tflm_sim.graph.outline import outlines
+from tflm_sim.model.types import Model, Subgraph
 from tflm_sim.ops.requests import KernelTensor
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.greedy import GreedyMemoryPlanner
@@ -176,17 +177,20 @@ class MicroAllocator:
                 "Failed to allocate memory for context->eval_tensors, {size} bytes required",
                 RecordedAllocationType.TFLITE_EVAL_TENSOR_DATA,
             )
-            tensors: list[EvalTensor] = []
-            for position, tensor in enumerate(subgraph.tensors):
-                if not is_convertible(tensor.type, self.target.runtime):
-                    self.arena.log(f"Unsupported data type {tensor.type} in tensor\n")
-                    message = f"Failed to initialize tensor {position}"
-                    self.arena.log(message)
-                    raise PrepareError(message, device_message=message)
-                if not 0 <= tensor.buffer < len(allocation.model.buffers):
-                    raise PrepareError(f"tensor {position} has no buffer {tensor.buffer}", status="abort")
-                tensors.append(EvalTensor(allocation.model, tensor, position))
-            allocation.subgraph_tensors.append(tensors)
+            outline = outlines(allocation.model)[index]
+            if not outline.types <= types_that_convert(self.target.runtime) or not outline.has_buffers:
+                self._check_tensors(allocation.model, subgraph)
+            allocation.subgraph_tensors.append(outline.eval_tensors())
+
+    def _check_tensors(self, model: Model, subgraph: Subgraph) -> None:
+        for position, tensor in enumerate(subgraph.tensors):
+            if tensor.type not in types_that_convert(self.target.runtime):
+                self.arena.log(f"Unsupported data type {tensor.type} in tensor\n")
+                message = f"Failed to initialize tensor {position}"
+                self.arena.log(message)
+                raise PrepareError(message, device_message=message)
+            if not 0 <= tensor.buffer < len(model.buffers):
+                raise PrepareError(f"tensor {position} has no buffer {tensor.buffer}", status="abort")
 
     def _room_for_scratch_requests(self, request_count: int) -> tuple[int, int]:
         """Return the bytes and the alignment of the requests so far and those that the next operator may add."""

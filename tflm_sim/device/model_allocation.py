@@ -26,6 +26,7 @@ class ModelAllocation:
         variable_offsets: Arena offset of the variable tensors in the tail, by (subgraph, tensor).
         last_builtin_data: Arena offset and operator of the builtin data that were placed last.
         overran: Whether a kernel wrote past the end of what it allocated.
+        is_as_filed: Whether no kernel can have changed a shape or made a tensor a resource: all are as the file says.
     """
 
     def __init__(self, model: Model) -> None:
@@ -41,6 +42,7 @@ class ModelAllocation:
         self.variable_offsets: dict[tuple[int, int], int] = {}
         self.last_builtin_data: tuple[int, Node] | None = None
         self.overran = False
+        self.is_as_filed = True
 
 
 def take_persistent(

@@ -13,6 +13,7 @@ Source: tensorflow/lite/micro/micro_allocator.cc, micro_allocation_info.cc @ 90b
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 
 from tflm_sim.arena.arena import ArenaAllocator, unsigned
 from tflm_sim.arena.events import AllocInfo, Phase, PlanAdd, PlanDone, PlanFits, PlanOffset, Variable
@@ -20,7 +21,8 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PlanningError
 from tflm_sim.graph import lifetimes
-from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder, LifetimeRules
+from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder, LifetimeRules, Lifetimes
+from tflm_sim.graph.outline import outlines
 from tflm_sim.graph.subgraph_lifetimes import SubgraphRules, subgraph_lifetimes
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER, MemoryPlanner
@@ -28,8 +30,10 @@ from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up, int32
+from tflm_sim.values import replace
 
 
+@cache
 def lifetime_rules(runtime: Runtime) -> LifetimeRules:
     """Return how a version of TFLM finds lifetimes across subgraphs."""
     names = (("offline_by_whole_name", "whole"), ("offline_by_shortest", "shorter"))
@@ -169,11 +173,9 @@ class StaticMemoryPlan:
         if rules.variables_offline:
             for index in range(len(allocation.subgraph_tensors)):
                 self.allocate_variables(allocation, index, offline)
-        builder = LifetimeBuilder(
-            allocation.model, allocation.subgraph_tensors, allocation.scratch_requests, offline, rules
-        )
-        allocation.infos = builder.build()
-        allocation.scopes = builder.scopes
+        built = _lifetimes(allocation, offline, rules)
+        allocation.infos = built.infos + built.scratch_infos(allocation.scratch_requests)
+        allocation.scopes = list(built.scopes)
         if self._preserved:
             _draw_out(allocation, self._preserved)
         self._tell_infos(allocation, 0)
@@ -192,10 +194,12 @@ class StaticMemoryPlan:
             ArenaOverflowError: The arena is full.
         """
         self._arena.tell(Phase, Stage.VARIABLES, (("sg", subgraph),))
-        for tensor in allocation.subgraph_tensors[subgraph]:
+        tensors = allocation.subgraph_tensors[subgraph]
+        for index in outlines(allocation.model)[subgraph].variables:
             # Upstream indexes the offsets by the tensor's index in its own subgraph here.
-            if not tensor.tensor.is_variable or (offline and offline[tensor.index] != ONLINE_PLANNED_BUFFER):
+            if offline and offline[index] != ONLINE_PLANNED_BUFFER:
                 continue
+            tensor = tensors[index]
             size = lifetimes.byte_length(tensor)
             self._arena.tell(Variable, tensor.index, size)
             allocation.variable_offsets[subgraph, tensor.index] = take_persistent(
@@ -216,28 +220,44 @@ class StaticMemoryPlan:
         if planner_arena is None:
             raise ArenaOverflowError("temp: nothing is left for the memory planner")
         planner.init(remaining)
+        infos, is_heard = allocation.infos, arena.is_heard
         for index in planned:
-            info = allocation.infos[index]
+            info = infos[index]
             size = int32(align_up(info.size, BUFFER_ALIGNMENT))
             first, last, offline = info.first_created, info.last_used, info.offline_offset
-            arena.tell(PlanAdd, index, info.size, size, first, last, offline)
+            if is_heard:
+                arena.tell(PlanAdd, index, info.size, size, first, last, offline)
             planner.add_buffer(size, first, last, offline_offset=None if offline == ONLINE_PLANNED_BUFFER else offline)
         return planner_arena, remaining
 
     def _take_offsets(self, allocation: ModelAllocation, planned: Sequence[int], *, handles_fit: bool) -> None:
-        offsets = self._planner.offsets()
+        is_heard, offsets = self._arena.is_heard, self._planner.offsets()
         for position, index in enumerate(planned):
-            if allocation.infos[index].scratch >= 0 and not handles_fit:
+            if not handles_fit and allocation.infos[index].scratch >= 0:
                 raise ArenaOverflowError("the scratch handles did not fit: a null pointer is used", status="abort")
             allocation.offsets[index] = offset = offsets[position]
-            self._arena.tell(PlanOffset, index, position, offset)
+            if is_heard:
+                self._arena.tell(PlanOffset, index, position, offset)
+
+
+def _lifetimes(allocation: ModelAllocation, offline: Sequence[int] | None, rules: LifetimeRules) -> Lifetimes:
+    """Return the lifetimes of the model's tensors; those of the file's own are found once, for all targets."""
+    model = allocation.model
+    if not allocation.is_as_filed:
+        return LifetimeBuilder(model, allocation.subgraph_tensors, offline, rules).build()
+    found: Lifetimes | None = model.memo.get(("lifetimes", rules))
+    if found is None:
+        found = LifetimeBuilder(model, allocation.subgraph_tensors, offline, rules).build()
+        model.memo["lifetimes", rules] = found
+    return found
 
 
 def _draw_out(allocation: ModelAllocation, preserved: Collection[tuple[int, int]]) -> None:
     """Let tensors that an operator names live until the last scope."""
-    for info in allocation.infos:
+    last = len(allocation.scopes) - 1
+    for index, info in enumerate(allocation.infos):
         if (info.subgraph, info.tensor) in preserved and info.first_created != lifetimes.UNINITIALIZED_LIFETIME:
-            info.last_used = len(allocation.scopes) - 1
+            allocation.infos[index] = replace(info, last_used=last)
 
 
 def _info_event(index: int, info: AllocationInfo) -> AllocInfo:

@@ -8,9 +8,10 @@ Source: tensorflow/lite/micro/micro_allocator.cc InitializeTfLiteEvalTensorFromF
 
 from __future__ import annotations
 
+from functools import cache
 from math import prod
 
-from tflm_sim.model.types import Model, Quantization, Tensor, TensorType
+from tflm_sim.model.types import Quantization, Tensor, TensorType
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.units import int32
 
@@ -53,19 +54,14 @@ class EvalTensor:
 
     __slots__ = ("affine", "data", "index", "resource_id", "shape", "tensor", "type")
 
-    def __init__(self, model: Model, tensor: Tensor, index: int) -> None:
+    def __init__(self, tensor: Tensor, index: int, data: memoryview | None, affine: Quantization | None) -> None:
         self.tensor = tensor
         self.index = index
         self.type = tensor.type
         self.shape: tuple[int, ...] = tensor.shape or ()
-        self.data = model.tensor_data(tensor)
+        self.data = data
+        self.affine = affine
         self.resource_id: int | None = None
-        quantization = tensor.quantization
-        self.affine: Quantization | None = (
-            quantization
-            if quantization is not None and quantization.scale_count and quantization.zero_point_count
-            else None
-        )
 
     @property
     def is_constant(self) -> bool:
@@ -89,7 +85,8 @@ class EvalTensor:
         Raises:
             KeyError: TFLM cannot size the type.
         """
-        return int32(prod(self.shape)) * TYPE_SIZES[self.type]
+        count = prod(self.shape)
+        return (count if 0 <= count < 1 << 31 else int32(count)) * TYPE_SIZES[self.type]
 
     @property
     def file_byte_length(self) -> int:
@@ -149,10 +146,11 @@ _TYPES_SINCE: dict[int, str] = {
 """The change that brought a type to ``ConvertTensorType``."""
 
 
-def is_convertible(tensor_type: int, runtime: Runtime) -> bool:
-    """Return whether a version's ``ConvertTensorType`` knows a ``TensorType`` number."""
-    since = _TYPES_SINCE.get(tensor_type)
-    return tensor_type in _TYPE_NUMBERS and (since is None or runtime.has(since))
+@cache
+def types_that_convert(runtime: Runtime) -> frozenset[int]:
+    """Return the ``TensorType`` numbers that a version's ``ConvertTensorType`` knows."""
+    since = _TYPES_SINCE.get
+    return frozenset([one for one in _TYPE_NUMBERS if since(one) is None or runtime.has(_TYPES_SINCE[one])])
 
 
 def type_number(tensor_type: int) -> int:

@@ -23,7 +23,7 @@ from tflm_sim.model.schema import builtin_operator_code
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.units import int32
-from tflm_sim.values import dataclass
+from tflm_sim.values import NamedTuple, dataclass
 
 UNINITIALIZED_LIFETIME = -1
 OFFLINE_MEMORY_ALLOCATION = "OfflineMemoryAllocation"
@@ -80,7 +80,7 @@ NEWEST_RULES = LifetimeRules()
 
 @dataclass(slots=True)
 class AllocationInfo:
-    """A row of upstream's array (mutable while lifetimes are marked).
+    """A row of upstream's array (mutable while lifetimes are marked; then several runs of a model may share it).
 
     Attributes:
         subgraph: Index of the subgraph.
@@ -110,8 +110,7 @@ class AllocationInfo:
             self.first_created = scope
 
 
-@dataclass(frozen=True, slots=True)
-class ScratchBufferRequest:
+class ScratchBufferRequest(NamedTuple):
     """``ScratchBufferRequest``: a scratch buffer that a kernel asked for: whose, and how many bytes."""
 
     subgraph: int
@@ -156,49 +155,77 @@ def _from_buffer_on(model: Model, index: int) -> memoryview:
     return model.source[buffer.address :] if buffer.address else buffer.data
 
 
+class Lifetimes(NamedTuple):
+    """When the tensors of a model are alive, and when its operators run.
+
+    Attributes:
+        infos: One row per tensor of all subgraphs.
+        scopes: Which (subgraph, operator) each scope belongs to; the operator is -1 at the start of a subgraph.
+        spans: The first and the last scope, inclusive, of each (subgraph, operator) that runs.
+    """
+
+    infos: list[AllocationInfo]
+    scopes: list[tuple[int, int]]
+    spans: dict[tuple[int, int], tuple[int, int]]
+
+    def scratch_infos(self, requests: Sequence[ScratchBufferRequest]) -> list[AllocationInfo]:
+        """Return a row per scratch buffer, alive while its operator runs.
+
+        Args:
+            requests: In the order in which they were made.
+
+        Raises:
+            PlanningError: Its operator does not run.
+        """
+        infos = []
+        for index, (subgraph, node, size) in enumerate(requests):
+            span = self.spans.get((subgraph, node))
+            if span is None:
+                raise PlanningError(
+                    f"scratch buffer {index} belongs to operator {node} of subgraph {subgraph}, which nothing runs: "
+                    "the device plans it with whatever bytes are in memory",
+                    status="abort",
+                )
+            infos.append(AllocationInfo(subgraph, -1, index, node, size, True, ONLINE_PLANNED_BUFFER, *span))
+        return infos
+
+
 class LifetimeBuilder:
-    """Builds the AllocationInfo array (mutable while it walks).
+    """Finds the lifetimes of a model's tensors (mutable while it walks).
 
     Args:
         model: The model.
         subgraph_tensors: The eval tensors of each subgraph, after every Prepare.
-        scratch_requests: In the order of the requests.
         offline_offsets: One per tensor of all subgraphs, or None.
         rules: Which version of TFLM it is.
-
-    Attributes:
-        infos: One row per tensor of all subgraphs, then one per scratch buffer.
-        scopes: Which (subgraph, operator) each scope belongs to; the operator is -1 at the start of a subgraph.
     """
 
     def __init__(
         self,
         model: Model,
         subgraph_tensors: Sequence[Sequence[EvalTensor]],
-        scratch_requests: Sequence[ScratchBufferRequest],
         offline_offsets: Sequence[int] | None,
         rules: LifetimeRules = NEWEST_RULES,
     ) -> None:
         self._rules = rules
         self._model = model
         self._scope = 0
-        self.scopes: list[tuple[int, int]] = [(0, -1)]
+        self._scopes: list[tuple[int, int]] = [(0, -1)]
         self._entered: set[int] = set()
-        self.infos: list[AllocationInfo] = []
+        self._infos: list[AllocationInfo] = []
         self._tensor_infos: list[list[AllocationInfo]] = []
+        self._spans: dict[tuple[int, int], tuple[int, int]] = {}
         for index, tensors in enumerate(subgraph_tensors):
             if not rules.plans_empty:
                 self._check_intermediates(index, tensors)
-            rows = [self._tensor_info(index, tensor, offline_offsets) for tensor in tensors]
+            before = 0 if not rules.offline_across_subgraphs else len(self._infos)
+            offline = None if offline_offsets is None else offline_offsets[before : before + len(tensors)]
+            rows = [self._tensor_info(index, tensor, offline) for tensor in tensors]
             self._tensor_infos.append(rows)
-        self._scratch_infos: dict[tuple[int, int], list[AllocationInfo]] = {}
-        for index, request in enumerate(scratch_requests):
-            info = AllocationInfo(request.subgraph, -1, index, request.node, request.size, needs_allocating=True)
-            self.infos.append(info)
-            self._scratch_infos.setdefault((request.subgraph, request.node), []).append(info)
+            self._infos += rows
 
-    def build(self) -> list[AllocationInfo]:
-        """Walk the model from subgraph 0 and return one row per tensor of all subgraphs, then one per scratch buffer.
+    def build(self) -> Lifetimes:
+        """Walk the model from subgraph 0 and return what was found.
 
         Raises:
             PlanningError: TFLM refuses the model.
@@ -211,14 +238,7 @@ class LifetimeBuilder:
                 break
             else:
                 walks.pop()
-        for info in self.infos:
-            if info.scratch >= 0 and info.first_created == UNINITIALIZED_LIFETIME:
-                raise PlanningError(
-                    f"scratch buffer {info.scratch} belongs to operator {info.node} of subgraph {info.subgraph}, which "
-                    "nothing runs: the device plans it with whatever bytes are in memory",
-                    status="abort",
-                )
-        return self.infos
+        return Lifetimes(self._infos, self._scopes, self._spans)
 
     def _check_intermediates(self, subgraph: int, tensors: Sequence[EvalTensor]) -> None:
         for operator in self._model.subgraphs[subgraph].operators:
@@ -230,69 +250,70 @@ class LifetimeBuilder:
     def _tensor_info(self, subgraph: int, tensor: EvalTensor, offline_offsets: Sequence[int] | None) -> AllocationInfo:
         size = byte_length(tensor)
         is_variable = tensor.tensor.is_variable
-        place = len(self.infos) if self._rules.offline_across_subgraphs else tensor.index
-        offset = ONLINE_PLANNED_BUFFER if offline_offsets is None else offline_offsets[place]
-        needs = (not tensor.has_data and not is_variable and (size != 0 or self._rules.plans_empty)) or (
-            is_variable and self._rules.variables_offline and offset != ONLINE_PLANNED_BUFFER
-        )
-        info = AllocationInfo(subgraph, tensor.index, -1, -1, size, needs, offset)
-        self.infos.append(info)
-        return info
+        offset = ONLINE_PLANNED_BUFFER if offline_offsets is None else offline_offsets[tensor.index]
+        if is_variable:
+            needs = self._rules.variables_offline and offset != ONLINE_PLANNED_BUFFER
+        else:
+            needs = not tensor.has_data and (size != 0 or self._rules.plans_empty)
+        return AllocationInfo(subgraph, tensor.index, -1, -1, size, needs, offset)
 
     def _mark_subgraph(self, subgraph_index: int) -> Iterator[int]:
         """Walk one subgraph; yields each subgraph that is to be walked before going on."""
         if subgraph_index in self._entered:
             raise PlanningError(f"subgraph {subgraph_index} runs itself: the device's stack overflows", status="abort")
         self._entered.add(subgraph_index)
-        subgraph = self._model.subgraphs[subgraph_index]
+        subgraph, rules = self._model.subgraphs[subgraph_index], self._rules
         infos = self._tensor_infos[subgraph_index]
         for tensor in subgraph.inputs or ():
             self._created(infos[tensor], self._scope)
-            if self._rules.inputs_are_used:
+            if rules.inputs_are_used:
                 infos[tensor].last_used = self._scope
         for index, operator in enumerate(subgraph.operators):
-            yield from self._mark_operator(operator, subgraph_index, index)
+            start = self._next_scope(subgraph_index, index)
+            for tensor in operator.outputs or ():
+                self._created(infos[tensor], start)
+                if not rules.outputs_outlive_subgraphs:
+                    infos[tensor].last_used = start
+            for option in self._subgraph_options(operator):
+                entered = self._entered_subgraph(operator.options, option)
+                if entered != NO_SUBGRAPH:
+                    self._next_scope(entered, -1)
+                    yield entered
+            self._used(operator, infos)
+            first, _ = self._spans.get((subgraph_index, index), (start, start))
+            self._spans[subgraph_index, index] = first, self._scope
         for tensor in subgraph.outputs or ():
-            if self._rules.inputs_are_used:
+            if rules.inputs_are_used:
                 infos[tensor].created(self._scope)
             infos[tensor].last_used = self._scope
         self._entered.remove(subgraph_index)
 
     def _created(self, info: AllocationInfo, scope: int) -> None:
         """``UpdateFirstCreated``."""
-        if self._rules.created_is_used and info.first_created == UNINITIALIZED_LIFETIME:
-            info.last_used = scope
-        info.created(scope)
+        if info.first_created == UNINITIALIZED_LIFETIME:
+            info.first_created = scope
+            if self._rules.created_is_used:
+                info.last_used = scope
+
+    def _used(self, operator: Operator, infos: list[AllocationInfo]) -> None:
+        """Mark what an operator and the subgraphs that it ran read, and wrote."""
+        scope = self._scope
+        for tensor in operator.inputs or ():
+            if tensor >= 0:
+                infos[tensor].last_used = scope
+        if self._rules.outputs_outlive_subgraphs:
+            for tensor in operator.outputs or ():
+                infos[tensor].last_used = scope
 
     def _next_scope(self, subgraph: int, operator: int) -> int:
         if self._scope >= MAX_SCOPES:
             raise ModelError(f"the subgraphs nest so that more than {MAX_SCOPES:,} operators run: not simulated")
         self._scope += 1
-        self.scopes.append((subgraph, operator))
+        self._scopes.append((subgraph, operator))
         return self._scope
 
-    def _mark_operator(self, operator: Operator, subgraph_index: int, index: int) -> Iterator[int]:
-        infos = self._tensor_infos[subgraph_index]
-        start = self._next_scope(subgraph_index, index)
-        outputs = operator.outputs or ()
-        for tensor in outputs:
-            self._created(infos[tensor], start)
-            if not self._rules.outputs_outlive_subgraphs:
-                infos[tensor].last_used = start
-        for option in CONTROL_FLOW.get(self._model.operator_codes[operator.opcode_index].raw_builtin_code, ()):
-            entered = self._entered_subgraph(operator.options, option)
-            if entered != NO_SUBGRAPH:
-                self._next_scope(entered, -1)
-                yield entered
-        for tensor in operator.inputs or ():
-            if tensor >= 0:
-                infos[tensor].last_used = self._scope
-        if self._rules.outputs_outlive_subgraphs:
-            for tensor in outputs:
-                infos[tensor].last_used = self._scope
-        for info in self._scratch_infos.get((subgraph_index, index), ()):
-            info.created(start)
-            info.last_used = self._scope
+    def _subgraph_options(self, operator: Operator) -> tuple[str, ...]:
+        return CONTROL_FLOW.get(self._model.operator_codes[operator.opcode_index].raw_builtin_code, ())
 
     def _entered_subgraph(self, options: Mapping[str, object], option: str) -> int:
         index = options.get(option)

@@ -7,8 +7,9 @@ upstream branches on it. Weights are never copied: ``ConstantData.data`` is a me
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from enum import IntEnum
+from typing import Any
 
 from tflm_sim.errors import ModelError
 from tflm_sim.values import dataclass, field
@@ -277,6 +278,7 @@ class Model:
         path: Where they came from, or None.
         index_fault: The first tensor index that is out of range, where the file was read with such ones; TFLM is not
             asked about such a model.
+        memo: What others worked out of it once, to keep as long as it lives; no part of the value.
     """
 
     version: int
@@ -290,6 +292,7 @@ class Model:
     source: memoryview = field(default_factory=lambda: memoryview(b""))
     path: str | None = None
     index_fault: ModelError | None = field(default=None, compare=False)
+    memo: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False)
 
     def __repr__(self) -> str:
         tensors, operators = (

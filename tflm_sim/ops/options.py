@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from tflm_sim.graph.eval_tensor import is_convertible
+from tflm_sim.graph.eval_tensor import types_that_convert
 from tflm_sim.model.types import OptionValue
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.roles import fail
@@ -94,7 +94,7 @@ def convertible_types(table: str, *names: str, since: str = "") -> Callable[[Nod
             return
         for name in names:
             number = int_option(node, table, name)
-            if not is_convertible(number, node.target.runtime):
+            if number not in types_that_convert(node.target.runtime):
                 raise fail(f"Unsupported data type {number} in tensor\n")
 
     return parse

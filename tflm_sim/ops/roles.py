@@ -10,8 +10,6 @@ Source: TF_LITE_ENSURE* in tensorflow/lite/core/c/common.h, MicroContext in tens
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name
 from tflm_sim.ops.op_model import Node
@@ -64,14 +62,24 @@ def size_of(node: Node, count: int, element_size: int) -> int:
     return int32(count) * element_size & ((1 << 8 * node.target.abi.pointer_size) - 1)
 
 
-def op_data(struct: str) -> Callable[[Node], Steps[object]]:
+class StructInit:
+    """An ``init`` that allocates one struct and returns it without touching it.
+
+    Args:
+        struct: Its name.
+    """
+
+    def __init__(self, struct: str) -> None:
+        self.struct = struct
+
+    def __call__(self, node: Node) -> Steps[object]:
+        offset = yield Persistent(node.target.sizeof(self.struct), self.struct, checked=True)
+        return None if offset is None else self.struct
+
+
+def op_data(struct: str) -> StructInit:
     """Return an ``init`` that allocates one struct and returns it without touching it."""
-
-    def init(node: Node) -> Steps[object]:
-        offset = yield Persistent(node.target.sizeof(struct), struct, checked=True)
-        return None if offset is None else struct
-
-    return init
+    return StructInit(struct)
 
 
 def null_indices() -> PrepareError:

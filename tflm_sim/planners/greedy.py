@@ -151,8 +151,8 @@ class GreedyMemoryPlanner:
 
         An offline offset below -1 can put an end below zero; upstream's unsigned figure is then just below 2^32.
         """
-        ends = (offset + buffer.size for offset, buffer in zip(self.offsets(), self._buffers, strict=True))
-        return max((end & 0xFFFFFFFF for end in ends), default=0)
+        rows = zip(self.offsets(), self._buffers, strict=True)
+        return max([offset + buffer.size & 0xFFFFFFFF for offset, buffer in rows], default=0)
 
     def offset_for_buffer(self, buffer_index: int) -> int:
         """Return the offset in bytes; PlanningError when there is no such buffer."""

@@ -11,6 +11,7 @@ from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import Persistent, Steps
 from tflm_sim.targets.presets import preset
+from tflm_sim.values import replace
 
 X86 = preset("x86_64")
 INT8 = TensorType.INT8
@@ -19,7 +20,7 @@ INT8 = TensorType.INT8
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Forget what other tests taught; return the names of the operators that are learnt from now on."""
-    known_prepares.known_prepares.cache_clear()
+    known_prepares.known_to.cache_clear()
     learnt: list[str] = []
 
     def learn(node: Node, *rest: object) -> object:
@@ -62,6 +63,13 @@ def test_another_target_learns_for_itself(nothing_known: list[str]) -> None:
     smallest_arena(add(twice=True), X86)
     smallest_arena(add(twice=True), preset("cortex-m4"))
     assert nothing_known == ["ADD", "ADD"]
+
+
+def test_targets_that_a_kernel_cannot_tell_apart_learn_once(nothing_known: list[str]) -> None:
+    for name in ("cortex-m4", "cortex-m7", "cortex-m33"):
+        smallest_arena(add(), preset(name))
+    smallest_arena(add(), replace(preset("cortex-m4"), arena_address=4))
+    assert nothing_known == ["ADD"]
 
 
 def test_another_scale_is_the_same_prepare_where_its_checks_pass_too(nothing_known: list[str]) -> None:

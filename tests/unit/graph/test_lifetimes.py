@@ -10,6 +10,7 @@ from tflm_sim.errors import PlanningError
 from tflm_sim.graph import lifetimes
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.lifetimes import LifetimeBuilder, ScratchBufferRequest
+from tflm_sim.graph.outline import outlines
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
@@ -18,15 +19,12 @@ INT8, BOOL = TensorType.INT8, TensorType.BOOL
 
 
 def eval_tensors(model: Model) -> list[list[EvalTensor]]:
-    return [
-        [EvalTensor(model, tensor, index) for index, tensor in enumerate(subgraph.tensors)]
-        for subgraph in model.subgraphs
-    ]
+    return [outline.eval_tensors() for outline in outlines(model)]
 
 
 def alive(model: Model, *requests: ScratchBufferRequest) -> list[tuple[int, int]]:
-    infos = LifetimeBuilder(model, eval_tensors(model), requests, None).build()
-    return [(info.first_created, info.last_used) for info in infos]
+    found = LifetimeBuilder(model, eval_tensors(model), None).build()
+    return [(info.first_created, info.last_used) for info in found.infos + found.scratch_infos(requests)]
 
 
 def chain_of_three() -> Model:
@@ -58,7 +56,7 @@ def test_a_tensor_that_nothing_names_is_planned_without_a_lifetime() -> None:
     a, b, _orphan = (builder.tensor((4,), INT8) for _ in range(3))
     builder.operator("RELU", [a], [b])
     model = parse(builder.build(inputs=[a], outputs=[b]))
-    orphan = LifetimeBuilder(model, eval_tensors(model), (), None).build()[2]
+    orphan = LifetimeBuilder(model, eval_tensors(model), None).build().infos[2]
     assert (orphan.needs_allocating, orphan.first_created, orphan.last_used) == (True, -1, -1)
 
 
@@ -82,9 +80,15 @@ def test_both_branches_of_an_if_lie_inside_its_lifetime() -> None:
 
 def test_scopes_name_their_operator() -> None:
     model = if_model()
-    builder = LifetimeBuilder(model, eval_tensors(model), (), None)
-    builder.build()
-    assert builder.scopes == [(0, -1), (0, 0), (1, -1), (1, 0), (2, -1), (2, 0)]
+    found = LifetimeBuilder(model, eval_tensors(model), None).build()
+    assert found.scopes == [
+        (0, -1),
+        (0, 0),
+        (1, -1),
+        (1, 0),
+        (2, -1),
+        (2, 0),
+    ]
 
 
 def test_a_subgraph_that_runs_itself_overflows_the_stack() -> None:
@@ -116,7 +120,7 @@ def test_offline_offsets_follow_a_header_of_three_words() -> None:
     model = offline_model(struct.pack("<3I2i", 1, 0, 2, 64, -1))
     offsets = lifetimes.offline_planned_offsets(model, 2)
     assert offsets == (64, -1)
-    infos = LifetimeBuilder(model, eval_tensors(model), (), offsets).build()
+    infos = LifetimeBuilder(model, eval_tensors(model), offsets).build().infos
     assert [info.offline_offset for info in infos] == [64, -1]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.graph.outline import outlines
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.schema import BUILTIN_OPERATORS
@@ -174,7 +174,7 @@ def _bench(
     else:
         builder.custom(op, ins, outs, options=custom_options)
     model = builder.model()
-    tensors = [EvalTensor(model, tensor, i) for i, tensor in enumerate(model.subgraphs[0].tensors)]
+    tensors = outlines(model)[0].eval_tensors()
     chosen = preset(target, kernels=kernels, runtime=runtime)
     node = Node(
         model=model,

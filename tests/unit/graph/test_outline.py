@@ -1,0 +1,74 @@
+"""Operators of one kind are alike in all that a kernel may look at without a note of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.graph import outline
+from tflm_sim.graph.outline import outlines
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import parse
+from tflm_sim.model.types import Model, TensorType
+
+INT8 = TensorType.INT8
+
+
+def add(
+    shape: tuple[int, ...] = (1, 8),
+    *,
+    op: str = "ADD",
+    scales: int = 1,
+    is_constant: bool = False,
+    twice: bool = False,
+    activation: int = 0,
+) -> Model:
+    """Return a model of one operator that adds."""
+    builder = ModelBuilder()
+    quantized = {"scale": (0.5,) * scales, "zero_point": (0,) * scales}
+    first, result = (builder.tensor(shape, INT8, **quantized) for _ in range(2))
+    second = builder.tensor(shape, INT8, data=bytes(8) if is_constant else None, **quantized)
+    options = {"fused_activation_function": activation}
+    builder.operator(op, [first, first if twice else second], [result], options=options)
+    return parse(builder.build(inputs=[first] if is_constant or twice else [first, second], outputs=[result]))
+
+
+def kind(model: Model) -> int | None:
+    return outlines(model)[0].operators[0][0]
+
+
+def test_the_same_operator_of_another_model_is_of_the_same_kind() -> None:
+    assert kind(add()) == kind(add()) is not None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"shape": (8,)}, {"scales": 2}, {"is_constant": True}, {"twice": True}, {"activation": 1}, {"op": "SUB"}],
+    ids=str,
+)
+def test_whatever_a_kernel_may_look_at_makes_another_kind(other: dict[str, object]) -> None:
+    assert kind(add(**other)) != kind(add())  # type: ignore[arg-type]
+
+
+def test_an_empty_output_leaves_no_kind() -> None:
+    assert kind(add((1, 0))) is None
+
+
+def test_a_tensor_that_is_named_twice_is_listed_once() -> None:
+    assert outlines(add(twice=True))[0].operators[0][1] == (0, 1)
+
+
+def test_numbers_are_not_given_again_after_the_table_was_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = kind(add())
+    monkeypatch.setattr(outline, "MOST_NUMBERS", 1)
+    assert kind(add((1, 9))) != before
+    assert kind(add()) != before
+
+
+def test_lifetimes_are_found_once_for_all_targets() -> None:
+    model = add()
+    smallest_arena(model, "cortex-m4")
+    found = {key: value for key, value in model.memo.items() if key != "outlines"}
+    smallest_arena(model, "x86_64")
+    assert len(found) == 1
+    assert all(model.memo[key] is value for key, value in found.items())
