@@ -21,7 +21,7 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PlanningError
 from tflm_sim.graph import lifetimes
-from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder, LifetimeRules, Lifetimes
+from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder, LifetimeRules, TensorLifetimes
 from tflm_sim.graph.outline import outlines
 from tflm_sim.graph.subgraph_lifetimes import SubgraphRules, subgraph_lifetimes
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -240,12 +240,12 @@ class StaticMemoryPlan:
                 self._arena.tell(PlanOffset, index, position, offset)
 
 
-def _lifetimes(allocation: ModelAllocation, offline: Sequence[int] | None, rules: LifetimeRules) -> Lifetimes:
+def _lifetimes(allocation: ModelAllocation, offline: Sequence[int] | None, rules: LifetimeRules) -> TensorLifetimes:
     """Return the lifetimes of the model's tensors; those of the file's own are found once, for all targets."""
     model = allocation.model
     if not allocation.is_as_filed:
         return LifetimeBuilder(model, allocation.subgraph_tensors, offline, rules).build()
-    found: Lifetimes | None = model.memo.get(("lifetimes", rules))
+    found: TensorLifetimes | None = model.memo.get(("lifetimes", rules))
     if found is None:
         found = LifetimeBuilder(model, allocation.subgraph_tensors, offline, rules).build()
         model.memo["lifetimes", rules] = found

@@ -155,7 +155,7 @@ def _from_buffer_on(model: Model, index: int) -> memoryview:
     return model.source[buffer.address :] if buffer.address else buffer.data
 
 
-class Lifetimes(NamedTuple):
+class TensorLifetimes(NamedTuple):
     """When the tensors of a model are alive, and when its operators run.
 
     Attributes:
@@ -224,7 +224,7 @@ class LifetimeBuilder:
             self._tensor_infos.append(rows)
             self._infos += rows
 
-    def build(self) -> Lifetimes:
+    def build(self) -> TensorLifetimes:
         """Walk the model from subgraph 0 and return what was found.
 
         Raises:
@@ -238,7 +238,7 @@ class LifetimeBuilder:
                 break
             else:
                 walks.pop()
-        return Lifetimes(self._infos, self._scopes, self._spans)
+        return TensorLifetimes(self._infos, self._scopes, self._spans)
 
     def _check_intermediates(self, subgraph: int, tensors: Sequence[EvalTensor]) -> None:
         for operator in self._model.subgraphs[subgraph].operators:
