@@ -21,12 +21,12 @@ from functools import partial
 from multiprocessing import get_context
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 
 from bench_size import MODELS, bisect_wheel
 
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.sweeps.engine import BATCH_MODELS, Item, run, size_batch
+from tflm_sim.sweeps.engine import Item, run, size_batch
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import Case
 from tflm_sim.sweeps.sweep import DEFAULT_LIMITS, cases, items, iterate_rows, make_pool
@@ -34,6 +34,17 @@ from tflm_sim.sweeps.sweep import DEFAULT_LIMITS, cases, items, iterate_rows, ma
 TARGETS = "cortex-m4,cortex-m0plus,cortex-m55,esp32,esp32-s3,riscv32,x86_64,i386"
 CONTEXT = get_context("fork")
 DETECTORS = ("tflm__models__person_detect", "tanakamasayuki-Arduino_TensorFlowLite_ESP32__person_detect_model_data")
+
+ROUNDS = 4
+"""How often a turn of two processes or of dask sizes the list: some seconds each."""
+
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "2s",
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
+}
+"""What docs/sweeps.md tells the workers of dask: not to look at the task a hundred times a second."""
 
 
 def seconds(action: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
@@ -62,29 +73,28 @@ def serially(paths: list[str], over: list[Case]) -> float:
 
 def ours(paths: list[str], over: list[Case], serial: float, repeats: int) -> None:
     """Print our rows per second; what runs on two processes in turns, so that all have the same machine."""
-    count = len(paths) * len(over)
     print(f"{'rows of ' + format(len(paths), ',') + ' models x ' + str(len(over)) + ' targets':<44} {'rows/s':>8}")
     print(f"{'  serial, by CPU time':<44} {serial:>8,.0f}")
+    paths = paths * ROUNDS
+    count = len(paths) * len(over)
     pool = make_pool(jobs=2, limits=DEFAULT_LIMITS)
     engines = {"  two processes": lambda: consume(run(items(paths), over, pool, DEFAULT_LIMITS))}
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ImportError:
         print("  dask: pip install 'tflm_sim[sweep]'")
         print(f"{'  two processes':<44} {count / min(in_turns(engines, repeats)['  two processes'])[0]:>8,.0f}")
         return
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
+    with dask.config.set(QUIET), LocalCluster(**options) as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
         engines["  two workers of a local dask cluster"] = lambda: consume(iterate_rows(paths, over, client=client))
         spent = in_turns(engines, repeats)
         for name, times in spent.items():
             wall, cpu = (median(column) for column in zip(*times, strict=True))
             print(f"{name:<44} {count / wall:>8,.0f}   median of {repeats}; {count / cpu:,.0f} by the CPU time of all")
         for clock, what in enumerate(("wall", "CPU")):
-            turns = zip(*spent.values(), strict=True)
-            ratios = sorted(dask[clock] / processes[clock] - 1 for processes, dask in turns)
-            print(f"{f'  overhead of dask, turn by turn, {what} time':<44} {100 * median(ratios):>8.1f} %", end="")
-            print(f" ({100 * ratios[0]:+.1f} to {100 * ratios[-1]:+.1f} %)")
+            overhead(what, [(mine[clock], theirs[clock]) for mine, theirs in zip(*spent.values(), strict=True)])
         tasks = 200
         empty = [client.submit(size_batch, (), (), None, pure=False) for _ in range(tasks)]
         once = seconds(lambda: client.gather(empty))
@@ -92,10 +102,24 @@ def ours(paths: list[str], over: list[Case], serial: float, repeats: int) -> Non
     pool.close()
 
 
+def overhead(clock: str, turns: list[tuple[float, float]]) -> None:
+    """Print what dask adds to the seconds of processes: over all turns, and between which half of the turns lie."""
+    total = sum(theirs for _, theirs in turns) / sum(mine for mine, _ in turns) - 1
+    print(f"{f'  overhead of dask, {clock} time':<44} {100 * total:>8.1f} %", end="")
+    if len(turns) > 1:
+        low, _, high = quantiles((theirs / mine - 1 for mine, theirs in turns), n=4, method="inclusive")
+        print(f"   half of the turns: {100 * low:+.1f} to {100 * high:+.1f} %", end="")
+    print()
+
+
 def in_turns(engines: dict[str, Callable[[], None]], repeats: int) -> dict[str, list[tuple[float, float]]]:
-    """Return the wall and CPU seconds of each engine, one after the other, after a turn that is not counted."""
-    turns = [[both_seconds(engine) for engine in engines.values()] for _ in range(repeats + 1)]
-    return dict(zip(engines, map(list, zip(*turns[1:], strict=True)), strict=True))
+    """Return the wall and CPU seconds of each engine, one after the other, after a turn that is not counted; every
+    other turn backwards, so that a machine that slows down does so for all."""
+    spent: dict[str, list[tuple[float, float]]] = {name: [] for name in engines}
+    for turn in range(repeats + 1):
+        for name in list(engines)[:: -1 if turn % 2 else 1]:
+            spent[name].append(both_seconds(engines[name]))
+    return {name: times[1:] for name, times in spent.items()}
 
 
 def both_seconds(action: Callable[[], None]) -> tuple[float, float]:
@@ -117,7 +141,7 @@ def processes_seconds(paths: list[str], over: list[Case]) -> float:
     """Return the seconds that two processes take which have started, and sized a model."""
     pool = make_pool(jobs=2, limits=DEFAULT_LIMITS)
     try:
-        consume(run(items(paths[:1] * 4 * BATCH_MODELS), over, pool, DEFAULT_LIMITS))
+        consume(run(items(paths[:1] * 100), over, pool, DEFAULT_LIMITS))
         return seconds(lambda: consume(run(items(paths), over, pool, DEFAULT_LIMITS)))
     finally:
         pool.close()
@@ -203,7 +227,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--targets", default=TARGETS)
-    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="turns of processes and of dask")
+    parser.add_argument("--repeats", type=int, default=7, metavar="N", help="turns of processes and of dask")
     parser.add_argument("--peers", type=int, default=200, metavar="N", help="how many of them for the slow ones")
     parser.add_argument("--memory", type=int, default=20_000, metavar="ROWS")
     args = parser.parse_args()

@@ -1,32 +1,48 @@
 """Batches of models through a pool: processes of this machine, or the workers of a dask cluster; rows come in order.
 
-A batch is a few megabytes of models; only so many are under way at a time, so that an endless iterable never fills the
-memory. A worker that dies costs nothing but time: its batches are run again one model at a time, and a model that kills
-its worker twice is a row that says so.
+A batch is a few models at first, so that each worker has some, and seconds of work later, so that messages are few;
+only so many are under way at a time, so that an endless iterable never fills the memory. A worker that dies costs
+nothing but time: its batches are run again one model at a time, and a model that kills its worker twice is a row that
+says so.
 
-    models -> batches (by bytes) -> [ at most WINDOW under way ] -> rows, in the order of the models
+    models -> batches (by bytes and rows) -> [ UNDER_WAY a worker ] -> rows, in the order of the models
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any, Protocol
 
+from tflm_sim import __version__
+from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import Case, Row, Source, rows_of
 from tflm_sim.values import dataclass
 
 BATCH_BYTES = 4 << 20
-BATCH_MODELS = 32
+NAME_SHARE = 8
+"""A model of which only the name is sent counts for an eighth of its bytes."""
+
+FIRST_ROWS, MOST_ROWS = 64, 2048
+"""Of a batch: the first ones, and what they double to, once a round of all that is under way."""
+
 UNDER_WAY = 3
 """Batches a worker: one that it works on, the next ones waiting."""
+
+RARELY = 50_000
+"""Objects between two collections of garbage: each looks at all that other libraries keep in the process."""
+
+_OFTEN = gc.get_threshold()
 
 CRASHED = "sizing it ended the process, twice"
 
@@ -42,16 +58,25 @@ class Item:
 Batch = tuple[Item, ...]
 
 
-def batches(items: Iterable[Item]) -> Iterator[Batch]:
-    """Yield the items in batches of about ``BATCH_BYTES``, in order."""
+def batches(items: Iterable[Item], cases: int = 1, workers: int = 1) -> Iterator[Batch]:
+    """Yield the items in batches, in order.
+
+    Args:
+        items: The models.
+        cases: Rows of each.
+        workers: Who is to have a share of them.
+    """
     batch: list[Item] = []
-    weight = 0
+    weight = made = 0
+    rows = FIRST_ROWS
     for item in items:
         batch.append(item)
         weight += _weight(item.source)
-        if weight >= BATCH_BYTES or len(batch) == BATCH_MODELS:
+        if weight >= BATCH_BYTES or len(batch) * cases >= rows:
             yield tuple(batch)
-            batch, weight = [], 0
+            batch, weight, made = [], 0, made + 1
+            if made % (UNDER_WAY * workers) == 0:
+                rows = min(2 * rows, MOST_ROWS)
     if batch:
         yield tuple(batch)
 
@@ -62,14 +87,24 @@ def _weight(source: Source) -> int:
     if isinstance(source, bytes):
         return len(source)
     try:
-        return os.stat(source).st_size
+        return os.stat(source).st_size // NAME_SHARE
     except (OSError, ValueError):
-        return 1 << 18
+        return 1 << 15
 
 
 def size_batch(batch: Batch, cases: Sequence[Case], limits: Limits) -> list[Row]:
     """Return the rows of a batch; runs wherever the engine sends it."""
-    return [row for item in batch for row in rows_of(item.name, item.source, cases, limits)]
+    with _collecting_rarely():
+        return [row for item in batch for row in rows_of(item.name, item.source, cases, limits)]
+
+
+@contextmanager
+def _collecting_rarely() -> Iterator[None]:
+    gc.set_threshold(RARELY, *_OFTEN[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*_OFTEN)
 
 
 class Pool(Protocol):
@@ -85,8 +120,8 @@ class Pool(Protocol):
     def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Any:
         """Start a batch and return its future, whose ``result()`` is the rows."""
 
-    def recover(self) -> None:
-        """Make the pool usable again after a worker died."""
+    def recover(self) -> bool:
+        """Make the pool usable again after a worker died; tell whether all that was under way is lost."""
 
     def close(self) -> None:
         """End it; what is under way is left."""
@@ -102,8 +137,9 @@ class Serial:
         """Keep the batch."""
         return _Later(lambda: size_batch(batch, cases, limits))
 
-    def recover(self) -> None:
+    def recover(self) -> bool:
         """Nothing dies here but all of it."""
+        return False
 
     def close(self) -> None:
         """Nothing to end."""
@@ -137,10 +173,11 @@ class Processes:
             failed.set_exception(broken)
             return failed
 
-    def recover(self) -> None:
+    def recover(self) -> bool:
         """Start anew."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._pool = self._start()
+        return True
 
     def close(self) -> None:
         """End the processes without waiting for what they do."""
@@ -160,25 +197,47 @@ def _start_worker(limits: Limits) -> None:
 
 
 class Dask:
-    """The workers of a ``dask.distributed`` cluster; it moves a batch to another worker when one dies."""
+    """The workers of a ``dask.distributed`` cluster; it moves a batch to another worker when one dies (mutable).
+
+    Raises:
+        UsageError: A worker has no ``tflm_sim``, or another version.
+    """
+
+    LOOK_S = 2.0
+    """Seconds between two looks at who is there: with a thousand workers the list is long."""
 
     def __init__(self, client: Any) -> None:
         from distributed import KilledWorker
 
         self._client = client
+        self._threads: dict[str, int] = {}
+        self._looked = -self.LOOK_S
         self.dead: tuple[type[BaseException], ...] = (KilledWorker,)
 
     @property
     def workers(self) -> int:
         """Threads of all workers there are now; clusters grow and shrink."""
-        return max(1, sum(map(int, self._client.nthreads().values())))
+        if time.monotonic() - self._looked >= self.LOOK_S:
+            threads: dict[str, int] = self._client.nthreads()
+            if not threads.keys() <= self._threads.keys():
+                self._check_versions()
+            self._threads, self._looked = threads, time.monotonic()
+        return max(1, sum(self._threads.values()))
+
+    def _check_versions(self) -> None:
+        for address, worker in self._client.get_versions(packages=["tflm_sim"])["workers"].items():
+            found = worker["packages"].get("tflm_sim")
+            if found != __version__:
+                has = f"tflm_sim {found}" if found else "no tflm_sim"
+                raise UsageError(f"the worker {address} has {has}, this is {__version__}: install the same there")
 
     def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Any:
         """Send a batch; the same batch twice is run twice."""
         return self._client.submit(size_batch, batch, cases, limits, pure=False)
 
-    def recover(self) -> None:
-        """The scheduler has done it."""
+    def recover(self) -> bool:
+        """The scheduler has done it, and goes on with the others."""
+        return False
 
     def close(self) -> None:
         """The cluster is somebody else's."""
@@ -194,7 +253,7 @@ def run(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits
         limits: What each row may take.
     """
     under_way: deque[tuple[Batch, Any]] = deque()
-    waiting = batches(items)
+    waiting = batches(items, len(cases), pool.workers)
     while True:
         while len(under_way) < UNDER_WAY * pool.workers and (batch := next(waiting, None)) is not None:
             under_way.append((batch, pool.submit(batch, cases, limits)))
@@ -204,9 +263,10 @@ def run(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits
         try:
             yield future.result()
         except pool.dead:
-            pool.recover()
+            is_lost = pool.recover()
             yield _one_by_one(batch, cases, pool, limits)
-            under_way = deque((left, pool.submit(left, cases, limits)) for left, _ in under_way)
+            if is_lost:
+                under_way = deque((left, pool.submit(left, cases, limits)) for left, _ in under_way)
 
 
 def _one_by_one(batch: Batch, cases: Sequence[Case], pool: Pool, limits: Limits) -> list[Row]:

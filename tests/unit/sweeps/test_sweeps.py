@@ -20,7 +20,7 @@ from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.sweeps.difference import changes
-from tflm_sim.sweeps.engine import BATCH_MODELS, CRASHED, UNDER_WAY, Item, Processes, Serial, batches, run
+from tflm_sim.sweeps.engine import CRASHED, FIRST_ROWS, MOST_ROWS, UNDER_WAY, Item, Processes, Serial, batches, run
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.plot import pareto, plot_svg
 from tflm_sim.sweeps.resume import Done
@@ -130,7 +130,7 @@ def test_an_endless_iterable_is_read_as_far_as_it_is_needed() -> None:
 
     found = iterate_rows(endless(), TWO, jobs=1)
     assert next(found).model == "model 0"
-    assert asked <= BATCH_MODELS * UNDER_WAY
+    assert asked <= FIRST_ROWS * UNDER_WAY
     found.close()  # type: ignore[attr-defined]
 
 
@@ -139,7 +139,15 @@ def test_batches_keep_the_order_and_are_never_empty(sizes: list[int]) -> None:
     given_ = [Item(str(number), bytes(size)) for number, size in enumerate(sizes)]
     made = list(batches(given_))
     assert [item for batch in made for item in batch] == given_
-    assert all(0 < len(batch) <= BATCH_MODELS for batch in made)
+    assert all(0 < len(batch) <= MOST_ROWS for batch in made)
+
+
+def test_batches_are_few_rows_at_first_and_many_later() -> None:
+    sizes = [len(batch) for batch in batches((Item("m", b"") for _ in range(10_000)), 4, 2)]
+    # 6 are under way for 2 workers: 64 rows of 4 cases are 16 models; twice as many each round, up to 2,048 rows.
+    assert sizes[:18:3] == [16, 16, 32, 32, 64, 64]
+    assert max(sizes) == 512
+    assert list(map(len, batches((Item("m", b"") for _ in range(3)), 60, 2))) == [2, 1]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
