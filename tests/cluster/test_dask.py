@@ -15,6 +15,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from tflm_sim.cli import main
+from tflm_sim.errors import UsageError
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.sweeps.sweep import cases, iterate_rows
 from tflm_sim.sweeps.tables import read_rows
@@ -82,3 +83,40 @@ def test_a_folder_of_ten_thousand_files_ends_with_ten_thousand_rows(tmp_path: Pa
     statuses = [row.status for row in read_rows(output)]
     assert len(statuses) == 10_000
     assert statuses.count("ok") == 9_000
+
+
+def test_workers_elsewhere_read_a_name_of_this_folder(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the workers run in another folder
+    Path("sine.tflite").write_bytes(sample_path("sine").read_bytes())
+    Path("broken.tflite").write_bytes(b"no model")
+    models = ["sine.tflite", "absent.tflite", "broken.tflite", "sample:sine"]
+    serial = list(iterate_rows(models, CASES[:1], jobs=1))
+    with Client(cluster) as client:
+        assert list(iterate_rows(models, CASES[:1], client=client)) == serial
+    assert [row.status for row in serial] == ["ok", "unreadable", "unreadable", "ok"]
+    assert serial[1].error == "absent.tflite: No such file or directory"
+
+
+def test_a_worker_of_another_version_is_refused(cluster: Any) -> None:
+    with Client(cluster) as client:
+        client.run(_pretend_to_be_old, workers=[next(iter(client.nthreads()))])
+        with pytest.raises(UsageError, match=r"the worker tcp://\S+ has tflm_sim 0\.0\.1, this is "):
+            list(iterate_rows(PATHS[:1], CASES, client=client))
+
+
+def _pretend_to_be_old() -> None:
+    import tflm_sim
+
+    tflm_sim.__version__ = "0.0.1"
+
+
+def test_a_scheduler_that_is_gone_is_one_sentence() -> None:
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        found = iterate_rows(PATHS, CASES, client=client)
+        next(found)
+        cluster.close()
+        with pytest.raises(UsageError, match="the scheduler does not answer any more; what is done is kept"):
+            list(found)

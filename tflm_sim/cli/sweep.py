@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import time
 from collections import Counter
@@ -134,6 +135,7 @@ def _client(url: str | None) -> Any:
         from distributed import Client
     except ImportError as missing:
         raise UsageError("--scheduler needs dask.distributed: pip install 'tflm_sim[sweep]'") from missing
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is a row or an error of ours
     try:
         return Client(url, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as failure:

@@ -27,6 +27,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import Case, Row, Source, rows_of
+from tflm_sim.sweeps.urls import is_url
 from tflm_sim.values import dataclass
 
 BATCH_BYTES = 4 << 20
@@ -113,6 +114,9 @@ class Pool(Protocol):
     dead: tuple[type[BaseException], ...]
     """What a result raises when its worker died."""
 
+    gone: tuple[type[BaseException], ...]
+    """What it raises when the whole pool is gone."""
+
     @property
     def workers(self) -> int:
         """How many batches run at a time."""
@@ -132,6 +136,7 @@ class Serial:
 
     workers = 1
     dead: tuple[type[BaseException], ...] = ()
+    gone: tuple[type[BaseException], ...] = ()
 
     def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> _Later:
         """Keep the batch."""
@@ -154,6 +159,7 @@ class Processes:
     """Processes of this machine (mutable: a pool that broke is replaced)."""
 
     dead: tuple[type[BaseException], ...] = (BrokenProcessPool,)
+    gone: tuple[type[BaseException], ...] = ()
 
     def __init__(self, workers: int, limits: Limits) -> None:
         self.workers = workers
@@ -207,12 +213,14 @@ class Dask:
     """Seconds between two looks at who is there: with a thousand workers the list is long."""
 
     def __init__(self, client: Any) -> None:
-        from distributed import KilledWorker
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm.core import CommClosedError
 
         self._client = client
         self._threads: dict[str, int] = {}
         self._looked = -self.LOOK_S
         self.dead: tuple[type[BaseException], ...] = (KilledWorker,)
+        self.gone: tuple[type[BaseException], ...] = (CancelledError, CommClosedError)
 
     @property
     def workers(self) -> int:
@@ -225,15 +233,19 @@ class Dask:
         return max(1, sum(self._threads.values()))
 
     def _check_versions(self) -> None:
-        for address, worker in self._client.get_versions(packages=["tflm_sim"])["workers"].items():
-            found = worker["packages"].get("tflm_sim")
+        # Of the code that runs there; a function of this package would not arrive where there is none.
+        asked = self._client.run(eval, "__import__('tflm_sim').__version__", on_error="return")
+        for address, found in asked.items():
             if found != __version__:
-                has = f"tflm_sim {found}" if found else "no tflm_sim"
+                has = f"tflm_sim {found}" if isinstance(found, str) else f"no tflm_sim ({found})"
                 raise UsageError(f"the worker {address} has {has}, this is {__version__}: install the same there")
 
     def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Any:
-        """Send a batch; the same batch twice is run twice."""
-        return self._client.submit(size_batch, batch, cases, limits, pure=False)
+        """Send a batch, files by their whole path; the same batch twice is run twice."""
+        if self._client.status == "closed":
+            raise self.gone[0]
+        whole = tuple(Item(item.name, _whole_path(item.source)) for item in batch)
+        return self._client.submit(size_batch, whole, cases, limits, pure=False)
 
     def recover(self) -> bool:
         """The scheduler has done it, and goes on with the others."""
@@ -241,6 +253,12 @@ class Dask:
 
     def close(self) -> None:
         """The cluster is somebody else's."""
+
+
+def _whole_path(source: Source) -> Source:
+    if not isinstance(source, str) or is_url(source) or source.startswith("sample:"):
+        return source
+    return os.path.abspath(source)
 
 
 def run(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits) -> Iterator[list[Row]]:
@@ -251,7 +269,17 @@ def run(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits
         cases: What each is sized for.
         pool: Who runs them; it stays open.
         limits: What each row may take.
+
+    Raises:
+        UsageError: The scheduler of a cluster is gone.
     """
+    try:
+        yield from _in_order(items, cases, pool, limits)
+    except pool.gone as gone:
+        raise UsageError("the scheduler does not answer any more; what is done is kept") from gone
+
+
+def _in_order(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits) -> Iterator[list[Row]]:
     under_way: deque[tuple[Batch, Any]] = deque()
     waiting = batches(items, len(cases), pool.workers)
     while True:

@@ -12,7 +12,7 @@ from typing import Any
 from tflm_sim import __version__
 from tflm_sim.answers.sizing import Sizing, sizing
 from tflm_sim.device.configuration import Configuration, configure
-from tflm_sim.errors import ModelError, TflmSimError
+from tflm_sim.errors import FileError, ModelError, TflmSimError
 from tflm_sim.graph.multiplications import total_multiplications
 from tflm_sim.model.encode import encode
 from tflm_sim.model.inputs import read_input
@@ -150,6 +150,8 @@ def rows_of(name: str, source: Source, cases: Iterable[Case], limits: Limits) ->
                 macs=total_multiplications(model),
             )
     except (TflmSimError, OutOfTime, MemoryError, RecursionError, OSError) as error:
+        if isinstance(error, FileError) and error.path == source:
+            error.path = name  # a worker elsewhere has the whole path
         yield from (_failed(Row(name), case, error, "unreadable") for case in cases)
         return
     for case in cases:
