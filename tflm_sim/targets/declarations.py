@@ -15,7 +15,6 @@ own, before its name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
@@ -26,11 +25,7 @@ from tflm_sim.values import NamedTuple, dataclass
 Holds = Callable[[str], bool]
 """Whether a change, a build flag or a snapshot of that name is the runtime's."""
 
-_STRUCT = re.compile(r"^struct (?:\[\[(.*?)\]\] )?(\S+)(?: : (\S+))? \{(.*?)\};", re.MULTILINE | re.DOTALL)
-_BEGIN = re.compile(r"^struct ", re.MULTILINE)
-_COMMENT = re.compile(r"//.*")
-_MEMBERS = re.compile(r"(?:\[\[(.*?)\]\] )?(\S+)\s+(.+)", re.DOTALL)
-_DECLARATOR = re.compile(r"(\*?)(\w+)(?:\[(\d+)\])?")
+_BEGIN = "\nstruct "
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,24 +121,40 @@ class Header(Mapping[str, CStruct]):
 @cache
 def _declarations(text: str) -> tuple[tuple[str, str, str, str], ...]:
     """Return (condition, name, base, body) of each struct of a text."""
-    found = tuple(_STRUCT.findall(_COMMENT.sub("", text)))
-    assert len(found) == len(_BEGIN.findall(text)), "every struct of a text is read"
-    return found
+    return tuple([_declaration(struct) for struct in f"\n{text}".split(_BEGIN)[1:]])
+
+
+def _declaration(text: str) -> tuple[str, str, str, str]:
+    head, begins, rest = text.partition(" {")
+    condition, head = _condition(head)
+    name, _, base = head.partition(" : ")
+    body, ends, _ = rest.partition("};")
+    assert begins and ends, f"'struct {text}' is a struct"
+    return condition, name, base, body
+
+
+def _condition(text: str) -> tuple[str, str]:
+    """Split what stands under a condition, ``[[condition]] text``, from it."""
+    if not text.startswith("[["):
+        return "", text
+    condition, _, rest = text[2:].partition("]] ")
+    return condition, rest
 
 
 @cache
 def _members(body: str) -> tuple[tuple[str, Member], ...]:
     """Return (condition, member) of each member of a struct's body."""
     members: list[tuple[str, Member]] = []
-    for text in body.split(";")[:-1]:
-        declaration = _MEMBERS.fullmatch(text.strip())
-        assert declaration is not None, f"'{text}' declares no member"
-        condition, type_name, declarators = declaration.groups()
+    bare = " ".join([line.partition("//")[0] for line in body.split("\n")])
+    for text in bare.split(";")[:-1]:
+        condition, declaration = _condition(text.strip())
+        type_name, _, declarators = declaration.partition(" ")
         for declarator in declarators.split(","):
-            match = _DECLARATOR.fullmatch(declarator.strip())
-            assert match is not None, f"'{declarator}' is no member's name"
-            pointer, name, count = match.groups()
-            members.append((condition or "", Member("void *" if pointer else type_name, name, int(count or 1))))
+            name, _, count = declarator.strip().partition("[")
+            pointed = name.removeprefix("*")
+            assert pointed.isidentifier(), f"'{text}' declares a member"
+            kind = type_name if pointed == name else "void *"
+            members.append((condition, Member(kind, pointed, int(count.removesuffix("]") or 1))))
     return tuple(members)
 
 
