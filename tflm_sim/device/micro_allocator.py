@@ -18,7 +18,6 @@ from collections.abc import Callable, Collection, Sequence
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import Corruption, Phase, ScratchRequest
 from tflm_sim.arena.stages import Stage
-from tflm_sim.device.compression import CompressedTensorsAllocator
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.device.static_memory_plan import StaticMemoryPlan
 from tflm_sim.device.tensors import FAILURES, STRUCTS, TensorStructs
@@ -156,6 +155,8 @@ class MicroAllocator:
             self.arena.log("Only 1 subgraph is currently supported.\n")
             raise PrepareError(f"this version knows one subgraph, the model has {count}", status="abort")
         if self.target.runtime.compression:
+            from tflm_sim.device.compression import CompressedTensorsAllocator
+
             allocation.compressed_tensors = CompressedTensorsAllocator(model, self.target, self.arena).allocate()
         self._allocate_eval_tensors(allocation)
         for index, subgraph in enumerate(model.subgraphs):

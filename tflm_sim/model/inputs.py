@@ -19,7 +19,6 @@ from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import read
 from tflm_sim.model.download import download, is_address
 from tflm_sim.model.schema import FILE_IDENTIFIER
-from tflm_sim.samples import sample_path
 from tflm_sim.values import NamedTuple
 
 C_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".c", ".cc", ".cpp", ".cxx", ".ino", ".inc"})
@@ -195,6 +194,8 @@ def read_inputs(name: str) -> list[Input]:
         UsageError: There is no such sample, or nobody allowed to fetch an address.
     """
     if name.startswith("sample:"):
+        from tflm_sim.samples import sample_path
+
         path = sample_path(name.removeprefix("sample:"))
         return [Input(str(path), path.read_bytes())]
     path_name = _address_part(name) if is_address(name) else _file_part(name)

@@ -17,7 +17,6 @@ Source: tensorflow/lite/micro/memory_planner/greedy_memory_planner.cc @ 90b983c
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
@@ -30,7 +29,6 @@ from tflm_sim.planners.memory_planner import (
     check_buffer_index,
     too_many_buffers,
 )
-from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.units import align_up
 
 PER_BUFFER_SIZE = 40
@@ -45,6 +43,8 @@ def greedy_offsets(buffers: Sequence[BufferRequirements]) -> list[int]:
     Raises:
         PlanningError: A value does not fit TFLM's 32-bit integers, or is negative where it must not be.
     """
+    from bisect import insort
+
     offsets = [0] * len(buffers)
     placed: list[tuple[int, int]] = []
     for index in placement_order(buffers):
@@ -171,6 +171,8 @@ class GreedyMemoryPlanner:
 
     def print_memory_plan(self) -> list[str]:
         """Return the lines that PrintMemoryPlan sends to the log."""
+        from tflm_sim.planners.print_plan import memory_plan_lines
+
         return memory_plan_lines(self._buffers, self.offsets())
 
 

@@ -125,11 +125,11 @@ def _declarations(text: str) -> tuple[tuple[str, str, str, str], ...]:
 
 
 def _declaration(text: str) -> tuple[str, str, str, str]:
-    head, begins, rest = text.partition(" {")
+    head, _, rest = text.partition(" {")
     condition, head = _condition(head)
     name, _, base = head.partition(" : ")
     body, ends, _ = rest.partition("};")
-    assert begins and ends, f"'struct {text}' is a struct"
+    assert ends, f"'struct {text}' is a struct"
     return condition, name, base, body
 
 

@@ -13,13 +13,14 @@ from itertools import pairwise
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, ESP
-from tflm_sim.targets.history import is_commit, is_day
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
-from tflm_sim.targets.libraries import Library, find_library
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass, field, replace
+from tflm_sim.values import TYPE_CHECKING, dataclass, field, replace
+
+if TYPE_CHECKING:
+    from tflm_sim.targets.libraries import Library
 
 _PLAIN = Runtime()
 
@@ -218,6 +219,9 @@ def at_runtime(target: Target, text: str) -> Target:
     """
     if not target.runtime.static_memory or target.runtime.snapshot == WHEEL_SNAPSHOT:
         raise UsageError(f"{target.name} is one build of TFLM; --runtime goes with a machine, such as cortex-m4")
+    from tflm_sim.targets.history import is_commit, is_day
+    from tflm_sim.targets.libraries import find_library
+
     named = None if is_day(text) or is_commit(text) else find_library(text)
     if named is not None and named.target in OWN_BUILDS:
         return _own_build(target, named.label, named.target)
@@ -248,8 +252,11 @@ def _runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     """Return what proves a kernel library with another TFLM than the newest."""
     if runtime.has("edge_impulse_kernels"):
         return _EDGE_IMPULSE_PROOF
-    if runtime.snapshot in _BUILT_LIBRARIES and library.name == find_library(runtime.snapshot).kernels:
-        return _BUILT_PROOF
+    if runtime.snapshot in _BUILT_LIBRARIES:
+        from tflm_sim.targets.libraries import find_library
+
+        if library.name == find_library(runtime.snapshot).kernels:
+            return _BUILT_PROOF
     if library == REFERENCE:
         return _RUNTIME_PROOF
     if library.name == "cmsis_nn":
@@ -284,6 +291,8 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     Raises:
         UsageError: There is no such library, it is not modelled, or it does not run there.
     """
+    from tflm_sim.targets.libraries import find_library  # A long table, for who names a library.
+
     library = find_library(text)
     runtime = library.runtime()
     if library.target in OWN_BUILDS:

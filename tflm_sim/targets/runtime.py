@@ -19,7 +19,6 @@ from functools import cached_property
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
-from tflm_sim.targets.history import find_commit, find_day, is_commit, is_day
 from tflm_sim.values import dataclass, field
 
 REFERENCE_SNAPSHOT = "90b983c2b"
@@ -94,6 +93,8 @@ def find_runtime(text: str) -> Runtime:
     Raises:
         UsageError: There is no such commit or day, or it holds no library yet.
     """
+    from tflm_sim.targets.history import find_commit, find_day, is_commit, is_day
+
     if is_day(text):
         commit = find_day(text)
     elif is_commit(text):

@@ -13,7 +13,6 @@ from itertools import chain
 
 from tflm_sim.errors import PlanningError, TflmSimError, UsageError
 from tflm_sim.planners.buffers import Buffer
-from tflm_sim.planners.native.interrupts import interrupts_wait
 from tflm_sim.values import TYPE_CHECKING, dataclass
 
 if TYPE_CHECKING:
@@ -211,6 +210,8 @@ class ExactSearch:
         Raises:
             UsageError: A value is outside 64-bit integers, or all sizes together are.
         """
+        from tflm_sim.planners.native.interrupts import interrupts_wait
+
         ffi, lib = self._native.ffi, self._native.lib
         flat, offsets = _flat_exact(buffers), array("q", bytes(8 * len(buffers)))
         handle, result = ffi.new_handle(self), ffi.new("tflm_exact_result_t *")
