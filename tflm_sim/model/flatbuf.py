@@ -162,11 +162,11 @@ class FlatBuffer:
         self.charge(count * width, position)
         return unpack_from(f"<{count}{code}", self.data, start)
 
-    def raw_numbers(self, position: int, width: int) -> memoryview:
+    def raw_numbers(self, position: int, width: int) -> bytes:
         """Return the bytes of the vector at ``position`` with ``width``-byte elements, to be read later."""
         start, count = self.vector(position, width)
         self.charge(count * width, position)
-        return self.data[start : start + count * width]
+        return bytes(self.data[start : start + count * width])
 
     def view(self, position: int) -> memoryview:
         """Return the bytes of the byte vector at ``position`` without copying them."""
@@ -250,7 +250,7 @@ class Table:
         position = self.target(slot)
         return None if position is None else self.buffer.numbers(position, code)
 
-    def raw_numbers(self, slot: int, width: int) -> memoryview | None:
+    def raw_numbers(self, slot: int, width: int) -> bytes | None:
         """Return the bytes of a vector of numbers (``width``: bytes of an element), None when it is absent."""
         offset = self._fields[slot]
         if not offset:

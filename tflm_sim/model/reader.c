@@ -189,7 +189,8 @@ static PyObject *vector(reader_t *r, int64_t position, enum kind kind, PyObject 
   if (!open_vector(r, position, width, kind != VIEW, &start, &count)) return NULL;
   if (kind == TEXT) return PyUnicode_DecodeUTF8((const char *)r->data + start, count, "replace");
   if (kind == RAW && !count) return PyTuple_New(0);
-  if (kind == RAW || kind == VIEW) return slice(r, start, start + count * width);
+  if (kind == RAW) return PyBytes_FromStringAndSize((const char *)r->data + start, count * width);
+  if (kind == VIEW) return slice(r, start, start + count);
   if (!(numbers = PyTuple_New(count))) return NULL;
   for (i = 0; i < count; i++) {
     PyObject *number = number_at(r, start + i * width, code);
@@ -345,14 +346,27 @@ failed:
   return NULL;
 }
 
+/* An object of a class whose attributes lie in slots, filled without a call of its __init__. */
+static PyObject *filled(PyObject *make, PyObject *slots, PyObject *values) {
+  PyObject *made = PyType_GenericAlloc((PyTypeObject *)make, 0);
+  Py_ssize_t i;
+
+  for (i = 0; made && i < PyTuple_Size(slots); i++) {
+    descrsetfunc set = (descrsetfunc)PyType_GetSlot(Py_TYPE(item(slots, i)), Py_tp_descr_set);
+
+    if (set(item(slots, i), made, item(values, i))) Py_CLEAR(made);
+  }
+  return made;
+}
+
 /* What a recipe makes of the table at `position`. */
 static PyObject *read_table(reader_t *r, int64_t position, PyObject *recipe) {
-  PyObject *make = item(recipe, 1), *values = NULL, *made;
+  PyObject *make = item(recipe, 1), *slots = item(recipe, 3), *values = NULL, *made;
   table_t table;
 
   if (!open_table(r, position, &table) || !(values = values_of(r, &table, item(recipe, 2))) || make == Py_None)
     return r->irregular || PyErr_Occurred() ? NULL : values;
-  made = PyObject_CallObject(make, values);
+  made = PyTuple_Size(slots) ? filled(make, slots, values) : PyObject_CallObject(make, values);
   Py_DECREF(values);
   return made;
 }

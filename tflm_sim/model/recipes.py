@@ -85,11 +85,18 @@ class Recipe(NamedTuple):
         what: What errors call it.
         make: Whose attributes the fields are, in the order of its arguments; None for a tuple of the values.
         fields: In order.
+        slots: Of a class that does no more with its arguments than to keep them, where it keeps each; else ().
     """
 
     what: str
     make: Callable[..., Any] | None
     fields: tuple[Field, ...]
+    slots: tuple[Any, ...] = ()
+
+
+def _plain(what: str, make: Any, fields: tuple[Field, ...]) -> Recipe:
+    """Return the recipe of a class that keeps its arguments, in slots of the same names."""
+    return Recipe(what, make, fields, tuple([getattr(make, name) for name in make.__match_args__]))
 
 
 def _scalar(name: str, slot: int, code: str, default: object = 0) -> Field:
@@ -135,7 +142,7 @@ _QUANTIZATION = Recipe(
         Field("max", QuantizationSlot.MAX, Kind.RAW, 4),
     ),
 )
-_TENSOR = Recipe(
+_TENSOR = _plain(
     "tensor",
     Tensor,
     (
@@ -151,7 +158,7 @@ _TENSOR = Recipe(
         Field("offset", 0, Kind.POSITION),
     ),
 )
-_OPERATOR = Recipe(
+_OPERATOR = _plain(
     "operator",
     Operator,
     (
@@ -173,7 +180,7 @@ _OPERATOR = Recipe(
         Field("offset", 0, Kind.POSITION),
     ),
 )
-_SUBGRAPH = Recipe(
+_SUBGRAPH = _plain(
     "subgraph",
     Subgraph,
     (
@@ -185,7 +192,7 @@ _SUBGRAPH = Recipe(
         Field("has_operators", SubgraphSlot.OPERATORS, Kind.HAS),
     ),
 )
-_OPERATOR_CODE = Recipe(
+_OPERATOR_CODE = _plain(
     "operator code",
     OperatorCode,
     (
@@ -200,7 +207,7 @@ _OPERATOR_CODE = Recipe(
         _scalar("version", OperatorCodeSlot.VERSION, "i", 1),
     ),
 )
-BUFFER = Recipe(
+BUFFER = _plain(
     "buffer",
     ConstantData,
     (
@@ -209,7 +216,7 @@ BUFFER = Recipe(
         Field("address", BufferSlot.DATA, Kind.ADDRESS),
     ),
 )
-METADATA = Recipe(
+METADATA = _plain(
     "metadata entry",
     Metadata,
     (_text("name", MetadataSlot.NAME, None), _scalar("buffer", MetadataSlot.BUFFER, "I")),
@@ -217,7 +224,7 @@ METADATA = Recipe(
 _TENSOR_MAP = Recipe(
     "tensor map", None, (_text("name", TensorMapSlot.NAME), _scalar("index", TensorMapSlot.TENSOR_INDEX, "I"))
 )
-_SIGNATURE = Recipe(
+_SIGNATURE = _plain(
     "signature",
     Signature,
     (

@@ -76,32 +76,32 @@ class Quantization:
 
     def __init__(
         self,
-        scale: Sequence[float] | memoryview,
-        zero_point: Sequence[int] | memoryview,
+        scale: Sequence[float] | bytes,
+        zero_point: Sequence[int] | bytes,
         quantized_dimension: int = 0,
         details_type: int = 0,
-        min: Sequence[float] | memoryview = (),
-        max: Sequence[float] | memoryview = (),
+        min: Sequence[float] | bytes = (),
+        max: Sequence[float] | bytes = (),
     ) -> None:
         self._min, self._max = min, max
         self._scale = scale
         self._zero_point = zero_point
         self.quantized_dimension = quantized_dimension
         self.details_type = details_type
-        self.scale_count = len(scale) // 4 if type(scale) is memoryview else len(scale)
-        self.zero_point_count = len(zero_point) // 8 if type(zero_point) is memoryview else len(zero_point)
+        self.scale_count = len(scale) // 4 if type(scale) is bytes else len(scale)
+        self.zero_point_count = len(zero_point) // 8 if type(zero_point) is bytes else len(zero_point)
 
     @property
     def scale(self) -> Sequence[float]:
         """The scales."""
-        if type(self._scale) is memoryview:
+        if type(self._scale) is bytes:
             self._scale = struct.unpack(f"<{self.scale_count}f", self._scale)
         return self._scale
 
     @property
     def zero_point(self) -> Sequence[int]:
         """The zero points."""
-        if type(self._zero_point) is memoryview:
+        if type(self._zero_point) is bytes:
             self._zero_point = struct.unpack(f"<{self.zero_point_count}q", self._zero_point)
         return self._zero_point
 
@@ -123,14 +123,14 @@ class Quantization:
     @property
     def first_scale(self) -> float:
         """The first scale; there must be one."""
-        value: float = _read_float(self._scale)[0] if type(self._scale) is memoryview else self._scale[0]
+        value: float = _read_float(self._scale)[0] if type(self._scale) is bytes else self._scale[0]
         return value
 
     @property
     def first_zero_point(self) -> int:
         """The first zero point; there must be one."""
         points = self._zero_point
-        value: int = _read_int64(points)[0] if type(points) is memoryview else points[0]
+        value: int = _read_int64(points)[0] if type(points) is bytes else points[0]
         return value
 
     def _key(self) -> tuple[Sequence[float], Sequence[int], int, int, *tuple[tuple[float, ...], ...]]:
@@ -316,9 +316,9 @@ class Model:
         return data if data is not None and len(data) else None
 
 
-def _floats(values: Sequence[float] | memoryview) -> tuple[float, ...]:
+def _floats(values: Sequence[float] | bytes) -> tuple[float, ...]:
     """Return floats, read from their bytes if need be."""
-    return struct.unpack(f"<{len(values) // 4}f", values) if isinstance(values, memoryview) else tuple(values)
+    return struct.unpack(f"<{len(values) // 4}f", values) if isinstance(values, bytes) else tuple(values)
 
 
 def _from_source(source: bytes, path: str | None, strict: bool) -> Model:
