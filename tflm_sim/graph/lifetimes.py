@@ -220,7 +220,7 @@ class LifetimeBuilder:
                 self._check_intermediates(index, tensors)
             before = 0 if not rules.offline_across_subgraphs else len(self._infos)
             offline = None if offline_offsets is None else offline_offsets[before : before + len(tensors)]
-            rows = [self._tensor_info(index, tensor, offline) for tensor in tensors]
+            rows = list(_tensor_infos(index, tensors, offline, rules))
             self._tensor_infos.append(rows)
             self._infos += rows
 
@@ -246,16 +246,6 @@ class LifetimeBuilder:
                 if size := byte_length(tensors[tensor]):
                     message = f"Does not support intermediate tensor with non-zero size: {size}"
                     raise PlanningError(message, device_message=message)
-
-    def _tensor_info(self, subgraph: int, tensor: EvalTensor, offline_offsets: Sequence[int] | None) -> AllocationInfo:
-        size = byte_length(tensor)
-        is_variable = tensor.tensor.is_variable
-        offset = ONLINE_PLANNED_BUFFER if offline_offsets is None else offline_offsets[tensor.index]
-        if is_variable:
-            needs = self._rules.variables_offline and offset != ONLINE_PLANNED_BUFFER
-        else:
-            needs = not tensor.has_data and (size != 0 or self._rules.plans_empty)
-        return AllocationInfo(subgraph, tensor.index, -1, -1, size, needs, offset)
 
     def _mark_subgraph(self, subgraph_index: int) -> Iterator[int]:
         """Walk one subgraph; yields each subgraph that is to be walked before going on."""
@@ -320,6 +310,20 @@ class LifetimeBuilder:
         if not isinstance(index, int) or not NO_SUBGRAPH <= index < len(self._tensor_infos):
             raise PlanningError(f"{option} is {index}: the device reads wild", status="abort")
         return index
+
+
+def _tensor_infos(
+    subgraph: int, tensors: Sequence[EvalTensor], offline: Sequence[int] | None, rules: LifetimeRules
+) -> Iterator[AllocationInfo]:
+    """Yield the row of each tensor before anything is marked; ``offline``: an offset for each, or None."""
+    for index, tensor in enumerate(tensors):
+        size = byte_length(tensor)
+        offset = ONLINE_PLANNED_BUFFER if offline is None else offline[index]
+        if tensor.tensor.is_variable:
+            needs = rules.variables_offline and offset != ONLINE_PLANNED_BUFFER
+        else:
+            needs = tensor.data is None and tensor.resource_id is None and (size != 0 or rules.plans_empty)
+        yield AllocationInfo(subgraph, index, -1, -1, size, needs, offset)
 
 
 def byte_length(tensor: EvalTensor) -> int:

@@ -7,7 +7,7 @@ operators    of which *kind* each is. Operators of one kind, of whatever models,
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator
 from functools import cached_property
 from itertools import count, starmap
 
@@ -107,15 +107,25 @@ def _operators(subgraph: Subgraph, kinds: list[int]) -> Iterator[OperatorOutline
         if operator.custom_options is not None or _has_empty(subgraph, outputs):
             yield None, tensors
             continue
-        counts = inputs and len(inputs), outputs and len(outputs), intermediates and len(intermediates)
-        named = operator.options_type, _options(operator.options)
-        yield _number((named, counts, pattern, *map(kind_of, tensors))), tensors
+        options = operator.options
+        facts = (
+            operator.options_type,
+            inputs and len(inputs),
+            outputs and len(outputs),
+            intermediates and len(intermediates),
+            pattern,
+            *map(kind_of, tensors),
+            *options,
+            *_exactly(options.values()),
+        )
+        yield _number(facts), tensors
 
 
-def _options(options: Mapping[str, OptionValue]) -> Hashable:
-    if float in map(type, options.values()):  # 0.0 equals -0.0
-        return tuple([(name, value.hex() if type(value) is float else value) for name, value in options.items()])
-    return tuple(options.items())
+def _exactly(values: Collection[OptionValue]) -> Collection[OptionValue]:
+    """Return values that are equal only where they are the same: 0.0 equals -0.0."""
+    if float in map(type, values):
+        return [value.hex() if type(value) is float else value for value in values]
+    return values
 
 
 def _has_empty(subgraph: Subgraph, indices: tuple[int, ...] | None) -> bool:
