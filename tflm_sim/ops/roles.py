@@ -59,7 +59,7 @@ def ensure_types_eq(a: int, b: int, place: str, a_text: str, b_text: str) -> Non
 
 def size_of(node: Node, count: int, element_size: int) -> int:
     """Return ``count * sizeof(element)`` as C computes it: an ``int`` count, a ``size_t`` product (bytes)."""
-    return int32(count) * element_size & ((1 << 8 * node.target.abi.pointer_size) - 1)
+    return int32(count) * element_size & (1 << 8 * node.target.abi.pointer_size) - 1
 
 
 class StructInit:

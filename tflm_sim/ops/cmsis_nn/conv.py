@@ -74,6 +74,8 @@ def _conv(
         arrays = yield from per_channel_arrays(k.node, kernel.shape[0])
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
     yield from reshaped_output(k, CONV, source, kernel, output)
+    if source.type == _FLOAT32:
+        return
     image, window, result = Dims(*source.shape), Dims(1, *kernel.shape[1:]), Dims(*output.shape)
     params = conv_params(k.node, CONV.table, image, window)
     sizes, build = buffer_sizes(k.node), isa(k.node)

@@ -59,9 +59,8 @@ def check_pair(k: Kernel, source: KernelTensor, kernel: KernelTensor) -> None:
 
     Until b0afe2890 only equal types passed, and until 5c2ac76b8 equal ones passed, whichever.
     """
-    is_old_pair = not k.has("cmsis_checks_types") and source.type == kernel.type
-    is_new_pair = k.has("fc_hybrid") and (source.type, kernel.type) in CONV_PAIRS
-    k.ensure_msg(is_old_pair or is_new_pair, HYBRID)
+    if (source.type, kernel.type) not in CONV_PAIRS or not k.has("fc_hybrid"):
+        k.ensure_msg(source.type == kernel.type and not k.has("cmsis_checks_types"), HYBRID)
 
 
 def check_rank_4(k: Kernel, **tensors: KernelTensor) -> None:

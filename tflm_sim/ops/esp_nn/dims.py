@@ -56,6 +56,12 @@ class Layer(NamedTuple):
         return self.padding != (0, 0)
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether ``uint16_t`` holds all of it."""
+        numbers = *self.image, *self.window, *self.result, *self.stride, *self.padding, self.ch_mult
+        return min(numbers) >= 0 and max(numbers) <= 0xFFFF
+
+    @property
     def sums(self) -> int:
         """Bytes of an int32 per output channel."""
         return 4 * self.result.channels
@@ -80,6 +86,14 @@ Size = Callable[[Layer], int]
 """The bytes of scratch that a layer takes."""
 
 
+def _narrowed(layer: Layer, *, keeps_extent: bool) -> Layer:
+    image, window, result = (DataDims(*_narrow(dims)) for dims in layer[:3])
+    if keeps_extent:
+        result = layer.result._replace(channels=result.channels)
+    stride, padding = Extent(*_narrow(layer.stride)), Extent(*_narrow(layer.padding))
+    return Layer(image, window, result, stride, padding, layer.ch_mult & 0xFFFF)
+
+
 def _narrow(values: Iterable[int]) -> tuple[int, ...]:
     return tuple(value & 0xFFFF for value in values)
 
@@ -93,10 +107,6 @@ def in_c(size: Size, *, keeps_extent: bool) -> Size:
     """
 
     def computed(layer: Layer) -> int:
-        image, window, result = (DataDims(*_narrow(dims)) for dims in layer[:3])
-        if keeps_extent:
-            result = layer.result._replace(channels=result.channels)
-        stride, padding = Extent(*_narrow(layer.stride)), Extent(*_narrow(layer.padding))
-        return int32(size(Layer(image, window, result, stride, padding, layer.ch_mult & 0xFFFF)))
+        return int32(size(layer if layer.is_narrow else _narrowed(layer, keeps_extent=keeps_extent)))
 
     return computed

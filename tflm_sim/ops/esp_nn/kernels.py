@@ -9,6 +9,7 @@ Source: tensorflow/lite/micro/kernels/esp_nn/{conv,depthwise_conv,fully_connecte
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.esp_nn.dims import DataDims, Implementation, Layer
@@ -82,24 +83,24 @@ def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
         yield from unpacked_filter(node, kernel)
     yield from convolution_data(node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
     if source.type == _INT8:
-        image, result, window = (DataDims(*tensor.shape[1:]) for tensor in (source, output, kernel))
-        layer = _layer(node, DEPTHWISE_CONV.table, image, window, result)
-        layer = layer._replace(ch_mult=int_option(node, DEPTHWISE_CONV.table, "depth_multiplier"))
+        image, result, window = [DataDims(*tensor.shape[1:]) for tensor in (source, output, kernel)]
+        ch_mult = int_option(node, DEPTHWISE_CONV.table, "depth_multiplier")
+        layer = _layer(node, DEPTHWISE_CONV.table, image, window, result, ch_mult)
         yield from _optional_scratch(_sizes(node).esp_nn_get_depthwise_conv_scratch_size(layer))
 
 
 def _check_depthwise(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
     """Refuse other than four dimensions, no dilation, and filters that are no multiple of the input's channels."""
     k.dims_size(4, input=source, filter=kernel, output=output)
-    for axis, name in (("h", "height"), ("w", "width")):
-        dilation = int_option(k.node, DEPTHWISE_CONV.table, f"dilation_{axis}_factor")
-        k.ensure(dilation > 0, f"params.dilation_{name}_factor > 0")
+    dilation = dilations(k.node, DEPTHWISE_CONV.table)
+    k.ensure(dilation.h > 0, "params.dilation_height_factor > 0")
+    k.ensure(dilation.w > 0, "params.dilation_width_factor > 0")
     k.ensure_eq(kernel.shape[0], 1, "filter->dims->data[0]", "1")
     k.ensure(source.shape[3] != 0, "num_input_channels != 0")
     k.ensure_eq(kernel.shape[3] % source.shape[3], 0, "num_filter_channels % num_input_channels", "0")
 
 
-def _layer(node: Node, table: str, image: DataDims, window: DataDims, result: DataDims) -> Layer:
+def _layer(node: Node, table: str, image: DataDims, window: DataDims, result: DataDims, ch_mult: int = 0) -> Layer:
     """Return a convolution with its strides and padding."""
     stride = strides(node, table)
     padding = padding_before(
@@ -109,7 +110,7 @@ def _layer(node: Node, table: str, image: DataDims, window: DataDims, result: Da
         stride=stride,
         dilation=dilations(node, table),
     )
-    return Layer(image, window, result, stride, padding)
+    return Layer(image, window, result, stride, padding, ch_mult)
 
 
 def _optional_scratch(size: int) -> Steps[int]:
@@ -165,13 +166,14 @@ def _by_version(
     """
 
     def row(takes: tuple[Take, ...]) -> Prepare:
-        at = [takes.index(take) for take in _TENSORS]
-        return Prepare(file, OP_DATA, takes=takes, body=lambda k, *tensors: body(k, *(tensors[i] for i in at)))
+        ordered = itemgetter(*[takes.index(take) for take in _TENSORS])
+        return Prepare(file, OP_DATA, takes=takes, body=lambda k, *tensors: body(k, *ordered(tensors)))
 
     rows = [(change, row(takes)) for change, takes in orders]
 
     def prepare(node: Node) -> Steps[None]:
-        return next(row for change, row in rows if not change or node.target.runtime.has(change))(node)
+        has = node.target.runtime.has
+        return next(row for change, row in rows if not change or has(change))(node)
 
     return prepare
 

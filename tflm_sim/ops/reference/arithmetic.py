@@ -50,7 +50,7 @@ def flat_size(tensor: KernelTensor) -> int:
 
 def matching_dim(first: tuple[tuple[int, ...], int], second: tuple[tuple[int, ...], int]) -> int:
     """Return ``MatchingDim`` of two (shape, axis); different dimensions halt the device."""
-    dims = runtime_dim(*first), runtime_dim(*second)
-    if dims[0] != dims[1]:
-        raise abort("tensorflow/lite/kernels/internal/types.h", f"MatchingDim: {dims[0]} == {dims[1]}")
-    return dims[0]
+    dim, other = runtime_dim(*first), runtime_dim(*second)
+    if dim != other:
+        raise abort("tensorflow/lite/kernels/internal/types.h", f"MatchingDim: {dim} == {other}")
+    return dim

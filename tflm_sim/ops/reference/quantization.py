@@ -25,6 +25,7 @@ _QUANTIZATION_UTIL = "tensorflow/lite/kernels/internal/quantization_util.cc"
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU_N1_TO_1, ACTIVATION_RELU6 = 0, 1, 2, 3
 _BOUNDS: dict[int, float] = {ACTIVATION_RELU: 0.0, ACTIVATION_RELU6: 6.0, ACTIVATION_RELU_N1_TO_1: 1.0}
 """The largest value of an activation: where that fits, its other bound does."""
+_FLOAT = struct.Struct("<f")
 _MOST_STEPS = 2.0**31 + 128
 """The largest number whose ``float`` is 2^31."""
 _QUANTIZED = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
@@ -34,7 +35,7 @@ _X86_ABIS = ("lp64", "i386")
 def float32(value: float) -> float:
     """Return ``value`` rounded to a 32-bit float."""
     try:
-        rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
+        rounded: float = _FLOAT.unpack(_FLOAT.pack(value))[0]
     except OverflowError:
         return math.copysign(math.inf, value)
     return rounded

@@ -19,7 +19,7 @@ from tflm_sim.ops.reference.quantization import float32
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.ops.roles import abort, op_data
 from tflm_sim.units import int32
-from tflm_sim.values import dataclass
+from tflm_sim.values import NamedTuple
 
 _LOGIC = "tensorflow/lite/kernels/internal/strided_slice_logic.h"
 _MAX_TRANSPOSE_RANK, _MAX_STRIDED_SLICE_RANK, _MAX_SLICE_RANK = 5, 4, 5
@@ -37,8 +37,7 @@ def _transpose(k: Kernel, source: KernelTensor, perm: KernelTensor, output: Kern
         k.ensure_msg(0 <= axis < rank, "Transpose op permutations array is out of bounds.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _Axis(NamedTuple):
     """One dimension of a strided slice: what is taken of ``size`` elements.
 
     Attributes:
