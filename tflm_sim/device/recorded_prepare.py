@@ -7,10 +7,9 @@ Both do what ``MicroAllocator`` does on a roomy arena whose tail is settled; pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
-from tflm_sim.arena.arena import Temps
 from tflm_sim.arena.events import Phase
 from tflm_sim.arena.needs import PERIOD, Advance, Needs
 from tflm_sim.arena.stages import Stage
@@ -58,8 +57,7 @@ class Recorder:
 
     def __init__(self, tensors: SeenTensors, structs: TensorStructs) -> None:
         self._tensors = tensors
-        self._structs = structs
-        self._found: dict[int, Temps] = {}
+        self._structs_of = structs.of
         self._taken = 0
         self.requests: list[Any] = []
         self.scratch: list[int] = []
@@ -68,7 +66,7 @@ class Recorder:
         """Run it to its end.
 
         Raises:
-            TooFar: It does more than to allocate and to free.
+            TooFar: It does more than to allocate and to free, or looks at what it is not shown.
         """
         try:
             request: Request = next(steps)
@@ -76,6 +74,8 @@ class Recorder:
                 request = steps.send(_ANSWERS.get(type(request), _refuse)(self, request))
         except StopIteration:
             return
+        except AttributeError as error:
+            raise TooFar(error.name) from error
 
     def _persistent(self, request: Persistent) -> int:
         if not 0 <= request.size < MOST_BYTES:
@@ -90,20 +90,21 @@ class Recorder:
         return len(self.scratch) - 1
 
     def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
-        return self._take(((request.tensor_index, False),))[0]
+        return self._temp_tensors(TempTensors(((request.tensor_index, False),)))[0]
 
     def _temp_tensors(self, request: TempTensors) -> list[KernelTensor | None]:
-        return self._take(request.wanted)
-
-    def _take(self, wanted: Sequence[tuple[int, bool]]) -> list[KernelTensor | None]:
         """Return an answer for each tensor, None for one that is not there, up to the first such that ends it."""
         found: list[Any] = ["take"]
         answers: list[KernelTensor | None] = []
-        for index, is_needed in wanted:
+        for index, is_needed in request.wanted:
             if index >= 0:
-                answers.append(SeenTensor(self._tensors, index, self._taken))
-                found.append(self._found.get(index) or self._find(index))
+                tensor = SeenTensor(self._tensors, index, self._taken)
                 self._taken += 1
+                structs, is_sized = self._structs_of(tensor.real)
+                if not is_sized:
+                    raise TooFar("type")
+                answers.append(tensor)
+                found.append(structs)
             else:
                 answers.append(None)
                 if is_needed:
@@ -111,13 +112,6 @@ class Recorder:
         if len(found) > 1:
             self.requests.append(tuple(found))
         return answers
-
-    def _find(self, index: int) -> Temps:
-        structs, is_sized = self._structs.of(self._tensors.real[index])
-        if not is_sized:
-            raise TooFar("type")
-        self._found[index] = structs
-        return structs
 
     def _free_temp_tensor(self, request: FreeTempTensor) -> None:
         self.requests.append(("free", *request.tensor.offsets))

@@ -2,7 +2,7 @@
 
 Options, types, shapes, constancy and the number of scales are the key of ``known_prepares.py`` and are simply there. A
 first scale, a first zero point, whether a tensor is a variable and the bytes of a small constant are noted; of a check,
-that it passed. A look at anything else ends the learning.
+that it passed. A look at anything else ends the learning: these objects lack the attribute.
 """
 
 from __future__ import annotations
@@ -79,13 +79,9 @@ class SeenTensors:
         self.real, self._order = real, order
         self.looks: Looks = {}
 
-    def own(self, tensor: EvalTensor) -> int:
-        """Return the operator's own number of a tensor."""
-        return self._order[tensor.index]
-
     def look(self, tensor: EvalTensor, what: str) -> Any:
         """Return what there is to see of a tensor, and note it."""
-        saw = self.looks[self.own(tensor), what] = LOOKS[what](tensor)
+        saw = self.looks[self._order[tensor.index], what] = LOOKS[what](tensor)
         return saw
 
     def __getitem__(self, index: int) -> NoReturn:
@@ -93,25 +89,20 @@ class SeenTensors:
 
 
 class SeenTensor(KernelTensor):
-    """A temp tensor that shows type, shape and constancy; what else there is to see is noted."""
+    """A temp tensor that shows type, shape and constancy; what else there is to see is noted.
 
-    __slots__ = ("_real", "_tensors", "shape")
+    Attributes:
+        real: What is behind it; not for kernels.
+    """
+
+    __slots__ = ("_tensors", "real", "shape")
 
     shape: tuple[int, ...]
 
     def __init__(self, tensors: SeenTensors, index: int, offset: int) -> None:
         self._tensors = tensors
-        self._real = real = tensors.real[index]
+        self.real = real = tensors.real[index]
         self.type, self.shape, self.offsets = real.type, real.shape, (offset,)
-
-    @property
-    def own(self) -> int:
-        """The operator's own number of it."""
-        return self._tensors.own(self._real)
-
-    def unseen(self) -> KernelTensor:
-        """Return one of which nobody notes what is looked at."""
-        return KernelTensor(self._real)
 
     @property
     def flat_size(self) -> int:
@@ -123,41 +114,38 @@ class SeenTensor(KernelTensor):
 
     @property
     def affine(self) -> Quantization | None:
-        affine = self._real.affine
+        affine = self.real.affine
         return None if affine is None else _SeenQuantization(affine)
 
     @property
     def is_quantized(self) -> bool:
-        return self._real.affine is not None
+        return self.real.affine is not None
 
     @property
     def scale(self) -> float:
-        saw = self._tensors.look(self._real, "first_scale")
+        saw = self._tensors.look(self.real, "first_scale")
         return 0.0 if saw is None else float.fromhex(saw)
 
     @property
     def zero_point(self) -> int:
-        return int32(self._tensors.look(self._real, "first_zero_point") or 0)
+        return int32(self._tensors.look(self.real, "first_zero_point") or 0)
 
     @property
     def is_constant(self) -> bool:
-        return self._real.data is not None
+        return self.real.data is not None
 
     @property
     def is_variable(self) -> bool:
-        return bool(self._tensors.look(self._real, "is_variable"))
+        return bool(self._tensors.look(self.real, "is_variable"))
 
     @property
     def data(self) -> memoryview | None:
-        if self._real.data is None:
+        if self.real.data is None:
             return None
-        found = self._tensors.look(self._real, "data")
+        found = self._tensors.look(self.real, "data")
         if found is None:
             raise TooFar("data")
         return memoryview(found)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise TooFar(name)
 
 
 class _SeenQuantization(Quantization):
@@ -168,9 +156,6 @@ class _SeenQuantization(Quantization):
     def __init__(self, real: Quantization) -> None:
         self.scale_count, self.zero_point_count = real.scale_count, real.zero_point_count
         self.quantized_dimension = real.quantized_dimension
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise TooFar(name)
 
 
 class SeenNode(Node):
@@ -186,12 +171,12 @@ class SeenNode(Node):
         checks: What its tensors were held against, and passed.
     """
 
-    __slots__ = ("_real", "checks", "looks")
+    __slots__ = ("_order", "_real", "checks", "looks")
 
     tensors: SeenTensors  # type: ignore[assignment]
 
     def __init__(self, node: Node, order: dict[int, int]) -> None:
-        self._real = node
+        self._real, self._order = node, order
         self.target, self.op, self.user_data = node.target, node.op, node.user_data
         self.operator, self.inputs, self.outputs = node.operator, node.inputs, node.outputs
         self.intermediates = node.intermediates
@@ -204,10 +189,8 @@ class SeenNode(Node):
         """Hold the real tensors against a check."""
         seen: tuple[Any, ...] = tensors
         try:
-            check(self._real, *[None if tensor is None else tensor.unseen() for tensor in seen], **facts)
+            check(self._real, *[None if tensor is None else KernelTensor(tensor.real) for tensor in seen], **facts)
         except SimulatedFailure:
             raise TooFar("refused") from None
-        self.checks.append((check, tuple([-1 if tensor is None else tensor.own for tensor in seen]), facts))
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise TooFar(name)
+        own = [-1 if tensor is None else self._order[tensor.real.index] for tensor in seen]
+        self.checks.append((check, tuple(own), facts))

@@ -13,7 +13,7 @@ A snapshot is a place in the history of one or several repositories. What differ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from tflm_sim.document_fields import HIDDEN
@@ -67,17 +67,14 @@ class Runtime:
             return _POSITIONS.get(self.snapshot, {}).get(tree, _ABSENT.get(tree, NEWEST))
         return self.upstream if tree == UPSTREAM else dict(self.forks).get(tree, _ABSENT.get(tree, NEWEST))
 
-    def has(self, change: str) -> bool:
-        """Return whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
-        return self._has[change]
-
     @cached_property
-    def _has(self) -> dict[str, bool]:
+    def has(self) -> Callable[[str], bool]:
+        """What returns whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
         own = {name for tree, rows in REVERSED.items() for name, since in rows.items() if self.position(tree) >= since}
         return {
             name: (row.position <= self.position(row.tree) < row.until) != (name in own)
             for name, row in CHANGES.items()
-        }
+        }.__getitem__
 
 
 FIRST_BUILD = 4

@@ -73,7 +73,8 @@ def _conv(
     if k.knows(source.type, _QUANTIZED, {_INT16: "cmsis_conv_int16"}) or not k.has(_EVERY_TYPE):
         arrays = yield from per_channel_arrays(k.node, kernel.shape[0])
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
-    yield from reshaped_output(k, CONV, source, kernel, output)
+    if k.has("output_shapes"):
+        yield from reshaped_output(k, CONV, source, kernel, output)
     if source.type == _FLOAT32:
         return
     image, window, result = Dims(*source.shape), Dims(1, *kernel.shape[1:]), Dims(*output.shape)
@@ -118,7 +119,8 @@ def _depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, outpu
     if not k.has("cmsis_int4"):
         yield from unpacked_filter(k.node, kernel)
     yield from convolution_data(k.node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
-    yield from reshaped_output(k, DEPTHWISE_CONV, source, kernel, output)
+    if k.has("output_shapes"):
+        yield from reshaped_output(k, DEPTHWISE_CONV, source, kernel, output)
     if source.type == _INT8:
         yield from optional_scratch(_depthwise_size(k, source, kernel, output), "depthwise_conv_wrapper")
 

@@ -7,11 +7,9 @@ from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.options import option
 from tflm_sim.ops.reference.conv import CONV_PAIRS
-from tflm_sim.ops.reference.window import dilations, padding_before, strides
+from tflm_sim.ops.reference.window import strides_padding_dilations
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
-from tflm_sim.values import cast
 
 
 def buffer_sizes(node: Node) -> BufferSizes:
@@ -21,7 +19,7 @@ def buffer_sizes(node: Node) -> BufferSizes:
 
 def isa(node: Node) -> Isa:
     """Return the instruction set that CMSIS-NN was built for."""
-    return cast(Isa, node.target.kernel_library.variant)
+    return node.target.kernel_library.variant  # type: ignore[return-value]
 
 
 def optional_scratch(size: int, label: str) -> Steps[None]:
@@ -39,11 +37,7 @@ def conv_params(node: Node, table: str, image: Dims, kernel: Dims) -> ConvParams
         image: What the window moves over.
         kernel: The window.
     """
-    stride, dilation = strides(node, table), dilations(node, table)
-    padding = padding_before(
-        option(node, table, "padding"), image=image[1:3], window=kernel[1:3], stride=stride, dilation=dilation
-    )
-    return ConvParams(stride, padding, dilation)
+    return ConvParams(*strides_padding_dilations(node, table, image[1:3], kernel[1:3]))
 
 
 _SUPPORTED = (TensorType.FLOAT32, TensorType.INT16, TensorType.INT8)

@@ -16,7 +16,7 @@ from tflm_sim.ops.esp_nn.dims import DataDims, Implementation, Layer
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES, ScratchSizes
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.options import int_option, option
+from tflm_sim.ops.options import int_option
 from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, Take, unchecked
 from tflm_sim.ops.prepare import source as input_at
 from tflm_sim.ops.reference.conv import (
@@ -32,7 +32,7 @@ from tflm_sim.ops.reference.conv import (
 )
 from tflm_sim.ops.reference.fully_connected import LAYER, fully_connected, layer_data, parse_fully_connected
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
-from tflm_sim.ops.reference.window import dilations, padding_before, strides
+from tflm_sim.ops.reference.window import dilations, strides_padding_dilations
 from tflm_sim.ops.requests import KernelTensor, Overrun, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data
 from tflm_sim.values import cast
@@ -102,14 +102,7 @@ def _check_depthwise(k: Kernel, source: KernelTensor, kernel: KernelTensor, outp
 
 def _layer(node: Node, table: str, image: DataDims, window: DataDims, result: DataDims, ch_mult: int = 0) -> Layer:
     """Return a convolution with its strides and padding."""
-    stride = strides(node, table)
-    padding = padding_before(
-        option(node, table, "padding"),
-        image=image[:2],
-        window=window[:2],
-        stride=stride,
-        dilation=dilations(node, table),
-    )
+    stride, padding, _ = strides_padding_dilations(node, table, image[:2], window[:2])
     return Layer(image, window, result, stride, padding, ch_mult)
 
 

@@ -12,7 +12,7 @@ from tflm_sim.units import int32
 
 # RuntimeShape::kMaxSmallSize.
 MAX_RUNTIME_RANK = 6
-_RUNTIME_SHAPE = "tensorflow/lite/kernels/internal/runtime_shape.h"
+_RUNTIME_SHAPE, _IN_SHAPE = "tensorflow/lite/kernels/internal/runtime_shape.h", "0 <= i < size_"
 
 
 def size_t(node: Node, value: int) -> int:
@@ -31,7 +31,7 @@ def runtime_shape(tensor: KernelTensor) -> tuple[int, ...]:
 def runtime_dim(shape: tuple[int, ...], index: int) -> int:
     """Return ``RuntimeShape::Dims(index)``; an index outside the shape halts the device."""
     if not 0 <= index < len(shape):
-        raise abort(_RUNTIME_SHAPE, "0 <= i < size_")
+        raise abort(_RUNTIME_SHAPE, _IN_SHAPE)
     return shape[index]
 
 
@@ -50,7 +50,10 @@ def flat_size(tensor: KernelTensor) -> int:
 
 def matching_dim(first: tuple[tuple[int, ...], int], second: tuple[tuple[int, ...], int]) -> int:
     """Return ``MatchingDim`` of two (shape, axis); different dimensions halt the device."""
-    dim, other = runtime_dim(*first), runtime_dim(*second)
+    (shape, axis), (other_shape, other_axis) = first, second
+    if axis >= len(shape) or other_axis >= len(other_shape):
+        raise abort(_RUNTIME_SHAPE, _IN_SHAPE)
+    dim, other = shape[axis], other_shape[other_axis]
     if dim != other:
         raise abort("tensorflow/lite/kernels/internal/types.h", f"MatchingDim: {dim} == {other}")
     return dim

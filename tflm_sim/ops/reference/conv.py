@@ -79,7 +79,8 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
     if k.knows(source.type, (_INT8, _INT16), _INT16_SINCE):
         check_scales(k, kernel, CONV.axis, CONV.axis_name)
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
-    yield from reshaped_output(k, CONV, source, kernel, output)
+    if k.has("output_shapes"):
+        yield from reshaped_output(k, CONV, source, kernel, output)
     yield from unpacked_filter(k.node, kernel)
     yield from decompressed_filter_and_bias(k.node, kernel)
 
@@ -95,7 +96,8 @@ def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
     k.ensure_msg(source.type == kernel.type or (source.type, kernel.type) in pairs, HYBRID)
     yield from unpacked_filter(k.node, kernel)
     yield from convolution_data(k.node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
-    yield from reshaped_output(k, DEPTHWISE_CONV, source, kernel, output)
+    if k.has("output_shapes"):
+        yield from reshaped_output(k, DEPTHWISE_CONV, source, kernel, output)
     yield from decompressed_filter_and_bias(k.node, kernel)
 
 
@@ -119,7 +121,8 @@ def _transpose_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
 def read_height_and_width(k: Kernel, *tensors: KernelTensor) -> None:
     """The reads of ``dims->data[1]`` and ``dims->data[2]``."""
     for tensor in tensors:
-        k.dim(tensor, 2)
+        if len(tensor.shape) <= 2:
+            k.dim(tensor, 2)
 
 
 def _needed_arrays(k: Kernel, source: KernelTensor, channel_count: int) -> Steps[bool]:
@@ -175,9 +178,8 @@ def convolution_data(node: Node, kind: Convolution, type_: int, *, arrays_alloca
 def reshaped_output(
     k: Kernel, kind: Convolution, source: KernelTensor, kernel: KernelTensor, output: KernelTensor
 ) -> Steps[None]:
-    """Compute the output's dims, where the runtime's kernels do."""
-    if k.has("output_shapes"):
-        yield from output_shapes.convolved_dims(k, kind.table, source, kernel, output, channels=kind.axis)
+    """Compute the output's dims, as a convolution of this kind does."""
+    return output_shapes.convolved_dims(k, kind.table, source, kernel, output, channels=kind.axis)
 
 
 def _check_int16_types(k: Kernel, kernel: KernelTensor, output: KernelTensor, bias: KernelTensor | None) -> None:
