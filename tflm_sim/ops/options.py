@@ -6,12 +6,16 @@ Source: tensorflow/lite/core/api/flatbuffer_conversions.cc @ 90b983c.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tflm_sim.graph.eval_tensor import types_that_convert
 from tflm_sim.model.types import OptionValue
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.roles import fail
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _FIRST_MEMBERS: dict[str, tuple[tuple[str, str, int], ...]] = {
     "SoftmaxOptions": (("beta", "<f", 0),),
@@ -56,11 +60,10 @@ def int_option(node: Node, table: str, name: str) -> int:
     return value if type(value) is int else int(value) if isinstance(value, int) else 0
 
 
-def int_options(node: Node, table: str, *names: str) -> list[int]:
-    """Return integer fields of the builtin options that do not lie in their first bytes, as :func:`int_option`."""
+def options_of(node: Node, table: str) -> Mapping[str, Any]:
+    """Return the builtin options, nothing without a ``table``; for fields that do not lie in their first bytes."""
     operator = node.operator
-    options = operator.options if operator.options_type == table else {}
-    return [value if type(value := options.get(name)) is int else 0 for name in names]
+    return operator.options if operator.options_type == table else {}
 
 
 def float_option(node: Node, table: str, name: str) -> float:

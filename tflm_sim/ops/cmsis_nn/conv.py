@@ -129,11 +129,9 @@ def _depthwise_size(k: Kernel, source: KernelTensor, kernel: KernelTensor, outpu
     """Return the bytes that an int8 depthwise convolution asks for."""
     check_rank_4(k, input=source, filter=kernel, output=output)
     batches = matching_dim((source.shape, 0), (output.shape, 0))
-    depth = matching_dim((output.shape, 3), (kernel.shape, 3))
+    matching_dim((output.shape, 3), (kernel.shape, 3))
     k.check(batches == 1 or k.has("cmsis_depthwise_batches"), "batch_size == 1")
-    image = Dims(batches, *source.shape[1:])
-    window = Dims(1, kernel.shape[1], kernel.shape[2], depth)
-    result = Dims(batches, output.shape[1], output.shape[2], depth)
+    image, window, result = Dims(*source.shape), Dims(1, *kernel.shape[1:]), Dims(*output.shape)
     params = DwConvParams(0, *conv_params(k.node, DEPTHWISE_CONV.table, image, window))
     sizes = buffer_sizes(k.node)
     if kernel.type == _INT4 and k.has("cmsis_int4"):

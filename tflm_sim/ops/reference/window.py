@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.options import int_options, option
+from tflm_sim.ops.options import option, options_of
 from tflm_sim.values import NamedTuple
 
 _PADDING_SAME, _PADDING_VALID = 0, 1
-_STRIDES, _DILATIONS = ("stride_h", "stride_w"), ("dilation_h_factor", "dilation_w_factor")
 
 
 class Extent(NamedTuple):
@@ -37,18 +36,19 @@ def output_size(padding: object, *, image: int, window: int, stride: int, dilati
 
 def strides(node: Node, table: str) -> Extent:
     """Return the strides in the builtin options, 0 without a ``table``."""
-    return Extent(*int_options(node, table, *_STRIDES))
+    options = options_of(node, table)
+    return Extent(options.get("stride_h", 0), options.get("stride_w", 0))
 
 
 def dilations(node: Node, table: str) -> Extent:
     """Return the dilations in the builtin options, 0 without a ``table``."""
-    return Extent(*int_options(node, table, *_DILATIONS))
+    options = options_of(node, table)
+    return Extent(options.get("dilation_h_factor", 0), options.get("dilation_w_factor", 0))
 
 
 def strides_padding_dilations(node: Node, table: str, image: Pair, window: Pair) -> tuple[Extent, Extent, Extent]:
     """Return how a convolution's window moves, and the padding before the image; all 0 without a ``table``."""
-    stride_h, stride_w, dilation_h, dilation_w = int_options(node, table, *_STRIDES, *_DILATIONS)
-    stride, dilation = Extent(stride_h, stride_w), Extent(dilation_h, dilation_w)
+    stride, dilation = strides(node, table), dilations(node, table)
     padding = padding_before(
         option(node, table, "padding"), image=image, window=window, stride=stride, dilation=dilation
     )
