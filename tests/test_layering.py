@@ -116,6 +116,20 @@ def test_importing_the_package_is_light() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+@pytest.mark.parametrize("target", ["x86_64", "cortex-m4", "esp32"])
+@pytest.mark.parametrize("sample", ["residual", "streaming"])
+def test_a_size_imports_nothing_that_takes_longer_than_the_size(sample: str, target: str) -> None:
+    slow = ("typing", "dataclasses", "inspect", "ast", "json", "pathlib", "datetime", "shutil", "logging", "gzip")
+    code = f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); from tflm_sim.cli import main; main(); " + (
+        f"print([name for name in {slow} if name in sys.modules], file=sys.stderr)"
+    )
+    model = PACKAGE / "samples" / f"{sample}.tflite"
+    command = [sys.executable, "-S", "-c", code, "size", str(model), "--target", target]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stderr == "[]\n"
+    assert result.stdout.startswith(f"{model.name} on {target}")
+
+
 def test_every_public_name_resolves() -> None:
     import tflm_sim
 

@@ -260,4 +260,4 @@ def load_custom_ops(path: str) -> tuple[OpModel, ...]:
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:
     """Return the simulation, by default in a roomy arena; a line on stderr shows how far it is when it takes long."""
     with ProgressLine("simulating", model) as progress:
-        return simulate(model, config, arena_size=arena_size, observers=(progress,))
+        return simulate(model, config, arena_size=arena_size, observers=progress.observers)

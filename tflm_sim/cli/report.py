@@ -120,7 +120,8 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
     cases = [(model, config, ""), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
         pictures = [
-            take_picture(each, case, arena_size=size, title=title, observers=(progress,)) for each, case, title in cases
+            take_picture(each, case, arena_size=size, title=title, observers=progress.observers)
+            for each, case, title in cases
         ]
     if args.advise:
         from tflm_sim.shrinking.advice import advice

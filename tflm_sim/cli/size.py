@@ -109,7 +109,7 @@ def _map(model: Model, config: Configuration, *, color: bool) -> int:
     from tflm_sim.report.take_picture import take_picture
 
     with ProgressLine("simulating", model, runs=2) as progress:
-        picture = take_picture(model, config, observers=(progress,))
+        picture = take_picture(model, config, observers=progress.observers)
     say(*map_lines(picture, width=terminal_width(), color=color), may_color=color)
     return 0 if picture.status == "ok" else SimulatedFailure.exit_code
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from tflm_sim.arena.events import Event, OpEvent
+from tflm_sim.arena.events import Event, Observer, OpEvent
 from tflm_sim.arena.stages import Stage
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
@@ -147,9 +147,14 @@ class ProgressLine:
         self._next = time.monotonic() + PATIENCE_S
         self._width = 0
 
+    @property
+    def observers(self) -> tuple[Observer, ...]:
+        """Who has to see the events: the line, or nobody where nothing is written."""
+        return (self,) if self._is_on else ()
+
     def __call__(self, event: Event) -> None:
         """Count an operator that was parsed, initialised or prepared."""
-        if self._is_on and isinstance(event, OpEvent) and event.stage is not Stage.OP_PREPARED:
+        if isinstance(event, OpEvent) and event.stage is not Stage.OP_PREPARED:
             self._done += 1
             if time.monotonic() >= self._next:
                 self.show(f"{min(100 * self._done // self._total, 99)} %")

@@ -9,10 +9,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any
 
 from tflm_sim.errors import ModelError
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import TYPE_CHECKING, dataclass, field
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _read_float, _read_int64 = struct.Struct("<f").unpack_from, struct.Struct("<q").unpack_from
 
