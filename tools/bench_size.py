@@ -9,7 +9,8 @@ stands in one run can be compared:
    pip wheel of TFLM bisecting in process, and against one AllocateTensors() of the wheel in an arena that is large
    enough.
 2. One model for eight targets, which share the model that was read.
-3. The whole command, against ``mcufit check`` and an empty Python.
+3. The whole command, against ``mcufit check`` and an empty Python; "plain" is the same in an environment whose Python
+   imports nothing of its own at every start, as it does for editable installations.
 4. How time and memory grow with the length of a chain of operators.
 """
 
@@ -22,11 +23,15 @@ import resource
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tempfile
 import time
 import tracemalloc
+import venv
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
@@ -37,7 +42,8 @@ from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.presets import preset
 
-MODELS = Path(__file__).resolve().parent.parent.parent / "shared" / "models"
+ROOT = Path(__file__).resolve().parent.parent
+MODELS = ROOT.parent / "shared" / "models"
 NAMES = (
     "tflm__models__person_detect",
     "mlcommons-tiny__kws_model_data",
@@ -157,35 +163,51 @@ def _size_for_all(data: bytes) -> None:
         smallest_arena(model, name)
 
 
-def cpu_ms(command: list[str], repeats: int = 9) -> float:
-    """Return the least CPU milliseconds of a command, with compiled modules as after an installation."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    times = []
-    for _ in range(repeats + 1):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=False, capture_output=True, env=environment)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return 1000 * min(times[1:])
+def cpu_ms(command: list[str], environment: dict[str, str]) -> float:
+    """Return the CPU milliseconds of a command, away from the sources in the working directory."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=False, capture_output=True, env=environment, cwd="/")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def _times_as_text(times: list[float], base: list[float]) -> str:
+    figures = (f"{figure(times):>9.1f} {figure(times) / figure(base):>4.1f}" for figure in (min, median))
+    return "".join(f"{text:>15}" for text in figures)
 
 
 def bench_command(mcufit: str | None) -> None:
     """Print the third table."""
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, symlinks=True)
+        times = _command_times(mcufit, str(Path(folder, "bin", "python")))
+    print("\nCPU ms of a command     as here: best   x    median    x | plain: best   x    median    x")
+    for name, sites in times.items():
+        cells = [_times_as_text(*of_both) for of_both in zip(sites, times["python -c pass"], strict=False)]
+        print(f"{name:<22} {' |'.join(cells)}")
+    if not mcufit:
+        print("mcufit check           not installed: pip install mcufit")
+
+
+def _command_times(mcufit: str | None, bare: str, repeats: int = 30) -> dict[str, list[list[float]]]:
+    """Return the times of each command, as it is installed here and with the package on the path of a bare Python."""
     path = str(model_files()[0])
+    here = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    plain = {**here, "PYTHONPATH": os.pathsep.join([str(ROOT), sysconfig.get_path("platlib")])}
     commands = {
-        "python -c pass": [sys.executable, "-c", "pass"],
-        "tflm-sim size": [sys.executable, "-m", "tflm_sim", "size", path, "--target", "esp32"],
-        "mcufit check": [mcufit, "check", path, "-b", "esp32"] if mcufit else None,
+        "python -c pass": ["-c", "pass"],
+        "import tflm_sim": ["-c", "import tflm_sim"],
+        "tflm-sim size": ["-m", "tflm_sim", "size", path, "--target", "esp32"],
     }
-    print("\nCPU ms of a command             x python -c pass")
-    base = 0.0
-    for name, command in commands.items():
-        if command is None:
-            print(f"{name:<22} not installed: pip install mcufit")
-            continue
-        elapsed = cpu_ms(command)
-        base = base or elapsed
-        print(f"{name:<22} {elapsed:>8.1f} {elapsed / base:>16.1f}")
+    runs = {name: [([sys.executable, *rest], here), ([bare, *rest], plain)] for name, rest in commands.items()}
+    if mcufit:
+        runs["mcufit check"] = [([mcufit, "check", path, "-b", "esp32"], here)]
+    times: dict[str, list[list[float]]] = {name: [[] for _ in sites] for name, sites in runs.items()}
+    for _ in range(repeats):
+        for name, sites in runs.items():
+            for measured, (command, environment) in zip(times[name], sites, strict=True):
+                measured.append(cpu_ms(command, environment))
+    return times
 
 
 def chain(length: int) -> bytes:
