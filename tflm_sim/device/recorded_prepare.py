@@ -96,11 +96,11 @@ class Recorder:
         """Return an answer for each tensor, None for one that is not there, up to the first such that ends it."""
         found: list[Any] = ["take"]
         answers: list[KernelTensor | None] = []
+        tensors, structs_of, offset = self._tensors, self._structs_of, self._taken - 1
         for index, is_needed in request.wanted:
             if index >= 0:
-                tensor = SeenTensor(self._tensors, index, self._taken)
-                self._taken += 1
-                structs, is_sized = self._structs_of(tensor.real)
+                tensor = SeenTensor(tensors, index, offset + len(found))
+                structs, is_sized = structs_of(tensor.real)
                 if not is_sized:
                     raise TooFar("type")
                 answers.append(tensor)
@@ -111,6 +111,7 @@ class Recorder:
                     break
         if len(found) > 1:
             self.requests.append(tuple(found))
+            self._taken = offset + len(found)
         return answers
 
     def _free_temp_tensor(self, request: FreeTempTensor) -> None:

@@ -102,7 +102,9 @@ class SeenTensor(KernelTensor):
     def __init__(self, tensors: SeenTensors, index: int, offset: int) -> None:
         self._tensors = tensors
         self.real = real = tensors.real[index]
-        self.type, self.shape, self.offsets = real.type, real.shape, (offset,)
+        self.type = real.type
+        self.shape = real.shape
+        self.offsets = (offset,)
 
     @property
     def flat_size(self) -> int:
