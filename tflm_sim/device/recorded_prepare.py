@@ -148,20 +148,20 @@ def fold(requests: Requests, head: int, tail: int) -> Advance | None:
     """
     needs = Needs()
     needs.is_settled = True
-    temp = taken = used = 0
+    temp, taken, used = head, 0, 0
     live: dict[int, int] = {}
     for kind, *facts in requests:
         if kind == "take":
             for structs in facts:
                 for size, alignment in structs:
-                    temp += -(head + temp) % alignment + size
+                    temp += -temp % alignment + size
                 live[taken] = temp
                 taken += 1
-            needs.below(temp, "temp", size, alignment, "", _SOMEWHERE)
+            needs.below(temp - head, "temp", size, alignment, "", _SOMEWHERE)
         elif kind == "persistent":
             size, label = facts
             used += size + (tail - used - size) % PERIOD
-            needs.persist(max(live.values(), default=0), size, PERIOD, used, label, _SOMEWHERE)
+            needs.persist(max(live.values(), default=head) - head, size, PERIOD, used, label, _SOMEWHERE)
         else:
             for position in facts:
                 if live.pop(position, None) is None:
