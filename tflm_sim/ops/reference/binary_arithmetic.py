@@ -53,7 +53,7 @@ def check_sum(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: Ker
 def _sum_scales(node: Node, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
     twice_max = 2 * max(input1.scale, input2.scale)
     multipliers = divide(input1.scale, twice_max), divide(input2.scale, twice_max)
-    check_smaller_than_one(node, *multipliers, divide(twice_max, (1 << _left_shift(output)) * output.scale))
+    check_smaller_than_one(*multipliers, divide(twice_max, (1 << _left_shift(output)) * output.scale))
 
 
 def _sub(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
@@ -61,7 +61,6 @@ def _sub(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTe
         twice_max = float32(2 * max(input1.scale, input2.scale))
         shifted_output_scale = float32((1 << _left_shift(output)) * output.scale)
         check_smaller_than_one(
-            k.node,
             float32(divide(input1.scale, twice_max)),
             float32(divide(input2.scale, twice_max)),
             float32(divide(twice_max, shifted_output_scale)),
@@ -106,10 +105,10 @@ def _squared_difference(k: Kernel, input1: KernelTensor, input2: KernelTensor, o
     if k.knows(input1.type, (_INT8, _INT16), {_INT16: "squared_difference_int16"}):
         _check_zero_points(k, input1, input2, output)
         twice_max = 2 * max(input1.scale, input2.scale)
-        check_smaller_than_one(k.node, divide(input1.scale, twice_max), divide(input2.scale, twice_max))
+        check_smaller_than_one(divide(input1.scale, twice_max), divide(input2.scale, twice_max))
         if not k.has("squared_difference_int16"):
             squared = twice_max * twice_max
-            check_smaller_than_one(k.node, divide(squared, (1 << 7 * 2) * output.scale))
+            check_smaller_than_one(divide(squared, (1 << 7 * 2) * output.scale))
 
 
 def _check_zero_points(k: Kernel, *tensors: KernelTensor) -> None:
@@ -142,7 +141,7 @@ def _prepare_add_n(node: Node) -> Steps[None]:
     yield Scratch(node.target.abi.pointer_size * input_count, "input_pointers")
     if output.type == _INT8:
         twice = 2 * first.scale
-        check_smaller_than_one(node, divide(first.scale, twice), divide(twice, (1 << 20) * output.scale))
+        check_smaller_than_one(divide(first.scale, twice), divide(twice, (1 << 20) * output.scale))
     yield from k.free(first, output)
 
 
@@ -158,7 +157,7 @@ def _ensure_alike(k: Kernel, first: KernelTensor, tensor: KernelTensor) -> None:
 
 def _compare(k: Kernel, input1: KernelTensor, input2: KernelTensor) -> None:
     if k.knows(input1.type, (_INT8, _UINT8), {_UINT8: "uint8_kernels"}):
-        check_smaller_than_one(k.node, input1.scale, input2.scale)
+        check_smaller_than_one(input1.scale, input2.scale)
 
 
 _COMPARISON = Prepare("comparisons.cc", OP_DATA, takes=(source(0, "input1"), source(1, "input2")), body=_compare)

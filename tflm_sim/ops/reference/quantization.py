@@ -76,10 +76,10 @@ def quantize_multiplier(node: Node, multiplier: float) -> tuple[int, int]:
     return (fixed, shift) if shift >= -31 else (0, 0)
 
 
-def check_smaller_than_one(node: Node, *multipliers: float) -> None:
-    """``QuantizeMultiplierSmallerThanOneExp`` of each: halts unless 0 < multiplier < 1 (and its rounded value too)."""
+def check_smaller_than_one(*multipliers: float) -> None:
+    """``QuantizeMultiplierSmallerThanOneExp`` of each: halts unless 0 < multiplier < 1, rounded to 31 bits too."""
     for multiplier in multipliers:
-        if not 0.0 < multiplier < 1.0 or quantize_multiplier(node, multiplier)[1] > 0:
+        if not (multiplier > 0.0 and multiplier * 2**31 + 0.5 < 2**31):
             raise abort(_QUANTIZATION_UTIL, f"0 < {multiplier} < 1")
 
 

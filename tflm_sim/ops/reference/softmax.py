@@ -124,7 +124,7 @@ def _log_softmax(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps
 def _check_log_scaling(k: Kernel, source: KernelTensor) -> None:
     """``PreprocessLogSoftmaxScalingExp`` and the depth of the last axis."""
     multiplier, left_shift = softmax_scaling(k.node, 1.0, source.scale)
-    check_smaller_than_one(k.node, divide(float(1 << (31 - left_shift)), float(multiplier)))
+    check_smaller_than_one(divide(float(1 << (31 - left_shift)), float(multiplier)))
     k.check(bool(runtime_shape(source)), "0 <= skip_dim")
 
 
