@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,14 +17,16 @@ from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.document_types import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
 from tflm_sim.files import replacing
+from tflm_sim.model.inputs import folder_files, matches
 from tflm_sim.sweeps.difference import RowChange, changes
+from tflm_sim.sweeps.engine import Item
 from tflm_sim.sweeps.engine import run as run_batches
 from tflm_sim.sweeps.limits import DEFAULT_SECONDS, Limits
 from tflm_sim.sweeps.plot import AXES, plot_svg
-from tflm_sim.sweeps.resume import Done
+from tflm_sim.sweeps.results import Results
 from tflm_sim.sweeps.rows import Case, Row
 from tflm_sim.sweeps.sweep import cases, items, make_pool
-from tflm_sim.sweeps.tables import open_writer, read_rows
+from tflm_sim.sweeps.tables import read_rows
 from tflm_sim.units import parse_size
 from tflm_sim.values import dataclass
 
@@ -118,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
     limits = Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
     client = _client(args.scheduler)
     pool = make_pool(client, jobs=args.jobs, limits=limits)
-    tally = Tally(sys.stderr.isatty())
+    tally = Tally(args.models) if sys.stderr.isatty() else Tally(())
     try:
         return _sweep(args, over, pool, limits, tally)
     finally:
@@ -135,7 +138,7 @@ def _client(url: str | None) -> Any:
         from distributed import Client
     except ImportError as missing:
         raise UsageError("--scheduler needs dask.distributed: pip install 'tflm_sim[sweep]'") from missing
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is a row or an error of ours
+    logging.disable(logging.CRITICAL)  # what dask has to say is a row, or an error of ours
     try:
         return Client(url, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as failure:
@@ -146,7 +149,7 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     kept: list[Row] = []
     with Results(args.output, over, resumes=args.resume, overwrites=args.overwrite) as results:
         try:
-            fresh = run_batches(results.done.still_to_do(items(_names(args.models))), over, pool, limits)
+            fresh = run_batches(results.done.still_to_do(tally.taking(items(_names(args.models)))), over, pool, limits)
             for rows in results.done.merged(fresh):
                 results.write(rows)
                 tally.count(rows)
@@ -165,45 +168,6 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     return INTERRUPTED if tally.interrupted else 0
 
 
-class Results:
-    """The file of a sweep's rows (mutable): begun anew, or gone on with; what is done is in it, whatever ends it.
-
-    A new file is written as rows come. One that is gone on with is written beside and takes its place in the end, with
-    the earlier rows that an interrupted run did not come to.
-    """
-
-    def __init__(self, name: str | None, over: list[Case], *, resumes: bool, overwrites: bool) -> None:
-        self._path = None if name is None else Path(name)
-        exists = self._path is not None and self._path.is_file()
-        if exists and not (resumes or overwrites):
-            raise UsageError(f"{name} exists: --resume goes on with it, --overwrite begins anew")
-        self.done = Done(read_rows(self._path) if resumes and exists and self._path is not None else (), over)
-        self._part = self._path.with_name(f".{self._path.name}.part") if resumes and self._path else self._path
-        self._writer = None
-        self._written: list[Row] = []
-        if self._path is not None and self._part is not None:
-            self._writer = open_writer(self._part, self._path.suffix)
-
-    def __enter__(self) -> Results:
-        return self
-
-    def write(self, rows: list[Row]) -> None:
-        """Write rows."""
-        if self._writer is not None:
-            self._writer.write(rows)
-        if self._part != self._path:
-            self._written += rows
-
-    def __exit__(self, *_: object) -> None:
-        if self._writer is None or self._part is None or self._path is None:
-            return
-        if self._part != self._path:
-            self._writer.write(self.done.left(self._written))
-        self._writer.close()
-        if self._part != self._path:
-            self._part.replace(self._path)
-
-
 def _names(models: Iterable[str]) -> Iterator[str]:
     for name in models:
         if name == "-":
@@ -212,17 +176,35 @@ def _names(models: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-class Tally:
-    """Counts rows and shows how far the sweep is, on a terminal (mutable)."""
+def _files(models: Iterable[str]) -> int | None:
+    """Return how many files there are, whatever is in them; None where only the end of a list says so."""
+    if "-" in models:
+        return None
+    return sum(sum(1 for _ in folder_files(name)) if os.path.isdir(name) else len(matches(name)) for name in models)
 
-    def __init__(self, is_shown: bool) -> None:
+
+class Tally:
+    """Counts rows and shows how far the sweep is (mutable).
+
+    Args:
+        models: What is swept, to be shown on a terminal; nothing is shown without any.
+    """
+
+    def __init__(self, models: Sequence[str]) -> None:
         self.interrupted = False
         self._statuses: Counter[str] = Counter()
-        self._models = 0
+        self._models = self._taken = 0
         self._last = ""
         self._started = time.monotonic()
-        self._progress: Any = _progress() if is_shown else None
-        self._task = None if self._progress is None else self._progress.add_task("sizing", total=None)
+        self._files = _files(models) if models else None
+        self._progress: Any = _progress() if models else None
+        self._task = None if self._progress is None else self._progress.add_task("sizing", total=self._files)
+
+    def taking(self, found: Iterable[Item]) -> Iterator[Item]:
+        """Yield the models, and count them: archives hold more of them than there are files."""
+        for item in found:
+            self._taken += 1
+            yield item
 
     def count(self, rows: Iterable[Row]) -> None:
         """Take notice of rows that are written."""
@@ -233,7 +215,8 @@ class Tally:
         if self._progress is not None:
             rate = self._statuses.total() / max(1e-9, time.monotonic() - self._started)
             words = f"{self._models:,} models, {self._statuses.total():,} rows, {rate:,.0f} a second"
-            self._progress.update(self._task, description=words)
+            total = None if self._files is None else max(self._files, self._taken)
+            self._progress.update(self._task, description=words, completed=self._models, total=total)
 
     def close(self) -> None:
         """Take the line away."""
@@ -261,10 +244,11 @@ class Tally:
 def _progress() -> Any:
     try:
         from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     except ImportError:
         return None
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    words = TextColumn("{task.description}", markup=False)
+    columns = (BarColumn(20), words, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     progress.start()
     return progress

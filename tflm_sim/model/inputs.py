@@ -14,6 +14,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import read
@@ -199,7 +200,7 @@ def read_inputs(name: str) -> list[Input]:
         path = sample_path(name.removeprefix("sample:"))
         return [Input(str(path), path.read_bytes())]
     path_name = _address_part(name) if is_address(name) else _file_part(name)
-    found = list(unpack(path_name, download(path_name) if is_address(name) else _read(path_name)))
+    found = list(unpack(path_name, _bytes_of(path_name)))
     chosen = [row for row in found if name in (path_name, row.label)]
     if not chosen:
         raise ModelError(f"there is no such model in it; there are {_listed(found)}", path=name)
@@ -225,10 +226,15 @@ def expand(names: Iterable[str]) -> Iterator[str]:
     A file that cannot be read is yielded as it is; whoever reads it gets the reason. The C sources of a folder that
     hold no model are passed over: most of an exported project are such.
     """
+    return (name for name, _ in expand_inputs(names))
+
+
+def expand_inputs(names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield what :func:`expand` does, with the bytes of a model that is one of several in its file: it is read once."""
     for name in names:
-        paths = list(filter(_may_be_meant, folder_files(name))) if os.path.isdir(name) else _matches(name)
+        paths = list(filter(_may_be_meant, folder_files(name))) if os.path.isdir(name) else matches(name)
         for path in paths or [name]:
-            yield from _labels(path)
+            yield from _members(path)
 
 
 def _may_be_meant(path: str) -> bool:
@@ -240,7 +246,8 @@ def _may_be_meant(path: str) -> bool:
         return False
 
 
-def _matches(name: str) -> list[str]:
+def matches(name: str) -> list[str]:
+    """Return the files of a pattern, sorted; of what is none, and of one that nothing matches, the name itself."""
     is_pattern = any(sign in name for sign in "*?[") and not os.path.exists(name)
     if not is_pattern:
         return [name]
@@ -249,13 +256,21 @@ def _matches(name: str) -> list[str]:
     return sorted(glob(name, recursive=True)) or [name]
 
 
-def _labels(name: str) -> list[str]:
+def _members(name: str) -> Iterator[tuple[str, bytes | None]]:
     is_there = _may_hold_several(name) if is_address(name) else _suffix(name) in _SEVERAL and os.path.isfile(name)
     try:
-        found = read_inputs(name) if is_there else []
+        found = unpack(name, _bytes_of(name)) if is_there else iter(())
+        first = list(islice(found, 2))
+        if len(first) == 2:
+            yield from chain(first, found)
+            return
     except (ModelError, UsageError):
-        return [name]
-    return [row.label for row in found] if len(found) > 1 else [name]
+        pass
+    yield name, None
+
+
+def _bytes_of(name: str) -> bytes:
+    return download(name) if is_address(name) else _read(name)
 
 
 def _file_part(name: str) -> str:

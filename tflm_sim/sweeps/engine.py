@@ -13,13 +13,14 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any, Protocol
 
 from tflm_sim import __version__
@@ -199,7 +200,15 @@ def _methods() -> list[str]:
 def _start_worker(limits: Limits) -> None:
     # Ctrl-C is the parent's to handle: it writes what is done, then ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     limits.apply()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None, "a worker has been started by somebody"
+    parent.join()
+    os._exit(1)
 
 
 class Dask:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tflm_sim.errors import UsageError
-from tflm_sim.model.inputs import expand
+from tflm_sim.model.inputs import expand_inputs
 from tflm_sim.sweeps.engine import Dask, Item, Pool, Processes, Serial, run
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import COLUMNS, Case, Row, Source, as_dict
-from tflm_sim.sweeps.urls import is_url
+from tflm_sim.sweeps.urls import expand_url, is_url
 from tflm_sim.targets.boards import BOARDS, board
 from tflm_sim.targets.presets import PRESETS, preset
 
@@ -28,8 +28,9 @@ def items(models: Iterable[Source | os.PathLike[str]]) -> Iterator[Item]:
     for model in models:
         if isinstance(model, str | os.PathLike):
             name = os.fspath(model)
-            for path in [name] if is_url(name) else expand([name]):
-                yield Item(path, path)
+            found = ((url, None) for url in expand_url(name)) if is_url(name) else expand_inputs([name])
+            for label, data in found:
+                yield Item(label, label if data is None else data)
                 number += 1
         else:
             yield Item(f"model {number}", model)

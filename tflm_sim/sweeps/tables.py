@@ -99,25 +99,36 @@ def open_writer(path: Path, form: str = "") -> Writer:
         UsageError: Another ending, or the file cannot be written.
     """
     try:
-        return _WRITERS[form or _form(path)](path)
+        return _WRITERS[form or form_of(path)](path)
     except OSError as failure:
         raise UsageError(f"{path} cannot be written: {failure.strerror or failure}") from failure
 
 
-def _form(path: Path) -> str:
+def form_of(path: Path) -> str:
+    """Return the ending of a file's name that says how rows are written to it.
+
+    Raises:
+        UsageError: Another ending, or Parquet without pyarrow.
+    """
     if path.suffix not in _WRITERS:
         raise UsageError(f"{path}: results are {', '.join(_WRITERS)}, by the name's ending")
+    if path.suffix == ".parquet":
+        _pyarrow()
     return path.suffix
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path, form: str = "") -> Iterator[Row]:
     """Yield the rows of a file; a last line that was cut off is left out.
+
+    Args:
+        path: Its name.
+        form: As :func:`open_writer` takes it.
 
     Raises:
         UsageError: It cannot be read, or holds no rows of ours.
     """
     try:
-        yield from (_row(fields, path) for fields in _READERS[_form(path)](path))
+        yield from (_row(fields, path) for fields in _READERS[form or form_of(path)](path))
     except (OSError, ValueError, TypeError, csv.Error) as failure:
         raise UsageError(f"{path} holds no results of a sweep: {failure}") from failure
 

@@ -1,15 +1,35 @@
-"""Models on shared storage: fsspec URLs (s3://, gs://, file://). the web only where somebody says so."""
+"""Models on shared storage: fsspec URLs (s3://, gs://, file://); the web only where somebody says so."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.model.download import is_address
-from tflm_sim.model.inputs import read_input, unpack
+from tflm_sim.model.inputs import MODEL_SUFFIXES, read_input, unpack
 
 
 def is_url(name: str) -> bool:
     """Tell whether a model's name is a URL."""
     return "://" in name
+
+
+def expand_url(url: str) -> Iterator[str]:
+    """Yield the URLs of a pattern (``*``), or of a folder whose URL ends in a slash, sorted; any other as it is.
+
+    What cannot be listed is yielded as it is too; whoever reads it gets the reason.
+    """
+    found = []
+    if not is_address(url) and (url.endswith("/") or any(sign in url for sign in "*?[")):
+        with suppress(OSError, ValueError, ImportError, UsageError):
+            system, path = _fsspec(url).core.url_to_fs(url)
+            names = system.find(path) if url.endswith("/") else system.glob(path)
+            models = (name for name in names if os.path.splitext(name)[1].lower() in MODEL_SUFFIXES)
+            found = [system.unstrip_protocol(name) for name in sorted(models)]
+    yield from found or [url]
 
 
 def read_url(url: str) -> bytes:
@@ -24,15 +44,21 @@ def read_url(url: str) -> bytes:
     if url.lower().startswith("ftp:"):
         raise UsageError(f"{url}: models are not fetched by FTP; download it first")
     try:
-        import fsspec
-    except ImportError as missing:
-        raise UsageError(f"{url} needs fsspec: pip install 'tflm_sim[sweep]'") from missing
-    try:
-        with fsspec.open(url, "rb") as file:
+        with _fsspec(url).open(url, "rb") as file:
             data = bytes(file.read())
+    except FileNotFoundError as failure:
+        raise ModelError("No such file or directory", path=url) from failure
     except (OSError, ValueError, ImportError) as failure:
         raise ModelError(str(failure), path=url) from failure
     found = list(unpack(url, data))
     if len(found) > 1:
         raise ModelError(f"it holds {len(found)} models", path=url)
     return found[0].data
+
+
+def _fsspec(url: str) -> Any:
+    try:
+        import fsspec
+    except ImportError as missing:
+        raise UsageError(f"{url} needs fsspec: pip install 'tflm_sim[sweep]'") from missing
+    return fsspec

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 import time
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +26,7 @@ from tflm_sim.sweeps.difference import changes
 from tflm_sim.sweeps.engine import CRASHED, FIRST_ROWS, MOST_ROWS, UNDER_WAY, Item, Processes, Serial, batches, run
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.plot import pareto, plot_svg
+from tflm_sim.sweeps.results import Results
 from tflm_sim.sweeps.resume import Done
 from tflm_sim.sweeps.rows import Case, Row, rows_of
 from tflm_sim.sweeps.sweep import cases, items, iterate_rows
@@ -198,8 +202,69 @@ def test_the_command_resumes_to_the_same_bytes(ending: str, tmp_path: Path, caps
     assert main(["sweep", *ALL, *common, "-o", str(part)]) == 2
     assert "exists: --resume goes on with it, --overwrite begins anew" in capsys.readouterr().err
     assert main(["sweep", *ALL, *common, "-o", str(part), "--resume"]) == 0
-    assert list(read_rows(part)) == list(read_rows(whole))
-    assert ending == ".parquet" or part.read_bytes() == whole.read_bytes()
+    assert part.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("begins", ["anew", "with --resume"])
+def test_a_run_that_was_killed_is_resumed_to_the_same_bytes(ending: str, begins: str, tmp_path: Path) -> None:
+    whole, part = tmp_path / f"whole{ending}", tmp_path / f"part{ending}"
+    common = ["--targets", "cortex-m4,esp32", "--jobs", "1"]
+    assert main(["sweep", *ALL, *common, "-o", str(whole)]) == 0
+    killed = Results(str(part), cases(["cortex-m4", "esp32"]), resumes=begins != "anew", overwrites=False)
+    killed.write(rows(ALL[1:3], cases(["cortex-m4", "esp32"])))
+    assert not part.exists() or ending != ".parquet"
+    del killed
+    assert main(["sweep", *ALL, *common, "-o", str(part)]) == 2
+    assert main(["sweep", *ALL, *common, "-o", str(part), "--resume"]) == 0
+    assert part.read_bytes() == whole.read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {whole.name, part.name}
+
+
+def test_results_of_another_ending_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", ALL[0], "-o", str(tmp_path / "r.txt")]) == 2
+    assert "results are .jsonl, .csv, .parquet, by the name's ending" in capsys.readouterr().err
+
+
+def test_an_archive_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with zipfile.ZipFile("zoo.zip", "w") as archive:
+        for name in SAMPLES:
+            archive.writestr(f"{name}.tflite", sample_path(name).read_bytes())
+    found = list(items(["zoo.zip"]))
+    assert [item.name for item in found] == [f"zoo.zip:{name}.tflite" for name in SAMPLES]
+    assert [item.source for item in found] == [sample_path(name).read_bytes() for name in SAMPLES]
+
+
+def test_patterns_and_folders_of_shared_storage(tmp_path: Path) -> None:
+    for name in ("b.tflite", "a.tflite", "notes.txt"):
+        (tmp_path / name).write_bytes(sample_path("sine").read_bytes())
+    url = tmp_path.as_uri()
+    both = [f"{url}/a.tflite", f"{url}/b.tflite"]
+    assert [item.source for item in items([f"{url}/*", f"{url}/", f"{url}/a.tflite"])] == [*both, *both, both[0]]
+    (absent,) = rows([f"{url}/absent.tflite"], TWO[:1])
+    assert absent.error == f"{url}/absent.tflite: No such file or directory"
+
+
+def test_workers_end_with_their_parent() -> None:
+    program = (
+        "from tflm_sim.sweeps.engine import Processes\nfrom tflm_sim.sweeps.limits import Limits\nimport os\n"
+        "if __name__ == '__main__':\n"
+        "    print(Processes(1, Limits(0))._pool.submit(os.getpid).result(), flush=True)\n    os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    worker = int(done.stdout)
+    deadline = time.monotonic() + 30
+    while _runs(worker):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _runs(process: int) -> bool:
+    try:
+        return bool(Path(f"/proc/{process}/cmdline").read_bytes())  # nothing where nobody has taken notice of its end
+    except OSError:
+        return False
 
 
 def test_a_list_on_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
