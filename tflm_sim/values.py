@@ -165,15 +165,16 @@ def _first_init(fields: Sequence[_Field], *, frozen: bool, slots: bool) -> Calla
     return __init__
 
 
-def _set_fields(self: object, fields: Sequence[_Field], args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+def _set_fields(self: object, fields: Sequence[_Field], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Set every field; return whether the arguments are those of the fields."""
-    positional = [field.name for field in fields if field.init and not field.kw_only]
-    given = dict(zip(positional, args, strict=False)) | kwargs
-    used = 0
+    placed = named = 0
     for field in fields:
-        if field.init and field.name in given:
-            value = given[field.name]
-            used += 1
+        if field.init and not field.kw_only and placed < len(args):
+            value = args[placed]
+            placed += 1
+        elif field.init and field.name in kwargs:
+            value = kwargs[field.name]
+            named += 1
         elif field.default is not _ABSENT:
             value = field.default
         elif field.default_factory is not _ABSENT:
@@ -183,7 +184,7 @@ def _set_fields(self: object, fields: Sequence[_Field], args: Sequence[Any], kwa
         else:
             continue
         object.__setattr__(self, field.name, value)
-    return used == len(args) + len(kwargs)
+    return placed == len(args) and named == len(kwargs)
 
 
 def _written_init(cls: Any, fields: Sequence[_Field], *, frozen: bool, slots: bool) -> Callable[..., None]:
