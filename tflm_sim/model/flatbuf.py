@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from struct import Struct, calcsize, error, unpack_from
 
 from tflm_sim.errors import ModelError
+from tflm_sim.model.schema import SCALAR_CODES
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,19 +40,8 @@ _I32 = Struct("<i")
 _read_u32 = _U32.unpack_from
 _read_i32 = _I32.unpack_from
 
-SCALARS: dict[str, Struct] = {
-    "bool": Struct("<?"),
-    "byte": Struct("<b"),
-    "ubyte": Struct("<B"),
-    "short": Struct("<h"),
-    "ushort": _U16,
-    "int": _I32,
-    "uint": _U32,
-    "long": Struct("<q"),
-    "ulong": Struct("<Q"),
-    "float": Struct("<f"),
-}
-"""The scalar types of the schema language, little-endian as in every flatbuffer."""
+SCALARS: dict[str, Struct] = {name: Struct(f"<{code}") for name, code in SCALAR_CODES.items()}
+"""The scalar types of the schema language as a flatbuffer has them, little-endian."""
 
 _ELEMENT_WIDTHS = {code: calcsize(f"<{code}") for code in "?bBhHiIqQf"}
 

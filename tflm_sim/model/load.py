@@ -13,15 +13,16 @@ from functools import cache
 from importlib import import_module
 
 from tflm_sim.errors import ModelError
-from tflm_sim.model.flatbuf import FlatBuffer
 from tflm_sim.model.inputs import read_input
-from tflm_sim.model.recipes import MODEL, option_recipe, read_table
+from tflm_sim.model.recipes import MODEL, option_recipe
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.model.types import Model
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from tflm_sim.model.flatbuf import FlatBuffer
 
 
 def load(path: str | os.PathLike[str], *, strict: bool = True) -> Model:
@@ -56,6 +57,8 @@ def parse(data: bytes | bytearray | memoryview, *, path: str | None = None, stri
     values = native_reader()(source)
     if values is not None:
         return _model(values, source, path)
+    from tflm_sim.model.flatbuf import FlatBuffer  # Most files are read in C.
+
     try:
         return parse_flatbuffer(FlatBuffer(source, strict=strict), path)
     except ModelError as problem:
@@ -69,6 +72,8 @@ def parse_flatbuffer(buffer: FlatBuffer, path: str | None = None) -> Model:
     Raises:
         ModelError: The bytes are not a readable model.
     """
+    from tflm_sim.model.python_reader import read_table
+
     return _model(read_table(buffer.root(FILE_IDENTIFIER), MODEL), buffer.data, path, buffer)
 
 

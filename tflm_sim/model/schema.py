@@ -15,8 +15,19 @@ from tflm_sim.values import dataclass
 
 FILE_IDENTIFIER = b"TFL3"
 
-ELEMENT_CODES: dict[str, str] = {"bool": "?", "ubyte": "B", "int": "i", "uint": "I", "long": "q", "float": "f"}
-"""The ``struct`` code of each type that options keep in vectors."""
+SCALAR_CODES: dict[str, str] = {
+    "bool": "?",
+    "byte": "b",
+    "ubyte": "B",
+    "short": "h",
+    "ushort": "H",
+    "int": "i",
+    "uint": "I",
+    "long": "q",
+    "ulong": "Q",
+    "float": "f",
+}
+"""The scalar types of the schema language, each with its ``struct`` code."""
 
 _OPERATOR_NAMES = """
     ADD AVERAGE_POOL_2D CONCATENATION CONV_2D DEPTHWISE_CONV_2D DEPTH_TO_SPACE DEQUANTIZE EMBEDDING_LOOKUP FLOOR
