@@ -144,7 +144,7 @@ class MicroInterpreter:
                 )
                 self.nodes.append((node, op_model))
                 if codes[operator.opcode_index].builtin_code != CUSTOM:
-                    self._parse_builtin(node, op_model)
+                    self._parse_builtin(allocation, node, op_model)
 
     def _registration(self, opcode_index: int, where: str) -> tuple[str, OpModel]:
         if opcode_index >= len(self.model.operator_codes):
@@ -182,13 +182,12 @@ class MicroInterpreter:
             "Are you using an old TFLite binary with a newer model?\n"
         )
 
-    def _parse_builtin(self, node: Node, op_model: OpModel) -> None:
+    def _parse_builtin(self, allocation: ModelAllocation, node: Node, op_model: OpModel) -> None:
         if node.operator.custom_options is not None:
             raise self._refuse(f"Unsupported behavior: found builtin operator {node.op} with custom options.\n")
         self._enter(Stage.OP_PARSE, node, True)
         if op_model.builtin_data is not None:
-            offset = self.allocator.allocate_builtin_data(op_model.builtin_data)
-            self._started().last_builtin_data = offset, node
+            allocation.last_builtin_data = self.allocator.allocate_object(op_model.builtin_data), node
         if op_model.parse is not None:
             try:
                 op_model.parse(node)

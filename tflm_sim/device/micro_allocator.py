@@ -90,12 +90,16 @@ class MicroAllocator:
         arena.tell(Phase, Stage.CREATE, (("aligned_size", arena.size),))
         planner_structs = (type(memory_planner).__name__,) if target.runtime.has("planner_in_arena") else ()
         for struct in (*arena_structs, *planner_structs, allocator_struct):
-            self._object(struct)
+            self.allocate_object(struct)
 
     # -- the tail ---------------------------------------------------------------------------------------------------
 
-    def _object(self, struct: str) -> int:
-        """Place a C++ object: upstream constructs it without looking whether there was room."""
+    def allocate_object(self, struct: str) -> int:
+        """Place a C++ object, or a parser's builtin data; return its arena offset.
+
+        Raises:
+            ArenaOverflowError: It does not fit; upstream does not look, and writes through a null pointer.
+        """
         layout = self.target.structs[struct]
         size, alignment = layout.size, layout.alignment
         offset = self.arena.allocate_persistent_buffer(size, alignment, label=struct)
@@ -117,14 +121,6 @@ class MicroAllocator:
             size, BUFFER_ALIGNMENT, category=RecordedAllocationType.PERSISTENT_BUFFER_DATA, label=label
         )
 
-    def allocate_builtin_data(self, struct: str) -> int:
-        """Take a parser's builtin-data struct; return its arena offset.
-
-        Raises:
-            ArenaOverflowError: It does not fit; the parser writes through the null pointer.
-        """
-        return self._object(struct)
-
     # -- start ------------------------------------------------------------------------------------------------------
 
     def start_model_allocation(self, model: Model) -> ModelAllocation:
@@ -143,7 +139,7 @@ class MicroAllocator:
         has_subgraphs = self.target.runtime.has("several_subgraphs")
         if has_subgraphs:
             self.arena.tell(Phase, Stage.BUILTIN_DATA_ALLOCATOR)
-            self._object("micro_allocator.MicroBuiltinDataAllocator")
+            self.allocate_object("micro_allocator.MicroBuiltinDataAllocator")
         self.arena.tell(Phase, Stage.INIT_SCRATCH)
         if self.arena.allocate_resizable_buffer(*self._room_for_scratch_requests(0)) is None:
             raise ArenaOverflowError("head: no room for the scratch buffer requests of the first operator")

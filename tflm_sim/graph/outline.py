@@ -101,7 +101,7 @@ def _operators(subgraph: Subgraph, kinds: list[int]) -> Iterator[OperatorOutline
         indices = (inputs or ()) + (outputs or ()) + (intermediates or ())
         tensors = tuple(dict.fromkeys(indices))
         pattern = None
-        if len(tensors) < len(indices) or min(tensors, default=0) < 0:
+        if len(tensors) < len(indices) or (tensors and min(tensors) < 0):
             tensors = tuple([index for index in tensors if index >= 0])
             pattern = tuple([tensors.index(index) if index >= 0 else -1 for index in indices])
         if operator.custom_options is not None or _has_empty(subgraph, outputs):
