@@ -1,15 +1,22 @@
 """Prepares that were seen are not run again, unless a kernel looked at something that is different now."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device import known_prepares
+from tflm_sim.device.recorded_prepare import Recorder
+from tflm_sim.device.seen_node import SeenNode, TooFar
+from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.errors import PrepareError
+from tflm_sim.graph.outline import outlines
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.requests import Persistent, Steps
+from tflm_sim.ops.requests import Persistent, Steps, TempTensors
 from tflm_sim.targets.presets import preset
 from tflm_sim.values import replace
 
@@ -91,6 +98,50 @@ def test_other_constants_are_looked_at_again(nothing_known: list[str]) -> None:
     assert nothing_known == ["PAD"]
     with pytest.raises(PrepareError):  # 4 + 1 + 2 is not 6
         smallest_arena(pad(bytes([0, 0, 1, 2])), X86)
+
+
+def svdf(*, is_variable: bool) -> Model:
+    """Return a model of one float SVDF of rank 2, whose state the file calls a variable or not."""
+    builder = ModelBuilder()
+    inputs = [builder.tensor(shape, TensorType.FLOAT32) for shape in ((1, 16), (8, 16), (8, 10), (4,))]
+    inputs.append(builder.tensor((1, 80), TensorType.FLOAT32, is_variable=is_variable))
+    result = builder.tensor((1, 4), TensorType.FLOAT32)
+    builder.operator("SVDF", inputs, [result], options={"rank": 2})
+    return parse(builder.build(inputs=inputs[:1], outputs=[result]))
+
+
+def test_whether_a_tensor_is_a_variable_is_looked_at_again(nothing_known: list[str]) -> None:
+    for _ in range(2):
+        smallest_arena(svdf(is_variable=True), X86)
+    assert nothing_known == ["SVDF"]
+    with pytest.raises(PrepareError):
+        smallest_arena(svdf(is_variable=False), X86)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda node, tensor: tensor.eval,
+        lambda node, tensor: tensor.index,
+        lambda node, tensor: tensor.affine.scale,
+        lambda node, tensor: node.model,
+        lambda node, tensor: node.tensors[0],
+        lambda node, tensor: node.resource_variables,
+    ],
+)
+def test_what_no_key_holds_is_not_shown(look: Callable[[Any, Any], object]) -> None:
+    model = add()
+    tensors = [outline.eval_tensors() for outline in outlines(model)]
+    node = Node(model=model, target=X86, subgraph_index=0, index=0, op="ADD", subgraph_tensors=tensors)
+    seen = SeenNode(node, {0: 0, 1: 1})
+
+    def prepare() -> Steps[None]:
+        (tensor,) = yield TempTensors(((0, True),))
+        assert (tensor.type, tensor.shape, tensor.scale) == (INT8, (1, 64), 0.5)
+        look(seen, tensor)
+
+    with pytest.raises(TooFar):
+        Recorder(seen.tensors, TensorStructs(X86)).run(prepare())
 
 
 def test_a_kernel_of_ones_own_is_always_run() -> None:

@@ -127,6 +127,11 @@ def test_checked_log2_takes_what_is_nearly_a_power_of_two(value, exponent):
     (3, T.INT8, 2.0**-29, ":349 no_integer_overflow_from_quantization was not true."),
     (2, T.INT8, 2.0**-29, None), (2, T.INT8, 2.0**-31, None),
     (2, T.INT8, 2.0**-32, ":349 no_integer_overflow_from_quantization was not true."),
+    # 1 / scale is 2^31 + 64, whose float is 2^31, and 2^31 + 128 + 2^-17, whose float is 2^31 + 256.
+    (2, T.INT8, 2.0**-31 * (1 - 2.0**-25), None),
+    (2, T.INT8, 2.0**-31 * (1 - 2.0**-24), ":349 no_integer_overflow_from_quantization was not true."),
+    (3, T.INT8, INF, None), (2, T.INT8, -0.5, None),
+    (1, T.INT8, NAN, ":349 no_integer_overflow_from_quantization was not true."),
 ])  # fmt: skip
 def test_activation_ranges(node, activation, type_, scale, error):
     if error is None:
