@@ -78,6 +78,9 @@ def append(path: str | os.PathLike[str], text: str) -> None:
 START = 4096
 """Bytes of a file that :func:`read` shows before it reads on."""
 
+PIECE = 1 << 20
+"""Bytes that it asks for at the least where a file does not say how long it is."""
+
 
 def read(
     path: str | os.PathLike[str],
@@ -100,8 +103,10 @@ def read(
             data = b"" if size > most else file.read(START)
             if look is not None and size <= most:
                 look(data)
-            if len(data) == START:
-                data += file.read(most + 1 - START)
+            more = data[START - 1 :]
+            while more and len(data) <= most:  # in pieces: Python takes the room for all that is asked for
+                more = file.read(max(size + 1 - len(data), PIECE))
+                data += more
     except OSError as reason:
         raise error(f"{path} cannot be read: {reason.strerror or reason}") from None
     except ValueError:

@@ -18,6 +18,7 @@ from tflm_sim.document_types import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
 from tflm_sim.files import replacing
 from tflm_sim.model.inputs import folder_files, matches
+from tflm_sim.report.tables import table_lines
 from tflm_sim.sweeps.difference import RowChange, changes
 from tflm_sim.sweeps.engine import Item
 from tflm_sim.sweeps.engine import run as run_batches
@@ -58,6 +59,7 @@ class ChangeRow:
     Attributes:
         before, after: Bytes, else the status; "-" where there is no row.
         bytes: after - before; null where a side has none.
+        verdict: "new", "gone", "fits now", "no longer fits" or "".
         worse: Whether it grew, or is none any more, or no longer fits.
     """
 
@@ -67,6 +69,7 @@ class ChangeRow:
     before: int | str
     after: int | str
     bytes: int | None
+    verdict: str
     worse: bool
 
 
@@ -118,6 +121,8 @@ def run(args: argparse.Namespace) -> int:
     over = cases(targets, args.boards.split(",") if args.boards else [], limit=limit, **settings)
     for case in over:
         case.configuration()
+    if args.row_seconds < 0:
+        raise UsageError(f"--row-seconds {args.row_seconds:g} is negative; 0 is for no end")
     limits = Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
     client = _client(args.scheduler)
     pool = make_pool(client, jobs=args.jobs, limits=limits)
@@ -260,7 +265,8 @@ def _difference(args: argparse.Namespace) -> int:
     if args.json:
         say_json(SweepDifference(worse=worse, changes=rows))
     else:
-        say(*map(_change_line, rows), f"{len(rows):,} changed, {worse:,} for the worse")
+        table = table_lines([("model", "for", "before", "after", "change", ""), *map(_change_cells, rows)])
+        say(*(table if rows else ()), f"{len(rows):,} changed, {worse:,} for the worse")
     return 1 if worse else 0
 
 
@@ -268,7 +274,7 @@ def _change_row(change: RowChange) -> ChangeRow:
     row = change.after or change.before
     assert row is not None, "a change has a side"
     sides = _size(change.before), _size(change.after)
-    return ChangeRow(row.model, row.target, row.board, *sides, change.bytes, change.is_worse)
+    return ChangeRow(row.model, row.target, row.board, *sides, change.bytes, change.verdict, change.is_worse)
 
 
 def _size(row: Row | None) -> int | str:
@@ -277,7 +283,7 @@ def _size(row: Row | None) -> int | str:
     return row.status if row.multiple_of_16 is None else row.multiple_of_16
 
 
-def _change_line(row: ChangeRow) -> str:
+def _change_cells(row: ChangeRow) -> tuple[str, ...]:
     before, after = (f"{size:,} B" if isinstance(size, int) else size for size in (row.before, row.after))
-    grown = "" if row.bytes is None else f"  {row.bytes:+,} B"
-    return f"{row.model} on {row.board or row.target}: {before} -> {after}{grown}"
+    grown = f"{row.bytes:+,} B" if row.bytes else ""
+    return row.model, row.board or row.target, before, after, grown, row.verdict

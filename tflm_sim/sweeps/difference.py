@@ -28,6 +28,15 @@ class RowChange:
         return None if old is None or new is None else new - old
 
     @property
+    def verdict(self) -> str:
+        """What else there is to say: a side that has no row, or whether it fits now."""
+        if self.before is None or self.after is None:
+            return "new" if self.before is None else "gone"
+        if None in (self.before.fits, self.after.fits) or self.before.fits == self.after.fits:
+            return ""
+        return "fits now" if self.after.fits else "no longer fits"
+
+    @property
     def is_worse(self) -> bool:
         """Whether the arena grew, or no longer is one, or no longer fits."""
         if self.before is None or self.after is None:
@@ -39,7 +48,8 @@ class RowChange:
 def changes(before: Iterable[Row], after: Iterable[Row]) -> list[RowChange]:
     """Return what differs, in the order of the later rows, then what is gone; rows meet by model name and case.
 
-    Whether a model fits is compared where both results were held against a limit.
+    Arenas are compared as multiples of 16, as a program declares them. Whether a model fits is compared where both
+    results were held against a limit.
     """
     old = {_key(row): row for row in before}
     found = []
@@ -55,6 +65,6 @@ def _key(row: Row) -> tuple[str, str, str, str]:
 
 
 def _differs(before: Row, after: Row) -> bool:
-    figures = [(row.status, row.smallest_arena, row.multiple_of_16) for row in (before, after)]
+    figures = [(row.status, row.multiple_of_16) for row in (before, after)]
     verdicts = {before.fits, after.fits}
     return figures[0] != figures[1] or (None not in verdicts and len(verdicts) > 1)

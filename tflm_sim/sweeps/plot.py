@@ -9,8 +9,9 @@ from html import escape
 from tflm_sim.escape import printable
 from tflm_sim.sweeps.rows import Row
 
-WIDTH, HEIGHT = 860, 560
-_LEFT, _RIGHT, _TOP, _BOTTOM = 100, 44, 44, 60
+WIDTH, HEIGHT = 860, 516
+_LEFT, _RIGHT, _TOP, _BOTTOM = 100, 44, 29, 60
+_LEGEND_COLUMNS, _LEGEND_LINE = 5, 15
 AXES = {"model_bytes": "file, bytes", "macs": "multiply-accumulates"}
 _COLORS = ("#1f6feb", "#c9510c", "#2f9e57", "#8250df", "#bf3989", "#0a7ea4", "#9a6700", "#57606a")
 
@@ -23,25 +24,36 @@ def plot_svg(rows: Sequence[Row], *, against: str = "model_bytes") -> str:
         against: "model_bytes" or "macs".
     """
     drawn = [row for row in rows if row.multiple_of_16 and getattr(row, against)]
-    xs = _LogScale([getattr(row, against) for row in drawn], _LEFT, WIDTH - _RIGHT)
-    ys = _LogScale([row.multiple_of_16 or 1 for row in drawn], HEIGHT - _BOTTOM, _TOP)
     targets = list(dict.fromkeys(row.board or row.target for row in drawn))
+    top = _TOP + _LEGEND_LINE * max(1, math.ceil(len(targets) / _LEGEND_COLUMNS))
+    height = HEIGHT + top
+    xs = _LogScale([getattr(row, against) for row in drawn], _LEFT, WIDTH - _RIGHT)
+    ys = _LogScale([row.multiple_of_16 or 1 for row in drawn], height - _BOTTOM, top)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-        f'font-size="12" role="img" aria-label="{len(drawn)} models"><rect width="100%" height="100%" fill="#fff"/>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
+        f'font-size="12" role="img" aria-label="{len(drawn)} dots"><rect width="100%" height="100%" fill="#fff"/>',
         *_grid(xs, ys, AXES[against]),
     ]
+    if not drawn:
+        parts.append(f'<text x="{WIDTH / 2}" y="{height / 2}" text-anchor="middle">no model has an arena</text>')
     for number, name in enumerate(targets):
-        color = _COLORS[number % len(_COLORS)]
+        color = _color(number, len(targets))
         of = [row for row in drawn if (row.board or row.target) == name]
         points = [(getattr(row, against), row.multiple_of_16 or 1, row) for row in of]
         front = " ".join(f"{xs.at(x):.1f},{ys.at(y):.1f}" for x, y in pareto([(x, y) for x, y, _ in points]))
         parts.append(f'<polyline points="{front}" fill="none" stroke="{color}" stroke-opacity=".45"/>')
         parts += [_dot(xs.at(x), ys.at(y), row, color) for x, y, row in points]
-        x, y = _LEFT + 8 + 150 * (number % 5), 14 + 15 * (number // 5)
+        line, column = divmod(number, _LEGEND_COLUMNS)
+        x, y = _LEFT + 8 + 150 * column, 14 + _LEGEND_LINE * line
         parts.append(f'<circle cx="{x}" cy="{y}" r="4" fill="{color}"/>')
         parts.append(f'<text x="{x + 8}" y="{y + 4}">{escape(printable(name, 20))}</text>')
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _color(number: int, count: int) -> str:
+    if count <= len(_COLORS):
+        return _COLORS[number]
+    return f"hsl({360 * number // count},75%,{(38, 52)[number % 2]}%)"
 
 
 def pareto(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -57,13 +69,13 @@ class _LogScale:
     """A logarithmic scale."""
 
     def __init__(self, values: Sequence[int], start: float, end: float) -> None:
-        self._start, self._end = start, end
+        self.start, self.end = start, end
         self.low = 10 ** math.floor(math.log10(min(values, default=1)))
         self.high = max(10 ** math.ceil(math.log10(max(values, default=10))), self.low * 10)
 
     def at(self, value: float) -> float:
         share = math.log10(value / self.low) / math.log10(self.high / self.low)
-        return self._start + share * (self._end - self._start)
+        return self.start + share * (self.end - self.start)
 
     def ticks(self) -> list[int]:
         count = round(math.log10(self.high / self.low))
@@ -74,16 +86,16 @@ def _grid(xs: _LogScale, ys: _LogScale, what: str) -> list[str]:
     lines = []
     for value in xs.ticks():
         x = f"{xs.at(value):.1f}"
-        lines.append(f'<line x1="{x}" x2="{x}" y1="{_TOP}" y2="{HEIGHT - _BOTTOM}" stroke="#d9dee6"/>')
-        lines.append(f'<text x="{x}" y="{HEIGHT - _BOTTOM + 18}" text-anchor="middle">{value:,}</text>')
+        lines.append(f'<line x1="{x}" x2="{x}" y1="{ys.end}" y2="{ys.start}" stroke="#d9dee6"/>')
+        lines.append(f'<text x="{x}" y="{ys.start + 18}" text-anchor="middle">{value:,}</text>')
     for value in ys.ticks():
         y = ys.at(value)
-        lines.append(f'<line x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#d9dee6"/>')
-        lines.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,}</text>')
-    middle = (_LEFT + WIDTH - _RIGHT) / 2
-    lines.append(f'<text x="{middle}" y="{HEIGHT - 14}" text-anchor="middle" fill="#566373">{what}</text>')
-    turned = f'transform="rotate(-90 16 {HEIGHT / 2})"'
-    lines.append(f'<text x="16" y="{HEIGHT / 2}" {turned} text-anchor="middle" fill="#566373">arena, bytes</text>')
+        lines.append(f'<line x1="{xs.start}" x2="{xs.end}" y1="{y:.1f}" y2="{y:.1f}" stroke="#d9dee6"/>')
+        lines.append(f'<text x="{xs.start - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,}</text>')
+    across, up = (xs.start + xs.end) / 2, (ys.start + ys.end) / 2
+    words = 'text-anchor="middle" fill="#566373"'
+    lines.append(f'<text x="{across}" y="{ys.start + _BOTTOM - 14}" {words}>{what}</text>')
+    lines.append(f'<text x="16" y="{up}" transform="rotate(-90 16 {up})" {words}>arena, bytes</text>')
     return lines
 
 

@@ -26,6 +26,7 @@ from tflm_sim.values import dataclass, field
 Source = str | bytes | Model
 """A model: a path (or fsspec URL, or ``sample:NAME``), the bytes of a .tflite file, or one in memory."""
 
+TOO_MUCH_MEMORY = "sizing it took more memory than there is, or than --worker-memory allows"
 LONGEST_ERROR = 500
 """Characters of an error that a row keeps."""
 
@@ -181,7 +182,7 @@ def _sized(known: Row, model: Model, case: Case, limits: Limits) -> Row:
 def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
     if isinstance(error, OutOfTime | MemoryError):
         status = "timeout" if isinstance(error, OutOfTime) else "memory"
-    words = str(error) or type(error).__name__
+    words = TOO_MUCH_MEMORY if isinstance(error, MemoryError) else str(error) or type(error).__name__
     facts = as_dict(known) | {
         "target": case.target,
         "board": case.board,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -117,6 +118,11 @@ def test_a_model_that_takes_too_much_memory_is_a_row(tmp_path: Path) -> None:
     os.truncate(path, 1_500_000_000)
     found = rows([path, ALL[0]], cases(["cortex-m4"]), jobs=2, limits=Limits(60, 1_000_000_000))
     assert [row.status for row in found] == ["memory", "ok"]
+
+
+def test_a_little_memory_is_enough_for_a_small_model() -> None:
+    found = rows([sample_path("sine")], TWO[:1], jobs=2, limits=Limits(60, 300_000_000))
+    assert [row.status for row in found] == ["ok"]
 
 
 def test_two_processes_give_the_rows_of_one() -> None:
@@ -294,6 +300,20 @@ def test_the_difference_of_two_results() -> None:
     assert [(change.bytes, change.is_worse) for change in found] == [(32, True), (None, True), (None, False)]
 
 
+def test_a_size_below_the_same_multiple_of_16_is_no_difference() -> None:
+    before = rows(ALL)
+    after = [replace(row, smallest_arena=(row.multiple_of_16 or 0) - 1) for row in before]
+    assert changes(before, after) == []
+
+
+def test_a_verdict_that_changed_is_said_where_no_byte_did() -> None:
+    fitting = [replace(row, limit=1 << 18, fits=True) for row in rows(ALL[:1], TWO[:1])]
+    tighter = [replace(row, limit=1, fits=False) for row in fitting]
+    assert [(change.bytes, change.verdict) for change in changes(fitting, tighter)] == [(0, "no longer fits")]
+    assert [(change.bytes, change.verdict) for change in changes(tighter, fitting)] == [(0, "fits now")]
+    assert [change.verdict for change in changes(fitting, ())] == ["gone"]
+
+
 def test_a_limit_that_one_result_was_held_against_is_no_difference() -> None:
     before, limited = rows(ALL), [replace(row, limit=1 << 18, fits=True) for row in rows(ALL)]
     assert changes(before, limited) == changes(limited, before) == []
@@ -332,6 +352,16 @@ def test_the_objective_is_the_arena_and_its_bound_is_below(name: str, target: st
 def test_no_point_beats_one_of_the_front(points: list[tuple[int, int]]) -> None:
     front = pareto(points)
     assert all(not (x <= a and y <= b and (x, y) != (a, b)) for a, b in front for x, y in points)
+
+
+def test_a_legend_of_many_boards_is_above_the_plot() -> None:
+    row = rows(ALL[:1], TWO[:1])[0]
+    svg = plot_svg([replace(row, board=f"b{number}") for number in range(29)])
+    # Six lines of five names, 15 apart from 14 on: the last at 89, and the plot begins at 29 + 6 * 15.
+    assert 'cy="89"' in svg
+    assert 'y1="119.0" y2="119.0"' in svg
+    assert len(set(re.findall(r'r="4" fill="([^"]+)"', svg))) == 29
+    assert "no model has an arena" in plot_svg([])
 
 
 def test_a_plot_shows_hostile_names_as_text() -> None:
