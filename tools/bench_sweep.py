@@ -33,7 +33,7 @@ from tflm_sim.sweeps.sweep import DEFAULT_LIMITS, cases, items, iterate_rows, ma
 
 TARGETS = "cortex-m4,cortex-m0plus,cortex-m55,esp32,esp32-s3,riscv32,x86_64,i386"
 CONTEXT = get_context("fork")
-DETECTORS = ("tflm__models__person_detect", "tanakamasayuki-Arduino_TensorFlowLite_ESP32__person_detect_model_data")
+DETECTOR = "tflm__models__person_detect.tflite"
 
 ROUNDS = 4
 """How often a turn of two processes or of dask sizes the list: some seconds each."""
@@ -149,8 +149,8 @@ def processes_seconds(paths: list[str], over: list[Case]) -> float:
 
 def detector(over: list[Case]) -> None:
     """Print the sizings per second of person_detect, over two processes."""
-    path = next((str(MODELS / f"{name}.tflite") for name in DETECTORS if (MODELS / f"{name}.tflite").exists()), None)
-    many = [path or str(sample_path("mobilenet_v1_025"))] * 500
+    path = MODELS / DETECTOR
+    many = [str(path if path.is_file() else sample_path("mobilenet_v1_025"))] * 500
     rate = len(many) * len(over) / processes_seconds(many, over)
     print(f"{'  person_detect alone, two processes':<44} {rate:>8,.0f}")
 

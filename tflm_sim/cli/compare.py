@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from tflm_sim.cli.options import Subparsers, add_verb
@@ -69,7 +69,16 @@ def _lines(rows: list[Row], fitting: list[Row]) -> list[str]:
     if is_of_boards:
         names = ", ".join(row.board for row in fitting[:SMALLEST])
         lines = [*lines, "", f"the smallest boards that it fits: {names}" if names else "it fits none of them"]
-    return [*lines, *(f"{row.board or row.target}: {row.error}" for row in rows if row.error)]
+    return [*lines, *_reasons(rows)]
+
+
+def _reasons(rows: Iterable[Row]) -> Iterator[str]:
+    """Return each error once, behind those who have it."""
+    who: dict[str, list[str]] = {}
+    for row in rows:
+        if row.error:
+            who.setdefault(row.error, []).append(row.board or row.target)
+    return (f"{', '.join(names)}: {error}" for error, names in who.items())
 
 
 def board_table(rows: Iterable[Row]) -> list[tuple[str, ...]]:

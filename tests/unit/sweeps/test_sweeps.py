@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import tflm_sim.sweeps.rows as rows_module
 from tflm_sim import arena_objective, load, simulate, smallest_arena, sweep
-from tflm_sim.cli import main
+from tflm_sim.cli import compare, main
 from tflm_sim.errors import UsageError
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.sweeps.difference import changes
@@ -383,3 +383,12 @@ def test_compare_lists_boards_and_the_smallest_that_fit(capsys: pytest.CaptureFi
     assert out.rstrip().endswith("the smallest boards that it fits: nano33ble, pico")  # 256 KiB, then 264 KiB
     assert main(["compare", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["smallest_boards"] == []
+
+
+def test_compare_says_an_error_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "broken.tflite"
+    broken.write_bytes(b"no model")
+    assert main(["compare", str(broken), "--boards", "pico,nano33ble"]) == 3
+    assert capsys.readouterr().out.count("this is not a .tflite model") == 1
+    found = [Row("m", board=name, status="error", error="no kernel") for name in ("pico", "nano33ble")]
+    assert list(compare._reasons(found)) == ["pico, nano33ble: no kernel"]
