@@ -128,10 +128,19 @@ def run(
             )
             interpreters[-1].allocate_tensors()
     except SimulatedFailure as error:
-        failure = error
+        failure = _without_frames(error)
     device = Device(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
     arena.tell(End, configuration.interpreter, device.status, 0 if device.status == "abort" else arena.used_bytes)
     return device
+
+
+def _without_frames(failure: SimulatedFailure) -> SimulatedFailure:
+    """Return a failure that is data from now on: its traceback would hold the arena and the model in a cycle."""
+    link: BaseException | None = failure
+    while link is not None:
+        link.__traceback__ = None
+        link = link.__context__
+    return failure
 
 
 def _resource_variables(

@@ -14,7 +14,7 @@ from itertools import count, starmap
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import Model, OptionValue, Quantization, Subgraph, Tensor
 
-MOST_NUMBERS = 1 << 16
+MOST_NUMBERS = 1 << 14
 """Facts that this process has numbers for; after that it begins anew, with numbers that were never given."""
 
 TensorStart = tuple[Tensor, int, memoryview | None, Quantization | None]
