@@ -150,9 +150,14 @@ def processes_seconds(paths: list[str], over: list[Case]) -> float:
 def detector(over: list[Case]) -> None:
     """Print the sizings per second of person_detect, over two processes."""
     path = MODELS / DETECTOR
-    many = [str(path if path.is_file() else sample_path("mobilenet_v1_025"))] * 500
+    path = path if path.is_file() else sample_path("mobilenet_v1_025")
+    many = [str(path)] * 500
     rate = len(many) * len(over) / processes_seconds(many, over)
-    print(f"{'  person_detect alone, two processes':<44} {rate:>8,.0f}")
+    wheel = _alone(_wheel_seconds, str(path))
+    beside = (
+        "" if wheel is None else f"   each {rate / 2 * wheel:,.0f} x the wheel of TFLM, bisecting: {1 / wheel:,.1f}"
+    )
+    print(f"{'  person_detect alone, two processes':<44} {rate:>8,.0f}{beside}")
 
 
 def peers(paths: list[str], serial: float) -> None:
