@@ -19,8 +19,8 @@ from typing import Any
 
 from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.needs import Advance
-from tflm_sim.device.recorded_prepare import Recorder, Requests, TooFar, fold
-from tflm_sim.device.seen_node import LOOKS, Check, SeenNode, passes
+from tflm_sim.device.recorded_prepare import Recorder, Requests, fold
+from tflm_sim.device.seen_node import LOOKS, Check, SeenNode, TooFar, passes
 from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.graph.outline import outlines
@@ -31,7 +31,7 @@ from tflm_sim.targets.target import Target
 MOST_KEYS = 1024
 """Keys that are remembered for a target; the oldest go."""
 MOST_OF_A_KEY = 8
-"""Runs of one key, which differ in what else was looked at; the oldest go."""
+"""Prepares of one key, which differ in what else was looked at; the oldest go."""
 
 
 class Known:
@@ -66,7 +66,7 @@ class Known:
 
 
 class KnownPrepares:
-    """What is known of a target's kernels (mutable: it learns)."""
+    """The Prepares that are known for a target (mutable: it learns)."""
 
     def __init__(self, target: Target) -> None:
         self._structs = TensorStructs(target)

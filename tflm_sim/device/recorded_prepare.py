@@ -14,8 +14,7 @@ from tflm_sim.arena.events import Phase
 from tflm_sim.arena.needs import PERIOD, Advance, Needs
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.micro_allocator import MAX_SCRATCH_BUFFERS_PER_OP
-from tflm_sim.device.seen_node import SeenTensor, SeenTensors
-from tflm_sim.device.seen_node import TooFar as TooFar
+from tflm_sim.device.seen_node import SeenTensor, SeenTensors, TooFar
 from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.ops.requests import (
     FreeTempTensor,

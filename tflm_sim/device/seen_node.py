@@ -8,10 +8,9 @@ that it passed. A look at anything else ends the learning: these objects lack th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import prod
 
 from tflm_sim.errors import SimulatedFailure
-from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
+from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import Quantization
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import KernelTensor
@@ -108,11 +107,11 @@ class SeenTensor(KernelTensor):
 
     @property
     def flat_size(self) -> int:
-        return prod(self.shape)
+        return self.real.flat_size
 
     @property
     def bytes(self) -> int:
-        return int32(prod(self.shape)) * TYPE_SIZES[self.type]  # A key is made only while the shape is the file's.
+        return self.real.file_byte_length
 
     @property
     def affine(self) -> Quantization | None:
@@ -190,9 +189,8 @@ class SeenNode(Node):
     def hold(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
         """Hold the real tensors against a check."""
         seen: tuple[Any, ...] = tensors
-        try:
-            check(self._real, *[None if tensor is None else KernelTensor(tensor.real) for tensor in seen], **facts)
-        except SimulatedFailure:
-            raise TooFar("refused") from None
         own = [-1 if tensor is None else self._order[tensor.real.index] for tensor in seen]
-        self.checks.append((check, tuple(own), facts))
+        held = check, tuple(own), facts
+        if not passes(held, self._real, [self._real.tensors[index] for index in self._order]):
+            raise TooFar("refused")
+        self.checks.append(held)
