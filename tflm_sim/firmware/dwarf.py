@@ -24,6 +24,7 @@ DEEPEST_TREE = 2_000
 DEEPEST_NAME = 8
 """Scopes around a name; what lies deeper is none of ours, and only passed."""
 LONGEST_NAME = 200
+"""Characters of a name with its scopes; what is longer is none of ours either."""
 
 ANONYMOUS = "(anon)"
 """Stands for an unnamed namespace in a name."""
@@ -272,10 +273,12 @@ class _Walk:
             return ""
         if len(self._scope) > DEEPEST_NAME:
             return None
-        name = self._units.text(self._unit, values.get(At.NAME))[:LONGEST_NAME]
+        name = self._units.text(self._unit, values.get(At.NAME))
         if tag == Tag.NAMESPACE:
             return name or ANONYMOUS
         qualified = "::".join([*(part for part in self._scope if part), name])
+        if len(qualified) > LONGEST_NAME:
+            return None
         if tag == Tag.TYPEDEF:
             if At.TYPE in values:
                 self._typedefs.append((qualified, self._units.reference(self._unit, values[At.TYPE])))

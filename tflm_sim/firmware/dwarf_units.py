@@ -3,8 +3,8 @@
     .debug_abbrev   shapes: code -> tag, attributes and their encodings (forms)
     .debug_info     units, each a tree of entries:  [code][attribute values] children... [0]
 
-Invariant: what is read lies in its section, or a :class:`FirmwareError` says where it does not; shapes are bounded by
-``MOST_SHAPES`` over all units, however many share or overlap the same bytes.
+Invariant: what is read lies in its section, or a :class:`FirmwareError` says where it does not; shapes, values and the
+characters of names are bounded over all units, however many share or overlap the same bytes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,13 @@ from collections.abc import Iterator, Mapping
 from tflm_sim.errors import FirmwareError
 from tflm_sim.values import NamedTuple, dataclass
 
-MOST_SHAPES = 300_000
+MOST_SHAPES = 400_000
+"""Abbreviations and their attributes."""
 MOST_UNITS = 20_000
+MOST_VALUES = 8_000_000
+"""Values of attributes that are read or stepped over one by one."""
+MOST_TEXT = 64 * 1024**2
+"""Characters of names."""
 
 
 class Tag:
@@ -140,7 +145,7 @@ class Units:
     def __init__(self, sections: Sections) -> None:
         self.sections = sections
         self._shapes: dict[tuple[int, int, int], dict[int, Shape]] = {}
-        self._shape_count = self._unit_count = 0
+        self._shape_count = self._unit_count = self._value_count = self._text_size = 0
         self._texts: dict[int, str] = {}
         self._signatures: dict[int, tuple[Unit, int]] = {}
         self._seen: list[Unit] = []
@@ -226,6 +231,7 @@ class Units:
             code, at = uleb(data, at, len(data))
             if code == 0:
                 break
+            self._count_shape()
             tag, at = uleb(data, at, len(data))
             has_children = at < len(data) and data[at] == 1
             at += 1
@@ -239,14 +245,17 @@ class Units:
                 if attribute == form == 0:
                     break
                 attributes.append((attribute, form, implicit))
-                self._shape_count += 1
+                self._count_shape()
             shape = Shape(tag, has_children, attributes)
             _measure(shape, address_size, offset_size, version)
             shapes[code] = shape
-            if self._shape_count > MOST_SHAPES:
-                raise FirmwareError("the abbreviations of the debug information overlap")
         self._shapes[key] = shapes
         return shapes
+
+    def _count_shape(self) -> None:
+        self._shape_count += 1
+        if self._shape_count > MOST_SHAPES:
+            raise FirmwareError("the abbreviations of the debug information overlap")
 
     def sibling(self, unit: Unit, data: bytes, at: int, shape: Shape) -> int:
         """Return where the entry after this one's children is, 0 where the shape does not say."""
@@ -274,17 +283,25 @@ class Units:
 
     def skip(self, unit: Unit, data: bytes, at: int, shape: Shape) -> int:
         """Return where an entry's values end."""
+        self._charge(shape)
         for _, form, _ in shape.attributes:
             at = self._value(unit, data, at, form, 0)[1]
         return at
 
     def values_of(self, unit: Unit, data: bytes, at: int, shape: Shape) -> tuple[Values, int]:
         """Return an entry's values, attribute -> (form, number), and where they end; strings are their position."""
+        self._charge(shape)
         values = {}
         for attribute, form, implicit in shape.attributes:
             number, at = self._value(unit, data, at, form, implicit)
             values[attribute] = form, number
         return values, at
+
+    def _charge(self, shape: Shape) -> None:
+        """Count the values of an entry, and give up where a firmware's debug information has not as many."""
+        self._value_count += len(shape.attributes)
+        if self._value_count > MOST_VALUES:
+            raise FirmwareError(f"more than {MOST_VALUES:,} values of debug information would have to be read")
 
     def _value(self, unit: Unit, data: bytes, at: int, form: int, implicit: int) -> tuple[int, int]:
         """Return (number, end) of one value."""
@@ -328,6 +345,9 @@ class Units:
             text = self._texts.get(number)
             if text is None:
                 text = self._texts[number] = string_at(self.sections.strings, number)
+                self._text_size += len(text)
+                if self._text_size > MOST_TEXT:
+                    raise FirmwareError("the names of the debug information overlap")
             return text
         if form == _LINE_STRP:
             return string_at(self.sections.line_strings, number)

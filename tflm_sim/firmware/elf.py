@@ -3,7 +3,8 @@
     file    [header][segment table] ... sections' bytes ... [section table]
 
 Invariant: every read lies inside the file or raises :class:`FirmwareError` with the offset; time and memory are
-proportional to the file, whatever its counts and sizes claim. Little-endian files only, 32 and 64 bits: no processor
+proportional to the file, whatever its counts and sizes claim, and what is inflated is ``MOST_INFLATED`` bytes at the
+most, all sections together. Little-endian files only, 32 and 64 bits: no processor
 that TFLM has kernels for runs big-endian.
 """
 
@@ -33,7 +34,8 @@ DATA = frozenset({0, 1})
 ABSOLUTE, UNDEFINED = 0xFFF1, 0
 """Section indices of symbols that lie in no section."""
 
-LARGEST_INFLATED = 64 * 1024**2
+MOST_INFLATED = 128 * 1024**2
+"""Bytes that all compressed sections of a file may hold together."""
 MOST_SYMBOLS = 100_000
 MOST_SECTIONS = 10_000
 
@@ -147,6 +149,7 @@ class Elf:
         self._segment_size, self._segment_count, self._section_size, self._section_count, self._names_index = counts
         self.machine = MACHINES.get(machine, f"machine {machine}")
         self.is_linked = self._type in (2, 3)
+        self._inflated = 0
 
     def _unpack(self, layout: Struct, offset: int, what: str) -> tuple[int, ...]:
         if offset + layout.size > len(self.data):
@@ -229,7 +232,8 @@ class Elf:
 
     def _inflate(self, packed: memoryview, size: int, section: Section) -> memoryview:
         """Return what zlib packed: never more than 1,032 bytes for each byte, which is deflate's bound."""
-        if size > LARGEST_INFLATED or size > 1032 * len(packed) + 64:
+        self._inflated += size
+        if self._inflated > MOST_INFLATED or size > 1032 * len(packed) + 64:
             raise FirmwareError(f"section {section.name} claims {size} bytes inflated", offset=section.offset)
         try:
             plain = zlib.decompressobj().decompress(packed, size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Iterable
 
 from tflm_sim.errors import FirmwareError
@@ -151,14 +152,21 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
     )
 
 
+def _address(model: EmbeddedModel) -> int:
+    return model.address
+
+
 def _outside(image: Image, models: Iterable[EmbeddedModel]) -> list[bytes]:
     """Return the image without the models, whose bytes are nobody's messages."""
+    ordered = sorted(models, key=_address)
     parts = []
     for piece in image.pieces:
         at = 0
-        inside = (model for model in models if model.piece == piece.name)
+        first = bisect_left(ordered, piece.address, key=_address)
+        last = bisect_left(ordered, piece.address + len(piece.data), key=_address)
+        inside = (model for model in ordered[first:last] if model.piece == piece.name)
         starts = ((model.address - piece.address, model.extent) for model in inside)
-        for start, size in sorted(span for span in starts if 0 <= span[0] < len(piece.data)):
+        for start, size in sorted(starts):
             parts.append(bytes(piece.data[at:start]))
             at = start + size
         parts.append(bytes(piece.data[at:]))

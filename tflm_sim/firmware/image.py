@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from struct import Struct
 
 from tflm_sim.errors import FirmwareError
-from tflm_sim.firmware.elf import MAGIC, Elf
+from tflm_sim.files import read
+from tflm_sim.firmware.elf import COMPRESSED, MAGIC, Elf
 from tflm_sim.values import dataclass, replace
 
 LARGEST_FILE = 256 * 1024**2
-MOST_LOADED = 4
-"""How many times its size a file's sections may hold together: overlapping sections would hold any amount."""
+MOST_HELD = 4
+"""How many times its size a file's sections and segments may hold together; overlapping ones would hold any amount."""
 
 _UF2 = Struct("<8I")
 _UF2_MAGIC = (0x0A324655, 0x9E5D5157)
@@ -63,13 +63,7 @@ def load_image(path: str | os.PathLike[str]) -> Image:
     Raises:
         FirmwareError: It cannot be read, or contradicts itself.
     """
-    try:
-        if Path(path).stat().st_size > LARGEST_FILE:
-            raise FirmwareError(f"is larger than {LARGEST_FILE:,} bytes", path=os.fspath(path))
-        data = Path(path).read_bytes()
-    except OSError as failure:
-        raise FirmwareError(failure.strerror or "cannot be read", path=os.fspath(path)) from failure
-    return parse_image(data, path=os.fspath(path))
+    return parse_image(read(path, most=LARGEST_FILE, error=FirmwareError), path=os.fspath(path))
 
 
 def parse_image(data: bytes, *, path: str | None = None) -> Image:
@@ -104,13 +98,16 @@ def _image(data: bytes) -> Image:
 
 def _elf_pieces(elf: Elf) -> Iterator[Piece]:
     """Yield the allocated sections that have bytes; the segments where there is no section table."""
+    held = sum(section.size for section in elf.sections if section.has_bits)
+    held += sum(segment.file_size for segment in elf.segments)
     sections = [section for section in elf.sections if section.is_allocated and section.has_bits and section.size]
-    pieces = [Piece(section.name, section.address, elf.bytes_of(section)) for section in sections]
-    loaded = sum(len(piece.data) for piece in pieces) + sum(segment.file_size for segment in elf.segments)
-    if loaded > MOST_LOADED * len(elf.data):
-        raise FirmwareError(f"its sections overlap: they hold {loaded:,} bytes of a file of {len(elf.data):,}")
-    yield from pieces
-    if not pieces:
+    for section in sections:
+        if section.flags & COMPRESSED:  # the ELF standard forbids it
+            raise FirmwareError(f"section {section.name or '?'} is loaded and compressed", offset=section.offset)
+        yield Piece(section.name, section.address, elf.bytes_of(section))
+    if held > MOST_HELD * len(elf.data):
+        raise FirmwareError(f"its sections overlap: they hold {held:,} bytes of a file of {len(elf.data):,}")
+    if not sections:
         for segment in elf.segments:
             yield Piece("", segment.address, elf.data[segment.offset : segment.offset + segment.file_size])
 

@@ -114,9 +114,13 @@ def _grouped(sections: Iterable[Section]) -> list[list[Section]]:
     return groups
 
 
+def _is_aside(section: Section) -> bool:
+    return any(word in section.name for word in _RESERVED)
+
+
 def _region(sections: list[Section], values: Mapping[str, int]) -> Region:
-    aside = [section for section in sections if any(word in section.name for word in _RESERVED)]
-    used = [section for section in sections if section not in aside]
+    aside = [section for section in sections if _is_aside(section)]
+    used = [section for section in sections if not _is_aside(section)]
     start = sections[0].address
     region = Region(
         start=start,

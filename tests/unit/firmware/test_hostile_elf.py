@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.errors import FirmwareError
+from tflm_sim.firmware import elf, image
 from tflm_sim.firmware.firmware import Firmware, examine
-from tflm_sim.firmware.image import parse_image
+from tflm_sim.firmware.image import load_image, parse_image
 
 sys.path.insert(0, str(Path(__file__).parent))
 from elf_writer import Part, debug_parts, shape, symbol_parts, write_elf
@@ -115,3 +116,40 @@ def test_an_identifier_of_models_everywhere_is_no_model() -> None:
 )
 def test_what_is_no_program_is_named(data: bytes, sentence: str) -> None:
     assert sentence in refusal(data)
+
+
+def test_a_loaded_section_is_never_inflated() -> None:
+    packed = struct.pack("<III", 1, 2**20, 1) + zlib.compress(bytes(2**20))
+    assert "section .text is loaded and compressed" in refusal(write_elf(Part(".text", packed, flags=0x802)))
+
+
+def test_compressed_sections_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = struct.pack("<III", 1, 600, 1) + zlib.compress(bytes(600))
+    info, shapes = Part(".debug_info", packed, flags=0x800), Part(".debug_abbrev", packed, flags=0x800)
+    monkeypatch.setattr(elf, "MOST_INFLATED", 1200)
+    assert read(info, shapes).debug is None
+    monkeypatch.setattr(elf, "MOST_INFLATED", 1199)
+    assert "section .debug_abbrev claims 600 bytes inflated" in refusal(write_elf(info, shapes))
+
+
+def test_abbreviations_without_attributes_count() -> None:
+    # Each unit has abbreviations of its own that start one later: 900 + 899 + ... = 405,450 of them.
+    bare = b"\1\x34\0\0\0" * 900
+    units = b"".join(struct.pack("<IHIBB", 8, 4, 5 * start, 4, 0) for start in range(900))
+    parts = (Part(".debug_info", units), Part(".debug_abbrev", bare), Part(".debug_str", STRINGS))
+    assert "the abbreviations of the debug information overlap" in refusal(write_elf(*parts))
+
+
+def test_values_that_take_no_room_count() -> None:
+    # 4,000 units share one abbreviation with 3,000 attributes of no bytes (DW_FORM_flag_present).
+    shapes = shape(1, 0x11, *((attribute % 100 + 1, 0x19) for attribute in range(3000))) + b"\0"
+    units = struct.pack("<IHIBB", 8, 4, 0, 4, 1) * 4000
+    parts = (Part(".debug_info", units), Part(".debug_abbrev", shapes), Part(".debug_str", STRINGS))
+    assert "values of debug information would have to be read" in refusal(write_elf(*parts))
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev"])
+def test_what_has_no_size_is_read_to_a_bound(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(image, "LARGEST_FILE", 1 << 20)
+    with pytest.raises(FirmwareError, match="cannot be read: "):
+        load_image(name)
