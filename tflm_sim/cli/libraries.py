@@ -13,6 +13,7 @@ from tflm_sim.values import dataclass
 EXAMPLES = """
 tflm-sim libraries
 tflm-sim libraries esp
+tflm-sim libraries esphome
 tflm-sim size model.tflite --library esp-tflite-micro@1.3.5 --target esp32-s3
 """
 
@@ -28,14 +29,26 @@ class UpstreamRange:
 
 @dataclass(frozen=True, slots=True)
 class LibraryRow:
-    """A published library; ``changed`` are its own files, ``nearest`` what to take where it is not modelled."""
+    """A published library.
+
+    Attributes:
+        version: The newest of ``releases``.
+        releases: Those that are the same in all the rest.
+        kernels_range: What it asks the package manager for, where that does not decide the version of its kernels.
+        holds: The library whose TFLM it pins, "" where it brings its own.
+        changed: Its own files.
+        nearest: What to take where it is not modelled.
+    """
 
     name: str
     version: str
+    releases: tuple[str, ...]
     is_modelled: bool
     upstream: UpstreamRange
     target: str
     kernels: str
+    kernels_range: str
+    holds: str
     changed: str
     nearest: str
     source: str
@@ -66,10 +79,13 @@ def library_row(library: Library) -> LibraryRow:
     return LibraryRow(
         name=library.name,
         version=library.version,
+        releases=library.releases or (library.version,),
         is_modelled=library.is_modelled,
         upstream=UpstreamRange(first, last, find_commit(first).day if first else ""),
         target=library.target,
         kernels=library.kernels if library.is_modelled else "",
+        kernels_range=library.kernels_range,
+        holds=library.holds,
         changed=library.changed,
         nearest=library.nearest,
         source=library.source,
@@ -78,4 +94,6 @@ def library_row(library: Library) -> LibraryRow:
 
 def _cells(row: LibraryRow) -> tuple[str, ...]:
     remark = row.changed or "none" if row.is_modelled else f"NOT MODELLED: {row.nearest}"
-    return row.name, row.version, row.upstream.first, row.upstream.date, row.kernels, row.target, remark
+    version = row.version if len(row.releases) == 1 else f"{row.releases[0]} to {row.version}"
+    kernels = f"{row.kernels} {row.kernels_range}".rstrip()
+    return row.name, version, row.upstream.first, row.upstream.date, kernels, row.target, remark

@@ -3,17 +3,20 @@
 A library whose sources were at hand was compared with every commit of upstream, file by file, by the hashes of files:
 that names the commit, or the few neighbours whose files are the same. ``changed`` counts the library's own files under
 tensorflow/lite/micro that no commit of upstream has. One that was not at hand is listed with the nearest snapshot, and
-is never simulated under its own name.
+is never simulated under its own name. What a release pins is in ``library_pins.py``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import BEFORE_UPSTREAM, EDGE_IMPULSE, ESP
 from tflm_sim.targets.history import find_commit
+from tflm_sim.targets.library_pins import ESPHOME
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,15 @@ class Library:
             of a modelled one, where it holds what tensorflow/tensorflow held before upstream began.
         target: The preset that it runs on, unless another is named; "" where it is not modelled.
         kernels: The kernels that it links: "reference", or a library as for ``--kernels``.
+        kernels_range: What it asks the package manager for, where that does not decide the version of its kernels.
         fork: (repository, first-parent commits up to it) where it has a history of changes of its own.
         changed: Own changes that can move memory, "" for none.
         nearest: What comes nearest, where it is not modelled under its own name, and why.
         source: Where its sources are.
         static_memory: Whether it is built with TF_LITE_STATIC_MEMORY.
         source_suffix: How the names of its C++ files end: the Arduino IDE compiles no ".cc".
+        releases: All releases that are the same in every other attribute, the newest, ``version``, last; () for one.
+        holds: The library whose TFLM it pins, as for ``--library``, "" where it brings its own.
     """
 
     name: str
@@ -46,6 +52,14 @@ class Library:
     source: str = ""
     static_memory: bool = True
     source_suffix: str = ".cc"
+    kernels_range: str = ""
+    releases: tuple[str, ...] = ()
+    holds: str = ""
+
+    @property
+    def versions(self) -> str:
+        """The releases, for people."""
+        return f"{self.releases[0]} to {self.version}" if self.releases else self.version
 
     @property
     def label(self) -> str:
@@ -88,18 +102,53 @@ _BEFORE_UPSTREAM = (
 )
 
 
+_ESP_NN_RANGES = {107: "^1.0.0-rc1", 137: "^1.1.0", 157: ">=1.1.1"}
+"""What idf_component.yml of esp-tflite-micro asks for, from a position in its history on: 827af75, 01a78d0, 448528d."""
+
+
 def _esp(version: str, first: str, last: str, position: int) -> Library:
-    source = "espressif/esp-tflite-micro"
     return Library(
-        "esp-tflite-micro", version, (first, last), "esp32", "esp_nn", (ESP, position), _ESP_NN, source=source
+        "esp-tflite-micro",
+        version,
+        (first, last),
+        "esp32",
+        "esp_nn",
+        (ESP, position),
+        _ESP_NN,
+        source="espressif/esp-tflite-micro",
+        kernels_range=next(text for since, text in reversed(_ESP_NN_RANGES.items()) if position >= since),
     )
+
+
+def _esphome() -> Iterator[Library]:
+    """Yield ESPHome's releases, as many at a time as pin the same."""
+    held = {row.version: row for row in _ESP_TFLITE_MICRO}
+    for runtime, esp_nn, known in ESPHOME:
+        releases = tuple(known.split())
+        row = Library("esphome", releases[-1], ("", ""), nearest=_UNPINNED, source=_ESPHOME, releases=releases)
+        if runtime:
+            held_row = held[runtime]
+            row = replace(
+                row,
+                commits=held_row.commits,
+                target="esp32-s3",
+                kernels=f"esp_nn@{esp_nn}" if esp_nn else "esp_nn",
+                kernels_range="" if esp_nn else held_row.kernels_range,
+                fork=held_row.fork,
+                changed=held_row.changed,
+                nearest="",
+                holds=held_row.label,
+            )
+        yield row
 
 
 def _zephyr(version: str, first: str, last: str) -> Library:
     return Library("zephyr", version, (first, last), "cortex-m4", source="zephyrproject-rtos/tflite-micro")
 
 
-LIBRARIES: tuple[Library, ...] = (
+_UNPINNED = "--library esphome@2024.7.3; what these pin is esp-tflite-micro's main branch on the day of the build"
+_ESPHOME = "esphome/esphome, components/micro_wake_word/__init__.py"
+_ESP_TFLITE_MICRO = (
     _esp("1.2.0", "4bbdef5f8", "4bbdef5f8", 107),
     _esp("1.3.0", "fe4229cb3", "8a1fe96cf", 131),
     _esp("1.3.1", "71fba59b5", "8cd499a14", 133),
@@ -111,17 +160,12 @@ LIBRARIES: tuple[Library, ...] = (
     _esp("1.3.7", "cf8c42a16", "b6ee3dc97", 173),
     _esp("1.3.8", "35b20c5c7", "096563546", 174),
     _esp("1.4.0", "35b20c5c7", "096563546", 176),
+)
+
+LIBRARIES: tuple[Library, ...] = (
+    *_ESP_TFLITE_MICRO,
     Library("esp-tflite-micro", "1.4.1", ("", ""), nearest="--library esp-tflite-micro@1.4.0; no sources at hand"),
-    Library(
-        "esphome",
-        "",
-        ("10ebaab9f", "9b79b9faf"),
-        "esp32-s3",
-        "esp_nn",
-        (ESP, 147),
-        _ESP_NN,
-        source="esphome/esphome pins esp-tflite-micro 1.3.3~1",
-    ),
+    *_esphome(),
     *(
         Library(
             "chirale",
@@ -391,8 +435,9 @@ def find_library(text: str) -> Library:
         raise unknown("library", name, sorted({row.name for row in LIBRARIES}))
     if not version:
         return ([row for row in versions if row.is_modelled] or versions)[-1]
-    found = [row for row in versions if row.version.lower() == version.lower()]
+    found = [replace(row, version=known) for row in versions for known in row.releases if known == version]
+    found += [row for row in versions if row.version.lower() == version.lower()]
     if not found:
-        listed = ", ".join(row.version for row in versions if row.version)
+        listed = ", ".join(row.versions for row in versions if row.version)
         raise UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}")
     return found[0]

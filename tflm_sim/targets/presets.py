@@ -37,6 +37,7 @@ class Preset:
         runtime: The TFLM snapshot and its build flags.
         libraries: The kernel libraries that run on it and the variant of each, the one that builds for it link first;
             none where the reference kernels are linked.
+        default_kernels: The version of them that its firmware pins, as for ``--kernels``; "" for the newest.
         own_kernels: The library that a runtime brings along, which then is the only one.
         interpreter: Which interpreter its firmware makes: "plain" or "recording".
     """
@@ -46,6 +47,7 @@ class Preset:
     verified_against: str = ""
     runtime: Runtime = _PLAIN
     libraries: Mapping[str, str] = field(default_factory=dict)
+    default_kernels: str = ""
     own_kernels: KernelLibrary | None = None
     interpreter: str = "plain"
 
@@ -128,10 +130,11 @@ PRESETS: dict[str, Preset] = {
     "esp32-s3": Preset(ILP32, f"ESP32-S3, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_S3),
     "esp32-s3-esphome": Preset(
         ILP32,
-        "ESP32-S3 with ESPHome's micro_wake_word: esp-tflite-micro 1.3.3~1",
+        "ESP32-S3 with ESPHome's micro_wake_word: esp-tflite-micro 1.3.3~1, ESP-NN 1.1.2",
         _AS_M4_INT_ENUMS,
         Runtime(snapshot=ESP_1_3_3_SNAPSHOT),
         libraries=_ESP_NN_S3,
+        default_kernels="esp_nn@1.1.2",
     ),
     "esp32-c3": Preset(ILP32, f"ESP32-C3, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
     "esp32-c6": Preset(ILP32, f"ESP32-C6, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
@@ -192,7 +195,8 @@ def _kernel_library(name: str, preset: Preset, kernels: str | None) -> KernelLib
         if kernels is not None and parse_kernels(kernels, variants={own.name: own.variant}) != own:
             raise UsageError(f"{name} is a library with kernels of its own, {own}; leave --kernels out")
         return own
-    return parse_kernels(kernels or next(iter(preset.libraries), "reference"), variants=preset.libraries)
+    default = preset.default_kernels or next(iter(preset.libraries), "reference")
+    return parse_kernels(kernels or default, variants=preset.libraries)
 
 
 def refuse_what_is_no_build(library: KernelLibrary, runtime: Runtime) -> None:
@@ -250,18 +254,17 @@ def _pinned_cmsis_nn(runtime: Runtime) -> str:
 
 def _runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     """Return what proves a kernel library with another TFLM than the newest."""
+    from tflm_sim.targets.libraries import find_library
+
     if runtime.has("edge_impulse_kernels"):
         return _EDGE_IMPULSE_PROOF
-    if runtime.snapshot in _BUILT_LIBRARIES:
-        from tflm_sim.targets.libraries import find_library
-
-        if library.name == find_library(runtime.snapshot).kernels:
-            return _BUILT_PROOF
+    if runtime.snapshot in _BUILT_LIBRARIES and library.name == find_library(runtime.snapshot).kernels:
+        return _BUILT_PROOF
     if library == REFERENCE:
         return _RUNTIME_PROOF
     if library.name == "cmsis_nn":
         return _CMSIS_NN_PROOF.get(library.version, _OWN_FUNCTIONS)
-    return _ESP_PROOF.get(runtime.snapshot, _BY_HASH)
+    return _ESP_PROOF.get(find_library(runtime.snapshot).holds or runtime.snapshot, _BY_HASH)
 
 
 def _own_build(target: Target, label: str, name: str) -> Target:
@@ -336,7 +339,7 @@ _ESP_PROOF = {
         f"esp-tflite-micro@{release}": f"real esp-tflite-micro {release}, 32-bit build, ESP-NN {version} (tests/golden)"
         for release, version in _ESP_RUNS.items()
     },
-    **dict.fromkeys(("esp-tflite-micro@1.3.3~1", "esphome"), "et-1.3.3.1-1.2.3-esp32s3"),
+    "esp-tflite-micro@1.3.3~1": "et-1.3.3.1-1.2.3-esp32s3",
     **dict.fromkeys(("esp-tflite-micro@1.3.8", "esp-tflite-micro@1.4.0"), "et-1.4.0-1.2.3-opt"),
 }
 _BUILT_LIBRARIES = frozenset(

@@ -37,7 +37,40 @@ def test_what_is_not_modelled_is_refused_with_what_is_nearest(row: Library) -> N
 
 def test_without_a_version_the_newest_that_is_modelled_is_meant() -> None:
     assert find_library("esp-tflite-micro").version == "1.4.0"
-    assert find_library("ESPHome").label == "esphome"
+    assert find_library("ESPHome").label == "esphome@2026.6.5"
+
+
+@pytest.mark.parametrize(("release", "esp_tflite_micro", "esp_nn"), [
+    ("2024.7.0", "1.3.1", "1.2.3"),
+    ("2024.10.0", "1.3.1", "1.1.0"),
+    ("2025.4.2", "1.3.1", "1.1.0"),
+    ("2025.5.0", "1.3.3~1", "1.2.3"),
+    ("2026.2.4", "1.3.3~1", "1.2.3"),
+    ("2026.3.3", "1.3.3~1", "1.2.3"),
+    ("2026.4.0", "1.3.3~1", "1.1.2"),
+    ("2026.6.5", "1.3.3~1", "1.1.2"),
+])  # fmt: skip
+def test_a_release_of_esphome_links_what_it_pins_and_the_newest_esp_nn_where_it_pins_none(
+    release: str, esp_tflite_micro: str, esp_nn: str
+) -> None:
+    library = find_library(f"esphome@{release}")
+    chosen = library_target(library.label)
+    assert library.holds == f"esp-tflite-micro@{esp_tflite_micro}"
+    assert (chosen.runtime.snapshot, chosen.kernel_library.version) == (f"esphome@{release}", esp_nn)
+    assert chosen.structs == library_target(library.holds, name="esp32-s3").structs
+    assert bool(library.kernels_range) == (release in ("2024.7.0", "2025.5.0", "2026.2.4", "2026.3.3"))
+
+
+def test_a_release_of_esphome_that_pins_no_tflm_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"esphome@2024.6.6 is not modelled; .* main branch on the day of the build"):
+        library_target("esphome@2024.6.6")
+    with pytest.raises(UsageError, match=r"no version '2026.6.9' here; use one of: 2024.2.0 to 2024.6.6, 2024.7.0 to"):
+        library_target("esphome@2026.6.9")
+
+
+@pytest.mark.parametrize(("version", "asked"), [("1.3.1", "^1.0.0-rc1"), ("1.3.3~1", "^1.1.0"), ("1.3.5", ">=1.1.1")])
+def test_esp_tflite_micro_asks_for_a_range_of_esp_nn(version: str, asked: str) -> None:
+    assert find_library(f"esp-tflite-micro@{version}").kernels_range == asked
 
 
 def test_an_unknown_name_or_version_says_what_there_is() -> None:
