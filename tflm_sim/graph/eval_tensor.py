@@ -11,31 +11,20 @@ from __future__ import annotations
 from functools import cache
 from math import prod
 
+from tflm_sim.model.element_types import ELEMENT_BITS, TYPE_NUMBERS
 from tflm_sim.model.types import Quantization, Tensor, TensorType
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.units import int32
 
-# TfLiteTypeSizeOf: bytes per element as TFLM counts them. INT4 counts as a whole byte there; types that are not
-# listed (STRING, UINT32 is listed) are refused. Source: tensorflow/lite/micro/memory_helpers.cc @ 90b983c.
+_TYPES_WITHOUT_SIZE = {TensorType.INT2, TensorType.UINT4, TensorType.FLOAT8_E4M3FN, TensorType.FLOAT8_E5M2}
 TYPE_SIZES: dict[int, int] = {
-    TensorType.FLOAT32: 4,
-    TensorType.FLOAT16: 2,
-    TensorType.INT32: 4,
-    TensorType.UINT8: 1,
-    TensorType.INT64: 8,
-    TensorType.BOOL: 1,
-    TensorType.INT16: 2,
-    TensorType.COMPLEX64: 8,
-    TensorType.INT8: 1,
-    TensorType.FLOAT64: 8,
-    TensorType.COMPLEX128: 16,
-    TensorType.UINT64: 8,
+    **{one: max(bits // 8, 1) for one, bits in ELEMENT_BITS.items() if one not in _TYPES_WITHOUT_SIZE},
     TensorType.RESOURCE: 4,
-    TensorType.UINT32: 4,
-    TensorType.UINT16: 2,
-    TensorType.INT4: 1,
-    TensorType.BFLOAT16: 2,
 }
+"""``TfLiteTypeSizeOf``: bytes of an element as TFLM counts them. INT4 counts as a whole byte; other types are refused.
+
+Source: tensorflow/lite/micro/memory_helpers.cc @ 90b983c.
+"""
 
 
 class EvalTensor:
@@ -102,35 +91,6 @@ def type_name(type_number: int) -> str:
         return "Unknown type"
 
 
-# TfLiteType counts differently from the file's TensorType: %d of a type prints this number.
-# Source: tensorflow/compiler/mlir/lite/core/c/tflite_types.h @ 90b983c.
-_TYPE_NUMBERS: dict[int, int] = {
-    TensorType.FLOAT32: 1,
-    TensorType.INT32: 2,
-    TensorType.UINT8: 3,
-    TensorType.INT64: 4,
-    TensorType.STRING: 5,
-    TensorType.BOOL: 6,
-    TensorType.INT16: 7,
-    TensorType.COMPLEX64: 8,
-    TensorType.INT8: 9,
-    TensorType.FLOAT16: 10,
-    TensorType.FLOAT64: 11,
-    TensorType.COMPLEX128: 12,
-    TensorType.UINT64: 13,
-    TensorType.RESOURCE: 14,
-    TensorType.VARIANT: 15,
-    TensorType.UINT32: 16,
-    TensorType.UINT16: 17,
-    TensorType.INT4: 18,
-    TensorType.BFLOAT16: 19,
-    TensorType.INT2: 20,
-    TensorType.UINT4: 21,
-    TensorType.FLOAT8_E4M3FN: 22,
-    TensorType.FLOAT8_E5M2: 23,
-}
-
-
 _TYPES_SINCE: dict[int, str] = {
     TensorType.UINT32: "type_uint32",
     TensorType.RESOURCE: "type_uint32",
@@ -150,9 +110,4 @@ _TYPES_SINCE: dict[int, str] = {
 def types_that_convert(runtime: Runtime) -> frozenset[int]:
     """Return the ``TensorType`` numbers that a version's ``ConvertTensorType`` knows."""
     since = _TYPES_SINCE.get
-    return frozenset([one for one in _TYPE_NUMBERS if since(one) is None or runtime.has(_TYPES_SINCE[one])])
-
-
-def type_number(tensor_type: int) -> int:
-    """Return the ``TfLiteType`` of a ``TensorType`` number, as ``%d`` prints it; 0 (no type) for an unknown one."""
-    return _TYPE_NUMBERS.get(tensor_type, 0)
+    return frozenset([one for one in TYPE_NUMBERS if since(one) is None or runtime.has(_TYPES_SINCE[one])])

@@ -17,20 +17,16 @@ from numpy.typing import NDArray
 
 from tflm_sim.errors import UnsupportedOpError
 from tflm_sim.lite.graph_info import AllocationType, TfLiteNode
-from tflm_sim.lite.kernels.convolution import output_size
 from tflm_sim.lite.subgraph import TfLiteSubgraph
+from tflm_sim.model.element_types import STRUCT_CODES
 from tflm_sim.model.types import TensorType
+from tflm_sim.model.windows import output_size
 
 Array = NDArray[Any]
 Kernel = Callable[["Evaluation"], Array]
 
-_DTYPES: dict[int, str] = {
-    TensorType.FLOAT32: "<f4",
-    TensorType.INT32: "<i4",
-    TensorType.INT64: "<i8",
-    TensorType.INT8: "i1",
-    TensorType.BOOL: "?",
-}
+_TYPES = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64, TensorType.INT8, TensorType.BOOL)
+_DTYPES: dict[int, str] = {one: f"<{STRUCT_CODES[one]}" for one in _TYPES}
 _SCRIBBLE = 0x5A
 _ACTIVATIONS = {1: (0.0, np.inf), 2: (-1.0, 1.0), 3: (0.0, 6.0)}
 
@@ -132,7 +128,7 @@ def _windows(evaluation: Evaluation, window: tuple[int, int], fill: float) -> Ar
     gaps = (evaluation.option("dilation_h_factor", 1), evaluation.option("dilation_w_factor", 1))
     padding, pads, sizes = evaluation.option("padding"), [], []
     for size, width, step, gap in zip(image.shape[1:3], window, steps, gaps, strict=True):
-        sizes.append(output_size(padding, size, width, step, gap) or 0)
+        sizes.append(output_size(padding, image=size, window=width, stride=step, dilation=gap) or 0)
         total = max((sizes[-1] - 1) * step + (width - 1) * gap + 1 - size, 0)
         before = total // 2 if padding == 0 else 0
         pads.append((before, max(total - before, 0)))

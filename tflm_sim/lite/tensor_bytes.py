@@ -8,31 +8,9 @@ from __future__ import annotations
 from math import prod
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.lite.kernels.types import type_number
+from tflm_sim.model.element_types import ELEMENT_BITS, type_number
 from tflm_sim.model.types import TensorType
 
-_BITS = {
-    TensorType.FLOAT32: 32,
-    TensorType.FLOAT16: 16,
-    TensorType.INT32: 32,
-    TensorType.UINT8: 8,
-    TensorType.INT64: 64,
-    TensorType.BOOL: 8,
-    TensorType.INT16: 16,
-    TensorType.COMPLEX64: 64,
-    TensorType.INT8: 8,
-    TensorType.FLOAT64: 64,
-    TensorType.COMPLEX128: 128,
-    TensorType.UINT64: 64,
-    TensorType.UINT32: 32,
-    TensorType.UINT16: 16,
-    TensorType.INT4: 4,
-    TensorType.BFLOAT16: 16,
-    TensorType.INT2: 2,
-    TensorType.UINT4: 4,
-    TensorType.FLOAT8_E4M3FN: 8,
-    TensorType.FLOAT8_E5M2: 8,
-}
 SIZE_UNKNOWN = {TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT}
 """Types whose bytes only the running model knows; their tensors are dynamic."""
 
@@ -60,7 +38,7 @@ def element_size(tensor_type: int) -> int:
 
 
 def _bits(tensor_type: int) -> int:
-    bits = {int(known): size for known, size in _BITS.items()}.get(tensor_type)
+    bits = ELEMENT_BITS.get(tensor_type)
     if bits is None:
         message = (
             f"Type {type_number(tensor_type)} is unsupported. Only float16, float32, float64, int2, int4, int8, int16, "

@@ -6,26 +6,12 @@ from collections.abc import Mapping, Sequence
 from struct import pack
 
 from tflm_sim.errors import UsageError
+from tflm_sim.model.element_types import STRUCT_CODES
 from tflm_sim.model.schema import ENUMS, OptionField, option_fields
 from tflm_sim.model.types import OptionValue, Quantization, TensorType
 
 Data = bytes | bytearray | memoryview | Sequence[int] | Sequence[float]
 """Constant data: bytes as they are in the file, or numbers that the tensor's type encodes."""
-
-_NUMBER_CODES: dict[int, str] = {
-    TensorType.FLOAT32: "f",
-    TensorType.FLOAT16: "e",
-    TensorType.INT32: "i",
-    TensorType.UINT8: "B",
-    TensorType.INT64: "q",
-    TensorType.BOOL: "?",
-    TensorType.INT16: "h",
-    TensorType.INT8: "b",
-    TensorType.FLOAT64: "d",
-    TensorType.UINT64: "Q",
-    TensorType.UINT32: "I",
-    TensorType.UINT16: "H",
-}
 
 
 def affine_quantization(
@@ -51,9 +37,9 @@ def encode_data(data: Data, type: int) -> bytes:
         return bytes(data)
     if type == TensorType.INT4:
         return _pack_int4([int(value) for value in data])
-    if type not in _NUMBER_CODES:
+    if type not in STRUCT_CODES:
         raise UsageError(f"numbers of tensor type {type} have no encoding here; give bytes")
-    return pack(f"<{len(data)}{_NUMBER_CODES[type]}", *data)
+    return pack(f"<{len(data)}{STRUCT_CODES[type]}", *data)
 
 
 def _pack_int4(values: Sequence[int]) -> bytes:

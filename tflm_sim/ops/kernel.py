@@ -20,8 +20,8 @@ import struct
 from collections.abc import Iterable, Mapping
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import type_name, type_number
-from tflm_sim.model.types import TensorType
+from tflm_sim.graph.eval_tensor import type_name
+from tflm_sim.model.element_types import CONSTANT_NAMES, type_number
 from tflm_sim.ops import places
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps
@@ -33,20 +33,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from tflm_sim.ops.requests import T
-
-C_TYPES: dict[int, str] = {
-    TensorType.FLOAT32: "kTfLiteFloat32",
-    TensorType.INT4: "kTfLiteInt4",
-    TensorType.INT8: "kTfLiteInt8",
-    TensorType.INT16: "kTfLiteInt16",
-    TensorType.INT32: "kTfLiteInt32",
-    TensorType.INT64: "kTfLiteInt64",
-    TensorType.UINT8: "kTfLiteUInt8",
-    TensorType.UINT32: "kTfLiteUInt32",
-    TensorType.UINT64: "kTfLiteUInt64",
-    TensorType.BOOL: "kTfLiteBool",
-}
-"""Upstream's names of tensor types."""
 
 HYBRID = "Hybrid models are not supported on TFLite Micro."
 
@@ -243,17 +229,17 @@ class Kernel:
     def is_type(self, tensor: KernelTensor, type_: int, name: str) -> None:
         """``TF_LITE_ENSURE_TYPES_EQ`` with a constant."""
         if tensor.type != type_:
-            self.ensure_types_eq(tensor.type, type_, f"{name}->type", C_TYPES[type_])
+            self.ensure_types_eq(tensor.type, type_, f"{name}->type", CONSTANT_NAMES[type_])
 
     def is_c_type(self, tensor: KernelTensor, type_: int, name: str) -> None:
         """``TF_LITE_ENSURE_EQ`` of a type with a constant."""
         if tensor.type != type_:
-            self.ensure_c_types_eq(tensor.type, type_, f"{name}->type", C_TYPES[type_])
+            self.ensure_c_types_eq(tensor.type, type_, f"{name}->type", CONSTANT_NAMES[type_])
 
     def one_of(self, type_: int, types: Iterable[int], name: str) -> None:
         """``TF_LITE_ENSURE`` of a chain of comparisons with each of ``types``."""
         if type_ not in types:
-            self.ensure(False, " || ".join(f"{name} == {C_TYPES[one]}" for one in types))
+            self.ensure(False, " || ".join(f"{name} == {CONSTANT_NAMES[one]}" for one in types))
 
     def rank(self, tensor: KernelTensor, rank: int, name: str) -> None:
         """``TF_LITE_ENSURE_EQ`` of a tensor's NumDimensions."""

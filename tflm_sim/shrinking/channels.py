@@ -13,17 +13,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from tflm_sim.model.draft import Draft
+from tflm_sim.model.operator_facts import POOLS, UNARY
 from tflm_sim.model.types import Operator, Quantization
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.shrinking.graph import (
-    POOLS,
-    UNARY,
-    array,
-    integers,
-    shape,
-    single_output,
-    tensor_bytes,
-)
+from tflm_sim.shrinking.graph import array, integers, shape, single_output, tensor_bytes
 from tflm_sim.shrinking.profile import Footprint, Profile
 from tflm_sim.shrinking.rows import peak_with_concatenation
 from tflm_sim.shrinking.split import CHANNELS, Split, SplitWitness, concatenation, even_cuts

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Operator, Tensor, TensorType
-from tflm_sim.shrinking.graph import CONVOLUTIONS
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.values import dataclass
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from tflm_sim.model.draft import Draft
+from tflm_sim.model.operator_facts import WINDOWED
 from tflm_sim.model.types import Model, Operator
-from tflm_sim.shrinking.graph import WINDOWED, shape, window
+from tflm_sim.shrinking.graph import shape, window
 
 
 def needed_distance(draft: Draft, operator: Operator) -> int | None:

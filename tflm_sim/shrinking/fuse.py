@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from tflm_sim.model.draft import Draft
+from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Operator, Quantization, TensorType
+from tflm_sim.model.windows import PADDING_SAME, PADDING_VALID
 from tflm_sim.shrinking.graph import (
-    CONVOLUTIONS,
-    PADDING_SAME,
-    PADDING_VALID,
     Array,
     array,
     axis_option,

@@ -15,55 +15,21 @@ from numpy.typing import NDArray
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.graph.multiplications import multiplications
 from tflm_sim.model.draft import Draft
+from tflm_sim.model.element_types import STRUCT_CODES
+from tflm_sim.model.operator_facts import POOLS
 from tflm_sim.model.types import Operator, Quantization, Tensor, TensorType
+from tflm_sim.model.windows import PADDING_SAME, PADDING_VALID, output_size, padding_before
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass
 
 Array = NDArray[Any]
 
-DTYPES: dict[int, str] = {
-    TensorType.FLOAT32: "<f4",
-    TensorType.FLOAT16: "<f2",
-    TensorType.INT32: "<i4",
-    TensorType.UINT8: "u1",
-    TensorType.INT64: "<i8",
-    TensorType.BOOL: "?",
-    TensorType.INT16: "<i2",
-    TensorType.INT8: "i1",
-    TensorType.FLOAT64: "<f8",
-    TensorType.UINT64: "<u8",
-    TensorType.UINT32: "<u4",
-    TensorType.UINT16: "<u2",
-}
+DTYPES: dict[int, str] = {one: f"<{code}" for one, code in STRUCT_CODES.items()}
 """Element types that are whole bytes, as numpy writes them."""
 
 INTEGERS = frozenset({TensorType.UINT8, TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.INT64})
 FLOATS = frozenset({TensorType.FLOAT32, TensorType.FLOAT16, TensorType.FLOAT64, TensorType.BFLOAT16})
-
-CONVOLUTIONS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D"})
-POOLS = frozenset({"AVERAGE_POOL_2D", "MAX_POOL_2D"})
-WINDOWED = CONVOLUTIONS | POOLS
-
-# One input element makes one output element, whatever the shape is.
-_UNARY = """
-    RELU RELU6 RELU_N1_TO_1 RELU_0_TO_1 LEAKY_RELU LOGISTIC TANH HARD_SWISH ELU ABS NEG SQRT RSQRT SQUARE EXP
-    LOG SIN COS FLOOR CEIL ROUND LOGICAL_NOT QUANTIZE DEQUANTIZE CAST GELU
-"""
-UNARY = frozenset(_UNARY.split())
-BINARY = frozenset(["ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "DIV", "FLOOR_DIV", "PRELU"])
-# The same bytes under another shape.
-VIEWS = frozenset({"RESHAPE", "SQUEEZE", "EXPAND_DIMS"})
-# The state of these lives outside of the tensors that the graph names, or they run other subgraphs.
-_STATEFUL = """
-    VAR_HANDLE READ_VARIABLE ASSIGN_VARIABLE CALL_ONCE IF WHILE CUSTOM SVDF UNIDIRECTIONAL_SEQUENCE_LSTM
-    UNIDIRECTIONAL_SEQUENCE_RNN BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN LSTM RNN RANDOM_UNIFORM
-    RANDOM_STANDARD_NORMAL MULTINOMIAL
-"""
-STATEFUL = frozenset(_STATEFUL.split())
-
-PADDING_SAME = 0
-PADDING_VALID = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +54,11 @@ class Window:
         return (self.kernel - 1) * self.dilation + 1
 
     def output(self, size: int) -> tuple[int, int]:
-        """Return (outputs, elements of padding before the first) for an input of ``size`` elements.
-
-        Source: tensorflow/lite/kernels/padding.h ComputePaddingHeightWidth @ 90b983c.
-        """
-        if not self.is_same:
-            return max(0, (size - self.extent) // self.stride + 1), 0
-        outputs = -(-size // self.stride)
-        return outputs, max(0, (outputs - 1) * self.stride + self.extent - size) // 2
+        """Return (outputs, elements of padding before the first) for an input of ``size`` elements."""
+        padding = PADDING_SAME if self.is_same else PADDING_VALID
+        moves = {"image": size, "window": self.kernel, "stride": self.stride, "dilation": self.dilation}
+        outputs = output_size(padding, **moves) or 0
+        return outputs, padding_before(outputs, **moves) if self.is_same else 0
 
 
 def window(draft: Draft, operator: Operator, axis: int) -> Window:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.schema import BUILTIN_OPERATORS
-from tflm_sim.model.types import Model, Operator, Tensor
+from tflm_sim.model.types import Model, Operator, Tensor, TensorType
 from tflm_sim.shrinking.evaluators import EVALUATORS
 from tflm_sim.shrinking.symbolic import (
     Call,
@@ -34,7 +34,17 @@ from tflm_sim.values import dataclass, field
 
 StateKey = tuple[str, str]
 
-_NUMBERS: dict[int, str] = {0: "<f4", 1: "<f2", 2: "<i4", 3: "u1", 4: "<i8", 7: "<i2", 9: "i1", 10: "<f8"}
+# Not model/element_types: what checks the rewriting keeps a table of its own.
+_NUMBERS: dict[int, str] = {
+    TensorType.FLOAT32: "<f4",
+    TensorType.FLOAT16: "<f2",
+    TensorType.INT32: "<i4",
+    TensorType.UINT8: "u1",
+    TensorType.INT64: "<i8",
+    TensorType.INT16: "<i2",
+    TensorType.INT8: "i1",
+    TensorType.FLOAT64: "<f8",
+}
 
 
 class VerificationFailed(TflmSimError):

@@ -16,7 +16,7 @@ import heapq
 from collections.abc import Iterator
 
 from tflm_sim.model.draft import Draft
-from tflm_sim.shrinking.graph import STATEFUL
+from tflm_sim.model.operator_facts import STATEFUL
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.shrunk import Witness

@@ -24,6 +24,7 @@ from tflm_sim.answers.head_problem import planned_buffer
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
+from tflm_sim.model.operator_facts import BINARY, UNARY, VIEWS
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.planners import exact, native
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
@@ -32,17 +33,7 @@ from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
 from tflm_sim.shrinking.diagonal import needed_distance
 from tflm_sim.shrinking.fuse import slice_bounds
-from tflm_sim.shrinking.graph import (
-    BINARY,
-    UNARY,
-    VIEWS,
-    axis_option,
-    element_size,
-    elements,
-    integers,
-    shape,
-    single_output,
-)
+from tflm_sim.shrinking.graph import axis_option, element_size, elements, integers, shape, single_output
 from tflm_sim.shrinking.machine import Machine, fresh_inputs
 from tflm_sim.shrinking.staircase import Alive, place_groups
 from tflm_sim.shrinking.symbolic import Hashes

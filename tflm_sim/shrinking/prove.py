@@ -17,9 +17,9 @@ from typing import Any
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.errors import ModelError, TflmSimError, UsageError
 from tflm_sim.model.draft import Draft
+from tflm_sim.model.operator_facts import STATEFUL
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.shrinking.graph import STATEFUL
 from tflm_sim.shrinking.shrunk import Proof
 
 WHEEL_TARGET = "x86_64-pip"

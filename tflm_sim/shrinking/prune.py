@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from tflm_sim.model.draft import Draft
+from tflm_sim.model.operator_facts import STATEFUL, VIEWS
 from tflm_sim.model.types import Operator
 from tflm_sim.shrinking.graph import (
     DTYPES,
-    STATEFUL,
-    VIEWS,
     Array,
     array,
     axis_option,

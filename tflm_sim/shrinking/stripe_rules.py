@@ -7,20 +7,10 @@ output row is right if all that it reads are right rows, or lie outside of the w
 from __future__ import annotations
 
 from tflm_sim.model.draft import Draft
+from tflm_sim.model.operator_facts import BINARY, UNARY, WINDOWED
 from tflm_sim.model.types import Operator
-from tflm_sim.shrinking.graph import (
-    BINARY,
-    PADDING_SAME,
-    UNARY,
-    WINDOWED,
-    Window,
-    array,
-    axis_option,
-    integers,
-    shape,
-    single_output,
-    window,
-)
+from tflm_sim.model.windows import PADDING_SAME
+from tflm_sim.shrinking.graph import Window, array, axis_option, integers, shape, single_output, window
 from tflm_sim.values import dataclass
 
 Rows = tuple[int, int]

@@ -16,9 +16,10 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.graph.outline import outlines
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.element_types import CONSTANT_NAMES
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import OptionValue
-from tflm_sim.ops.kernel import C_TYPES, Kernel
+from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.ops.registry import registrations
@@ -208,9 +209,9 @@ _SAID: dict[str, Callable[..., list[str]]] = {
     "ensure_double_eq": _equal,
     "same_type": _types,
     "same_c_type": _types,
-    "is_type": lambda tensor, type_, name: [f"{name}->type != {C_TYPES[type_]}"],
-    "is_c_type": lambda tensor, type_, name: [f"{name}->type != {C_TYPES[type_]}"],
-    "one_of": lambda type_, types, name: [" || ".join(f"{name} == {C_TYPES[one]}" for one in types)],
+    "is_type": lambda tensor, type_, name: [f"{name}->type != {CONSTANT_NAMES[type_]}"],
+    "is_c_type": lambda tensor, type_, name: [f"{name}->type != {CONSTANT_NAMES[type_]}"],
+    "one_of": lambda type_, types, name: [" || ".join(f"{name} == {CONSTANT_NAMES[one]}" for one in types)],
     "rank": lambda tensor, rank, name: [f"NumDimensions({name}) != {rank}"],
     "present": lambda tensor, name, number=1: [f"{name} != nullptr"],
     "counts": lambda inputs, outputs=1: [f"NumInputs(node) != {inputs}", f"NumOutputs(node) != {outputs}"],

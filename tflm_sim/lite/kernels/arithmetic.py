@@ -12,6 +12,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import PrepareCall, Shape, checked_log2, values_of
+from tflm_sim.model.element_types import type_number
 from tflm_sim.model.types import TensorType
 
 _BYTES = (t.INT8, t.UINT8)
@@ -119,7 +120,7 @@ def multiply(call: PrepareCall) -> None:
         call.store(output, shape, [0] * math.prod(shape))
         if output.type not in _MULTIPLIED:
             names = "FLOAT32, COMPLEX32, INT8, INT16, INT32, INT64 and quantized UINT8"
-            raise call.failure(f"Mul only supports {names} now, got {t.type_number(output.type)}.")
+            raise call.failure(f"Mul only supports {names} now, got {type_number(output.type)}.")
         is_plain = output.type not in _BYTES and not (output.type == t.INT16 and output.quantization is not None)
         if not is_plain and one.type != output.type and not (one.type == t.INT16 and output.type in _BYTES):
             raise call.failure("Unsupported combination of input and output types in Mul.")

@@ -17,7 +17,8 @@ from typing import Any, cast
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import AllocationType, TfLiteContext, TfLiteNode, TfLiteTensor
 from tflm_sim.lite.kernels.conditions import line_of
-from tflm_sim.lite.kernels.types import CONSTANT_NAMES, type_name, type_number
+from tflm_sim.lite.kernels.types import CONSTANT_NAMES, type_name
+from tflm_sim.model.element_types import STRUCT_CODES, type_number
 from tflm_sim.model.types import TensorType
 
 Shape = tuple[int, ...]
@@ -38,20 +39,6 @@ _TRUSTING = """
 
 OPTIMIZED = "optimized"
 REFERENCE = "reference"
-VALUE_FORMATS: dict[int, str] = {
-    TensorType.BOOL: "?",
-    TensorType.INT8: "b",
-    TensorType.UINT8: "B",
-    TensorType.INT16: "h",
-    TensorType.UINT16: "H",
-    TensorType.INT32: "i",
-    TensorType.UINT32: "I",
-    TensorType.INT64: "q",
-    TensorType.UINT64: "Q",
-    TensorType.FLOAT16: "e",
-    TensorType.FLOAT32: "f",
-    TensorType.FLOAT64: "d",
-}
 
 
 class _NullPointer:
@@ -270,8 +257,8 @@ class PrepareCall:
         """Make an output a constant that is computed once and for all (SetTensorToPersistentRo)."""
         tensor.free(AllocationType.PERSISTENT_RO)
         self.resize(tensor, shape)
-        if tensor.type in VALUE_FORMATS:
-            tensor.data = bytearray(_packed(values, VALUE_FORMATS[tensor.type]))
+        if tensor.type in STRUCT_CODES:
+            tensor.data = bytearray(_packed(values, STRUCT_CODES[tensor.type]))
 
     def reserve(self, count: int, key: str = "temporaries") -> int:
         """Return the index of the first of ``count`` tensors of this node's own, which are added only once."""
@@ -341,7 +328,7 @@ def values_of(tensor: TfLiteTensor, kind: TensorType | None = None) -> tuple[Any
     Raises:
         IndexError: A kernel that takes them for another type reads past their end.
     """
-    code = VALUE_FORMATS.get(tensor.type if kind is None else kind)
+    code = STRUCT_CODES.get(tensor.type if kind is None else kind)
     if code is None or tensor.data is None:
         return ()
     size = struct.calcsize(code)

@@ -14,20 +14,11 @@ from tflm_sim.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import LARGEST_INT, PrepareCall, Shape, values_of
 from tflm_sim.lite.kernels.dense import check_bias_type, check_multiplier
+from tflm_sim.model.windows import output_size
 
-_SAME, _VALID, NO_PADDING = 0, 1, -1
+NO_PADDING = -1
 _LARGEST_STEP = 2**15 - 1
 _CONVOLVED = (t.FLOAT32, t.UINT8, t.INT8, t.INT16)
-
-
-def output_size(padding: int, size: int, window: int, stride: int, dilation: int = 1) -> int | None:
-    """Return the output's size along one axis, None where there is none (ComputeOutSizeChecked)."""
-    if padding not in (_SAME, _VALID) or size < 0 or min(window, stride, dilation) <= 0:
-        return None
-    if padding == _SAME:
-        return (size + stride - 1) // stride
-    whole = size + stride - ((window - 1) * dilation + 1)
-    return int(whole / stride) if whole > -stride else None
 
 
 def _spatial(call: PrepareCall, value: TfLiteTensor, window: Shape) -> tuple[int, int]:
@@ -35,10 +26,10 @@ def _spatial(call: PrepareCall, value: TfLiteTensor, window: Shape) -> tuple[int
     sizes = [
         output_size(
             call.option("padding", NO_PADDING),
-            value.shape[axis],
-            window[axis - 1],
-            call.option(f"stride_{name}"),
-            call.option(f"dilation_{name}_factor"),
+            image=value.shape[axis],
+            window=window[axis - 1],
+            stride=call.option(f"stride_{name}"),
+            dilation=call.option(f"dilation_{name}_factor"),
         )
         for axis, name in ((1, "h"), (2, "w"))
     ]
@@ -358,7 +349,8 @@ def _check_geometry(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTenso
         call.ensure(wanted[axis] > 0, f"SizeOfDimension(output, {axis}) > 0")
     for name, axis, stride in axes:
         padding = call.option("padding", NO_PADDING)
-        size = ensured(call, output_size(padding, wanted[axis], weights.shape[axis], call.option(stride)))
+        found = output_size(padding, image=wanted[axis], window=weights.shape[axis], stride=call.option(stride))
+        size = ensured(call, found)
         call.ensure_equal(f"computed_input_{name}", size, value.shape[axis], f"SizeOfDimension(input, {axis})")
 
 
@@ -381,7 +373,9 @@ def pool(call: PrepareCall) -> None:
     strides = call.option("stride_h"), call.option("stride_w")
     _ensure_positive(call, ("params->stride_height", strides[0]), ("params->stride_width", strides[1]))
     windows = call.option("filter_height"), call.option("filter_width")
-    rows = zip(value.shape[1:3], windows, strides, strict=True)
-    height, width = (output_size(call.option("padding", NO_PADDING), *row) for row in rows)
+    height, width = (
+        output_size(call.option("padding", NO_PADDING), image=image, window=window, stride=stride)
+        for image, window, stride in zip(value.shape[1:3], windows, strides, strict=True)
+    )
     # Without a width nobody asks for the height; both begin as 0.
     call.resize(output, (value.shape[0], (height or 0) if width is not None else 0, width or 0, value.shape[3]))

@@ -11,7 +11,8 @@ from math import prod
 from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import PrepareCall, values_of
-from tflm_sim.lite.kernels.convolution import NO_PADDING, dynamic_temporary, ensured, output_size
+from tflm_sim.lite.kernels.convolution import NO_PADDING, dynamic_temporary, ensured
+from tflm_sim.model.windows import output_size
 
 _AXES = ("d", "h", "w")
 
@@ -33,8 +34,11 @@ def convolution_3d(call: PrepareCall) -> None:
     _ensure_steps_3d(call)
     strides = [call.option(f"stride_{axis}") for axis in _AXES]
     dilations = [call.option(f"dilation_{axis}_factor") for axis in _AXES]
-    rows = zip(value.shape[1:4], weights.shape[:3], strides, dilations, strict=True)
-    sizes = [ensured(call, output_size(call.option("padding", NO_PADDING), *row)) for row in rows]
+    padding = call.option("padding", NO_PADDING)
+    sizes = [
+        ensured(call, output_size(padding, image=image, window=window, stride=stride, dilation=dilation))
+        for image, window, stride, dilation in zip(value.shape[1:4], weights.shape[:3], strides, dilations, strict=True)
+    ]
     call.resize(output, (value.shape[0], *sizes, weights.shape[4]))
     is_windowed = weights.shape[:3] != (1, 1, 1) or strides != [1, 1, 1] or dilations != [1, 1, 1]
     if not (call.is_optimized and is_windowed):
@@ -96,9 +100,14 @@ def transpose_convolution_3d(call: PrepareCall) -> None:
     call.ensure_equal("shape_data[0]", wanted[0], value.shape[0], "SizeOfDimension(input, 0)")
     call.ensure_equal("shape_data[4]", wanted[4], weights.shape[3], "filter_output_channels")
     for place, (name, axis) in enumerate((("depth", "d"), ("height", "h"), ("width", "w"))):
-        steps = call.option(f"stride_{axis}"), call.option(f"dilation_{axis}_factor")
-        padding = call.option("padding", NO_PADDING)
-        size = ensured(call, output_size(padding, wanted[place + 1], weights.shape[place], *steps))
+        found = output_size(
+            call.option("padding", NO_PADDING),
+            image=wanted[place + 1],
+            window=weights.shape[place],
+            stride=call.option(f"stride_{axis}"),
+            dilation=call.option(f"dilation_{axis}_factor"),
+        )
+        size = ensured(call, found)
         right = f"SizeOfDimension(input, {place + 1})"
         call.ensure_equal(f"unused_out_{name}", size, value.shape[place + 1], right)
     call.resize(output, wanted)

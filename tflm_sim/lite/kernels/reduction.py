@@ -10,6 +10,7 @@ from math import prod
 from tflm_sim.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
+from tflm_sim.model.element_types import type_number
 
 _LARGEST_CONSTANT = 8
 """The most values a product of constants may have to be computed when prepared (kMaxConstantOutputTensorSize)."""
@@ -97,7 +98,7 @@ def reduce_product(call: PrepareCall) -> None:
     reduce_simple(call)
     value, axis, output = call.operands(2)
     if axis.is_known and value.quantization is not None and value.type not in (t.INT8, t.INT16):
-        raise call.failure(f"Unsupported quantized data type: {t.type_number(value.type)}")
+        raise call.failure(f"Unsupported quantized data type: {type_number(value.type)}")
     if not axis.is_known or not value.is_known or output.elements > _LARGEST_CONSTANT:
         _accumulator(call)
         return

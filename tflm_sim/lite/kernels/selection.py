@@ -14,6 +14,7 @@ from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.lite.kernels.strides import StridedSlice
+from tflm_sim.model.element_types import type_number
 from tflm_sim.model.types import TensorType
 
 _INDICES = (t.INT32, t.INT64)
@@ -338,10 +339,10 @@ def arg_min_max(call: PrepareCall) -> None:
     call.ensure_type_in("axis->type", axis.type, *_INDICES)
     wanted = call.option("output_type", NO_TYPE)
     if wanted not in _INDICES:
-        raise call.failure(f"Unknown index output data type: {t.type_number(wanted)}")
+        raise call.failure(f"Unknown index output data type: {type_number(wanted)}")
     output.type = wanted
     if value.type not in (t.FLOAT32, t.UINT8, t.INT8, t.INT32, t.BOOL):
-        number = t.type_number(value.type)
+        number = type_number(value.type)
         raise call.failure(f"Unknown input type: {number}, only float32, int types and bool are supported")
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
     if not axis.is_known:

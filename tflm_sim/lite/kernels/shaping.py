@@ -13,6 +13,7 @@ from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.lite.tensor_bytes import element_size
+from tflm_sim.model.element_types import type_number
 
 _RESHAPE_UTILS = "./tflite/kernels/internal/reshape_utils.h"
 
@@ -108,7 +109,7 @@ def shape_of(call: PrepareCall) -> None:
     value, output = call.operands(1)
     wanted = call.option("out_type", NO_TYPE)
     if wanted not in (t.INT32, t.INT64):
-        raise call.failure(f"Unknown shape output data type: {t.type_number(wanted)}")
+        raise call.failure(f"Unknown shape output data type: {type_number(wanted)}")
     output.type = wanted
     call.store(output, (value.rank,), value.shape)
 
@@ -137,7 +138,7 @@ def fill(call: PrepareCall) -> None:
         return
     sizes = values_of(dims)
     if any(size < 0 for size in sizes):
-        raise call.failure(f"Fill dimensions must be >= 0 got {t.type_number(dims.type)}")
+        raise call.failure(f"Fill dimensions must be >= 0 got {type_number(dims.type)}")
     call.resize(output, [as_int32(size) for size in sizes])
 
 

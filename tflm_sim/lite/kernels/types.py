@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tflm_sim.lite.graph_info import NO_TYPE
+from tflm_sim.model import element_types
 from tflm_sim.model.types import TensorType
 
 BOOL, STRING, RESOURCE, VARIANT = TensorType.BOOL, TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT
@@ -15,23 +16,10 @@ UINT64 = TensorType.UINT64
 STORABLE = (BOOL, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64)
 """Types whose values are computed while nodes are prepared."""
 
-# The constants' names after kTfLite, in the order of the runtime's enum, which is not the schema's.
-_CONSTANTS = """
-    NoType Float32 Int32 UInt8 Int64 String Bool Int16 Complex64 Int8 Float16 Float64 Complex128 UInt64 Resource
-    Variant UInt32 UInt16 Int4 BFloat16 Int2 UInt4 Float8_E4M3FN Float8_E5M2
-"""
-_NAMES = _CONSTANTS.upper().split()
-_NUMBERS = {int(TensorType[name]) if name != "NOTYPE" else NO_TYPE: number for number, name in enumerate(_NAMES)}
-
-CONSTANT_NAMES = dict(zip(_NUMBERS, (f"kTfLite{name}" for name in _CONSTANTS.split()), strict=True))
+CONSTANT_NAMES = {NO_TYPE: "kTfLiteNoType", **element_types.CONSTANT_NAMES}
 """The names of types in the runtime's source, by the schema's number."""
-
-
-def type_number(tensor_type: int) -> int:
-    """Return the runtime's number of a type, which ``%d`` prints."""
-    return _NUMBERS.get(tensor_type, 0)
 
 
 def type_name(tensor_type: int) -> str:
     """Return the runtime's name of a type, which ``%s`` prints (TfLiteTypeGetName)."""
-    return _NAMES[type_number(tensor_type)]
+    return TensorType(tensor_type).name if tensor_type in element_types.TYPE_NUMBERS else "NOTYPE"

@@ -5,7 +5,7 @@ Source: tensorflow/lite/micro/kernels/{broadcast_to,broadcast_args,select,fill,z
 
 from __future__ import annotations
 
-from tflm_sim.graph.eval_tensor import type_number
+from tflm_sim.model.element_types import STRUCT_CODES, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
@@ -106,12 +106,7 @@ _SELECT = trusted(source(0, "input_condition"), source(1, "input_x"), source(2, 
 _SELECT_V2 = Prepare("select.cc", counts(3), takes=_SELECT, body=_select)
 
 
-_INTEGER_CODES: dict[int, str] = {
-    TensorType.INT8: "b",
-    TensorType.INT16: "h",
-    TensorType.INT32: "i",
-    TensorType.INT64: "q",
-}
+_SIGNED_INTEGERS = (TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.INT64)
 
 
 def _fill(k: Kernel, dims: KernelTensor, value: KernelTensor, output: KernelTensor) -> None:
@@ -126,10 +121,9 @@ def _ensure_dims(k: Kernel, shape: tuple[int, ...], dims: KernelTensor) -> None:
     """``EnsureEq``: the constant vector ``dims`` holds ``shape``, in any signed integer type."""
     k.rank(dims, 1, "tensor")
     k.ensure_eq(len(shape), dims.shape[0], "array->size", "tensor_len")
-    code = _INTEGER_CODES.get(dims.type)
-    if code is None:
+    if dims.type not in _SIGNED_INTEGERS:
         raise fail(f"cannot compare int array to tensor of type {type_number(dims.type)}.")
-    for size, value in zip(shape, k.constants(dims, len(shape), "dims", code), strict=True):
+    for size, value in zip(shape, k.constants(dims, len(shape), "dims", STRUCT_CODES[dims.type]), strict=True):
         if size != value:
             k.refuse("array->data[i] != GetTensorData<T>(tensor)[i]", f"({size} != {int32(value)})")
 

@@ -13,6 +13,7 @@ space_to_batch_nd}.cc @ bb54330fd, 50433190c, 515cfd27e.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.model.windows import PADDING_SAME, PADDING_VALID, covered
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.options import option
@@ -21,8 +22,6 @@ from tflm_sim.ops.reference.window import dilations, strides
 from tflm_sim.ops.requests import KernelTensor, SetShape, Steps
 from tflm_sim.ops.roles import fail, writable_dims
 from tflm_sim.units import int32
-
-_PADDING_SAME, _PADDING_VALID = 0, 1
 
 
 def check_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
@@ -65,10 +64,10 @@ def convolved_dims(
 
 def _positions(k: Kernel, padding: object, image: int, window: int, stride: int, dilation: int) -> int:
     """``ComputeOutSize``."""
-    if stride == 0 or padding not in (_PADDING_SAME, _PADDING_VALID):
+    if stride == 0 or padding not in (PADDING_SAME, PADDING_VALID):
         return 0
-    covered = image + stride - (1 if padding == _PADDING_SAME else (window - 1) * dilation + 1)
-    return k.divide(int32(covered), stride)
+    positions = covered(padding, image=image, window=window, stride=stride, dilation=dilation)
+    return k.divide(int32(positions), stride)
 
 
 def expanded_dims(k: Kernel, source: KernelTensor, axis: int, output: KernelTensor) -> Steps[None]:

@@ -9,7 +9,8 @@ Source: tensorflow/lite/micro/kernels/{reshape,reshape_common,squeeze,expand_dim
 from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import type_name, type_number
+from tflm_sim.graph.eval_tensor import type_name
+from tflm_sim.model.element_types import type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel

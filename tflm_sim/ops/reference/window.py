@@ -1,17 +1,14 @@
-"""How a window moves over an image: output size and padding along each axis, as every windowed kernel computes them.
-
-Source: tensorflow/lite/kernels/padding.h @ 90b983c.
-"""
+"""The strides, dilations and padding of a windowed operator, out of its builtin options."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tflm_sim.model import windows
+from tflm_sim.model.windows import output_size
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.options import option, options_of
 from tflm_sim.values import NamedTuple
-
-_PADDING_SAME, _PADDING_VALID = 0, 1
 
 
 class Extent(NamedTuple):
@@ -23,15 +20,6 @@ class Extent(NamedTuple):
 
 Pair = Sequence[int]
 """A height and a width."""
-
-
-def output_size(padding: object, *, image: int, window: int, stride: int, dilation: int = 1) -> int | None:
-    """``ComputeOutSizeChecked``: how many positions the window has along an axis; None when it refuses."""
-    if padding not in (_PADDING_SAME, _PADDING_VALID) or image < 0 or window <= 0 or stride <= 0 or dilation <= 0:
-        return None
-    covered = image + stride - (1 if padding == _PADDING_SAME else (window - 1) * dilation + 1)
-    size = covered // stride if covered >= 0 else -(-covered // stride)
-    return size if 0 <= size < 2**31 else None
 
 
 def strides(node: Node, table: str) -> Extent:
@@ -63,8 +51,8 @@ def padding_before(padding: object, *, image: Pair, window: Pair, stride: Pair, 
 
 
 def _before(padding: object, image: int, window: int, stride: int, dilation: int) -> int | None:
-    """Return the padding before the image along one axis; the odd one out of an odd total comes after it."""
+    """Return the padding before the image along one axis, None when its output has no size."""
     size = output_size(padding, image=image, window=window, stride=stride, dilation=dilation)
     if size is None:
         return None
-    return max((size - 1) * stride + (window - 1) * dilation + 1 - image, 0) // 2
+    return windows.padding_before(size, image=image, window=window, stride=stride, dilation=dilation)
