@@ -1,4 +1,4 @@
-"""Hold ``ops/places.json`` against a checkout of TFLM, or write it.
+"""Hold ``ops/places.txt`` against a checkout of TFLM, or write it.
 
     python tools/check_places.py CHECKOUT                     lines of the newest versions that differ, exit code 1
     python tools/check_places.py CHECKOUT --commit 0c425da36  those of another commit
@@ -17,7 +17,6 @@ files matter is read from the sources of ``tflm_sim/ops``: every "name.cc" or "n
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import subprocess
 import sys
@@ -29,12 +28,12 @@ from subprocess import PIPE
 from our_checks import Written, written_checks
 from upstream_places import Check, checks, keys
 
-from tflm_sim.ops.places import OLD, Version, full_place, key, version_at, versions_by_file
+from tflm_sim.ops.places import OLD, Version, full_place, read, version_at, written
 from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS
 from tflm_sim.targets.changes import BEFORE_UPSTREAM, EDGE_IMPULSE, ESP, UPSTREAM
 
 OPS = Path(__file__).resolve().parent.parent / "tflm_sim" / "ops"
-PLACES = OPS / "places.json"
+PLACES = OPS / "places.txt"
 Lines = dict[str, int]
 Versions = list[Version]
 _TREES = {"esp_nn": ESP, "edge_impulse": EDGE_IMPULSE}
@@ -119,9 +118,7 @@ def lines_of(source: str, newest: Iterable[Check] = ()) -> Lines:
         same = [one for one in alike if one.function == check.function] or alike
         if text not in lines and same and (" #" not in text or len(same) > 1):
             lines[text] = same[0].line
-    hashed = {key(text): line for text, line in lines.items()}
-    assert len(hashed) == len(lines), "two checks have one key"
-    return dict(sorted(hashed.items(), key=lambda row: row[1]))
+    return dict(sorted(lines.items(), key=lambda row: row[1]))
 
 
 _IN_HEADERS = {"batch_matmul_common.cc": "./tensorflow/lite/micro/kernels/batch_matmul.h"}
@@ -225,42 +222,27 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--before", metavar="LIBRARY")
     args = parser.parse_args(arguments)
     checkout = Checkout(args.checkout)
-    recorded = json.loads(PLACES.read_text("utf-8")) if PLACES.exists() else {}
-    table = {tree: versions_by_file(files) for tree, files in recorded.items()}
+    table = read(PLACES.read_text("utf-8").splitlines()) if PLACES.exists() else {}
     if args.before:
         before = places_before(checkout, Checkout(args.before))
         if args.write:
-            PLACES.write_text(_dumped({**table, OLD: before}), encoding="utf-8")
+            PLACES.write_text(written({**table, OLD: before}), encoding="utf-8")
         elif before != table.get(OLD):
             print(f"{OLD}: lines differ from those of {args.before}")
         return int(not args.write and before != table.get(OLD))
     files = named_files(checkout.tree)
-    written = [check for check in written_checks(OPS) if tree_of(check.path) == checkout.tree]
-    found = unknown(written, {file: texts_of(checkout, file) for file in files})
+    ours = [check for check in written_checks(OPS) if tree_of(check.path) == checkout.tree]
+    found = unknown(ours, {file: texts_of(checkout, file) for file in files})
     if not args.write:
         found += differences(checkout, args.commit, table.get(checkout.tree, {}))
-        print("\n".join(found) or f"{checkout.tree}: {len(files)} files, {len(written)} checks, all lines are right")
+        print("\n".join(found) or f"{checkout.tree}: {len(files)} files, {len(ours)} checks, all lines are right")
         return int(bool(found))
     rows = {file: versions for file in files if (versions := places_of(checkout, file, history=args.history))}
     table[checkout.tree] = rows
-    PLACES.write_text(_dumped(table), encoding="utf-8")
+    PLACES.write_text(written(table), encoding="utf-8")
     if found:
         print("\n".join(found))
     return int(bool(found))
-
-
-def _dumped(table: dict[str, dict[str, Versions]]) -> str:
-    """Return the file's text: a line for each version of each file."""
-    trees = []
-    for tree, files in sorted(table.items()):
-        rows = []
-        for file, versions in sorted(files.items()):
-            lines = ",\n   ".join(
-                json.dumps(version if version.file else version[:2], separators=(",", ":")) for version in versions
-            )
-            rows.append(f"  {json.dumps(file)}: [\n   {lines}]")
-        trees.append(f" {json.dumps(tree)}: {{\n" + ",\n".join(rows) + "\n }")
-    return "{\n" + ",\n".join(trees) + "\n}\n"
 
 
 if __name__ == "__main__":

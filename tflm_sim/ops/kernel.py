@@ -145,8 +145,8 @@ class Kernel:
         runtime = self.node.target.runtime
         check = self.file, text, self.function, number
         place = places.place(runtime, *check)
-        assert place or places.is_in_some_version(runtime, *check), f"no version of {self.file} has a check '{text}'"
-        assert place or not places.is_newest(runtime, self.file), f"no check '{text}' in {self.file}"
+        if place is None and (places.is_newest(runtime, self.file) or not places.is_in_some_version(runtime, *check)):
+            raise places.unknown(self.file, f"the check '{text}'")
         return place
 
     # -- checks that halt -------------------------------------------------------------------------------------------

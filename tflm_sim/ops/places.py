@@ -1,27 +1,26 @@
-"""Where a check stands in TFLM: lines by upstream file, version of the file, and what the check says.
+"""Where a check stands in TFLM: its line in each version of each upstream file whose kernels are modelled.
 
-``places.json`` is written by ``tools/check_places.py --write``; nobody types a line. Of each repository it has the
-files whose kernels are modelled, and of each file its versions, newest last:
+``places.txt`` is written by ``tools/check_places.py --write``; nobody types a line. It has a section for each file,
+with the repository and the versions of the file, then a row for each check, with tabs between the columns:
 
-    {"tensorflow/tflite-micro": {"conv_common.cc": [[position, {key: line}], ...]}}
+    tensorflow/tflite-micro  conv_common.cc  5=conv.cc  107  119
+    filter != nullptr        5:50  107:72  119:-
 
-A key stands for what a check says (:func:`key`). A version without a key has no such check. A version may have a third
-member: the file in which the code was then, before it moved.
+A version is named by its position in the repository's history; "5=conv.cc": the code was in conv.cc then. The check
+stands at line 72 from position 107 on, and is gone from 119 on. A row begins with what the check says (:func:`key`).
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
+from tflm_sim.errors import TflmSimError
 from tflm_sim.targets.changes import UPSTREAM
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.values import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import NamedTuple
 
 KERNELS = "tensorflow/lite/micro/kernels/"
 OLD = "tensorflow/tensorflow"
@@ -46,7 +45,7 @@ _NONE = Version(0, {})
 
 
 def key(text: str, function: str = "", number: int = 1) -> str:
-    """Return the key of a check, six hexadecimal digits.
+    """Return the key of a check.
 
     Args:
         text: What it says; "!" before the condition of a TFLITE_DCHECK.
@@ -54,10 +53,7 @@ def key(text: str, function: str = "", number: int = 1) -> str:
         number: Which of them it is in the function.
     """
     scoped = f"{function}: {text}" if function else text
-    numbered = scoped if number == 1 else f"{scoped} #{number}"
-    from hashlib import blake2s  # Slow to import; most models are not refused.
-
-    return blake2s(numbered.encode(), digest_size=3).hexdigest()
+    return scoped if number == 1 else f"{scoped} #{number}"
 
 
 def full_place(place: str) -> str:
@@ -98,20 +94,57 @@ def _versions(runtime: Runtime, file: str) -> tuple[list[Version], int]:
     for tree, files in _table().items():
         if file in files:
             return files[file], runtime.position(tree)
-    raise KeyError(f"ops/places.json has no lines of {file}")
+    raise unknown(file, "any check")
+
+
+def unknown(file: str, what: str) -> TflmSimError:
+    """Return the error of an operator that names a check whose line nobody has looked up."""
+    return TflmSimError(
+        f"the line of {what} in {file} is not known; python tools/check_places.py CHECKOUT --write --history looks "
+        "it up in a clone of the repository and writes tflm_sim/ops/places.txt"
+    )
 
 
 @cache
 def _table() -> dict[str, dict[str, list[Version]]]:
-    import json  # Slow to import, as hashlib above.
-
-    with open(os.path.join(os.path.dirname(__file__), "places.json"), encoding="utf-8") as file:
-        table = {tree: versions_by_file(files) for tree, files in json.load(file).items()}
+    with open(os.path.join(os.path.dirname(__file__), "places.txt"), encoding="utf-8") as file:
+        table = read(file)
     for name, versions in table.pop(OLD).items():
         table[UPSTREAM][name] = versions + table[UPSTREAM][name]
     return table
 
 
-def versions_by_file(files: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, list[Version]]:
-    """Return the versions of each file of a tree, as they stand in ``places.json``."""
-    return {file: [Version(*row) for row in rows] for file, rows in files.items()}
+def read(rows: Iterable[str]) -> dict[str, dict[str, list[Version]]]:
+    """Return the versions of each file of each repository, from the rows of ``places.txt``."""
+    table: dict[str, dict[str, list[Version]]] = {}
+    versions: list[Version] = []
+    for row in rows:
+        text, *columns = row.rstrip("\n").split("\t")
+        if not columns[0].partition(":")[1]:
+            file, *since = columns
+            versions = [Version(int(one), {}, name) for one, _, name in (column.partition("=") for column in since)]
+            table.setdefault(text, {})[file] = versions
+            continue
+        changes = {int(since): line for since, _, line in (column.partition(":") for column in columns)}
+        line = "-"
+        for version in versions:
+            line = changes.get(version.since, line)
+            if line != "-":
+                version.lines[text.replace("\\n", "\n")] = int(line)
+    return table
+
+
+def written(table: Mapping[str, Mapping[str, Sequence[Version]]]) -> str:
+    """Return the text of ``places.txt``."""
+    rows = []
+    for tree, files in sorted(table.items()):
+        for file, versions in sorted(files.items()):
+            since = [f"{one.since}={one.file}" if one.file else str(one.since) for one in versions]
+            rows.append("\t".join((tree, file, *since)))
+            for text in dict.fromkeys(text for version in reversed(versions) for text in version.lines):
+                lines = [str(version.lines.get(text, "-")) for version in versions]
+                before = ["-", *lines[:-1]]
+                stands = zip(versions, lines, before, strict=True)
+                changes = [f"{one.since}:{line}" for one, line, last in stands if line != last]
+                rows.append("\t".join((text.replace("\n", "\\n"), *changes)))
+    return "".join(f"{row}\n" for row in rows)
