@@ -49,12 +49,16 @@ class WheelRun:
         log: The device's lines, without the recorder's report and without blank lines.
         totals: "total", "head" and "tail" of the arena in bytes; empty unless ok.
         recorded: Category to (requested bytes, used bytes, count); categories without bytes are left out.
+        invoke: The status of Invoke() on inputs of zeros, "" where there was none.
+        invoke_log: The lines that it prints.
     """
 
     status: str
     log: tuple[str, ...]
     totals: dict[str, int]
     recorded: dict[str, tuple[int, int, int]]
+    invoke: str
+    invoke_log: tuple[str, ...]
 
 
 class Wheel:
@@ -82,6 +86,8 @@ class Wheel:
                 for line in lines
                 if (match := _ALLOCATION.match(line))
             },
+            invoke=answer["invoke"],
+            invoke_log=tuple(line for line in answer["invoke_stderr"].splitlines() if line.strip()),
         )
 
     def close(self) -> None:
@@ -110,9 +116,25 @@ def same_as_wheel(wheel: Wheel) -> Callable[..., Simulation]:
             head, tail = ours.head_bytes, ours.tail_bytes
             assert {"total": head + tail, "head": head, "tail": tail} == real.totals
             assert _recorded(ours) == real.recorded
+            assert_same_invoke(ours, real)
         return ours
 
     return check
+
+
+def assert_same_invoke(ours: Simulation, real: WheelRun) -> None:
+    """Hold what we say of Invoke() against the wheel's, on inputs of zeros; values can make it fail as well."""
+    log = tuple(line for line in real.invoke_log if "out of range (length is" not in line)
+    problem = ours.invoke_problem
+    if problem is not None and problem.status == "error":
+        assert (real.invoke, _without_numbers(_without_places(log))) == ("error", _without_numbers(problem.log))
+    elif real.invoke == "error":
+        assert not re.search("type|support", "".join(log)), "Eval does not know a type, and we do not say so"
+
+
+def _without_numbers(log: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines without what follows from an address, or from a double that is printed as an integer."""
+    return tuple(re.sub(r"\? != \?|-?\d+ != -?\d+|got (\?|-?\d{5,})", "?", line) for line in _without_places(log))
 
 
 def _without_places(log: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
+from tflm_sim.answers.invoke_problem import InvokeProblem, invoke_problem
 from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.peak import Peak, find_peak
 from tflm_sim.answers.smallest_arena import (
@@ -88,6 +89,11 @@ class Simulation:
         if self.failure is not None:
             raise self.failure
         return self
+
+    @cached_property
+    def invoke_problem(self) -> InvokeProblem | None:
+        """Why Invoke() fails every time though AllocateTensors() succeeds, None where nothing is known to."""
+        return invoke_problem(self.device, self.configuration)
 
     @cached_property
     def log(self) -> tuple[str, ...]:

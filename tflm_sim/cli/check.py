@@ -136,6 +136,9 @@ def _judge(
         reason = f"AllocateTensors() fails in an arena of any size: {roomy.failure}"
         return Verdict(name, key, None, limit, False, before, reason, roomy.log, model=model, board=chosen)
     needed = roomy.smallest.multiple_of_16
+    if roomy.invoke_problem is not None:
+        problem = roomy.invoke_problem
+        return Verdict(name, key, needed, limit, False, before, str(problem), problem.log, model=model, board=chosen)
     log: tuple[str, ...] = ()
     fits: bool | None
     if limit is not None:

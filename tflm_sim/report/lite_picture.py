@@ -85,5 +85,6 @@ def _size(path: str, summary: Summary, arena: int) -> LiteSize:
         operators=(summary.ops,),
         buffers=(),
         peak=None,
+        invoke_problem=None,
     )
     return LiteSize(ModelFacts(path, None, None), RuntimeName(RUNTIME), answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tflm_sim.answers.invoke_problem import InvokeProblem
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
@@ -149,6 +150,8 @@ class SizeAnswer:
         recorded: By RecordedAllocationType.
         log: The lines that the device prints.
         operators: Names of the operators, by subgraph.
+        invoke_problem: The first operator that no Invoke() gets past, though the model is allocated; null where none
+            is known to.
     """
 
     status: Status
@@ -167,6 +170,7 @@ class SizeAnswer:
     operators: tuple[tuple[str, ...], ...]
     buffers: tuple[HeadBuffer, ...]
     peak: PeakFacts | None
+    invoke_problem: InvokeProblem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +247,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         operators=tuple(map(tuple, simulation.allocation.op_names)) if simulation.allocation else (),
         buffers=_buffers(simulation, allocation) if allocation else (),
         peak=_peak(simulation, allocation) if allocation else None,
+        invoke_problem=simulation.invoke_problem,
     )
 
 

@@ -29,7 +29,15 @@ def size_lines(simulation: Simulation) -> list[str]:
     if answer.failure is not None:
         return [title, "", *_failed_lines(answer)]
     found = _split_lines(answer) if config.is_split else _answer_lines(answer, config.target.arena_address)
-    return [title, "", *found, *_tail_lines(answer), *_peak_lines(answer)]
+    return [title, "", *_invoke_lines(answer), *found, *_tail_lines(answer), *_peak_lines(answer)]
+
+
+def _invoke_lines(answer: SizeAnswer) -> list[str]:
+    problem = answer.invoke_problem
+    if problem is None:
+        return []
+    prints = ["the device prints:", *_device_lines(problem.log)] if problem.log else []
+    return [printable(str(problem), 300), *prints, ""]
 
 
 def _failed_lines(answer: SizeAnswer) -> list[str]:

@@ -12,6 +12,8 @@ FAMILIES = {
     "others": "COMPLEX_ABS REDUCE_ALL REDUCE_ANY REDUCE_MIN RFFT2D SCATTER_ND SELECT TILE TOPK_V2",
 }
 """Module name to the operators that it models."""
+OPERATORS = frozenset(op for ops in FAMILIES.values() for op in ops.split())
+"""All of them."""
 
 SINCE = {
     "REDUCE_ALL": "edge_impulse_reductions",

@@ -1,0 +1,111 @@
+"""What Invoke() of an allocated model refuses; each text was printed by the wheel, or read in the version's kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from tflm_sim import parse, simulate
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.types import TensorType as T
+from tflm_sim.ops.eval_types import ROWS
+from tflm_sim.targets.presets import preset
+
+HALF = {"scale": 0.5}
+
+
+def one(op, inputs, outputs, options=None):
+    """Return a model of one operator; (shape, type, arguments of ModelBuilder.tensor) for each tensor."""
+    builder = ModelBuilder()
+    sources = [builder.tensor(shape, type_, **(rest[0] if rest else {})) for shape, type_, *rest in inputs]
+    results = [builder.tensor(shape, type_, **(rest[0] if rest else {})) for shape, type_, *rest in outputs]
+    builder.operator(op, sources, results, options=options)
+    bound = [tensor for tensor, spec in zip(sources, inputs, strict=True) if len(spec) < 3 or "data" not in spec[2]]
+    return parse(builder.build(inputs=bound, outputs=results))
+
+
+def problem(model, target="cortex-m4", **settings):
+    return simulate(model, target, **settings).unwrap().invoke_problem
+
+
+def mirror_pad(type_):
+    paddings = ((2, 2), T.INT32, {"data": bytes(16)})
+    return one("MIRROR_PAD", [((4, 4), type_, HALF), paddings], [((4, 4), type_, HALF)])
+
+
+def test_a_type_that_eval_does_not_know_is_an_error_with_the_devices_words():
+    axis = ((), T.INT32, {"data": bytes(4)})
+    found = problem(one("ARG_MAX", [((4, 4), T.FLOAT32), axis], [((4,), T.INT64)]))
+    assert (found.status, found.operator, found.op) == ("error", 0, "ARG_MAX")
+    assert found.log == (
+        "Only int32_t are supported currently, got INT64.",
+        "Node ARG_MAX (number 0) failed to invoke with status 1",
+    )
+    assert str(found) == ("allocates, but Invoke() fails: #0 ARG_MAX: Only int32_t are supported currently, got INT64.")
+
+
+def test_a_kernel_that_prints_nothing_is_told_by_the_type():
+    found = problem(mirror_pad(T.INT16))
+    assert found.reason == "INT16 is not supported"
+    assert found.log == ("Node MIRROR_PAD (number 0) failed to invoke with status 1",)
+    assert problem(mirror_pad(T.INT8)) is None
+
+
+def test_a_kernel_of_ones_own_is_not_judged():
+    table = simulate(mirror_pad(T.INT8), "cortex-m4").device.interpreters[0].registrations
+    assert problem(mirror_pad(T.INT16), custom_ops=(table["MIRROR_PAD"],)) is None
+
+
+@pytest.mark.parametrize(("day", "says"), [
+    ("2025-03-16", "Only float32 is supported currently, got INT16"),
+    ("2025-06-01", None),
+])  # fmt: skip
+def test_the_version_decides_what_is_known(day, says):
+    operand = ((4,), T.INT16, HALF)
+    found = problem(one("RELU", [operand], [operand]), runtime=day)
+    assert (found and found.reason) == says
+
+
+def test_cmsis_nn_has_words_of_its_own():
+    image, order = ((1, 2), T.INT32, HALF), ((2,), T.INT32, {"data": b"\1\0\0\0\0\0\0\0"})
+    model = one("TRANSPOSE", [image, order], [((2, 1), T.INT32, HALF)])
+    says = "Type INT32 is currently not supported by Transpose. Only float32, int8 and int16 "
+    assert problem(model, kernels="reference").reason == says + "are supported"
+    assert problem(model, kernels="cmsis_nn").reason == says + "is supported"
+
+
+def depthwise(multiplier, stride=1):
+    image, filters = ((1, 4, 4, 2), T.FLOAT32), ((1, 1, 1, 4), T.FLOAT32, {"data": bytes(16)})
+    options = {"depth_multiplier": multiplier, "stride_h": stride, "stride_w": 1, "padding": 0}
+    return one("DEPTHWISE_CONV_2D", [image, filters], [((1, 4, 4, 4), T.FLOAT32)], options)
+
+
+def test_options_that_no_kernel_can_run_are_undefined():
+    assert problem(depthwise(2)) is None
+    assert str(problem(depthwise(3))) == (
+        "allocates, but what Invoke() computes is undefined: #0 DEPTHWISE_CONV_2D: "
+        "depth_multiplier is 3 with 2 channels in and 4 out"
+    )
+    assert problem(depthwise(2, stride=0)).reason == "stride_h is 0"
+
+
+def test_a_slice_beyond_its_input_is_undefined_and_an_axis_beyond_the_rank_an_error():
+    begin, size = ((1,), T.INT32, {"data": b"\3\0\0\0"}), ((1,), T.INT32, {"data": b"\2\0\0\0"})
+    found = problem(one("SLICE", [((4,), T.FLOAT32), begin, size], [((2,), T.FLOAT32)]))
+    assert (found.status, found.reason) == ("undefined", "the slice of 2 from 3 on is not within the 4 of axis 0")
+    axis = ((1,), T.INT32, {"data": b"\2\0\0\0"})
+    found = problem(one("SUM", [((2, 2), T.FLOAT32), axis], [((2, 1), T.FLOAT32)], {"keep_dims": True}))
+    assert (found.status, found.reason) == ("error", "axis 2 of a tensor of rank 2")
+
+
+def test_what_is_allocated_nowhere_has_no_problem_of_invoke():
+    assert simulate(one("NEG", [((4,), T.FLOAT32)], [((4,), T.INT8)]), "cortex-m4").invoke_problem is None
+
+
+def test_rows_are_newest_first_and_name_known_operators():
+    table = simulate(mirror_pad(T.INT8), preset("cortex-m4")).device.interpreters[0].registrations
+    seen: dict[tuple[str, str], int] = {}
+    for row in ROWS:
+        for op in row.ops.split():
+            assert op in table
+            assert row.since < seen.get((row.library, op), 10**6), f"{op} from {row.since} on stands too low"
+            seen[row.library, op] = row.since
