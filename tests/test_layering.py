@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "tflm_sim"
 
 # Lowest first; names on one floor do not import each other.
 FLOORS = (
-    {"errors", "values"},
+    {"errors", "limits", "values"},
     {"document_fields", "document_types"},
     {"units", "escape", "files", "samples", "documents", "recorded"},
     {"schemas"},

@@ -15,13 +15,11 @@ import stat
 from collections.abc import Callable, Iterator
 
 from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.limits import LARGEST_DOCUMENT
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any, BinaryIO, TextIO
-
-JSON_MOST = 1 << 30
-"""Bytes; a longer document of ours is none."""
 
 
 @contextlib.contextmanager
@@ -85,35 +83,35 @@ PIECE = 1 << 20
 def read(
     path: str | os.PathLike[str],
     *,
-    most: int,
+    most: int | Callable[[bytes], int],
     error: type[TflmSimError] = UsageError,
-    look: Callable[[bytes], None] | None = None,
 ) -> bytes:
     """Return the bytes of a file.
 
     Args:
         path: The file; a device or a pipe is read too; "-" is standard input.
-        most: Bytes; a longer file is refused before it is read.
+        most: Bytes; a longer file is refused before it is read. Or what says them of the first ``START`` bytes; it may
+            raise.
         error: What is raised when it cannot be read or is longer; one sentence.
-        look: Is shown the first ``START`` bytes and may raise, before the rest is read.
     """
     try:
         with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
             size = os.fstat(file.fileno()).st_size
-            data = b"" if size > most else file.read(START)
-            if look is not None and size <= most:
-                look(data)
-            more = data[START - 1 :]
-            while more and len(data) <= most:  # in pieces: Python takes the room for all that is asked for
-                more = file.read(max(size + 1 - len(data), PIECE))
-                data += more
+            data = file.read(START)
+            most = most if isinstance(most, int) else most(data)
+            if size > most:
+                raise error(f"{path} cannot be read: it has more than {most:,} bytes")
+            pieces, count = [data], len(data)
+            while pieces[-1] and START <= count <= most:  # in pieces: Python takes the room for all that is asked for
+                pieces.append(file.read(max(size + 1 - count, PIECE)))
+                count += len(pieces[-1])
     except OSError as reason:
         raise error(f"{path} cannot be read: {reason.strerror or reason}") from None
     except ValueError:
         raise error(f"{path} cannot be read: a name has no null character") from None
-    if size > most or len(data) > most:
+    if count > most:
         raise error(f"{path} cannot be read: it has more than {most:,} bytes")
-    return data
+    return b"".join(pieces)
 
 
 def read_json(path: str | os.PathLike[str], *, error: type[TflmSimError] = UsageError) -> Any:
@@ -122,7 +120,7 @@ def read_json(path: str | os.PathLike[str], *, error: type[TflmSimError] = Usage
     Raises:
         TflmSimError: ``error``: it cannot be read or is not JSON; one sentence.
     """
-    return parse_json(read(path, most=JSON_MOST, error=error), path=str(path), error=error)
+    return parse_json(read(path, most=LARGEST_DOCUMENT, error=error), path=str(path), error=error)
 
 
 def parse_json(data: bytes | str, *, path: str, error: type[TflmSimError] = UsageError) -> Any:

@@ -15,7 +15,8 @@ from tflm_sim.cli.terminal import ProgressLine, say, say_document
 from tflm_sim.device.configuration import PLANNER_NAMES, Configuration
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.escape import json_text
-from tflm_sim.files import JSON_MOST, read, replacing
+from tflm_sim.files import read, replacing
+from tflm_sim.limits import LARGEST_DOCUMENT
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.registry import PLANNERS
@@ -108,7 +109,7 @@ def _answer(picture: Picture) -> str:
 def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
     if args.boards:
         raise UsageError("a saved picture has the boards that it was saved with; --boards goes with a model")
-    document = read_document(read(args.model, most=JSON_MOST, error=ModelError), path=args.model)
+    document = read_document(read(args.model, most=LARGEST_DOCUMENT, error=ModelError), path=args.model)
     return document.pictures, document.boards
 
 

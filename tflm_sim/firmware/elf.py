@@ -16,6 +16,7 @@ from functools import cached_property
 from struct import Struct
 
 from tflm_sim.errors import FirmwareError
+from tflm_sim.limits import MOST_INFLATED
 from tflm_sim.values import NamedTuple, dataclass
 
 MAGIC = b"\x7fELF"
@@ -34,8 +35,6 @@ DATA = frozenset({0, 1})
 ABSOLUTE, UNDEFINED = 0xFFF1, 0
 """Section indices of symbols that lie in no section."""
 
-MOST_INFLATED = 128 * 1024**2
-"""Bytes that all compressed sections of a file may hold together."""
 MOST_SYMBOLS = 100_000
 MOST_SECTIONS = 10_000
 

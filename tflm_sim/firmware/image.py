@@ -13,9 +13,9 @@ from struct import Struct
 from tflm_sim.errors import FirmwareError
 from tflm_sim.files import read
 from tflm_sim.firmware.elf import COMPRESSED, MAGIC, Elf
+from tflm_sim.limits import LARGEST_FIRMWARE
 from tflm_sim.values import dataclass, replace
 
-LARGEST_FILE = 256 * 1024**2
 MOST_HELD = 4
 """How many times its size a file's sections and segments may hold together; overlapping ones would hold any amount."""
 
@@ -63,7 +63,7 @@ def load_image(path: str | os.PathLike[str]) -> Image:
     Raises:
         FirmwareError: It cannot be read, or contradicts itself.
     """
-    return parse_image(read(path, most=LARGEST_FILE, error=FirmwareError), path=os.fspath(path))
+    return parse_image(read(path, most=LARGEST_FIRMWARE, error=FirmwareError), path=os.fspath(path))
 
 
 def parse_image(data: bytes, *, path: str | None = None) -> Image:

@@ -10,7 +10,6 @@ Nothing is executed, and nothing fetched unless somebody says so (``model/downlo
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,9 @@ from itertools import chain, islice
 
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import read
+from tflm_sim.limits import LARGEST_ARCHIVE, LARGEST_MODEL, LARGEST_SOURCE
+from tflm_sim.model import archives
+from tflm_sim.model.c_source import byte_arrays
 from tflm_sim.model.download import download, is_address
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.values import NamedTuple
@@ -28,15 +30,8 @@ MODEL_SUFFIXES = C_SUFFIXES | {".tflite", ".lite", ".tfl", ".zip"}
 
 _SEVERAL = C_SUFFIXES | {".zip"}
 
-LARGEST_MEMBER = 1 << 30
-"""Bytes: a larger member of an archive is refused before it is unpacked."""
-
-MOST_MEMBERS = 10_000
-
-LARGEST_FILE = (1 << 31) - 1
-"""Bytes: the offsets of a flatbuffer reach no further."""
-
-ARCHIVE = b"PK\x03\x04"
+LONGEST_PATH = 4096
+"""Characters: PATH_MAX; no file has a longer name, nor is an address of one looked for behind them."""
 
 
 class Input(NamedTuple):
@@ -45,11 +40,6 @@ class Input(NamedTuple):
     label: str
     data: bytes
 
-
-_COMMENT = rb"(?s)//[^\n]*|/\*.*?\*/"
-# NAME[SIZE] attributes = { numbers }: nothing but numbers, so that tables of structs are passed over.
-_ARRAY = rb"([A-Za-z_]\w*)\s*\[[^\]{};]*\][^={};]*=\s*\{([\s0-9a-fA-FxXuUlL,'-]*)\}"
-_NUMBER = rb"0[xX][0-9a-fA-F]+|[0-9]+"
 
 # The first bytes of files that people take for a .tflite model, and what they are.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
@@ -89,7 +79,11 @@ def unpack(name: str, data: bytes) -> Iterator[Input]:
     if is_model(data):
         yield Input(name, data)
         return
-    found = list(_of_archive(name, data) if data[:4] == ARCHIVE else _of_source(name, data))
+    try:
+        found = list(_of_archive(name, data) if _is_archive(data) else _of_source(name, data))
+    except ModelError as problem:
+        problem.path = problem.path or name
+        raise
     if not found:
         raise ModelError(f"this is not a .tflite model; it looks like {appearance(name, data)}", path=name)
     yield from found
@@ -102,7 +96,7 @@ def appearance(name: str, data: bytes) -> str:
     for start, words in _SIGNATURES:
         if data.startswith(start):
             return words
-    if data[:4] == ARCHIVE:
+    if _is_archive(data):
         return _archive_appearance(data)
     if re.match(_HTML, data[:200]):
         return "a web page: the download gave a page instead of the file"
@@ -117,6 +111,10 @@ def appearance(name: str, data: bytes) -> str:
     return "a text file" if _is_text(data[:1000]) else "a file of another kind (bytes 4 to 7 would be 'TFL3')"
 
 
+def _is_archive(data: bytes) -> bool:
+    return data[:4] == archives.SIGNATURE
+
+
 def _is_text(data: bytes) -> bool:
     return not re.search(rb"[\x00-\x08\x0e-\x1f]", data)
 
@@ -124,56 +122,25 @@ def _is_text(data: bytes) -> bool:
 def _of_source(name: str, data: bytes) -> Iterator[Input]:
     if b"{" not in data or not _is_text(data[:1000]):
         return
-    for match in re.finditer(_ARRAY, re.sub(_COMMENT, b" ", data)):
-        array = _array(match[2])
-        if array is not None:
-            yield Input(f"{name}:{match[1].decode()}", array)
-
-
-def _array(numbers: bytes) -> bytes | None:
-    """Return the bytes of an initializer that is a model, None for any other."""
-    start = [_value(number[0]) for _, number in zip(range(8), re.finditer(_NUMBER, numbers), strict=False)]
-    if start[4:] != list(FILE_IDENTIFIER):
-        return None
-    try:
-        return bytes(map(_value, re.findall(_NUMBER, numbers)))
-    except ValueError:
-        return None  # a number above 255: not an array of bytes
-
-
-def _value(number: bytes) -> int:
-    """Return a C integer constant."""
-    if number[:2] in (b"0x", b"0X"):
-        return int(number[2:], 16)
-    return int(number, 8) if number[0] == ord("0") and number.strip(b"01234567") == b"" else int(number)
+    if len(data) > LARGEST_SOURCE:
+        raise ModelError(f"a source file of {len(data):,} bytes; {LARGEST_SOURCE:,} are read at the most")
+    for array, inside in byte_arrays(data, is_model):
+        yield Input(f"{name}:{array}", inside)
 
 
 def _of_archive(name: str, data: bytes) -> Iterator[Input]:
-    import zipfile  # Slow to import; most inputs are no archive.
-
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for member in archive.infolist()[:MOST_MEMBERS]:
-                if _suffix(member.filename) not in MODEL_SUFFIXES - {".zip"}:
-                    continue
-                if member.file_size > LARGEST_MEMBER:
-                    raise ModelError(f"{member.filename} in it would be {member.file_size:,} bytes", path=name)
-                label, inside = f"{name}:{member.filename}", archive.read(member)
-                if is_model(inside):
-                    yield Input(label, inside)
-                else:
-                    yield from _of_source(label, inside)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as failure:
-        raise ModelError(f"the archive cannot be read: {failure}", path=name) from failure
+    for member, inside in archives.members(data, MODEL_SUFFIXES - {".zip"}):
+        label = f"{name}:{member}"
+        if is_model(inside):
+            yield Input(label, inside)
+        else:
+            yield from _of_source(label, inside)
 
 
 def _archive_appearance(data: bytes) -> str:
-    import zipfile
-
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = set(archive.namelist())
-    except zipfile.BadZipFile:
+        names = archives.names(data)
+    except ModelError:
         return "a damaged zip archive"
     if "metadata.json" in names and any(name.endswith(".weights.h5") for name in names):
         return "a Keras model (.keras): it must be converted with the LiteRT converter"
@@ -253,7 +220,12 @@ def matches(name: str) -> list[str]:
         return [name]
     from glob import glob  # Slow to import.
 
-    return sorted(glob(name, recursive=True)) or [name]
+    return sorted(filter(_may_be_read, glob(name, recursive=True))) or [name]
+
+
+def _may_be_read(name: str) -> bool:
+    """Tell whether a name that nobody wrote himself is read: a pipe would be waited for."""
+    return os.path.isfile(name) or os.path.isdir(name)
 
 
 def _members(name: str) -> Iterator[tuple[str, bytes | None]]:
@@ -275,15 +247,14 @@ def _bytes_of(name: str) -> bytes:
 
 def _file_part(name: str) -> str:
     """Return the file of ``FILE:LABEL``, which may have colons itself."""
-    parts = name.split(":")
-    files = (":".join(parts[:end]) for end in range(len(parts), 0, -1))
-    return next((file for file in files if "\0" not in file and os.path.isfile(file)), name)
+    ends = [len(name), *(end for end in range(min(len(name), LONGEST_PATH), 0, -1) if name[end : end + 1] == ":")]
+    return next((name[:end] for end in ends if "\0" not in name[:end] and os.path.isfile(name[:end])), name)
 
 
 def _address_part(name: str) -> str:
     """Return the address of ``ADDRESS:LABEL``: up to the first colon of its path that a C source or archive ends at."""
     path = name.find("/", name.index("://") + 3)
-    colons = (index for index, sign in enumerate(name) if sign == ":" and 0 <= path < index)
+    colons = (index for index, sign in enumerate(name[:LONGEST_PATH]) if sign == ":" and 0 <= path < index)
     return next((name[:index] for index in colons if _may_hold_several(name[:index])), name)
 
 
@@ -296,13 +267,18 @@ def _read(name: str) -> bytes:
         kind = _SAVED_MODEL if os.path.isfile(os.path.join(name, "saved_model.pb")) else "a folder"
         raise ModelError(f"there is no model in it; it looks like {kind}", path=name)
 
-    def look(start: bytes) -> None:
+    def most(start: bytes) -> int:
         """Read on only where there can be a model."""
-        if not (is_model(start) or start[:4] == ARCHIVE or (start and _is_text(start) and b"\0" not in start)):
-            raise ModelError(f"this is not a .tflite model; it looks like {appearance(name, start)}", path=name)
+        if is_model(start):
+            return LARGEST_MODEL
+        if _is_archive(start):
+            return LARGEST_ARCHIVE
+        if start and _is_text(start) and b"\0" not in start:
+            return LARGEST_SOURCE
+        raise ModelError(f"this is not a .tflite model; it looks like {appearance(name, start)}", path=name)
 
     try:
-        return read(name, most=LARGEST_FILE, error=ModelError, look=look)
+        return read(name, most=most, error=ModelError)
     except ModelError as problem:
         problem.path, problem.message = name, problem.message.removeprefix(f"{name} cannot be read: ")
         raise
@@ -318,9 +294,10 @@ def _suffix(name: str) -> str:
 
 
 def folder_files(folder: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield the files below a folder that may hold models, in a fixed order; hidden folders are left out."""
+    """Yield the files below a folder that may hold models, in a fixed order; no hidden folders and no pipes."""
     for path, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if _suffix(name) in MODEL_SUFFIXES:
-                yield os.path.join(path, name)
+            file = os.path.join(path, name)
+            if _suffix(name) in MODEL_SUFFIXES and os.path.isfile(file):
+                yield file

@@ -150,6 +150,6 @@ def test_values_that_take_no_room_count() -> None:
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev"])
 def test_what_has_no_size_is_read_to_a_bound(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image, "LARGEST_FILE", 1 << 20)
+    monkeypatch.setattr(image, "LARGEST_FIRMWARE", 1 << 20)
     with pytest.raises(FirmwareError, match="cannot be read: "):
         load_image(name)

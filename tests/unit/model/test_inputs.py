@@ -146,12 +146,27 @@ def test_what_cannot_be_a_model_is_refused_at_once(name: str, words: str) -> Non
     assert words in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("start", "most"),
+    [(SINE, "2,147,483,647"), (b"PK\x03\x04", "536,870,912"), (b"const char m[] = {" + b" " * 5000, "134,217,728")],
+)
+def test_a_file_is_as_large_as_what_it_is_may_be(start: bytes, most: str, tmp_path: Path) -> None:
+    (tmp_path / "sparse").write_bytes(start)
+    os.truncate(tmp_path / "sparse", 10 << 30)
+    with pytest.raises(ModelError, match=f"more than {most} bytes"):
+        load(tmp_path / "sparse")
+
+
+def test_pipes_of_a_folder_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.tflite")
+    os.mkfifo(tmp_path / "pipe.cc")
+    (tmp_path / "m.tflite").write_bytes(SINE)
+    assert list(expand([str(tmp_path), f"{tmp_path}/p*"])) == [f"{tmp_path}/m.tflite", f"{tmp_path}/p*"]
+
+
 def test_a_gigabyte_of_zeros_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "sparse.tflite").touch()
     os.truncate(tmp_path / "sparse.tflite", 10 << 30)
-    with pytest.raises(ModelError, match="more than 2,147,483,647 bytes"):
-        load(tmp_path / "sparse.tflite")
-    os.truncate(tmp_path / "sparse.tflite", 1 << 30)
     with pytest.raises(ModelError, match="it looks like a file of another kind"):
         load(tmp_path / "sparse.tflite")
 

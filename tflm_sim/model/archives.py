@@ -1,0 +1,65 @@
+"""Members of a zip archive, by what they say that they hold; nothing is unpacked that was not counted before."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+from tflm_sim.errors import ModelError
+from tflm_sim.limits import MOST_MEMBERS, MOST_UNPACKED
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
+SIGNATURE = b"PK\x03\x04"
+_MEMBER = b"PK\x01\x02"
+
+
+def members(data: bytes, suffixes: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield the names and bytes of an archive's members whose names end in one of ``suffixes``.
+
+    Args:
+        data: The archive.
+        suffixes: In lower case.
+
+    Raises:
+        ModelError: It is damaged, packed in a way that Python does not know, or would be too large.
+    """
+    with _opened(data) as archive:
+        wanted = [row for row in archive.infolist() if row.filename.lower().endswith(tuple(suffixes))]
+        size = sum(row.file_size for row in wanted)
+        if size > MOST_UNPACKED:
+            raise ModelError(f"the archive would be {size:,} bytes unpacked; {MOST_UNPACKED:,} are read at the most")
+        for row in wanted:
+            yield row.filename, archive.read(row)
+
+
+def names(data: bytes) -> frozenset[str]:
+    """Return the names of an archive's members.
+
+    Raises:
+        ModelError: It is damaged.
+    """
+    with _opened(data) as archive:
+        return frozenset(archive.namelist())
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[ZipFile]:
+    count = data.count(_MEMBER)
+    if count > MOST_MEMBERS:
+        raise ModelError(f"the archive has {count:,} members; {MOST_MEMBERS:,} are read at the most")
+    import lzma  # Slow to import, as zipfile is; most inputs are no archive.
+    import struct
+    import zipfile
+    import zlib
+
+    # What zipfile raises of damaged archives, the unpackers' own errors among it.
+    errors = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError, RuntimeError)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            yield archive
+    except errors as failure:
+        raise ModelError(f"the archive cannot be read: {failure or 'it is damaged'}") from failure

@@ -1,0 +1,254 @@
+r"""Arrays of bytes in a C or C++ source, as a compiler reads them.
+
+    alignas(16) const unsigned char NAME[SIZE] attributes = { 0x1c, 28, 034, 0b11100, -1, 0x1'0u, /* ... */ };
+
+Comments, strings, raw strings and character constants are passed over as what they are; so are preprocessor lines and
+the branches of ``#if`` that a constant leaves out. Of all else only declarations of arrays matter, and of these only
+initializers of plain numbers.
+
+Invariant: time is linear in the size. No expression can give back what it took (they are possessive), and an
+initializer ends at the first brace or quote inside, so that no byte is looked at more than twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from tflm_sim.errors import ModelError
+
+LONGEST_DECLARATION = 4096
+"""Bytes from an array's name to its initializer, comments not counted."""
+LONGEST_ELEMENT = 1 << 20
+"""Bytes from one comma of an initializer to the next."""
+FIRST_ELEMENTS = 512
+"""Bytes of an initializer that are read before anybody is asked whether it begins well."""
+MOST_SPELLINGS = 4096
+
+_BLANK = b" \t\r\n\v\f\\"
+_SPLICED = rb"(?:\\(?:\r\n|[\s\S])"
+_COMMENT = rb"//[^\n\\]*+" + _SPLICED + rb"[^\n\\]*+)*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+"
+_STRING = rb'"[^"\\\n]*+' + _SPLICED + rb'[^"\\\n]*+)*+"?+'
+_CHARACTER = rb"'[^'\\\n]*+" + _SPLICED + rb"[^'\\\n]*+)*+'?+"
+_RAW = rb'(?:u8|[uUL])?R"'
+
+_COMMENTS = re.compile(_COMMENT)
+_UNIT = re.compile(
+    rb"(?P<text>(?:[^{\"'/\#\w]|(?!" + _RAW + rb")[A-Za-z_]\w*+|[0-9](?:'?\w)*+|/(?![/*]))++)"
+    rb"|(?P<comment>" + _COMMENT + rb")"
+    rb"|(?P<raw>" + _RAW + rb'(?P<mark>[^()\\\s"]{0,16})\()'
+    rb"|(?P<string>" + _STRING + rb"|" + _CHARACTER + rb")"
+    rb"|(?P<open>\{(?:\s*+[{};])*+)"
+    rb"|(?P<other>[\s\S])"
+)
+"""What a source is made of here: a run of what does not matter, or one of the things that have an end of their own."""
+_DIRECTIVE = re.compile(
+    rb"\#[ \t]*+(?P<name>\w*+)(?P<rest>(?:[^\n\\/\"']++|" + _COMMENT + rb"|" + _STRING + rb"|" + _CHARACTER + rb"|"
+    rb"\\(?:\r\n|[\s\S])?+|/)*+)"
+)
+_CONDITIONS = frozenset({b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"else", b"endif"})
+_CONSTANT = re.compile(rb"[\s(]*+(?:(?P<true>1|true)|0|false)[\s)]*+(?:$|//|/\*)")
+_NAME = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\[")
+_NO_BYTES = re.compile(rb"\b(?:u?int(?:16|32|64)_t|short|int|long|float|double)\b")
+"""Types whose elements are larger than a byte."""
+_PLAIN = re.compile(rb"[^{}\"'/#]{0,65536}+")
+_NUMBER = re.compile(
+    rb"([-+]?)\s*+(?:0[xX]([0-9a-fA-F]+(?:'[0-9a-fA-F]+)*+)|0[bB]([01]+(?:'[01]+)*+)|(0(?:'?[0-7])*+)|([1-9](?:'?[0-9])*+))"
+    rb"(?:[uU](?:ll?|LL?|[zZ])?|(?:ll?|LL?|[zZ])[uU]?)?"
+)
+_BASES = ((2, 16), (3, 2), (4, 8), (5, 10))
+"""Groups of a number, and their bases."""
+
+
+def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of every array whose first eight bytes ``begins`` says yes to.
+
+    Args:
+        data: The source.
+        begins: Is asked of eight bytes.
+
+    Raises:
+        ModelError: An array begins so and goes on as something that is not read here; with its place.
+    """
+    at, conditions = 0, _Conditions()
+    before = bytearray(b"\n")  # the end of what was passed, comments as blanks, strings as empty ones
+    while at < len(data):
+        unit = _UNIT.match(data, at)
+        assert unit is not None, "some alternative takes any byte"
+        start, at = at, unit.end()
+        kind = unit.lastgroup
+        if kind == "text":
+            before += data[max(start, at - LONGEST_DECLARATION) : at]
+            del before[:-LONGEST_DECLARATION]
+        elif kind == "open":
+            name = _declared(before) if at == start + 1 and not conditions.are_out else None
+            before[:] = b"{"
+            if name is not None and (found := _Initializer(data, at, name, begins).read()) is not None:
+                yield name, found
+        elif kind == "comment":
+            before += b" "
+        elif kind == "string":
+            before += b'""'
+        elif kind == "raw":
+            end = data.find(b")" + unit["mark"] + b'"', at)
+            at = len(data) if end < 0 else end + len(unit["mark"]) + 2
+            before += b'""'
+        elif unit[0] == b"#" and _is_line_start(before):
+            directive = _DIRECTIVE.match(data, start)
+            assert directive is not None, "it begins with the sign"
+            at = directive.end()
+            if directive["name"] in _CONDITIONS:
+                rest = directive.start("rest")
+                conditions.take(directive["name"], data[rest : min(at, rest + 100)])
+            before += b"\n"
+        else:
+            before += unit[0]
+
+
+def _is_line_start(before: bytearray) -> bool:
+    end = len(before)
+    while end and before[end - 1] in b" \t\r\v\f":
+        end -= 1
+    return before[end - 1 : end] == b"\n"
+
+
+def _declared(before: bytearray) -> str | None:
+    """Return the name of the array whose initializer begins behind this text; None where none does."""
+    if b"[" not in before:
+        return None
+    text = bytes(before).rstrip(_BLANK)
+    if text.endswith(b"="):
+        text = text[:-1]
+    elif not text.endswith(b"]"):
+        return None
+    declaration = text[max(map(text.rfind, (b";", b"{", b"}", b"="))) + 1 :]
+    name = _NAME.search(declaration)
+    return None if name is None or _NO_BYTES.search(declaration, 0, name.start()) else name[1].decode()
+
+
+class _Conditions:
+    """Which branches of ``#if`` a constant leaves out (mutable); of any other condition both branches count."""
+
+    def __init__(self) -> None:
+        self._levels: list[tuple[bool, bool]] = []  # whether the branch is out, whether all later ones are
+        self._out = 0
+
+    @property
+    def are_out(self) -> bool:
+        """Whether a compiler does not see what comes now."""
+        return self._out > 0
+
+    def take(self, name: bytes, rest: bytes) -> None:
+        """Take notice of a directive."""
+        constant = _CONSTANT.match(rest)
+        is_false, is_true = constant is not None and not constant["true"], constant is not None and constant["true"]
+        if name in (b"if", b"ifdef", b"ifndef"):
+            self._enter((is_false, bool(is_true)) if name == b"if" else (False, False))
+        elif self._levels:
+            was_out, is_settled = self._levels.pop()
+            self._out -= was_out
+            if name == b"else":
+                self._enter((is_settled, True))
+            elif name != b"endif":
+                self._enter((is_settled or (is_false and name == b"elif"), is_settled or bool(is_true)))
+
+    def _enter(self, level: tuple[bool, bool]) -> None:
+        self._levels.append(level)
+        self._out += level[0]
+
+
+class _Spellings(dict[bytes, int]):
+    """What elements of an initializer mean, of those that were met (mutable)."""
+
+    def __missing__(self, text: bytes) -> int:
+        value = _byte(text)
+        if len(self) < MOST_SPELLINGS:
+            self[text] = value
+        return value
+
+
+def _byte(text: bytes) -> int:
+    """Return the byte that a constant makes, in an array of signed or unsigned bytes.
+
+    Raises:
+        ValueError: It is no constant, or one that no byte holds.
+    """
+    number = _NUMBER.fullmatch(text.strip(_BLANK))
+    if number is None:
+        raise ValueError("is no number")
+    digits, base = next((digits, base) for group, base in _BASES if (digits := number[group]) is not None)
+    digits = digits.replace(b"'", b"").lstrip(b"0")
+    value = int(digits or b"0", base) if len(digits) <= 8 else 256  # a byte has eight digits at the most
+    if number[1] == b"-":
+        value = -value
+    if not -128 <= value <= 255:
+        raise ValueError("is no byte")
+    return value & 0xFF
+
+
+class _Initializer:
+    """The elements from an opening brace on (mutable)."""
+
+    def __init__(self, data: bytes, at: int, name: str, begins: Callable[[bytes], bool]) -> None:
+        self._data, self._at, self._name, self._begins = data, at, name, begins
+        self._pending = bytearray()
+        self._values = bytearray()
+        self._spelled = _Spellings()
+        self._problem = ""
+
+    def read(self) -> bytes | None:
+        """Return the bytes; None for an array that does not begin well."""
+        most = FIRST_ELEMENTS
+        try:
+            while self._take():
+                if len(self._pending) > most:
+                    *whole, self._pending = self._pending.split(b",")
+                    self._add(whole)
+                    if len(self._pending) > LONGEST_ELEMENT:
+                        raise ValueError(f"an element has more than {LONGEST_ELEMENT:,} bytes")
+                    if len(self._values) >= 8 and not self._begins_well():
+                        return None
+                    most = min(2 * most, LONGEST_ELEMENT)
+            *whole, last = self._pending.split(b",")
+            self._add([*whole, last] if last.strip(_BLANK) else whole)
+            if self._problem:
+                raise ValueError(self._problem)
+        except ValueError as problem:
+            if not self._begins_well():
+                return None
+            words = f"the array {self._name[:100]} begins as a model, but {problem}"
+            raise ModelError(words, offset=self._at) from None
+        return bytes(self._values) if self._begins_well() else None
+
+    def _begins_well(self) -> bool:
+        return self._begins(bytes(self._values[:8]))
+
+    def _add(self, elements: list[bytearray]) -> None:
+        append, spelled = self._values.append, self._spelled
+        for element in map(bytes, elements):
+            try:
+                append(spelled[element])
+            except ValueError as problem:
+                shown = element.strip(_BLANK)[:40].decode("utf-8", "replace")
+                raise ValueError(f"its element {len(self._values)}, {shown!r}, {problem}") from None
+
+    def _take(self) -> bool:
+        """Take the next stretch of elements; tell whether there is more, and keep what is wrong with it."""
+        run = _PLAIN.match(self._data, self._at)
+        assert run is not None, "it may be empty"
+        self._pending += run[0]
+        self._at = run.end()
+        sign = self._data[self._at : self._at + 1]
+        if len(run[0]) == 65536 or sign == b"}":
+            return sign != b"}"
+        if sign == b"'" and self._data[self._at - 1 : self._at].isalnum():
+            self._pending += sign
+            self._at += 1
+            return True
+        comment = _COMMENTS.match(self._data, self._at)
+        if comment is None:
+            self._problem = f"{sign.decode()!r} follows, which is no part of a number" if sign else "it has no end"
+            return False
+        self._pending += b" "
+        self._at = comment.end()
+        return True
