@@ -60,3 +60,28 @@ def test_markdown_keeps_strangers_names_in_their_cells(tmp_path: Path) -> None:
     text = verdict_markdown(Verdict("a`|<b>\n.tflite", "a on cortex-m4 (x)", 1072, 2048, True))
     assert text.splitlines()[0] == "### ✅ `a  <b>\\x0a.tflite`"
     assert text.splitlines()[4] == "| 1,072 B | 2,048 B | - | `cortex-m4 (x)` |"
+
+
+def test_a_baseline_that_is_not_there_is_not_a_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "typo.json"
+    assert main([*SINE, "--baseline", str(path)]) == 3
+    said = f"not compared: there is no size in {path}: run once with --update-baseline, which writes it"
+    assert said in capsys.readouterr().out.splitlines()
+    assert main([*SINE, "--baseline", str(path), "--update-baseline"]) == 0
+    assert main([*SINE, "--baseline", str(path)]) == 0
+
+
+def test_a_size_of_another_library_or_target_is_not_a_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "sizes.json")
+    assert main([*SINE, "--library", "zephyr@v3.6.0", "--baseline", path, "--update-baseline"]) == 0
+    key = "sample:sine on cortex-m4 (reference, plain, greedy, zephyr@v3.6.0)"
+    assert json.loads(Path(path).read_text())["sizes"] == {key: 1056}
+    capsys.readouterr()
+    for options in (("--library", "zephyr@v4.4.0"), ("--target", "cortex-m4"), ("--target", "esp32")):
+        assert main([*SINE, *options, "--baseline", path, "--json"]) == 3
+        document = json.loads(capsys.readouterr().out)
+        assert document["baseline"] is None
+        assert (
+            "it has that of cortex-m4 (reference, plain, greedy, zephyr@v3.6.0); run once"
+            in (document["missing_baseline"])
+        )

@@ -72,7 +72,11 @@ def test_several_models_are_judged_a_line_each(tmp_path: Path, capsys: pytest.Ca
     code = main(["check", str(bad), "sample:sine", "sample:keyword_spotter", "--limit", "4KiB"])
     lines = capsys.readouterr().out.splitlines()
     assert code == 1
-    assert [line.split(": ")[0] for line in lines] == [str(bad), "sample:sine", "sample:keyword_spotter"]
+    assert list(dict.fromkeys(line.split(": ")[0] for line in lines[:-2])) == [
+        str(bad),
+        "sample:sine",
+        "sample:keyword_spotter",
+    ]
     assert main(["check", str(bad), "sample:sine", "--limit", "4KiB", "--json"]) == 3
     documents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["fits"] for row in documents] == [None, True]
@@ -108,3 +112,101 @@ def test_what_proves_a_target_is_said_in_words(
     assert main(["targets"]) == 0
     assert "cm4_ref" not in (out := capsys.readouterr().out)
     assert "real TFLM, Cortex-M4 in qemu, CMSIS-NN kernels" in out
+
+
+PERSON = "models/tflm__models__person_detect.tflite"
+PERSON_FILE = str(Path(__file__).parents[3] / "shared" / PERSON)
+
+
+@pytest.mark.shared(PERSON)
+def test_without_a_library_each_that_people_use_on_the_board_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """82,752 B with the Arduino libraries, 82,320 B with the newest TFLM: 82,400 B free are a no."""
+    assert main(["check", PERSON_FILE, "--board", "nano33ble", "--ram-free", "180KiB"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("yes: needs 82,752 B (80.8 KiB) of 184,320 B")
+    assert lines[1] == "the smallest arena is 82,744 B; what is needed is the next multiple of 16"
+    assert lines[2] == "so it is with chirale-2.0.0, of the libraries that people use on nano33ble:"
+    assert [line.split()[:4] for line in lines[4:12]] == [
+        ["yes", needs, "B", library]
+        for needs, library in (
+            ("82,752", "chirale-2.0.0"),
+            ("82,752", "tflite-micro-arduino-examples"),
+            ("82,752", "MicroTFLite@1.0.3"),
+            ("82,544", "Harvard_TinyMLx@1.2.4"),
+            ("82,544", "EloquentTinyML@2.4.4"),
+            ("82,752", "edge-impulse@1.93.20"),
+            ("82,304", "zephyr@v4.4.0"),
+            ("82,320", "tflite-micro@90b983c2b"),
+        )
+    ]
+    assert lines[12] == "not named: --library; with yours the answer is one line"
+    assert main(["check", PERSON_FILE, "--board", "nano33ble", "--ram-free", "82400", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["fits"], document["smallest_arena_multiple_of_16"]) == (False, 82752)
+    assert [row["fits"] for row in document["libraries"]] == [False, False, False, False, False, False, True, True]
+
+
+@pytest.mark.shared(PERSON)
+def test_an_esp32_s3_says_which_esp_nn_was_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", PERSON_FILE, "--board", "esp32-s3", "--ram-free", "180KiB"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("yes: needs 122,576 B")
+    assert lines[-1] == (
+        "esp-tflite-micro@1.4.0 asks for esp_nn >=1.1.1; esp_nn 1.2.3 is taken, the newest that is modelled (1.2.4 to "
+        "1.5.0 exist); another is named so: --kernels esp_nn@1.2.2"
+    )
+    named = ["--library", "esp-tflite-micro@1.3.5", "--kernels", "esp_nn@1.1.2", "--board", "esp32-s3"]
+    assert main(["size", PERSON_FILE, *named]) == 0
+    head = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    assert head[1:] == ["TFLM of 2025-11-10 (esp-tflite-micro@1.3.5)"]
+
+
+def test_a_library_goes_with_a_board(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, "--board", "nano33ble", "--library", "chirale", "--ram-free", "180KiB")
+    assert code == 0
+    assert out.splitlines() == [
+        "yes: needs 1,152 B of 184,320 B (180.0 KiB), 183,168 B (178.9 KiB) to spare",
+        "the smallest arena is 1,144 B; what is needed is the next multiple of 16",
+        "for nano33ble-chirale: TFLM of 2023-01-13 (chirale-2.0.0), cmsis_nn@e98ee09 (dsp)",
+    ]
+    assert main(["check", "sample:sine", "--board", "esp32", "--library", "chirale"]) == 2
+    assert "is one build, for nano33ble-chirale" in capsys.readouterr().err
+
+
+def test_what_was_not_named_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    for options, missing in (
+        ((), "--target, --library, --kernels"),
+        (("--target", "cortex-m4"), "--library, --kernels"),
+        (("--target", "cortex-m4", "--kernels", "reference"), "--library"),
+        (("--target", "cortex-m4", "--runtime", "2023-06-15"), "--kernels"),
+        (("--target", "x86_64"), "--library"),
+    ):
+        assert run(capsys, "--limit", "64KiB", *options)[1].splitlines()[-1] == f"not named, so assumed: {missing}"
+    for options in (("--library", "zephyr"), ("--target", "x86_64-pip"), ("--library", "esphome")):
+        assert "not named" not in run(capsys, "--limit", "64KiB", *options)[1]
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("pico", "'pico' is a board: --target cortex-m0plus; 'size' and 'check' take --board pico"),
+    ("ESPHome@2026.6.5", "'ESPHome@2026.6.5' is a library: --library ESPHome@2026.6.5"),
+    ("cortexm4", "unknown target 'cortexm4'; did you mean cortex-m4 or cortex-m7 or cortex-m3? (boards and"),
+])  # fmt: skip
+def test_a_wrong_target_points_to_boards_and_libraries(
+    name: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["size", "sample:sine", "--target", name]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_is_every_model_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("sine", "keyword_spotter"):
+        (tmp_path / f"{name}.tflite").write_bytes(sample_path(name).read_bytes())
+    assert main(["check", str(tmp_path), "--target", "cortex-m4", "--kernels", "reference", "--limit", "2KiB"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:4] == [
+        f"{tmp_path}/keyword_spotter.tflite: no: needs 22,784 B (22.2 KiB), 20,736 B (20.2 KiB) more than 2,048 B",
+        f"{tmp_path}/keyword_spotter.tflite: the smallest arena is 22,772 B; what is needed is the next multiple of 16",
+        f"{tmp_path}/keyword_spotter.tflite: 'tflm-sim shrink' looks for rewritings that need less, with the same "
+        "outputs",
+        f"{tmp_path}/sine.tflite: yes: needs 1,072 B of 2,048 B, 976 B to spare",
+    ]

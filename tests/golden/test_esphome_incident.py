@@ -37,6 +37,6 @@ def test_a_command_of_the_page(
 
 
 def test_the_page_has_the_incidents_line() -> None:
-    assert len(COMMANDS) == 8
+    assert len(COMMANDS) == 9
     line = "Failed to resize buffer. Requested: 19440, available 11876, missing: 7564"
     assert any(line in output for _, output in COMMANDS)

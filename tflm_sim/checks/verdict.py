@@ -15,6 +15,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
+from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
 from tflm_sim.values import dataclass, field
 
 
@@ -33,6 +34,8 @@ class Verdict:
         log: The lines that the device prints in an arena of ``limit`` bytes.
         model: What was judged, None where its file cannot be used.
         board: What it was judged for, None for an arena of a given size.
+        smallest: The smallest arena, bytes, of which ``needed`` is the multiple of 16; null when no size is enough.
+        missing_baseline: Why the baseline that was named says nothing about it, "" where it does or none was named.
     """
 
     name: str = field(metadata=HIDDEN)
@@ -45,6 +48,8 @@ class Verdict:
     log: tuple[str, ...] = ()
     model: Model | None = field(default=None, metadata=HIDDEN)
     board: Board | None = field(default=None, metadata=HIDDEN)
+    smallest: Count | None = field(default=None, metadata=named("smallest_arena_bytes"))
+    missing_baseline: str = ""
 
     @property
     def growth(self) -> int | None:
@@ -58,8 +63,8 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
-        """0: fits, 1: does not, or grew, 3: cannot be told."""
-        return 1 if not self.is_good else 3 if self.fits is None else 0
+        """0: fits, 1: does not, or grew, 3: cannot be told, or the baseline does not have it."""
+        return 1 if not self.is_good else 3 if self.fits is None or self.missing_baseline else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +73,7 @@ class Baseline:
 
     Attributes:
         sizes: The smallest multiple of 16, bytes, by model and configuration:
-            "models/kws.tflite on cortex-m4 (cmsis_nn, plain, greedy)".
+            "models/kws.tflite on cortex-m4 (cmsis_nn, plain, greedy)"; a TFLM other than the newest is named, too.
     """
 
     schema_version: Literal[1]
@@ -79,7 +84,9 @@ def baseline_key(model: str, configuration: Configuration) -> str:
     """Return the name of a model in a configuration; ``model`` is a path or "sample:NAME"."""
     target = configuration.target
     variables, room = configuration.resource_variable_count, configuration.variable_arena_size
+    snapshot = target.runtime.snapshot
     settings = (
+        *([snapshot] if snapshot != REFERENCE_SNAPSHOT else []),
         *(row.op for row in configuration.custom_ops),
         *(["ethos_u"] if target.ethos_u else []),
         *([f"{variables} resource variables"] if variables is not None else []),

@@ -3,35 +3,54 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update_baseline
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, simulated
+from tflm_sim.cli.options import (
+    MODELS_HELP,
+    Subparsers,
+    add_configuration,
+    add_verb,
+    configuration,
+    not_named,
+    open_kernels,
+    simulated,
+)
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import append
+from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.report.verdict import verdict_document, verdict_lines, verdict_markdown
+from tflm_sim.report.verdict import (
+    Judged,
+    deciding,
+    library_lines,
+    verdict_document,
+    verdict_lines,
+    verdict_markdown,
+)
 from tflm_sim.targets.boards import Board, board
 from tflm_sim.targets.presets import preset
 from tflm_sim.units import format_size, parse_size
+from tflm_sim.values import replace
 
 EXAMPLES = """
 tflm-sim check model.tflite --target cortex-m4 --limit 64KiB
-tflm-sim check models/*.tflite --target esp32 --limit 80K --json
+tflm-sim check models/ --target esp32 --limit 80K --json
 tflm-sim check model.tflite --board nano33ble --ram-free 180KiB
+tflm-sim check model.tflite --board nano33ble --library chirale --ram-free 180KiB
 tflm-sim check model.tflite --board portenta-h7 --ram-free 8MiB --external-ram
 tflm-sim check model.tflite --limit 64KiB --baseline arena_baseline.json
 """
 EXITS = {
     0: "every model fits",
     1: "a model does not fit, or needs more than the baseline says",
-    3: "it cannot be told, or a model's file cannot be used",
+    3: "it cannot be told, a model's file cannot be used, or the baseline has no size for it",
 }
 
 
@@ -39,11 +58,13 @@ def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     summary = "tell whether models work in an arena of a given size"
     parser = add_verb(subparsers, "check", summary, EXAMPLES, exits=EXITS)
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="a .tflite file, or sample:NAME")
+    parser.add_argument("models", nargs="+", metavar="MODEL", help=MODELS_HELP)
     add_configuration(parser)
     room = parser.add_mutually_exclusive_group(required=True)
     room.add_argument("--limit", metavar="N", help="bytes of the arena: 64KiB, 65536")
-    room.add_argument("--board", metavar="B", help="a board; its core and kernels where no --target is named")
+    room.add_argument(
+        "--board", metavar="B", help="a board: its core, and every library that people use there unless one is named"
+    )
     parser.add_argument("--ram-free", metavar="N", help="with --board: bytes that your firmware leaves in one bank")
     parser.add_argument(
         "--external-ram", action="store_true", help="with --ram-free: they are in RAM beside the chip, not in its banks"
@@ -60,25 +81,65 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; every model is judged, also after one that fails."""
     chosen = _chosen_board(args)
-    config = configuration(args)
-    if chosen is not None:
-        _check_core(chosen, config)
+    configurations = _configurations(args, chosen)
     is_compared = args.baseline is not None and not args.update_baseline
-    known = read_baseline(Path(args.baseline)) if is_compared else {}
-    verdicts = [_judged(name, args, config, chosen, known) for name in args.models]
+    known = read_baseline(Path(args.baseline)) if is_compared else None
+    names = list(expand(args.models))
+    is_alone = len(names) == len(configurations) == 1
+    judged = [
+        [(_judged(name, args, each, chosen, known, is_alone=is_alone), each) for each in configurations]
+        for name in names
+    ]
+    verdicts = [verdict for rows in judged for verdict, _ in rows]
     sizes = {each.key: each.needed for each in verdicts if each.needed is not None and each.is_good}
     if args.update_baseline and sizes:
         update_baseline(Path(args.baseline), sizes)
     if args.markdown is not None:
         append(args.markdown, "".join(map(verdict_markdown, verdicts)))
-    for verdict in verdicts:
+    for rows in judged:
         if args.json:
-            say_json(verdict_document(verdict, config), indent=None)
+            say_json(verdict_document(rows), indent=None)
         else:
-            name = f"{verdict.name}: " if len(verdicts) > 1 else ""
-            say(*(f"{name}{line}" for line in verdict_lines(verdict)))
+            _say(rows, args.board, is_alone=len(names) == 1)
+    if not args.json:
+        say(*_about(args, chosen, configurations))
     codes = [verdict.exit_code for verdict in verdicts]
     return 1 if 1 in codes else max(codes)
+
+
+def _say(judged: Judged, board_name: str, *, is_alone: bool) -> None:
+    """Print the verdict on a model; with several libraries that of the one that decides, and a line for each."""
+    name = "" if is_alone else f"{deciding(judged)[0].name}: "
+    say(*(f"{name}{line}" for line in verdict_lines(deciding(judged)[0])))
+    if len(judged) > 1:
+        title, *rows = library_lines(judged, board_name)
+        say(f"{name}{title}", *rows)
+
+
+def _about(args: argparse.Namespace, chosen: Board | None, configurations: Sequence[Configuration]) -> list[str]:
+    """Return lines that say for what the verdicts are: TFLM's day, library and kernels, and what was not named."""
+    if len(configurations) == 1:
+        target = configurations[0].target
+        return [f"for {target.name}: {target.runtime}, {target.kernel_library}", *not_named(args, configurations[0])]
+    assert chosen is not None, "only a board has several libraries"
+    cases = zip(chosen.libraries, configurations, strict=True)
+    remarks = (line for library, config in cases for line in open_kernels(_with_library(args, library), config))
+    return ["not named: --library; with yours the answer is one line", *dict.fromkeys(remarks)]
+
+
+def _configurations(args: argparse.Namespace, chosen: Board | None) -> list[Configuration]:
+    """Return what is judged: what the options name, or what people use on a board where nothing names its TFLM."""
+    named = configuration(args)
+    if chosen is None:
+        return [named]
+    _check_core(chosen, named)
+    if args.target or args.firmware or args.library or args.runtime or args.kernels:
+        return [named]
+    return [named if not library else configuration(_with_library(args, library)) for library in chosen.libraries]
+
+
+def _with_library(args: argparse.Namespace, library: str) -> argparse.Namespace:
+    return argparse.Namespace(**{**vars(args), "library": library})
 
 
 def _chosen_board(args: argparse.Namespace) -> Board | None:
@@ -92,7 +153,6 @@ def _chosen_board(args: argparse.Namespace) -> Board | None:
             raise UsageError("--ram-free goes with --board; without a board, --limit is the size of the arena")
         return None
     chosen = board(args.board)
-    args.target = args.target or chosen.preset
     bank = chosen.largest_bank
     if args.ram_free and bank is not None and parse_size(args.ram_free) > bank.size and not args.external_ram:
         raise UsageError(
@@ -113,16 +173,37 @@ def _check_core(chosen: Board, config: Configuration) -> None:
 
 
 def _judged(
-    name: str, args: argparse.Namespace, config: Configuration, chosen: Board | None, known: Mapping[str, int]
+    name: str,
+    args: argparse.Namespace,
+    config: Configuration,
+    chosen: Board | None,
+    known: Mapping[str, int] | None,
+    *,
+    is_alone: bool,
 ) -> Verdict:
-    """Judge a model; of several, one that cannot be used is a verdict too."""
+    """Judge a model, also one of several that cannot be used, and compare it with the sizes that are known."""
     key = baseline_key(name, config)
+    before = (known or {}).get(key)
     try:
-        return _judge(name, load(name), args, config, chosen, known.get(key))
+        verdict = _judge(name, load(name), args, config, chosen, before)
+        missing = _not_in_the_baseline(verdict, args, known) if known is not None and before is None else ""
+        return replace(verdict, missing_baseline=missing)
     except ModelError as error:
-        if len(args.models) == 1:
+        if is_alone:
             raise
-        return Verdict(name, key, None, None, None, known.get(key), str(error))
+        return Verdict(name, key, None, None, None, before, str(error))
+
+
+def _not_in_the_baseline(verdict: Verdict, args: argparse.Namespace, known: Mapping[str, int]) -> str:
+    """Say that the baseline has no size to compare with, what it has instead, and how to put one there."""
+    if verdict.needed is None:
+        return ""
+    if not known:
+        return f"there is no size in {args.baseline}: run once with --update-baseline, which writes it"
+    model = f"{verdict.name} on "
+    others = [key.removeprefix(model) for key in known if key.startswith(model)]
+    has = f"it has that of {' and '.join(others[:2])}; " if others else ""
+    return f"{args.baseline} has no size for {verdict.key}; {has}run once with --update-baseline, which writes it"
 
 
 def _judge(
@@ -152,7 +233,8 @@ def _judge(
             f"the file alone has {format_size(len(model.source))}, the flash of {chosen.name} {format_size(flash)}"
         )
         fits, reason = False, f"{too_large}; {reason}" if reason else too_large
-    return Verdict(name, key, needed, limit, fits, before, reason, log, model=model, board=chosen)
+    smallest = roomy.smallest.size
+    return Verdict(name, key, needed, limit, fits, before, reason, log, model=model, board=chosen, smallest=smallest)
 
 
 def _in_an_arena(roomy: Simulation, limit: int) -> tuple[bool, str, tuple[str, ...]]:

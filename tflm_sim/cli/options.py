@@ -14,7 +14,9 @@ from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.targets.presets import library_target
+from tflm_sim.targets.kernel_library import NEWER, VERSIONS
+from tflm_sim.targets.presets import has_default_kernels, library_target
+from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
 from tflm_sim.values import TYPE_CHECKING, replace
@@ -144,7 +146,7 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
     """Return what :func:`add_configuration`'s options say.
 
     Args:
-        args: The options.
+        args: The options; ``--board`` of a verb that has it names its target.
         is_split: For a verb that knows two arenas.
         chosen: The target, where the verb has found it already.
 
@@ -152,6 +154,7 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         UsageError: An unknown target or kernel library, or a file without custom operators.
         FirmwareError: The file of ``--firmware`` cannot be used.
     """
+    args = on_board(args)
     if chosen is None and args.firmware:
         chosen = target_of_firmware(args)
     elif chosen is None and args.library:
@@ -169,6 +172,53 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         custom_ops=(row for path in args.custom_ops for row in load_custom_ops(path)),
         variable_arena_size=None if args.variable_arena is None else parse_size(args.variable_arena),
     )
+
+
+def on_board(args: argparse.Namespace) -> argparse.Namespace:
+    """Return the options with the target of ``--board``, where a board is named and nothing else says the target.
+
+    Raises:
+        UsageError: There is no such board.
+    """
+    name = getattr(args, "board", None)
+    if name is None or args.target or args.firmware:
+        return args
+    from tflm_sim.targets.boards import board
+
+    return argparse.Namespace(**{**vars(args), "target": board(name).preset})
+
+
+def not_named(args: argparse.Namespace, config: Configuration) -> list[str]:
+    """Return lines that say without which options the answer was found, and what that leaves open."""
+    if args.firmware:
+        return []
+    is_named = args.library or args.runtime or config.target.runtime.snapshot != REFERENCE_SNAPSHOT
+    range_lines = open_kernels(args, config)
+    missing = (
+        *(["--target"] if not (on_board(args).target or args.library) else []),
+        *(["--library"] if not is_named else []),
+        *(["--kernels"] if range_lines or (not args.library and _takes_default_kernels(args, config)) else []),
+    )
+    return [*([f"not named, so assumed: {', '.join(missing)}"] if missing else []), *range_lines]
+
+
+def open_kernels(args: argparse.Namespace, config: Configuration) -> list[str]:
+    """Return a line where the version of the kernels is a guess: newer ones exist, and nothing names one of them."""
+    from tflm_sim.targets.libraries import find_library  # A long table, for who names a library.
+
+    library, kernels = find_library(args.library) if args.library else None, config.target.kernel_library
+    is_open = _takes_default_kernels(args, config) if library is None else bool(library.kernels_range)
+    if args.kernels or not is_open or kernels.name not in NEWER:
+        return []
+    asks = "" if library is None else f"{library.label} asks for {kernels.name} {library.kernels_range}; "
+    return [
+        f"{asks}{kernels.name} {kernels.version} is taken, the newest that is modelled ({NEWER[kernels.name]} exist); "
+        f"another is named so: --kernels {kernels.name}@{VERSIONS[kernels.name][1]}"
+    ]
+
+
+def _takes_default_kernels(args: argparse.Namespace, config: Configuration) -> bool:
+    return not args.kernels and has_default_kernels(config.target.name)
 
 
 def target_of_library(args: argparse.Namespace) -> Target:

@@ -102,8 +102,10 @@ def run(args: argparse.Namespace) -> int:
 def _answer(picture: Picture) -> str:
     if picture.failure:
         return f"AllocateTensors() fails: {picture.failure}"
-    smallest = picture.size.answer.smallest_arena_bytes
-    return f"smallest arena {format_size(smallest)}" if smallest is not None else "two arenas"
+    smallest, rounded = picture.size.answer.smallest_arena_bytes, picture.size.answer.smallest_arena_multiple_of_16
+    if smallest is None or rounded is None:
+        return "two arenas"
+    return f"smallest arena {format_size(smallest)}; as a multiple of 16, for the firmware: {rounded:,} B"
 
 
 def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:

@@ -6,7 +6,15 @@ import argparse
 import sys
 
 from tflm_sim.answers.simulation import Simulation
-from tflm_sim.cli.options import MODELS_HELP, Subparsers, add_configuration, add_verb, configuration, simulated
+from tflm_sim.cli.options import (
+    MODELS_HELP,
+    Subparsers,
+    add_configuration,
+    add_verb,
+    configuration,
+    not_named,
+    simulated,
+)
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, say, say_json, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
@@ -20,6 +28,7 @@ from tflm_sim.units import format_size, parse_size
 EXAMPLES = """
 tflm-sim size model.tflite --target cortex-m4
 tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
+tflm-sim size model.tflite --board nano33ble --library chirale
 tflm-sim size model.tflite --arena-size 64KiB
 tflm-sim size model.tflite --map
 tflm-sim size model.tflite --advise
@@ -38,6 +47,7 @@ def register(subparsers: Subparsers) -> None:
         help=MODELS_HELP,
     )
     add_configuration(parser)
+    parser.add_argument("--board", metavar="B", help="a board: its target, unless one is named; see 'boards'")
     parser.add_argument(
         "--arena-size", metavar="N", help="say instead what happens in an arena of N bytes (64KiB, 65536)"
     )
@@ -83,7 +93,8 @@ def run(args: argparse.Namespace) -> int:
             code = max(code, _map(model, config, color=wants_color(args.color, sys.stdout)))
             continue
         simulation = simulated(model, config)
-        _say(simulation, _advice(model, config) if args.advise else None, as_json=args.json)
+        advice = _advice(model, config) if args.advise else None
+        _say(simulation, advice, not_named(args, config), as_json=args.json)
         if simulation.failure is not None:
             code = SimulatedFailure.exit_code
     return code
@@ -95,13 +106,13 @@ def _advice(model: Model, config: Configuration) -> str:
     return advice(model, config)
 
 
-def _say(simulation: Simulation, advice: str | None, *, as_json: bool) -> None:
+def _say(simulation: Simulation, advice: str | None, remarks: list[str], *, as_json: bool) -> None:
     if as_json:
         from tflm_sim.report.document import size_document
 
         say_json(size_document(simulation, advice=advice))
     else:
-        say(*size_lines(simulation), *(() if advice is None else ("", advice)))
+        say(*size_lines(simulation, remarks=remarks), *(() if advice is None else ("", advice)))
 
 
 def _map(model: Model, config: Configuration, *, color: bool) -> int:

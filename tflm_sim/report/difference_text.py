@@ -64,7 +64,7 @@ def _side(side: SideFacts) -> str:
     name = printable(PurePath(side.model.path or "model").name)
     return (
         f"{name} on {printable(config.target.name)} ({kernels.name}{version} kernels, {config.interpreter} "
-        f"interpreter, {config.planner} planner){failed}"
+        f"interpreter, {config.planner} planner), {config.target.runtime}{failed}"
     )
 
 

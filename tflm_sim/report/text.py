@@ -16,8 +16,13 @@ TOP_ROWS = 8
 TOP_PARTS = 4
 
 
-def size_lines(simulation: Simulation) -> list[str]:
-    """Return the report of one model: the answer first, then who needs it."""
+def size_lines(simulation: Simulation, *, remarks: Sequence[str] = ()) -> list[str]:
+    """Return the report of one model: what it is about, the answer, then who needs it.
+
+    Args:
+        simulation: A run in a roomy arena.
+        remarks: What more there is to say of what it is about.
+    """
     config = simulation.configuration
     name = printable(os.path.basename(simulation.model.path or "model"))
     kernels = config.target.kernel_library
@@ -26,10 +31,11 @@ def size_lines(simulation: Simulation) -> list[str]:
         f"{name} on {config.target.name} ({kernels} kernels, {config.interpreter} interpreter, "
         f"{config.planner} planner)"
     )
+    head = [title, str(config.target.runtime), *remarks, ""]
     if answer.failure is not None:
-        return [title, "", *_failed_lines(answer)]
+        return [*head, *_failed_lines(answer)]
     found = _split_lines(answer) if config.is_split else _answer_lines(answer, config.target.arena_address)
-    return [title, "", *_invoke_lines(answer), *found, *_tail_lines(answer), *_peak_lines(answer)]
+    return [*head, *_invoke_lines(answer), *found, *_tail_lines(answer), *_peak_lines(answer)]
 
 
 def _invoke_lines(answer: SizeAnswer) -> list[str]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.document_fields import INLINE
+from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.escape import printable
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
+from tflm_sim.report.tables import table_lines
+from tflm_sim.targets.history import is_commit
 from tflm_sim.units import format_size
 from tflm_sim.values import dataclass, field
 
 _MARKS = {True: "✅", False: "❌"}
+_WORSE = (0, 3, 1)
+"""Exit codes of verdicts, the worst last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +29,32 @@ class BoardFacts:
     flash_bytes: Count | None
 
 
+@dataclass(frozen=True, slots=True)
+class LibraryVerdict:
+    """What one of several libraries needs.
+
+    Attributes:
+        library: The library, or tflite-micro at a commit of upstream.
+        upstream_day: When upstream's main was what it holds.
+    """
+
+    library: str
+    upstream_day: str
+    kernels: str
+    needed: Count | None = field(metadata=named("smallest_arena_multiple_of_16"))
+    fits: bool | None
+    growth: int | None
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictDocument:
     """Whether a model fits; sizes are bytes.
 
     Attributes:
         growth: Since the baseline.
+        libraries: With a board and without a library: the verdict with each that people use there. The document's own
+            verdict and configuration are those of the one that decides.
     """
 
     schema_version: Literal[1] = 1
@@ -38,15 +63,63 @@ class VerdictDocument:
     board: BoardFacts | None
     verdict: Verdict = field(metadata=INLINE)
     growth: int | None
+    libraries: tuple[LibraryVerdict, ...] | None = field(default=None, metadata=OPTIONAL)
+
+
+Judged = Sequence[tuple[Verdict, Configuration]]
+"""The verdicts on one model, each with its configuration."""
+
+
+def deciding(judged: Judged) -> tuple[Verdict, Configuration]:
+    """Return the verdict that speaks for all: the worst, and of several the one that needs most."""
+    return max(judged, key=lambda row: (_WORSE.index(row[0].exit_code), row[0].needed or 0))
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
     """Return the answer first, then what the baseline says."""
     lines = [_answer(verdict)]
+    is_no_multiple = verdict.needed is not None and verdict.fits and (verdict.limit or 0) < verdict.needed
+    if verdict.smallest not in (None, verdict.needed) and not is_no_multiple:
+        lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
+    if verdict.missing_baseline:
+        lines.append(f"not compared: {printable(verdict.missing_baseline, 400)}")
     if verdict.growth:
         assert verdict.before is not None, "a growth has a start"
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
+    if verdict.fits is False and verdict.needed is not None and verdict.needed > (verdict.limit or 0):
+        lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
     return lines
+
+
+def library_lines(judged: Judged, board_name: str) -> list[str]:
+    """Return which library decides on a board, and a line for each that a model was judged with."""
+    title = f"so it is with {_library_name(deciding(judged)[1])}, of the libraries that people use on {board_name}:"
+    rows = [_library(*row) for row in judged]
+    said = {True: "yes", False: "no", None: "-"}
+    cells = [
+        (said[row.fits], "-" if row.needed is None else f"{row.needed:,} B", row.library, row.upstream_day, row.kernels)
+        for row in rows
+    ]
+    lines = table_lines([("fits", "needs", "library", "TFLM of", "kernels"), *cells])
+    return [title, *(f"  {line}" for line in lines)]
+
+
+def _library_name(configuration: Configuration) -> str:
+    snapshot = configuration.target.runtime.snapshot
+    return f"tflite-micro@{snapshot}" if is_commit(snapshot) else snapshot
+
+
+def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
+    target = configuration.target
+    return LibraryVerdict(
+        library=_library_name(configuration),
+        upstream_day=target.runtime.day,
+        kernels=f"{target.kernel_library.name}@{target.kernel_library.version}".removesuffix("@"),
+        needed=verdict.needed,
+        fits=verdict.fits,
+        growth=verdict.growth,
+        reason=verdict.reason,
+    )
 
 
 def _answer(verdict: Verdict) -> str:
@@ -59,8 +132,9 @@ def _answer(verdict: Verdict) -> str:
     return f"yes: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
 
 
-def verdict_document(verdict: Verdict, configuration: Configuration) -> VerdictDocument:
-    """Return the verdict as a document."""
+def verdict_document(judged: Judged) -> VerdictDocument:
+    """Return the verdict on a model as a document."""
+    verdict, configuration = deciding(judged)
     chosen = verdict.board
     return VerdictDocument(
         model=model_facts(verdict.model, verdict.name),
@@ -68,6 +142,7 @@ def verdict_document(verdict: Verdict, configuration: Configuration) -> VerdictD
         board=None if chosen is None else BoardFacts(chosen.name, chosen.flash),
         verdict=verdict,
         growth=verdict.growth,
+        libraries=tuple(_library(*row) for row in judged) if len(judged) > 1 else None,
     )
 
 
@@ -77,14 +152,14 @@ def verdict_markdown(verdict: Verdict) -> str:
     limit = "-" if verdict.limit is None else format_size(verdict.limit)
     growth = "-" if verdict.growth is None else f"{verdict.growth:+,} B"
     lines = [
-        f"### {_MARKS[verdict.is_good]} {_code(verdict.name)}",
+        f"### {_MARKS[verdict.is_good and not verdict.missing_baseline]} {_code(verdict.name)}",
         "",
         "| smallest arena | limit | since the baseline | configuration |",
         "|---:|---:|---:|---|",
         f"| {size} | {limit} | {growth} | {_code(verdict.key.rpartition(' on ')[2])} |",
         "",
     ]
-    if not verdict.is_good or verdict.fits is None:
+    if verdict.exit_code:
         lines += [_code(line) for line in verdict_lines(verdict)] + [""]
     return "\n".join(lines) + "\n"
 

@@ -31,6 +31,8 @@ class Board:
         ram: On-chip RAM, the bank that linkers fill first in front; empty where no public source was found.
         flash: Bytes for code and constants; None where it differs between modules sold under the name.
         source: Where the memory sizes are from.
+        libraries: The libraries that people use there, as for ``--library``, of those that are modelled; "" is
+            tensorflow/tflite-micro itself, the newest.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Board:
     ram: tuple[Bank, ...]
     flash: int | None
     source: str
+    libraries: tuple[str, ...] = ("",)
 
     @property
     def largest_bank(self) -> Bank | None:
@@ -51,6 +54,21 @@ class Board:
         return " + ".join(f"{bank.name} {bank.size // KIB:,} KiB" for bank in self.ram) or "RAM that is not known"
 
 
+_ESP32_LIBRARIES = ("esp-tflite-micro", "tflm_esp32")
+_PICO_LIBRARIES = ("pico-tflmicro", "edge-impulse", "zephyr", "")
+_ARM_LIBRARIES = ("edge-impulse", "zephyr", "")
+_ARDUINO_LIBRARIES = (
+    "chirale",
+    "tflite-micro-arduino-examples",
+    "MicroTFLite",
+    "Harvard_TinyMLx",
+    "EloquentTinyML@2.4.4",
+    "edge-impulse",
+    "zephyr",
+    "",
+)
+"""Of mbed's Nano 33 BLE; Arduino_TensorFlowLite 2.4.0-ALPHA is what Harvard_TinyMLx holds."""
+_ARDUINO_PRO_LIBRARIES = tuple(name for name in _ARDUINO_LIBRARIES if name != "Harvard_TinyMLx")
 _ZEPHYR = "zephyrproject-rtos/zephyr: dts/arm/"
 _IDF = "espressif/esp-idf: components/soc/{}/include/soc/soc.h (SOC_DRAM, SOC_IRAM)"
 _PICO_SDK = "raspberrypi/pico-sdk: src/rp2_common/pico_crt0/{}/memmap_default.ld; flash: src/boards/include/boards/{}.h"
@@ -79,9 +97,12 @@ BOARDS: dict[str, Board] = {
             (Bank("DRAM", 328 * KIB), Bank("IRAM, 32-bit access only", 128 * KIB)),
             None,
             _IDF.format("esp32"),
+            libraries=(*_ESP32_LIBRARIES, "TensorFlowLite_ESP32"),
         ),
-        Board("esp32-s3", "ESP32-S3 DevKitC (Xtensa LX7, vector unit)", "esp32-s3", *_ESP32_S3),
-        Board("xiao-esp32s3", "Seeed XIAO ESP32S3", "esp32-s3", *_ESP32_S3),
+        Board(
+            "esp32-s3", "ESP32-S3 DevKitC (Xtensa LX7, vector unit)", "esp32-s3", *_ESP32_S3, libraries=_ESP32_LIBRARIES
+        ),
+        Board("xiao-esp32s3", "Seeed XIAO ESP32S3", "esp32-s3", *_ESP32_S3, libraries=_ESP32_LIBRARIES),
         Board(
             "esp32-c3",
             "ESP32-C3 DevKitM (RISC-V)",
@@ -89,6 +110,7 @@ BOARDS: dict[str, Board] = {
             (Bank("DRAM", 384 * KIB), Bank("IRAM", 16 * KIB)),
             None,
             _IDF.format("esp32c3"),
+            libraries=_ESP32_LIBRARIES,
         ),
         Board(
             "esp32-c6",
@@ -97,6 +119,7 @@ BOARDS: dict[str, Board] = {
             (Bank("HP SRAM", 512 * KIB), Bank("LP SRAM", 16 * KIB)),
             None,
             _IDF.format("esp32c6"),
+            libraries=_ESP32_LIBRARIES,
         ),
         Board(
             "esp32-p4",
@@ -105,6 +128,7 @@ BOARDS: dict[str, Board] = {
             (Bank("HP L2MEM", 768 * KIB), Bank("LP SRAM", 32 * KIB)),
             None,
             _IDF.format("esp32p4"),
+            libraries=_ESP32_LIBRARIES,
         ),
         Board(
             "pico",
@@ -113,6 +137,7 @@ BOARDS: dict[str, Board] = {
             _RP2040_RAM,
             2 * MIB,
             _PICO_SDK.format("rp2040", "pico"),
+            libraries=_PICO_LIBRARIES,
         ),
         Board(
             "xiao-rp2040",
@@ -121,6 +146,7 @@ BOARDS: dict[str, Board] = {
             _RP2040_RAM,
             2 * MIB,
             _PICO_SDK.format("rp2040", "seeed_xiao_rp2040"),
+            libraries=_PICO_LIBRARIES,
         ),
         Board(
             "pico2",
@@ -129,10 +155,23 @@ BOARDS: dict[str, Board] = {
             (Bank("SRAM", 520 * KIB),),
             4 * MIB,
             _PICO_SDK.format("rp2350", "pico2"),
+            libraries=_PICO_LIBRARIES,
         ),
-        Board("nano33ble", "Arduino Nano 33 BLE and Sense (nRF52840, Cortex-M4)", "cortex-m4", *_NRF52840),
-        Board("nrf52840dk", "Nordic nRF52840 DK (Cortex-M4)", "cortex-m4", *_NRF52840),
-        Board("xiao-nrf52840", "Seeed XIAO nRF52840 Sense (Cortex-M4)", "cortex-m4", *_NRF52840),
+        Board(
+            "nano33ble",
+            "Arduino Nano 33 BLE and Sense (nRF52840, Cortex-M4)",
+            "cortex-m4",
+            *_NRF52840,
+            libraries=_ARDUINO_LIBRARIES,
+        ),
+        Board("nrf52840dk", "Nordic nRF52840 DK (Cortex-M4)", "cortex-m4", *_NRF52840, libraries=_ARM_LIBRARIES),
+        Board(
+            "xiao-nrf52840",
+            "Seeed XIAO nRF52840 Sense (Cortex-M4)",
+            "cortex-m4",
+            *_NRF52840,
+            libraries=_ARDUINO_PRO_LIBRARIES,
+        ),
         Board(
             "nicla-sense-me",
             "Arduino Nicla Sense ME (nRF52832, Cortex-M4)",
@@ -140,6 +179,7 @@ BOARDS: dict[str, Board] = {
             (Bank("RAM", 64 * KIB),),
             512 * KIB,
             _ZEPHYR + "nordic/nrf52832_qfaa.dtsi",
+            libraries=_ARDUINO_PRO_LIBRARIES,
         ),
         Board(
             "microbit-v2",
@@ -148,6 +188,7 @@ BOARDS: dict[str, Board] = {
             (Bank("RAM", 128 * KIB),),
             512 * KIB,
             _ZEPHYR + "nordic/nrf52833_qiaa.dtsi",
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "nrf5340dk",
@@ -156,6 +197,7 @@ BOARDS: dict[str, Board] = {
             (Bank("RAM", 512 * KIB),),
             1 * MIB,
             _ZEPHYR + "nordic/nrf5340_cpuapp_qkaa.dtsi",
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "nrf54l15dk",
@@ -164,6 +206,7 @@ BOARDS: dict[str, Board] = {
             (Bank("RAM", 256 * KIB),),
             1524 * KIB,
             "zephyrproject-rtos/zephyr: dts/vendor/nordic/nrf54l15.dtsi (68 KiB of it can be the second core's)",
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "stm32f4-discovery",
@@ -172,6 +215,7 @@ BOARDS: dict[str, Board] = {
             (Bank("SRAM", 128 * KIB), Bank("CCM", 64 * KIB)),
             1 * MIB,
             _ZEPHYR + "st/f4/stm32f407Xg.dtsi",
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "nucleo-f446re",
@@ -180,6 +224,7 @@ BOARDS: dict[str, Board] = {
             (Bank("SRAM", 128 * KIB),),
             512 * KIB,
             _ZEPHYR + "st/f4/stm32f446Xe.dtsi",
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "stm32f746g-disco",
@@ -188,6 +233,7 @@ BOARDS: dict[str, Board] = {
             (Bank("DTCM and SRAM", 320 * KIB),),
             1 * MIB,
             _ZEPHYR + "st/f7/stm32f746Xg.dtsi",
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "nucleo-h743zi",
@@ -196,9 +242,22 @@ BOARDS: dict[str, Board] = {
             _H7_RAM,
             2 * MIB,
             _ZEPHYR + "st/h7/stm32h743.dtsi",
+            libraries=_ARM_LIBRARIES,
         ),
-        Board("portenta-h7", "Arduino Portenta H7, its Cortex-M7 (STM32H747XI)", "cortex-m7", *_H747),
-        Board("nicla-vision", "Arduino Nicla Vision, its Cortex-M7 (STM32H747AI)", "cortex-m7", *_H747),
+        Board(
+            "portenta-h7",
+            "Arduino Portenta H7, its Cortex-M7 (STM32H747XI)",
+            "cortex-m7",
+            *_H747,
+            libraries=_ARDUINO_PRO_LIBRARIES,
+        ),
+        Board(
+            "nicla-vision",
+            "Arduino Nicla Vision, its Cortex-M7 (STM32H747AI)",
+            "cortex-m7",
+            *_H747,
+            libraries=_ARDUINO_PRO_LIBRARIES,
+        ),
         Board(
             "stm32n6570-dk",
             "STM32N6570-DK (STM32N657, Cortex-M55)",
@@ -206,6 +265,7 @@ BOARDS: dict[str, Board] = {
             (Bank("AXISRAM1 to 6, contiguous", 3840 * KIB),),
             0,
             _ZEPHYR + "st/n6/stm32n657X0.dtsi",
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "teensy40",
@@ -214,6 +274,7 @@ BOARDS: dict[str, Board] = {
             _RT1062_RAM,
             1984 * KIB,
             _TEENSY.format("imxrt1062"),
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "teensy41",
@@ -222,6 +283,7 @@ BOARDS: dict[str, Board] = {
             _RT1062_RAM,
             7936 * KIB,
             _TEENSY.format("imxrt1062_t41"),
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "sparkfun-edge",
@@ -230,6 +292,7 @@ BOARDS: dict[str, Board] = {
             (Bank("TCM and SRAM, contiguous", 384 * KIB),),
             1 * MIB,
             _ZEPHYR + "ambiq/ambiq_apollo3_blue.dtsi",
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "apollo510-evb",
@@ -238,6 +301,7 @@ BOARDS: dict[str, Board] = {
             (Bank("SSRAM", 3072 * KIB), Bank("DTCM", 496 * KIB), Bank("ITCM", 256 * KIB)),
             4032 * KIB,
             "zephyrproject-rtos/hal_ambiq: dts/apollo510/am_apollo510.h",
+            libraries=_ARM_LIBRARIES,
         ),
         Board(
             "grove-vision-ai-v2",
@@ -247,6 +311,7 @@ BOARDS: dict[str, Board] = {
             None,
             "HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2: "
             "EPII_CM55M_APP_S/app/scenario_app/tflm_fd_fm/tflm_fd_fm.ld",
+            libraries=("himax@2412", "edge-impulse", ""),
         ),
         Board(
             "corstone-300",
@@ -255,6 +320,7 @@ BOARDS: dict[str, Board] = {
             (Bank("SRAM 2", 4 * MIB), Bank("SRAM", 2 * MIB), Bank("DTCM", 512 * KIB), Bank("DDR", 2048 * MIB)),
             None,
             "qemu/qemu: hw/arm/mps2-tz.c (an547_raminfo), hw/arm/armsse.c",
+            libraries=_ARM_LIBRARIES,
         ),
     )
 }

@@ -36,6 +36,8 @@ VERSIONS: dict[str, tuple[str, ...]] = {
     "esp_nn": ("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
 }
 """Modelled versions by library, the default first."""
+NEWER = {"esp_nn": "1.2.4 to 1.5.0"}
+"""Versions that are published, newer than the newest modelled one."""
 
 _PLAIN_C = "_ansi"
 
@@ -62,7 +64,9 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
     if name not in variants:
         raise UsageError(f"{name} does not run on this target; use one of: {_listed(variants)}")
     if version and version not in VERSIONS[library]:
-        raise UsageError(f"{library} version '{version}' is not modelled; use one of: {', '.join(VERSIONS[library])}")
+        newer = f" ({NEWER[library]} exist, and are not)" if library in NEWER else ""
+        listed = ", ".join(VERSIONS[library])
+        raise UsageError(f"{library} version '{version}' is not modelled{newer}; use one of: {listed}")
     return KernelLibrary(library, version=version or VERSIONS[library][0], variant=variants[name])
 
 

@@ -159,7 +159,7 @@ def preset(name: str, *, kernels: str | None = None, runtime: str | None = None)
     """
     preset = PRESETS.get(name.lower())
     if preset is None:
-        raise unknown("target", name, PRESETS)
+        raise _unknown_target(name)
     name = name.lower()
     library = _kernel_library(name, preset, kernels)
     if runtime is None:
@@ -174,6 +174,21 @@ def preset(name: str, *, kernels: str | None = None, runtime: str | None = None)
         description=preset.description,
     )
     return chosen if runtime is None else _with_named_kernels(at_runtime(chosen, runtime), kernels)
+
+
+def _unknown_target(name: str) -> UsageError:
+    """Return the error for a name that is no preset, and may be that of a board or a library."""
+    from tflm_sim.targets.boards import BOARDS
+    from tflm_sim.targets.libraries import LIBRARIES
+
+    if name.lower() in BOARDS:
+        chosen = BOARDS[name.lower()]
+        return UsageError(
+            f"'{name}' is a board: --target {chosen.preset}; 'size' and 'check' take --board {chosen.name}"
+        )
+    if any(row.name.lower() == name.partition("@")[0].lower() for row in LIBRARIES):
+        return UsageError(f"'{name}' is a library: --library {name}")
+    return UsageError(f"{unknown('target', name, PRESETS)} (boards and libraries: 'tflm-sim boards', 'libraries')")
 
 
 def _with_named_kernels(target: Target, kernels: str | None) -> Target:
@@ -283,6 +298,12 @@ def _own_build(target: Target, label: str, name: str) -> Target:
     return replace(target, runtime=build.runtime, kernel_library=kernels, verified_against=build.verified_against)
 
 
+def has_default_kernels(name: str) -> bool:
+    """Return whether a preset, unless kernels are named, takes the newest version of one of several libraries."""
+    row = PRESETS.get(name)
+    return row is not None and bool(row.libraries) and not row.default_kernels
+
+
 def library_target(text: str, *, name: str | None = None, kernels: str | None = None) -> Target:
     """Return what a library runs on.
 
@@ -299,12 +320,23 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     library = find_library(text)
     runtime = library.runtime()
     if library.target in OWN_BUILDS:
-        if name not in (None, library.target):
+        if not _runs_a_build(name or library.target, library.target):
             raise UsageError(f"{library.label} is one build, for {library.target}; leave --target out")
         return preset(library.target, kernels=kernels)
     machine_name = name or library.target
     machine = preset(machine_name, kernels=kernels or _kernels_on(library, machine_name), runtime=library.label)
     return replace(machine, description=f"{machine.description} with {runtime.snapshot}")
+
+
+def _runs_a_build(machine: str, build: str) -> bool:
+    """Return whether a machine is laid out like a build of its own, and runs its kernels."""
+    if machine == build or machine not in PRESETS:
+        return machine == build
+    kernels = PRESETS[build].own_kernels
+    assert kernels is not None
+    return (
+        PRESETS[machine].abi == PRESETS[build].abi and PRESETS[machine].libraries.get(kernels.name) == kernels.variant
+    )
 
 
 def _kernels_on(library: Library, machine: str) -> str:

@@ -18,10 +18,11 @@ from functools import cached_property
 
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.changes import CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
+from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
 from tflm_sim.values import dataclass, field
 
 REFERENCE_SNAPSHOT = "90b983c2b"
+REFERENCE_DAY = "2026-08-20"
 WHEEL_SNAPSHOT = "8f6596d"
 CHIRALE_SNAPSHOT = "chirale-2.0.0"
 ESP_1_3_3_SNAPSHOT = "esp-tflite-micro-1.3.3"
@@ -66,6 +67,21 @@ class Runtime:
         if self.upstream is None:
             return _POSITIONS.get(self.snapshot, {}).get(tree, _ABSENT.get(tree, NEWEST))
         return self.upstream if tree == UPSTREAM else dict(self.forks).get(tree, _ABSENT.get(tree, NEWEST))
+
+    @cached_property
+    def day(self) -> str:
+        """When upstream's main was what it holds; "" for one read from a document, which has the name only."""
+        from tflm_sim.targets.history import main_line
+
+        if self.upstream is None and self.snapshot not in SNAPSHOTS:
+            return ""
+        position = self.position(UPSTREAM)
+        if self.snapshot == REFERENCE_SNAPSHOT:
+            return REFERENCE_DAY
+        return {NEWEST: "October 2026", BEFORE_UPSTREAM: "early 2021"}.get(position) or main_line()[position - 1].day
+
+    def __str__(self) -> str:
+        return f"TFLM of {self.day} ({self.snapshot})" if self.day else f"TFLM {self.snapshot}"
 
     @cached_property
     def has(self) -> Callable[[str], bool]:

@@ -41,7 +41,8 @@ def test_a_dash_stands_where_its_column_has_its_numbers():
 def test_the_report_of_one_relu(chain: Callable[..., Model]) -> None:
     lines = report(chain(8, 8))
     assert lines[0] == "model on cortex-m4 (reference kernels, plain interpreter, greedy planner)"
-    assert lines[2:5] == [
+    assert lines[1:3] == ["TFLM of 2026-08-20 (90b983c2b)", ""]
+    assert lines[3:6] == [
         "smallest arena  504 B  AllocateTensors() fails with one byte less",
         "multiple of 16  512 B  the one to put in the firmware:",
         "    alignas(16) uint8_t tensor_arena[512];",
@@ -86,7 +87,7 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
         "the device prints:",
         "    Failed to get registration from op code CUSTOM",
     ]
-    assert report(model)[2:] == [
+    assert report(model)[3:] == [
         "AllocateTensors() fails in an arena of any size: TFLM has no kernel for 'evil\\x1b[31m'; "
         "--custom-ops adds one of your own",
         "the device prints:",

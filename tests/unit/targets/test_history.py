@@ -8,8 +8,9 @@ from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS
 from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, UPSTREAM
 from tflm_sim.targets.history import commits, find_commit, find_day, main_line
+from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.presets import at_runtime, preset
-from tflm_sim.targets.runtime import FIRST_BUILD, Runtime, find_runtime
+from tflm_sim.targets.runtime import FIRST_BUILD, REFERENCE_DAY, REFERENCE_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.structs import layouts
 
 
@@ -104,3 +105,19 @@ def test_structs_are_as_large_as_they_were_measured_on_a_cortex_m4() -> None:
 def test_a_preset_that_is_one_build_takes_no_other_runtime() -> None:
     with pytest.raises(UsageError, match="one build of TFLM"):
         at_runtime(preset("x86_64-pip"), "2023-06-15")
+
+
+def test_the_day_of_the_reference_is_its_commits() -> None:
+    assert find_commit(REFERENCE_SNAPSHOT).day == REFERENCE_DAY
+
+
+@pytest.mark.parametrize(("runtime", "words"), [
+    (Runtime(), "TFLM of 2026-08-20 (90b983c2b)"),
+    (find_runtime("2023-06-15"), "TFLM of 2023-06-15 (7ab206e50)"),
+    (preset("x86_64-pip").runtime, "TFLM of October 2026 (8f6596d)"),
+    (preset("nano33ble-chirale").runtime, "TFLM of 2023-01-13 (chirale-2.0.0)"),
+    (find_library("Harvard_TinyMLx").runtime(), "TFLM of early 2021 (Harvard_TinyMLx@1.2.4)"),
+    (Runtime("esphome@2026.6.5"), "TFLM esphome@2026.6.5"),
+])  # fmt: skip
+def test_a_runtime_in_words_has_its_day_unless_a_document_gave_the_name_alone(runtime: Runtime, words: str) -> None:
+    assert str(runtime) == words
