@@ -1,8 +1,8 @@
 """``dataclass`` and ``NamedTuple`` as the standard library has them, for programs that run for a tenth of a second.
 
-The library writes six methods of every dataclass where it is defined, and compiles every annotation of a named tuple:
-that took as long as all else that ``tflm-sim size`` does, and most of the classes are never called. Here the classes
-share their methods, and what makes their values is written where many are made; annotations stay text. What
+The library takes as long for its classes as all else that ``tflm-sim size`` does: it imports ``inspect``, ``typing``,
+and compiles six methods of every dataclass. Here only ``__init__`` is compiled, the other methods are shared, and
+annotations stay text. A class is complete once it is defined, so that threads and tracers find it as any other. What
 ``dataclasses.fields`` and its like ask for is made by the library itself when somebody asks. There is only what this
 package uses: ``frozen``, ``slots``, ``kw_only``, ``eq``, ``repr``, and of a field its default, ``init``, ``compare``,
 ``repr`` and ``metadata``.
@@ -10,18 +10,16 @@ package uses: ``frozen``, ``slots``, ``kw_only``, ``eq``, ``repr``, and of a fie
 
 from __future__ import annotations
 
-from collections import _tuplegetter  # type: ignore[attr-defined]
+from collections import namedtuple
 from operator import attrgetter
 
 TYPE_CHECKING = False  # Not that of typing, which takes longer to import than a model to size.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, NoReturn
 
 _ABSENT: Any = object()
 _FIELDS = "_lazy_fields"
-_FEW = 32
-"""So many values of a class are made in Python; to compile a function takes as long."""
 
 
 class _Field:
@@ -57,11 +55,14 @@ def _dataclass(
 ) -> Any:
     """Make a class a dataclass; as ``dataclasses.dataclass``."""
 
-    def make(bare: type) -> type:
+    def make(bare: type) -> Any:
         own = list(_own_fields(bare, kw_only))
         inherited = [field for field in getattr(bare, _FIELDS, ()) if field.name not in bare.__annotations__]
-        members = _members(vars(bare), (*inherited, *own), frozen=frozen, slots=slots, eq=eq, repr=repr)
-        return _with_slots(bare, own, members) if slots else _with_defaults(bare, own, members)
+        fields = (*inherited, *own)
+        members = _members(vars(bare), fields, frozen=frozen, slots=slots, eq=eq, repr=repr)
+        made = _with_slots(bare, own, members) if slots else _with_defaults(bare, own, members)
+        made.__init__ = _init(made, fields, frozen=frozen, slots=slots)
+        return made
 
     return make if cls is None else make(cls)
 
@@ -75,7 +76,7 @@ def _own_fields(cls: type, kw_only: bool) -> Iterator[_Field]:
             yield field
 
 
-def _with_slots(cls: type, own: Sequence[_Field], members: dict[str, Any]) -> type:
+def _with_slots(cls: type, own: Sequence[_Field], members: dict[str, Any]) -> Any:
     """Return the class once more: slots have to be there from the start."""
     names = tuple([field.name for field in own])
     left_out = {*names, "__dict__", "__weakref__"}
@@ -84,7 +85,7 @@ def _with_slots(cls: type, own: Sequence[_Field], members: dict[str, Any]) -> ty
     return type(cls)(cls.__name__, cls.__bases__, kept)
 
 
-def _with_defaults(cls: type, own: Sequence[_Field], members: dict[str, Any]) -> type:
+def _with_defaults(cls: type, own: Sequence[_Field], members: dict[str, Any]) -> Any:
     for field in own:
         if field.default is not _ABSENT:
             setattr(cls, field.name, field.default)
@@ -101,7 +102,6 @@ def _members(
     """Return what a class with the members ``own`` is given; its own methods stay."""
     members: dict[str, Any] = {
         _FIELDS: fields,
-        "__init__": _first_init(fields, frozen=frozen, slots=slots),
         "__match_args__": tuple([field.name for field in fields if field.init and not field.kw_only]),
         **_OF_LIBRARY,
     }
@@ -150,44 +150,7 @@ def _fields_of(value: object) -> tuple[_Field, ...]:
     return fields
 
 
-def _first_init(fields: Sequence[_Field], *, frozen: bool, slots: bool) -> Callable[..., None]:
-    """Return ``__init__`` for the first values; then, or where it finds a mistake in the arguments, one is written."""
-    left = iter(range(_FEW))
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        if next(left, None) is None or not _set_fields(self, fields, args, kwargs):
-            cls: Any = next(kind for kind in type(self).__mro__ if vars(kind).get("__init__") is __init__)
-            cls.__init__ = _written_init(cls, fields, frozen=frozen, slots=slots)
-            cls.__init__(self, *args, **kwargs)
-        elif hasattr(self, "__post_init__"):
-            self.__post_init__()
-
-    return __init__
-
-
-def _set_fields(self: object, fields: Sequence[_Field], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Set every field; return whether the arguments are those of the fields."""
-    placed = named = 0
-    for field in fields:
-        if field.init and not field.kw_only and placed < len(args):
-            value = args[placed]
-            placed += 1
-        elif field.init and field.name in kwargs:
-            value = kwargs[field.name]
-            named += 1
-        elif field.default is not _ABSENT:
-            value = field.default
-        elif field.default_factory is not _ABSENT:
-            value = field.default_factory()
-        elif field.init:
-            return False
-        else:
-            continue
-        object.__setattr__(self, field.name, value)
-    return placed == len(args) and named == len(kwargs)
-
-
-def _written_init(cls: Any, fields: Sequence[_Field], *, frozen: bool, slots: bool) -> Callable[..., None]:
+def _init(cls: Any, fields: Sequence[_Field], *, frozen: bool, slots: bool) -> Callable[..., None]:
     """Return ``__init__``; a frozen field is set past the ``__setattr__`` that refuses it."""
     names: dict[str, Any] = {"_absent": _ABSENT, "_set": object.__setattr__}
     parameters, keywords, lines = ["self"], list[str](), list[str]()
@@ -221,36 +184,24 @@ def _written_init(cls: Any, fields: Sequence[_Field], *, frozen: bool, slots: bo
 
 
 class _OfLibrary:
-    """What the library's functions ask a class for, taken from one that the library makes of the same fields."""
+    """What the library's functions ask a dataclass for, taken from one that the library makes of the same fields."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __get__(self, instance: object, owner: Any) -> Any:
-        import inspect
+        import dataclasses
 
-        alike = _row_alike(owner) if issubclass(owner, tuple) else _dataclass_alike(owner)
-        return inspect.signature(alike) if self._name == "__signature__" else getattr(alike, self._name)
+        def given(field: _Field) -> dict[str, Any]:
+            names = ("compare", "default", "default_factory", "init", "kw_only", "metadata", "repr")
+            return {name: value for name in names if (value := getattr(field, name)) is not _ABSENT}
 
-
-_OF_LIBRARY = {name: _OfLibrary(name) for name in ("__dataclass_fields__", "__dataclass_params__", "__signature__")}
-
-
-def _dataclass_alike(cls: Any) -> Any:
-    import dataclasses
-
-    def given(field: _Field) -> dict[str, Any]:
-        names = ("compare", "default", "default_factory", "init", "kw_only", "metadata", "repr")
-        return {name: value for name in names if (value := getattr(field, name)) is not _ABSENT}
-
-    rows = [(field.name, field.type, dataclasses.field(**given(field))) for field in _fields_of(cls)]
-    return dataclasses.make_dataclass(cls.__name__, rows, frozen=cls.__setattr__ is _refuse)
+        rows = [(field.name, field.type, dataclasses.field(**given(field))) for field in _fields_of(owner)]
+        alike = dataclasses.make_dataclass(owner.__name__, rows, frozen=owner.__setattr__ is _refuse)
+        return getattr(alike, self._name)
 
 
-def _row_alike(cls: Any) -> Any:
-    from collections import namedtuple
-
-    return namedtuple(cls.__name__, cls._fields, defaults=cls._field_defaults.values())
+_OF_LIBRARY = {name: _OfLibrary(name) for name in ("__dataclass_fields__", "__dataclass_params__")}
 
 
 def _replace(value: Any, /, **changes: Any) -> Any:
@@ -258,29 +209,6 @@ def _replace(value: Any, /, **changes: Any) -> Any:
     fields = [field.name for field in _fields_of(value) if field.init]
     kept = {name: getattr(value, name) for name in fields if name not in changes}
     return type(value)(**kept, **changes)
-
-
-class _Row(tuple):  # type: ignore[type-arg]
-    """A named tuple: what ``collections.namedtuple`` writes for each, for all of them."""
-
-    __slots__ = ()
-    _fields = ()  # type: tuple[str, ...]
-
-    @classmethod
-    def _make(cls, values: Iterable[Any]) -> Any:
-        return cls(*values)
-
-    def _replace(self, /, **changes: Any) -> Any:
-        return type(self)(**(self._asdict() | changes))
-
-    def _asdict(self) -> dict[str, Any]:
-        return dict(zip(self._fields, self, strict=True))
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return tuple(self)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map('{}={!r}'.format, self._fields, self))})"
 
 
 class _Rows(type):
@@ -291,40 +219,11 @@ class _Rows(type):
         if not bases:
             return super().__new__(cls, name, bases, members)
         fields = tuple(members.get("__annotations__", ()))
-        made = {
-            **members,
-            "__slots__": (),
-            "__new__": _first_new(fields),
-            "__match_args__": fields,
-            "_fields": fields,
-            "_field_defaults": {field: members[field] for field in fields if field in members},
-            "__signature__": _OF_LIBRARY["__signature__"],
-        }
-        made |= {field: _tuplegetter(index, f"Alias for field number {index}") for index, field in enumerate(fields)}
-        return type(name, (_Row,), made)
-
-
-def _first_new(fields: Sequence[str]) -> Callable[..., Any]:
-    """Return ``__new__`` for the first values that have all fields in order; for others one is written."""
-    left, count = iter(range(_FEW)), len(fields)
-
-    def __new__(kind: type, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and len(args) == count and next(left, None) is not None:
-            return tuple.__new__(kind, args)
-        cls: Any = next(row for row in kind.__mro__ if getattr(vars(row).get("__new__"), "__func__", None) is __new__)
-        cls.__new__ = _written_new(cls)
-        return cls.__new__(kind, *args, **kwargs)
-
-    return __new__
-
-
-def _written_new(cls: Any) -> Any:
-    """Return ``__new__`` as ``collections.namedtuple`` writes it."""
-    names = "".join([f"{field}, " for field in cls._fields])
-    written = eval(f"lambda _cls, {names}: _new(_cls, ({names}))", {"_new": tuple.__new__})
-    written.__defaults__ = tuple(cls._field_defaults.values())
-    written.__name__, written.__qualname__ = "__new__", f"{cls.__qualname__}.__new__"
-    return staticmethod(written)
+        defaults = [members.pop(field) for field in fields if field in members]
+        row: Any = namedtuple(name, fields, defaults=defaults, module=members["__module__"])  # type: ignore[misc]
+        for member, value in members.items():
+            setattr(row, member, value)
+        return row
 
 
 class _NamedTuple(metaclass=_Rows):
