@@ -36,6 +36,8 @@ _HOMES = {
     "ScratchBuffer": "tflm_sim.ops.requests",
     "SimulatedFailure": "tflm_sim.errors",
     "Simulation": "tflm_sim.answers.simulation",
+    "Sizer": "tflm_sim.answers.sizing",
+    "Sizing": "tflm_sim.answers.sizing",
     "SmallestArena": "tflm_sim.answers.smallest_arena",
     "Stage": "tflm_sim.arena.stages",
     "Steps": "tflm_sim.ops.requests",

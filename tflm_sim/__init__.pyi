@@ -4,6 +4,8 @@ from tflm_sim.answers.head_problem import head_problem as head_problem
 from tflm_sim.answers.offline_plan import with_offline_plan as with_offline_plan
 from tflm_sim.answers.simulation import Simulation as Simulation
 from tflm_sim.answers.simulation import simulate as simulate
+from tflm_sim.answers.sizing import Sizer as Sizer
+from tflm_sim.answers.sizing import Sizing as Sizing
 from tflm_sim.answers.smallest_arena import SmallestArena as SmallestArena
 from tflm_sim.answers.smallest_arena import smallest_arena as smallest_arena
 from tflm_sim.arena.events import OpEvent as OpEvent
@@ -98,6 +100,8 @@ __all__ = [
     "ScratchBuffer",
     "SimulatedFailure",
     "Simulation",
+    "Sizer",
+    "Sizing",
     "SmallestArena",
     "Stage",
     "Steps",

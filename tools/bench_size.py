@@ -5,7 +5,7 @@
 Four tables, in CPU time (of children too), the best of several runs; machines are shared and noisy, so that only what
 stands in one run can be compared:
 
-1. ``smallest_arena(load(model), target)`` in process, the first time that its operators are seen and again, against the
+1. ``smallest_arena(load(model), target)`` in process, and that of a ``Sizer`` that has seen the operators, against the
    pip wheel of TFLM bisecting in process, and against one AllocateTensors() of the wheel in an arena that is large
    enough.
 2. One model for eight targets, which share the model that was read.
@@ -34,9 +34,8 @@ from pathlib import Path
 from statistics import median
 
 from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.sizing import Sizer
 from tflm_sim.answers.smallest_arena import smallest_arena
-from tflm_sim.device.known_prepares import known_to
-from tflm_sim.device.recorded_prepare import fold
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
@@ -124,29 +123,23 @@ def silence() -> Iterator[None]:
 def bench_in_process() -> None:
     """Print the first table."""
     print(
-        "CPU ms in process, from bytes     load  load and size: first   again | wheel: bisecting     once"
-        "   bisecting / first   / again  same"
+        "CPU ms in process, from bytes     load  load and size: alone   again | wheel: bisecting     once"
+        "   bisecting / alone   / again  same"
     )
     for path in model_files():
         data = path.read_bytes()
         load_ms = best(partial(parse, data), time.process_time, REPEATS)
-        first = best(partial(_size_anew, data), time.process_time, REPEATS)
-        again = best(lambda: smallest_arena(parse(data), M4), time.process_time, REPEATS)  # noqa: B023
+        sizer = Sizer()
+        alone = best(lambda: smallest_arena(parse(data), M4), time.process_time, REPEATS)  # noqa: B023
+        again = best(lambda: sizer.smallest_arena(parse(data), M4), time.process_time, REPEATS)  # noqa: B023
         with silence():
             bisect_ms = best(partial(bisect_wheel, data), time.process_time, 3)
             once_ms = best(partial(allocate_in_wheel, data), time.process_time, 5)
             same = bisect_wheel(data) == smallest_arena(parse(data), PIP).multiple_of_16
         print(
-            f"{path.stem[-28:]:<29} {load_ms:>8.2f} {first:>21.2f} {again:>7.2f} | {bisect_ms:>16.1f} {once_ms:>8.2f} "
-            f"{bisect_ms / first:>18.1f}x {bisect_ms / again:>8.1f}x  {same}"
+            f"{path.stem[-28:]:<29} {load_ms:>8.2f} {alone:>21.2f} {again:>7.2f} | {bisect_ms:>16.1f} {once_ms:>8.2f} "
+            f"{bisect_ms / alone:>18.1f}x {bisect_ms / again:>8.1f}x  {same}"
         )
-
-
-def _size_anew(data: bytes) -> None:
-    """Size a model with nothing known of its operators."""
-    known_to.cache_clear()
-    fold.cache_clear()
-    smallest_arena(parse(data), M4)
 
 
 def bench_targets() -> None:
@@ -154,15 +147,16 @@ def bench_targets() -> None:
     print("\nCPU ms for one model and eight targets       each from the file     the file once     a sizing")
     for path in model_files():
         data = path.read_bytes()
-        apart = best(lambda: [smallest_arena(parse(data), name) for name in TARGETS], time.process_time, 5)  # noqa: B023
-        together = best(partial(_size_for_all, data), time.process_time, 5)
+        size = Sizer().smallest_arena
+        apart = best(lambda: [size(parse(data), name) for name in TARGETS], time.process_time, 5)  # noqa: B023
+        together = best(partial(_size_for_all, size, data), time.process_time, 5)
         print(f"{path.stem[-28:]:<40} {apart:>26.1f} {together:>17.1f} {together / len(TARGETS):>12.2f}")
 
 
-def _size_for_all(data: bytes) -> None:
+def _size_for_all(size: Callable[..., object], data: bytes) -> None:
     model = parse(data)
     for name in TARGETS:
-        smallest_arena(model, name)
+        size(model, name)
 
 
 def cpu_ms(command: list[str], environment: dict[str, str]) -> float:

@@ -96,7 +96,7 @@ def ours(paths: list[str], over: list[Case], serial: float, repeats: int) -> Non
         for clock, what in enumerate(("wall", "CPU")):
             overhead(what, [(mine[clock], theirs[clock]) for mine, theirs in zip(*spent.values(), strict=True)])
         tasks = 200
-        empty = [client.submit(size_batch, (), (), None, pure=False) for _ in range(tasks)]
+        empty = [client.submit(size_batch, (), (), DEFAULT_LIMITS, pure=False) for _ in range(tasks)]
         once = seconds(lambda: client.gather(empty))
         print(f"{'  an empty task of dask':<44} {1000 * once / tasks:>8.2f} ms")
     pool.close()

@@ -25,6 +25,8 @@ from tflm_sim.values import TYPE_CHECKING, dataclass
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from tflm_sim.device.known_prepares import KnownPrepares
+
 _WORD = 4
 """Bytes."""
 
@@ -129,19 +131,30 @@ def smallest_arena(
         UsageError: An argument has no meaning, or the configuration has two arenas.
         UnsupportedOpError: TFLM has an operator that we have no model of.
     """
-    configuration = configure(target, **settings)
-    if configuration.is_split:
-        raise UsageError("two arenas have a smallest pair: simulate(...).split")
+    configuration = in_one_arena(configure(target, **settings))
     models = (model,) if isinstance(model, Model) else tuple(model)
-    watching = tuple(observers)
-    device, needs, halting = roomy_run(models, configuration, watching)
+    device, needs, halting = roomy_run(models, configuration, tuple(observers))
     if device.failure is not None:
         raise device.failure
     return smallest_of(needs, configuration, halting)
 
 
+def in_one_arena(configuration: Configuration) -> Configuration:
+    """Return a configuration that has one arena.
+
+    Raises:
+        UsageError: It has two.
+    """
+    if configuration.is_split:
+        raise UsageError("two arenas have a smallest pair: simulate(...).split")
+    return configuration
+
+
 def roomy_run(
-    models: Sequence[Model], configuration: Configuration, watching: tuple[Observer, ...] = ()
+    models: Sequence[Model],
+    configuration: Configuration,
+    watching: tuple[Observer, ...] = (),
+    known: KnownPrepares | None = None,
 ) -> tuple[Device, Needs, set[int]]:
     """Run the models in a roomy arena.
 
@@ -149,22 +162,27 @@ def roomy_run(
         models: They share one allocator, in order.
         configuration: How TFLM is set up; with one arena.
         watching: Who is told of each event.
+        known: The Prepares that need not be run again where nobody watches.
 
     Returns:
         The device, what had to fit, and the sizes modulo 16 at which no arena works.
     """
-    device, needs = _run_to(models, configuration, watching)
+    device, needs = _run_to(models, configuration, watching, known=known)
     halting: set[int] = set()
     if any(allocation.overran for allocation in device.allocations):
         # What a kernel overwrites past its end depends on where the arena ends; remainders go by fours, as words do.
-        runs = {end: _run_to(models, configuration, (), end) for end in range(0, PERIOD, _WORD)}
+        runs = {end: _run_to(models, configuration, (), end, known) for end in range(0, PERIOD, _WORD)}
         halting = {end + byte for end, run in runs.items() if run[0].failure is not None for byte in range(_WORD)}
         device, needs = next((run for run in runs.values() if run[0].failure is None), (device, needs))
     return device, needs, halting
 
 
 def _run_to(
-    models: Sequence[Model], configuration: Configuration, watching: tuple[Observer, ...], end: int = 0
+    models: Sequence[Model],
+    configuration: Configuration,
+    watching: tuple[Observer, ...],
+    end: int = 0,
+    known: KnownPrepares | None = None,
 ) -> tuple[Device, Needs]:
     """Run the models in a roomy arena that ends at ``end`` modulo 16; return the device and what had to fit."""
     less = -end % PERIOD
@@ -174,7 +192,7 @@ def _run_to(
         arena = make_arena(configuration, arena_size=room, observers=(observer, *watching))
         return run(models, configuration, arena), observer.needs
     measuring = _measuring_arena(configuration, less)
-    return run(models, configuration, measuring), measuring.needs
+    return run(models, configuration, measuring, known), measuring.needs
 
 
 def table_bytes(configuration: Configuration) -> int:

@@ -19,6 +19,9 @@ from tflm_sim.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
+MOST_SPANS = 1 << 12
+"""Groups of temps, each from some address modulo 16, of which an arena keeps where they lie."""
+
 
 class MeasuringArena(SingleArenaBufferAllocator):
     """Notes needs instead of sending events (mutable).
@@ -34,7 +37,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         needs: What must fit.
     """
 
-    __slots__ = ("_place", "_planner_tables", "_table_bytes", "needs")
+    __slots__ = ("_place", "_planner_tables", "_spans", "_table_bytes", "needs")
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         self._table_bytes = table_bytes
         self._place: Told = Phase, (Stage.START,)
         self._planner_tables = 0
+        self._spans = lru_cache(MOST_SPANS)(_spans)
 
     @property
     def stand(self) -> tuple[int, int]:
@@ -116,7 +120,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
     def allocate_temp_groups(self, groups: tuple[Temps, ...]) -> list[tuple[int, ...]] | None:
         """Take group after group of temps; each counts as one. None where that is left to :meth:`allocate_temps`."""
         needs, temp, live = self.needs, self.temp, self._live_temps
-        spans = _spans(groups, self.address + temp & PERIOD - 1)
+        spans = self._spans(groups, self.address + temp & PERIOD - 1)
         end = temp + spans[-1][1]
         if end > self.tail or not needs.is_settled:
             return None
@@ -164,7 +168,6 @@ class MeasuringArena(SingleArenaBufferAllocator):
         return ok
 
 
-@lru_cache(1 << 12)
 def _spans(groups: tuple[Temps, ...], start: int) -> tuple[tuple[int, int], ...]:
     """Return where the first temp of each group starts, and its last one ends, when they lie from ``start`` on; both
     counted from there. Only ``start`` modulo 16 matters."""

@@ -26,6 +26,10 @@ from tflm_sim.ops.roles import StructInit
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.changes import LAST_OPERATORS
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tflm_sim.device.known_prepares import KnownPrepares
 
 CUSTOM = builtin_operator_code("CUSTOM")
 _CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (--ethos-u)"}
@@ -40,6 +44,7 @@ class MicroInterpreter:
         allocator: Where it goes; it may hold other models already.
         registrations: The kernels that the firmware links, by operator name.
         resource_variables: The table that the firmware made for it, or None.
+        known: The Prepares that need not be run again in an arena that only measures; None to run them all.
     """
 
     def __init__(
@@ -48,11 +53,13 @@ class MicroInterpreter:
         allocator: MicroAllocator,
         registrations: Mapping[str, OpModel],
         resource_variables: ResourceVariables | None = None,
+        known: KnownPrepares | None = None,
     ) -> None:
         self.model = model
         self.allocator = allocator
         self.registrations = registrations
         self.resource_variables = resource_variables
+        self._known = known
         self.allocation: ModelAllocation | None = None
         self.nodes: list[tuple[Node, OpModel]] = []
 
@@ -231,11 +238,9 @@ class MicroInterpreter:
     def _known_step(self) -> Callable[[Node, OpModel], tuple[int, ...] | None]:
         """Return what does to the arena what a Prepare does, where that is known, and where nobody hears of it."""
         arena = self.allocator.arena
-        if not isinstance(arena, MeasuringArena):
+        if self._known is None or not isinstance(arena, MeasuringArena):
             return lambda node, op_model: None
-        from tflm_sim.device.known_prepares import known_prepares
-
-        known, allocation = known_prepares(self.allocator.target), self._started()
+        known, allocation = self._known.of(self.model, self.allocator.target), self._started()
         return lambda node, op_model: known.step(node, op_model, arena, is_as_filed=allocation.is_as_filed)
 
     def _log_failed_prepare(self, node: Node, error: PrepareError) -> None:

@@ -1,21 +1,23 @@
 """Prepares that were seen before: what one asked for is asked for again without running it.
 
-A Prepare depends on its operator alone, and mostly on what the operator's *kind* says (``graph/outline.py``). What else
-a kernel looks at (a scale, a zero point, the bytes of a constant) is noted while it runs on what ``seen_node.py`` shows
-it, and must be the same again; of a check that it holds tensors against (``Node.hold``), only that it passes: models
-whose layers differ in scales alone share what they ask for. A kernel that looks further (at other subgraphs, resource
-variables) or does more than to allocate and free is not remembered.
+A Prepare depends on its operator alone, and mostly on what the operator's *kind* says (``graph/operator_kinds.py``).
+What else a kernel looks at (a scale, a zero point, the bytes of a constant) is noted while it runs on what
+``seen_node.py`` shows it, and must be the same again; of a check that it holds tensors against (``Node.hold``), only
+that it passes: models whose layers differ in scales alone share what they ask for. A kernel that looks further (at
+other subgraphs, resource variables) or does more than to allocate and free is not remembered.
 
     kind, looks  ->  requests  ->  folded: how far tail and temp go, what of it binds  ->  one step of the arena
 
 The step depends on where head and tail stand modulo 16, so that there is one for each such pair. Property tests hold
 the answer equal to the one that events give.
+
+What is known belongs to whoever sizes many models (``answers/sizing.py``), and to one thread.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
 
 from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.needs import Advance
@@ -23,15 +25,20 @@ from tflm_sim.device.recorded_prepare import Recorder, Requests, fold
 from tflm_sim.device.seen_node import LOOKS, Check, SeenNode, TooFar, passes
 from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.errors import SimulatedFailure
+from tflm_sim.graph.operator_kinds import Kinds, OperatorOutline
 from tflm_sim.graph.outline import outlines
+from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.target import Target
 
-MOST_KEYS = 1024
-"""Keys that are remembered for a target; the oldest go."""
+MOST_KINDS = 1 << 15
+"""Facts about operators and tensors that have a number."""
 MOST_OF_A_KEY = 8
 """Prepares of one key, which differ in what else was looked at; the oldest go."""
+MOST_TARGETS = 32
+
+_Value = TypeVar("_Value")
 
 
 class Known:
@@ -65,14 +72,85 @@ class Known:
             return step
 
 
-class KnownPrepares:
-    """The Prepares that are known for a target (mutable: it learns)."""
+class _Prepared:
+    """What is found once for a target, and for others that a kernel cannot tell from it (mutable: it learns).
+
+    Attributes:
+        structs: What a temp tensor takes.
+    """
 
     def __init__(self, target: Target) -> None:
-        self._structs = TensorStructs(target)
-        self._known: dict[object, tuple[Known, ...] | None] = {}  # None: it has to be run
+        self.structs = TensorStructs(target)
         self._library = registrations(target)
         self._rows: set[int] = set()
+
+    def is_own(self, op_model: OpModel) -> bool:
+        """Whether it is a row of the library that has a Prepare; kernels of one's own may do as they like."""
+        if id(op_model) in self._rows:
+            return True
+        if op_model.prepare is None or self._library.get(op_model.op) is not op_model:
+            return False
+        self._rows.add(id(op_model))  # The library keeps its rows: the number stays its own.
+        return True
+
+
+class KnownPrepares:
+    """The Prepares that were seen, of any models on any targets (mutable: it learns; for one thread).
+
+    Args:
+        most: Keys that are remembered: an operator's kind on a target. Those used longest ago go first.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kinds = Kinds(MOST_KINDS)
+        self._prepared: dict[Hashable, _Prepared] = {}
+        self._known: dict[Hashable, tuple[Known, ...] | None] = {}  # None: it has to be run
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def of(self, model: Model, target: Target) -> KnownSteps:
+        """Return the steps that are known of a model's operators on a target."""
+        operators = [self._kinds.operators(outline) for outline in outlines(model)]
+        seen = target.abi, target.runtime, target.kernel_library, target.ethos_u, target.measured
+        prepared = self._prepared.get(seen)
+        if prepared is None:
+            prepared = _Prepared(Target("", *seen[:3], ethos_u=target.ethos_u, measured=target.measured))
+        _use(self._prepared, seen, prepared, MOST_TARGETS)
+        return KnownSteps(self, prepared, operators)
+
+    def find(self, key: Hashable) -> tuple[Known, ...] | None:
+        """Return the Prepares of a key: () for none yet, None where it has to be run."""
+        found = self._known.get(key, ())
+        if found != ():
+            _use(self._known, key, found, self._most)
+        return found
+
+    def remember(self, key: Hashable, known: tuple[Known, ...] | None) -> None:
+        """Remember the Prepares of a key, or that it has to be run."""
+        _use(self._known, key, known, self._most)
+
+
+def _use(kept: dict[Hashable, _Value], key: Hashable, value: _Value, most: int) -> None:
+    """Make a key the one that was used last; the one that was used longest ago goes where there are too many."""
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > most:
+        del kept[next(iter(kept))]
+
+
+class KnownSteps:
+    """What is known of the operators of one model on one target.
+
+    Args:
+        known: Where it is remembered.
+        prepared: What there is of the target.
+        operators: Of each subgraph.
+    """
+
+    def __init__(self, known: KnownPrepares, prepared: _Prepared, operators: Sequence[list[OperatorOutline]]) -> None:
+        self._known, self._prepared, self._operators = known, prepared, operators
 
     def step(
         self, node: Node, op_model: OpModel, arena: MeasuringArena, *, is_as_filed: bool
@@ -88,49 +166,26 @@ class KnownPrepares:
         Returns:
             The bytes of the scratch buffers that it asks for; None where it has to be run.
         """
-        kind, tensors = outlines(node.model)[node.subgraph_index].operators[node.index]
-        if kind is None or not (id(op_model) in self._rows or self._is_own(op_model)) or not _is_plain(node):
+        kind, tensors = self._operators[node.subgraph_index][node.index]
+        if kind is None or not self._prepared.is_own(op_model) or not _is_plain(node):
             return None
         if not is_as_filed and not _are_as_filed(node, tensors):
             return None
-        key = id(op_model), kind, node.user_data
-        found = self._known.get(key, ())
+        key = self._prepared, id(op_model), kind, node.user_data
+        found = self._known.find(key)
         if found is None:
             return None
         for known in found:
             if (not known.looks and not known.checks) or _looks_the_same(known, node, tensors):
                 break
         else:
-            learnt = _learn(node, op_model, tensors, self._structs)
-            self._remember(key, found or None if learnt is None else (*found[1 - MOST_OF_A_KEY :], learnt))
+            learnt = _learn(node, op_model, tensors, self._prepared.structs)
+            self._known.remember(key, found or None if learnt is None else (*found[1 - MOST_OF_A_KEY :], learnt))
             if learnt is None:
                 return None
             known = learnt
         step = known.step(arena.stand)
         return known.scratch if step is not None and arena.take_step(step) else None
-
-    def _remember(self, key: object, known: tuple[Known, ...] | None) -> None:
-        if len(self._known) >= MOST_KEYS and key not in self._known:
-            del self._known[next(iter(self._known))]
-        self._known[key] = known
-
-    def _is_own(self, op_model: OpModel) -> bool:
-        """Whether it is a row of the library; kernels of one's own may do as they like."""
-        if op_model.prepare is None or self._library.get(op_model.op) is not op_model:
-            return False
-        self._rows.add(id(op_model))  # The library keeps its rows: the number stays its own.
-        return True
-
-
-def known_prepares(target: Target) -> KnownPrepares:
-    """Return what this process knows for a target, and for others that a kernel cannot tell from it."""
-    return known_to(target.abi, target.runtime, target.kernel_library, target.ethos_u, target.measured)
-
-
-@lru_cache(32)
-def known_to(*seen: Any) -> KnownPrepares:
-    abi, runtime, kernel_library, ethos_u, measured = seen
-    return KnownPrepares(Target("", abi, runtime, kernel_library, ethos_u=ethos_u, measured=measured))
 
 
 def _is_plain(node: Node) -> bool:

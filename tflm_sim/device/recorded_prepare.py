@@ -8,7 +8,6 @@ Both do what ``MicroAllocator`` does on a roomy arena whose tail is settled; pro
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from tflm_sim.arena.events import Phase
 from tflm_sim.arena.needs import PERIOD, Advance, Needs
@@ -134,7 +133,6 @@ def _refuse(recorder: Recorder, request: Request) -> object:
     raise TooFar(type(request).__name__)
 
 
-@lru_cache(1 << 12)
 def fold(requests: Requests, head: int, tail: int) -> Advance | None:
     """Return what requests do to a roomy arena, counted from its head and its tail.
 

@@ -21,7 +21,10 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import TYPE_CHECKING, dataclass, replace
+
+if TYPE_CHECKING:
+    from tflm_sim.device.known_prepares import KnownPrepares
 
 Arena = SingleArenaBufferAllocator | SplitArena
 
@@ -102,9 +105,18 @@ class Device:
 
 
 def run(
-    models: Sequence[Model], configuration: Configuration, arena: SingleArenaBufferAllocator | SplitArena
+    models: Sequence[Model],
+    configuration: Configuration,
+    arena: SingleArenaBufferAllocator | SplitArena,
+    known: KnownPrepares | None = None,
 ) -> Device:
     """Run the models, which share one allocator, on a fresh arena, in order.
+
+    Args:
+        models: The models.
+        configuration: How TFLM is set up.
+        arena: Where.
+        known: The Prepares that need not be run again in an arena that only measures.
 
     Raises:
         UnsupportedOpError: TFLM has an operator that we have no model of.
@@ -124,7 +136,7 @@ def run(
         for model in models:
             variables = _resource_variables(model, allocator, configuration)
             interpreters.append(
-                MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables)
+                MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables, known)
             )
             interpreters[-1].allocate_tensors()
     except SimulatedFailure as error:

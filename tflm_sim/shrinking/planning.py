@@ -11,10 +11,10 @@ from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.plan import overlaps, plan_offline
 from tflm_sim.shrinking.profile import profile
 from tflm_sim.shrinking.shrunk import Witness
-from tflm_sim.shrinking.sizing import Sizer
+from tflm_sim.shrinking.sizing import TargetSizer
 
 
-def planned_models(model: Model, sizer: Sizer, *, kernel_order: bool) -> Iterator[tuple[Model, tuple[int, ...]]]:
+def planned_models(model: Model, sizer: TargetSizer, *, kernel_order: bool) -> Iterator[tuple[Model, tuple[int, ...]]]:
     """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target."""
     simulations = sizer.simulations(model)
     plans = [
@@ -29,7 +29,7 @@ def planned_models(model: Model, sizer: Sizer, *, kernel_order: bool) -> Iterato
             yield planned, arenas
 
 
-def _in_order(model: Model, sizer: Sizer) -> list[Model]:
+def _in_order(model: Model, sizer: TargetSizer) -> list[Model]:
     """Return plans for a model with other kernels: where it is fuller than such a plan, and everywhere."""
     crowded: frozenset[int] | None = None
     found: list[Model] = []
@@ -45,7 +45,7 @@ def _in_order(model: Model, sizer: Sizer) -> list[Model]:
     return found[::-1]
 
 
-def plan_witnesses(planned: Model, before: Model, sizer: Sizer) -> list[Witness]:
+def plan_witnesses(planned: Model, before: Model, sizer: TargetSizer) -> list[Witness]:
     """Return which operators write on what they read, and which ones got another kernel for it."""
     draft = Draft(planned)
     witnesses = [Witness("every tensor", "has an offset in the metadata")]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.child_python import child_python
 from tflm_sim.errors import ModelError, TflmSimError, UsageError
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import STATEFUL
@@ -87,7 +87,7 @@ def _run(original: bytes, result: bytes, arena: int, runs: int, model: Model) ->
         for name, data in (("original.tflite", original), ("result.tflite", result)):
             paths.append(str(Path(folder) / name))
             Path(paths[-1]).write_bytes(data)
-        command = [sys.executable, "-m", "tflm_sim.shrinking.wheel_worker", *paths, json.dumps(settings)]
+        command = [*child_python("tflm_sim.shrinking.wheel_worker"), *paths, json.dumps(settings)]
         ended = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=False)
         line = ended.stdout.decode(errors="replace").strip().rpartition("\n")[2]
         if line.startswith("{"):

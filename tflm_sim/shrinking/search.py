@@ -29,7 +29,7 @@ from tflm_sim.shrinking.planning import plan_witnesses, planned_models
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
 from tflm_sim.shrinking.shrunk import Bound, Kept, Rejected, Witness
-from tflm_sim.shrinking.sizing import Sizer, gains, grows
+from tflm_sim.shrinking.sizing import TargetSizer, gains, grows
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
 from tflm_sim.values import dataclass, field, replace
@@ -70,7 +70,7 @@ class Search:
     """
 
     origin: Model
-    sizer: Sizer
+    sizer: TargetSizer
     budget: Budget
     progress: Progress
     replan: bool = False

@@ -16,7 +16,7 @@ from tflm_sim.shrinking.graph import FLOATS, draft_multiplications
 from tflm_sim.shrinking.prove import prove
 from tflm_sim.shrinking.search import Progress, Search
 from tflm_sim.shrinking.shrunk import Cost, Gain, Shrunk, Sizes
-from tflm_sim.shrinking.sizing import Sizer
+from tflm_sim.shrinking.sizing import TargetSizer
 from tflm_sim.shrinking.states import refusals
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.targets.target import Target
@@ -75,7 +75,7 @@ def shrink(
     if (offline_plan or kernel_order) and any(each.planner == "linear" for each in configurations):
         raise UsageError("an offline plan is refused with preserve_all_tensors (the linear planner)")
     _refuse_float(model, configurations, force_float)
-    sizer = Sizer(configurations)
+    sizer = TargetSizer(configurations)
     allowed = None if operators is None else frozenset(operators)
     budget = Budget(goal, max_macs, max_flash, allowed)
     search = Search(model, sizer, budget, progress or (lambda _: None), replan=replan)

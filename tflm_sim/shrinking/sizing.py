@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.answers.sizing import Sizer
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.targets.kernel_library import KernelLibrary
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, field
 
 
 @dataclass(slots=True)
-class Sizer:
-    """Sizes models on the targets (mutable: it counts).
+class TargetSizer:
+    """Sizes models on the targets (mutable: it counts, and remembers what operators ask for).
 
     Attributes:
         configurations: One a target.
@@ -24,6 +24,7 @@ class Sizer:
 
     configurations: Sequence[Configuration]
     runs: int = 0
+    _sizer: Sizer = field(default_factory=Sizer, init=False, repr=False, compare=False)
 
     @property
     def libraries(self) -> list[KernelLibrary]:
@@ -54,7 +55,7 @@ class Sizer:
             SimulatedFailure: AllocateTensors() fails in any arena.
         """
         self.runs += 1
-        return smallest_arena(model, self.configurations[index]).size
+        return self._sizer.smallest_arena(model, self.configurations[index]).size
 
     def arenas(self, model: Model) -> tuple[int, ...] | None:
         """Return the smallest arena on each target in bytes, None where it fails on one of them."""

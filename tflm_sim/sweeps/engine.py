@@ -2,7 +2,7 @@
 
 A batch is a few models at first, so that each worker has some, and seconds of work later, so that messages are few;
 only so many are under way at a time, so that an endless iterable never fills the memory. A worker that dies costs
-nothing but time: its batches are run again one model at a time, and a model that kills its worker twice is a row that
+nothing but time: its batch is run again one model at a time, and a model that kills its worker twice is a row that
 says so.
 
     models -> batches (by bytes and rows) -> [ UNDER_WAY a worker ] -> rows, in the order of the models
@@ -10,25 +10,18 @@ says so.
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
-import signal
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
 from typing import Any, Protocol
 
 from tflm_sim import __version__
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.rows import Case, Row, Source, rows_of
+from tflm_sim.sweeps.rows import Case, Row, Rows, Source
 from tflm_sim.sweeps.urls import is_url
 from tflm_sim.values import dataclass
 
@@ -41,11 +34,6 @@ FIRST_ROWS, MOST_ROWS = 64, 2048
 
 UNDER_WAY = 3
 """Batches a worker: one that it works on, the next ones waiting."""
-
-RARELY = 50_000
-"""Objects between two collections of garbage: each looks at all that other libraries keep in the process."""
-
-_OFTEN = gc.get_threshold()
 
 CRASHED = "sizing it ended the process, twice"
 
@@ -96,9 +84,9 @@ def _weight(source: Source) -> int:
 
 
 def size_batch(batch: Batch, cases: Sequence[Case], limits: Limits) -> list[Row]:
-    """Return the rows of a batch; runs wherever the engine sends it."""
-    with _collecting_rarely():
-        return [row for item in batch for row in rows_of(item.name, item.source, cases, limits)]
+    """Return the rows of a batch; runs wherever the engine sends it, and leaves nothing behind there."""
+    with Rows(cases, limits) as rows:
+        return [row for item in batch for row in rows.of(item.name, item.source)]
 
 
 def size_packed(batch: Batch, cases: Sequence[Case], limits: Limits) -> bytes:
@@ -106,20 +94,11 @@ def size_packed(batch: Batch, cases: Sequence[Case], limits: Limits) -> bytes:
     return pickle.dumps(size_batch(batch, cases, limits))
 
 
-@contextmanager
-def _collecting_rarely() -> Iterator[None]:
-    gc.set_threshold(RARELY, *_OFTEN[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*_OFTEN)
-
-
 class Pool(Protocol):
     """Who runs batches."""
 
     dead: tuple[type[BaseException], ...]
-    """What a result raises when its worker died."""
+    """What a result raises when its worker died; another one takes its place."""
 
     gone: tuple[type[BaseException], ...]
     """What it raises when the whole pool is gone."""
@@ -130,9 +109,6 @@ class Pool(Protocol):
 
     def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Any:
         """Start a batch and return its future, whose ``result()`` is the rows."""
-
-    def recover(self) -> bool:
-        """Make the pool usable again after a worker died; tell whether all that was under way is lost."""
 
     def close(self) -> None:
         """End it; what is under way is left."""
@@ -149,10 +125,6 @@ class Serial:
         """Keep the batch."""
         return _Later(lambda: size_batch(batch, cases, limits))
 
-    def recover(self) -> bool:
-        """Nothing dies here but all of it."""
-        return False
-
     def close(self) -> None:
         """Nothing to end."""
 
@@ -160,61 +132,6 @@ class Serial:
 @dataclass(frozen=True, slots=True)
 class _Later:
     result: Callable[[], list[Row]]
-
-
-class Processes:
-    """Processes of this machine (mutable: a pool that broke is replaced)."""
-
-    dead: tuple[type[BaseException], ...] = (BrokenProcessPool,)
-    gone: tuple[type[BaseException], ...] = ()
-
-    def __init__(self, workers: int, limits: Limits) -> None:
-        self.workers = workers
-        self._limits = limits
-        self._pool = self._start()
-
-    def _start(self) -> ProcessPoolExecutor:
-        context = get_context("forkserver" if "forkserver" in _methods() else "spawn")
-        return ProcessPoolExecutor(self.workers, context, initializer=_start_worker, initargs=(self._limits,))
-
-    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Future[list[Row]]:
-        """Start a batch."""
-        try:
-            return self._pool.submit(size_batch, batch, cases, limits)
-        except BrokenProcessPool as broken:
-            failed: Future[list[Row]] = Future()
-            failed.set_exception(broken)
-            return failed
-
-    def recover(self) -> bool:
-        """Start anew."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._pool = self._start()
-        return True
-
-    def close(self) -> None:
-        """End the processes without waiting for what they do."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _methods() -> list[str]:
-    from multiprocessing import get_all_start_methods
-
-    return get_all_start_methods()
-
-
-def _start_worker(limits: Limits) -> None:
-    # Ctrl-C is the parent's to handle: it writes what is done, then ends its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    limits.apply()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    assert parent is not None, "a worker has been started by somebody"
-    parent.join()
-    os._exit(1)
 
 
 class Dask:
@@ -263,10 +180,6 @@ class Dask:
         future = self._client.submit(size_packed, whole, cases, limits, pure=False)
         return _Later(lambda: pickle.loads(future.result()))
 
-    def recover(self) -> bool:
-        """The scheduler has done it, and goes on with the others."""
-        return False
-
     def close(self) -> None:
         """The cluster is somebody else's."""
 
@@ -307,10 +220,7 @@ def _in_order(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: 
         try:
             yield future.result()
         except pool.dead:
-            is_lost = pool.recover()
             yield _one_by_one(batch, cases, pool, limits)
-            if is_lost:
-                under_way = deque((left, pool.submit(left, cases, limits)) for left, _ in under_way)
 
 
 def _one_by_one(batch: Batch, cases: Sequence[Case], pool: Pool, limits: Limits) -> list[Row]:
@@ -320,7 +230,6 @@ def _one_by_one(batch: Batch, cases: Sequence[Case], pool: Pool, limits: Limits)
         try:
             rows += pool.submit((item,), cases, limits).result()
         except pool.dead:
-            pool.recover()
             rows += [_crashed(item, case) for case in cases]
     return rows
 

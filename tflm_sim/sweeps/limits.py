@@ -36,18 +36,6 @@ class Limits:
     seconds: float = DEFAULT_SECONDS
     memory: int = 0
 
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Run the block and raise :class:`OutOfTime` in it when it takes too long."""
-        if not self.seconds:
-            yield
-            return
-        watch = _WATCHDOG.start(self.seconds)
-        try:
-            yield
-        finally:
-            _WATCHDOG.stop(watch)
-
     def apply(self) -> None:
         """Limit this process's memory."""
         if not self.memory:
@@ -59,50 +47,53 @@ class Limits:
         resource.setrlimit(resource.RLIMIT_AS, (self.memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
-class _Watch:
-    __slots__ = ("deadline", "is_over", "thread")
+class Watchdog:
+    """Ends what takes too long in the thread that made it (mutable); a context, which ends its own thread too.
 
-    def __init__(self, deadline: float, thread: int) -> None:
-        self.deadline, self.thread, self.is_over = deadline, thread, False
-
-
-class _Watchdog:
-    """One thread that looks at the clock for all who run (mutable)."""
+    Args:
+        seconds: Wall seconds that a block of :meth:`hold` may take; 0 for no end.
+    """
 
     INTERVAL_S = 0.05
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._watched = ctypes.c_ulong(threading.get_ident())
         self._lock = threading.Lock()
-        self._watches: set[_Watch] = set()
-        self._thread: threading.Thread | None = None
+        self._deadline: float | None = None
+        self._is_over = False
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="tflm_sim row-seconds", daemon=True)
 
-    def start(self, seconds: float) -> _Watch:
-        """Watch the calling thread."""
-        watch = _Watch(time.monotonic() + seconds, threading.get_ident())
+    def __enter__(self) -> Watchdog:
+        if self._seconds:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.set()
+        if self._seconds:
+            self._thread.join()
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Run the block and raise :class:`OutOfTime` in it when it takes too long."""
+        if not self._seconds:
+            yield
+            return
         with self._lock:
-            self._watches.add(watch)
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, daemon=True)
-                self._thread.start()
-        return watch
-
-    def stop(self, watch: _Watch) -> None:
-        """Look away; what was already raised and has not arrived is taken back."""
-        with self._lock:
-            self._watches.discard(watch)
-            if watch.is_over:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(watch.thread), None)
-
-    def _run(self) -> None:
-        while True:
-            time.sleep(self.INTERVAL_S)
+            self._deadline, self._is_over = time.monotonic() + self._seconds, False
+        try:
+            yield
+        finally:
             with self._lock:
-                now = time.monotonic()
-                for watch in [watch for watch in self._watches if watch.deadline < now]:
-                    watch.is_over = True
-                    self._watches.discard(watch)
-                    exception = ctypes.py_object(OutOfTime)
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(watch.thread), exception)
+                self._deadline = None
+                if self._is_over:  # What was raised and has not arrived is taken back.
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, None)
 
-
-_WATCHDOG = _Watchdog()
+    def _look(self) -> None:
+        while not self._ends.wait(self.INTERVAL_S):
+            with self._lock:
+                if self._deadline is not None and self._deadline < time.monotonic():
+                    self._deadline, self._is_over = None, True
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, ctypes.py_object(OutOfTime))

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
-from tflm_sim.answers.sizing import sizing
+from tflm_sim.answers.sizing import Sizer
 from tflm_sim.device.configuration import Configuration, Where, configure
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, Tensor
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, field
 
 ModelLike = Model | bytes | str
 
@@ -23,9 +23,11 @@ class ArenaObjective:
 
     Attributes:
         configuration: What the models run on.
+        sizer: Remembers what the operators of earlier models asked for.
     """
 
     configuration: Configuration
+    sizer: Sizer = field(default_factory=Sizer, repr=False, compare=False)
 
     def __call__(self, model: ModelLike) -> float:
         """Return the smallest arena of a model, its bytes, or its path.
@@ -33,7 +35,7 @@ class ArenaObjective:
         Raises:
             ModelError, UnsupportedOpError: It cannot be read, or has an operator that is not modelled.
         """
-        smallest = sizing(_model(model), self.configuration).smallest
+        smallest = self.sizer.sizing(_model(model), self.configuration).smallest
         return float("inf") if smallest is None else float(smallest.multiple_of_16)
 
     def lower_bound(self, model: ModelLike) -> int:

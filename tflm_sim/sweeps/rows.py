@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from tflm_sim import __version__
-from tflm_sim.answers.sizing import Sizing, sizing
+from tflm_sim.answers.sizing import Sizer, Sizing
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import FileError, ModelError, TflmSimError
 from tflm_sim.graph.multiplications import total_multiplications
@@ -18,7 +18,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
-from tflm_sim.sweeps.limits import Limits, OutOfTime
+from tflm_sim.sweeps.limits import Limits, OutOfTime, Watchdog
 from tflm_sim.sweeps.urls import is_url, read_url
 from tflm_sim.targets.boards import Board, board
 from tflm_sim.values import dataclass, field
@@ -62,12 +62,7 @@ class Case:
 
     def configuration(self) -> Configuration:
         """Return what the model runs on."""
-        return _configuration(self.target, self.settings_text)
-
-
-@lru_cache(1024)
-def _configuration(target: str, settings: str) -> Configuration:
-    return configure(target, **json.loads(settings))
+        return configure(self.target, **json.loads(self.settings_text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,34 +124,75 @@ def as_dict(row: Row) -> dict[str, Any]:
     return {name: getattr(row, name) for name in COLUMNS}
 
 
-def rows_of(name: str, source: Source, cases: Iterable[Case], limits: Limits) -> Iterator[Row]:
-    """Yield a row for each case, whatever the model is.
+class Rows:
+    """Makes the rows of model after model, in one thread (mutable: it remembers what operators ask for); a context.
 
     Args:
-        name: What the rows call it.
-        source: The model.
-        cases: What it is sized for.
+        cases: What each model is sized for.
         limits: What each row may take.
     """
-    cases = list(cases)
-    try:
-        with limits.hold():
-            data, model = _read(source)
-            digest = hashlib.sha256(data).hexdigest()
-            known = Row(
-                name,
-                digest,
-                len(data),
-                operators=sum(len(subgraph.operators) for subgraph in model.subgraphs),
-                macs=total_multiplications(model),
-            )
-    except (TflmSimError, OutOfTime, MemoryError, RecursionError, OSError) as error:
-        if isinstance(error, FileError) and error.path == source:
-            error.path = name  # a worker elsewhere has the whole path
-        yield from (_failed(Row(name), case, error, "unreadable") for case in cases)
-        return
-    for case in cases:
-        yield _sized(known, model, case, limits)
+
+    def __init__(self, cases: Sequence[Case], limits: Limits) -> None:
+        self._cases = [_Configured(case) for case in cases]
+        self._sizer = Sizer()
+        self._watchdog = Watchdog(limits.seconds)
+
+    def __enter__(self) -> Rows:
+        self._watchdog.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watchdog.__exit__()
+
+    def of(self, name: str, source: Source) -> Iterator[Row]:
+        """Yield a row for each case, whatever the model is.
+
+        Args:
+            name: What the rows call it.
+            source: The model.
+        """
+        try:
+            with self._watchdog.hold():
+                data, model = _read(source)
+                digest = hashlib.sha256(data).hexdigest()
+                known = Row(
+                    name,
+                    digest,
+                    len(data),
+                    operators=sum(len(subgraph.operators) for subgraph in model.subgraphs),
+                    macs=total_multiplications(model),
+                )
+        except (TflmSimError, OutOfTime, MemoryError, RecursionError, OSError) as error:
+            if isinstance(error, FileError) and error.path == source:
+                error.path = name  # a worker elsewhere has the whole path
+            yield from (_failed(Row(name), on.case, error, "unreadable") for on in self._cases)
+            return
+        for on in self._cases:
+            yield self._sized(known, model, on)
+
+    def _sized(self, known: Row, model: Model, on: _Configured) -> Row:
+        try:
+            with self._watchdog.hold():
+                return _row(known, on.case, self._sizer.sizing(model, on.configuration))
+        except (TflmSimError, OutOfTime, MemoryError, RecursionError) as error:
+            return _failed(known, on.case, error, "unsupported")
+
+
+def rows_of(name: str, source: Source, cases: Sequence[Case], limits: Limits) -> Iterator[Row]:
+    """Yield the rows of one model; see :class:`Rows`."""
+    with Rows(cases, limits) as rows:
+        yield from rows.of(name, source)
+
+
+class _Configured:
+    """A case, and what it runs on."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        return self.case.configuration()
 
 
 def _read(source: Source) -> tuple[bytes | memoryview, Model]:
@@ -169,14 +205,6 @@ def _read(source: Source) -> tuple[bytes | memoryview, Model]:
         raise ModelError("it is no regular file", path=source)
     data = read_url(source) if is_url(source) else read_input(source).data
     return data, parse(data, path=source)
-
-
-def _sized(known: Row, model: Model, case: Case, limits: Limits) -> Row:
-    try:
-        with limits.hold():
-            return _row(known, case, sizing(model, case.configuration()))
-    except (TflmSimError, OutOfTime, MemoryError, RecursionError) as error:
-        return _failed(known, case, error, "unsupported")
 
 
 def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:

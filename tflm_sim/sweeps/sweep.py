@@ -8,8 +8,9 @@ from typing import Any
 
 from tflm_sim.errors import UsageError
 from tflm_sim.model.inputs import expand_inputs
-from tflm_sim.sweeps.engine import Dask, Item, Pool, Processes, Serial, run
+from tflm_sim.sweeps.engine import Dask, Item, Pool, Serial, run
 from tflm_sim.sweeps.limits import Limits
+from tflm_sim.sweeps.processes import Processes
 from tflm_sim.sweeps.rows import COLUMNS, Case, Row, Source, as_dict
 from tflm_sim.sweeps.urls import expand_url, is_url
 from tflm_sim.targets.boards import BOARDS, board

@@ -1,19 +1,22 @@
 """Prepares that were seen are not run again, unless a kernel looked at something that is different now."""
 
+import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.answers.sizing import Sizer
+from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.device import known_prepares
 from tflm_sim.device.recorded_prepare import Recorder
 from tflm_sim.device.seen_node import SeenNode, TooFar
 from tflm_sim.device.tensors import TensorStructs
-from tflm_sim.errors import PrepareError
+from tflm_sim.errors import PrepareError, UsageError
 from tflm_sim.graph.outline import outlines
 from tflm_sim.model.build import ModelBuilder
-from tflm_sim.model.load import load, parse
+from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import Persistent, Steps, TempTensors
@@ -22,15 +25,21 @@ from tflm_sim.values import replace
 
 X86 = preset("x86_64")
 INT8 = TensorType.INT8
+Size = Callable[..., SmallestArena]
 
 
-@pytest.fixture(autouse=True)
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Forget what other tests taught; return the names of the operators that are learnt from now on."""
-    known_prepares.known_to.cache_clear()
+@pytest.fixture
+def smallest_arena() -> Size:
+    """Return the method of a ``Sizer`` that knows nothing."""
+    return Sizer().smallest_arena
+
+
+@pytest.fixture
+def learnt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the operators that are learnt from now on."""
     learnt: list[str] = []
 
-    def learn(node: Node, *rest: object) -> object:
+    def learn(node: Node, *rest: Any) -> object:
         learnt.append(node.op)
         return known(node, *rest)
 
@@ -59,43 +68,45 @@ def pad(paddings: bytes) -> Model:
     return parse(builder.build(inputs=[source], outputs=[result]))
 
 
-def test_an_operator_is_learnt_once_in_a_model_and_in_a_process(nothing_known: list[str]) -> None:
+def test_an_operator_is_learnt_once_in_a_model_and_by_a_sizer(smallest_arena: Size, learnt: list[str]) -> None:
     once = smallest_arena(add(twice=True), X86)
-    assert nothing_known == ["ADD"]
+    assert learnt == ["ADD"]
     assert smallest_arena(add(twice=True), X86) == once
-    assert nothing_known == ["ADD"]
+    assert learnt == ["ADD"]
 
 
-def test_another_target_learns_for_itself(nothing_known: list[str]) -> None:
+def test_another_target_learns_for_itself(smallest_arena: Size, learnt: list[str]) -> None:
     smallest_arena(add(twice=True), X86)
     smallest_arena(add(twice=True), preset("cortex-m4"))
-    assert nothing_known == ["ADD", "ADD"]
+    assert learnt == ["ADD", "ADD"]
 
 
-def test_targets_that_a_kernel_cannot_tell_apart_learn_once(nothing_known: list[str]) -> None:
+def test_targets_that_a_kernel_cannot_tell_apart_learn_once(smallest_arena: Size, learnt: list[str]) -> None:
     for name in ("cortex-m4", "cortex-m7", "cortex-m33"):
         smallest_arena(add(), preset(name))
     smallest_arena(add(), replace(preset("cortex-m4"), arena_address=4))
-    assert nothing_known == ["ADD"]
+    assert learnt == ["ADD"]
 
 
-def test_another_scale_is_the_same_prepare_where_its_checks_pass_too(nothing_known: list[str]) -> None:
+def test_another_scale_is_the_same_prepare_where_its_checks_pass_too(smallest_arena: Size, learnt: list[str]) -> None:
     assert smallest_arena(add(0.5, twice=True), X86) == smallest_arena(add(0.25, twice=True), X86)
-    assert nothing_known == ["ADD"]
+    assert learnt == ["ADD"]
 
 
-def test_a_scale_that_the_kernel_refuses_is_refused_after_one_that_it_takes(nothing_known: list[str]) -> None:
+def test_a_scale_that_the_kernel_refuses_is_refused_after_one_that_it_takes(
+    smallest_arena: Size, learnt: list[str]
+) -> None:
     smallest_arena(add(0.5, twice=True), X86)
     with pytest.raises(PrepareError):
         smallest_arena(add(float("inf")), X86)
     smallest_arena(add(0.5), X86)
-    assert nothing_known == ["ADD", "ADD"]
+    assert learnt == ["ADD", "ADD"]
 
 
-def test_other_constants_are_looked_at_again(nothing_known: list[str]) -> None:
+def test_other_constants_are_looked_at_again(smallest_arena: Size, learnt: list[str]) -> None:
     for _ in range(2):
         smallest_arena(pad(bytes([0, 0, 1, 1])), X86)
-    assert nothing_known == ["PAD"]
+    assert learnt == ["PAD"]
     with pytest.raises(PrepareError):  # 4 + 1 + 2 is not 6
         smallest_arena(pad(bytes([0, 0, 1, 2])), X86)
 
@@ -110,10 +121,10 @@ def svdf(*, is_variable: bool) -> Model:
     return parse(builder.build(inputs=inputs[:1], outputs=[result]))
 
 
-def test_whether_a_tensor_is_a_variable_is_looked_at_again(nothing_known: list[str]) -> None:
+def test_whether_a_tensor_is_a_variable_is_looked_at_again(smallest_arena: Size, learnt: list[str]) -> None:
     for _ in range(2):
         smallest_arena(svdf(is_variable=True), X86)
-    assert nothing_known == ["SVDF"]
+    assert learnt == ["SVDF"]
     with pytest.raises(PrepareError):
         smallest_arena(svdf(is_variable=False), X86)
 
@@ -144,7 +155,7 @@ def test_what_no_key_holds_is_not_shown(look: Callable[[Any, Any], object]) -> N
         Recorder(seen.tensors, TensorStructs(X86)).run(prepare())
 
 
-def test_a_kernel_of_ones_own_is_always_run() -> None:
+def test_a_kernel_of_ones_own_is_always_run(smallest_arena: Size) -> None:
     runs = []
 
     def prepare(node: Node) -> Steps[None]:
@@ -156,13 +167,53 @@ def test_a_kernel_of_ones_own_is_always_run() -> None:
     assert (len(runs), second - first) == (4, 16 * (3 + 4 - 1 - 2))
 
 
-def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_prepares, "MOST_KEYS", 3)
-    monkeypatch.setattr(known_prepares, "MOST_OF_A_KEY", 2)
-    known = known_prepares.known_prepares(X86)
-    for left in (0, 1, 2):
-        for _ in range(2):
-            smallest_arena(pad(bytes([0, 0, left, 2 - left])), X86)
-    assert [len(found) for found in known._known.values() if found is not None] == [2]
-    smallest_arena(load("sample:mobilenet_v1_025"), X86)
-    assert len(known._known) <= 3
+def test_of_one_operator_with_other_constants_the_last_few_are_known(learnt: list[str]) -> None:
+    sizer = Sizer()
+    constants = [bytes([0, 0, left, 2 - left]) for left in (0, 1, 2)]
+    for paddings in constants * 2:
+        sizer.smallest_arena(pad(paddings), X86)
+    assert (learnt, sizer.remembered) == (["PAD"] * 3, 1)
+
+
+def test_the_prepare_that_was_used_longest_ago_is_forgotten(learnt: list[str]) -> None:
+    sizer = Sizer(most_prepares=2)
+    padded = pad(bytes([0, 0, 1, 1]))
+    for model in (add(), padded, add(), svdf(is_variable=True)):  # PAD was used before ADD, and goes
+        sizer.smallest_arena(model, X86)
+    assert (learnt, sizer.remembered) == (["ADD", "PAD", "SVDF"], 2)
+    sizer.smallest_arena(add(), X86)
+    assert learnt == ["ADD", "PAD", "SVDF"]
+    sizer.smallest_arena(padded, X86)
+    assert learnt == ["ADD", "PAD", "SVDF", "PAD"]
+
+
+def test_two_sizers_and_two_threads_learn_for_themselves(learnt: list[str]) -> None:
+    first, second = Sizer(), Sizer()
+    for sizer in (first, second, first):
+        sizer.smallest_arena(add(), X86)
+    assert learnt == ["ADD", "ADD"]
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(first.smallest_arena, add(), X86).result()
+        assert thread.submit(lambda: first.remembered).result() == 1
+    assert (learnt, first.remembered) == (["ADD", "ADD", "ADD"], 1)
+
+
+def test_what_a_sizer_forgets_is_learnt_again(learnt: list[str]) -> None:
+    sizer = Sizer()
+    for remembered in (0, 0):
+        assert sizer.remembered == remembered
+        sizer.smallest_arena(add(), X86)
+        sizer.forget()
+    assert learnt == ["ADD", "ADD"]
+
+
+def test_a_sizer_pickles_without_what_it_remembers() -> None:
+    sizer = Sizer(most_prepares=7)
+    sizer.smallest_arena(add(), X86)
+    assert repr(pickle.loads(pickle.dumps(sizer))) == "Sizer(most_prepares=7, remembered=0)"
+    assert repr(sizer) == "Sizer(most_prepares=7, remembered=1)"
+
+
+def test_a_sizer_that_remembers_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="has no use"):
+        Sizer(most_prepares=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from tflm_sim.answers.sizing import sizing
+from tflm_sim.answers.sizing import Sizer
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
@@ -27,7 +27,7 @@ def test_what_a_failed_run_leaves_is_gone_with_its_last_name_and_not_when_garbag
     model, before = refused(), allocations()
     gc.disable()
     try:
-        found = sizing(model, "cortex-m4")
+        found = Sizer().sizing(model, "cortex-m4")
         assert found.status == "abort"
         assert allocations() == before + 1
         del found

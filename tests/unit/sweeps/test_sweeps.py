@@ -18,15 +18,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tflm_sim.sweeps.rows as rows_module
 from tflm_sim import arena_objective, load, simulate, smallest_arena, sweep
+from tflm_sim.answers.sizing import Sizer, Sizing
 from tflm_sim.cli import compare, main
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
+from tflm_sim.model.types import Model
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.sweeps.difference import changes
-from tflm_sim.sweeps.engine import CRASHED, FIRST_ROWS, MOST_ROWS, UNDER_WAY, Item, Processes, Serial, batches, run
+from tflm_sim.sweeps.engine import CRASHED, FIRST_ROWS, MOST_ROWS, UNDER_WAY, Item, Serial, batches, run
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.plot import pareto, plot_svg
+from tflm_sim.sweeps.processes import Processes
 from tflm_sim.sweeps.results import Results
 from tflm_sim.sweeps.resume import Done
 from tflm_sim.sweeps.rows import Case, Row, rows_of
@@ -81,15 +84,15 @@ def test_what_cannot_be_sized_is_a_row_that_says_why(tmp_path: Path) -> None:
 
 
 def test_a_model_that_takes_too_long_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizing = rows_module.sizing
+    sizing = Sizer.sizing
 
-    def slow(model: object, configuration: object) -> object:
-        if load("sample:sine").source == model.source:  # type: ignore[attr-defined]
+    def slow(self: Sizer, model: Model, configuration: Configuration) -> Sizing:
+        if load("sample:sine").source == model.source:
             while True:
                 time.sleep(0.001)
-        return sizing(model, configuration)  # type: ignore[arg-type]
+        return sizing(self, model, configuration)
 
-    monkeypatch.setattr(rows_module, "sizing", slow)
+    monkeypatch.setattr(Sizer, "sizing", slow)
     found = rows(["sample:sine", "sample:residual"], cases(["cortex-m4"]), limits=Limits(3))
     assert [row.status for row in found] == ["timeout", "ok"]
 
@@ -254,9 +257,11 @@ def test_patterns_and_folders_of_shared_storage(tmp_path: Path) -> None:
 
 def test_workers_end_with_their_parent() -> None:
     program = (
-        "from tflm_sim.sweeps.engine import Processes\nfrom tflm_sim.sweeps.limits import Limits\nimport os\n"
-        "if __name__ == '__main__':\n"
-        "    print(Processes(1, Limits(0))._pool.submit(os.getpid).result(), flush=True)\n    os.kill(os.getpid(), 9)"
+        "from tflm_sim.sweeps.processes import Worker\nfrom tflm_sim.sweeps.limits import Limits\nimport os\n"
+        "worker = Worker(Limits(0))\n"
+        "worker.size((), (), Limits(0))\n"
+        "print(worker.process.pid, flush=True)\n"
+        "os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     worker = int(done.stdout)

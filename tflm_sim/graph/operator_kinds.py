@@ -1,0 +1,95 @@
+"""Of which *kind* each operator is: how to see that two operators, of whatever models, ask for the same.
+
+Operators of one kind have equal options, tensors of equal types, shapes, constancy and numbers of scales, and name them
+in the same pattern. A kind is a number, since what it stands for is long and is compared often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator
+from functools import lru_cache
+from itertools import count
+from weakref import WeakKeyDictionary
+
+from tflm_sim.graph.outline import SubgraphOutline, TensorStart
+from tflm_sim.model.types import OptionValue, Subgraph
+
+OperatorOutline = tuple[int | None, tuple[int, ...]]
+"""An operator apart from its place in the model: the number of its kind, None where custom options or an empty output
+leave no two alike; the indices of its tensors, each once, in the order in which it names them."""
+
+
+class Kinds:
+    """Numbers for the kinds of operators, of whatever models (mutable; for one thread).
+
+    Args:
+        most: Facts that have a number. Those that were asked for longest ago lose theirs, and get another one, that no
+            other facts ever had, when they are met again.
+    """
+
+    def __init__(self, most: int) -> None:
+        numbers = count()
+        self._number: Callable[[Hashable], int] = lru_cache(most)(lambda facts: next(numbers))
+        self._operators: WeakKeyDictionary[SubgraphOutline, list[OperatorOutline]] = WeakKeyDictionary()
+
+    def operators(self, outline: SubgraphOutline) -> list[OperatorOutline]:
+        """Return the operators of a subgraph; they are found once, and forgotten with it."""
+        found = self._operators.get(outline)
+        if found is None:
+            kinds = [self._number(_tensor_facts(start)) for start in outline.tensors]
+            facts = _operator_facts(outline.subgraph, kinds)
+            found = [(None if kind is None else self._number(kind), tensors) for kind, tensors in facts]
+            self._operators[outline] = found
+        return found
+
+
+def _tensor_facts(start: TensorStart) -> Hashable:
+    """Return what alike tensors have alike."""
+    tensor, _, data, affine = start
+    if affine is None:
+        return tensor.type, tensor.shape or (), data is None
+    scales = affine.scale_count, affine.zero_point_count, affine.quantized_dimension
+    return tensor.type, tensor.shape or (), data is None, *scales
+
+
+def _operator_facts(subgraph: Subgraph, kinds: list[int]) -> Iterator[tuple[Hashable, tuple[int, ...]]]:
+    """Yield for each operator what those of its kind have alike, None where no two are alike, and its tensors."""
+    kind_of = kinds.__getitem__
+    for operator in subgraph.operators:
+        inputs, outputs, intermediates = operator.inputs, operator.outputs, operator.intermediates
+        indices = (inputs or ()) + (outputs or ()) + (intermediates or ())
+        tensors = tuple(dict.fromkeys(indices))
+        pattern = None
+        if len(tensors) < len(indices) or (tensors and min(tensors) < 0):
+            tensors = tuple([index for index in tensors if index >= 0])
+            pattern = tuple([tensors.index(index) if index >= 0 else -1 for index in indices])
+        if operator.custom_options is not None or _has_empty(subgraph, outputs):
+            yield None, tensors
+            continue
+        options = operator.options
+        facts = (
+            operator.options_type,
+            inputs and len(inputs),
+            outputs and len(outputs),
+            intermediates and len(intermediates),
+            pattern,
+            *map(kind_of, tensors),
+            *options,
+            *_exactly(options.values()),
+        )
+        yield facts, tensors
+
+
+def _exactly(values: Collection[OptionValue]) -> Collection[OptionValue]:
+    """Return values that are equal only where they are the same: 0.0 equals -0.0."""
+    if float in map(type, values):
+        return [value.hex() if type(value) is float else value for value in values]
+    return values
+
+
+def _has_empty(subgraph: Subgraph, indices: tuple[int, ...] | None) -> bool:
+    for index in indices or ():
+        shape = subgraph.tensors[index].shape
+        if shape and min(shape) <= 0:
+            return True
+    return False
