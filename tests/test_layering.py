@@ -17,6 +17,7 @@ FLOORS = (
     {"errors", "limits", "values"},
     {"document_fields", "document_types"},
     {"units", "escape", "files", "samples", "documents", "recorded", "child_python"},
+    {"labels"},
     {"schemas"},
     {"model", "targets", "arena", "planners", "board"},
     {"graph", "firmware"},

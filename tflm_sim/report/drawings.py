@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
 from tflm_sim.files import replacing_bytes
+from tflm_sim.labels import fitted
 from tflm_sim.planners.compare import Comparison
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.categories import CATEGORIES
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _MARK, _SOFT = "#c81e4a", "#5c6877"
 _KIB = 1024
+_CHARACTERS = 170
+"""How many characters of a label fit into the width of a picture."""
 
 
 def draw_arena(pictures: Picture | Sequence[Picture], *, width: float = 11, height: float = 6.5) -> Figure:
@@ -151,12 +154,13 @@ def _draw_arena(axes: Axes, picture: Picture, most: int) -> None:
         PatchCollection(patches, facecolors=colors, edgecolors="white" if few else "none", linewidths=0.3)
     )
     for row in rows:
-        if row.label and row.u1 - row.u0 > 0.02 and (row.end - row.start) > most * (0.012 * min(len(row.label), 12)):
+        label = fitted(row.label, int(_CHARACTERS * (row.end - row.start) / most))
+        if label and row.u1 - row.u0 > 0.02:
             # parse_math: a name may hold dollar signs.
             axes.text(
                 row.start + most * 0.003,
                 label_u(picture, row),
-                row.label[:24],
+                label,
                 fontsize=6.5,
                 va="center",
                 color=CATEGORIES[row.category].ink,
@@ -193,7 +197,7 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     axes.xaxis.set_major_locator(MultipleLocator(_tick(most)))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value / _KIB:,.4g} K")
     scopes = range(0, len(picture.scopes), max(1, len(picture.scopes) // 24))
-    names = [printable(picture.op_at(scope), 22) for scope in scopes]
+    names = [printable(picture.op_at(scope), 40) for scope in scopes]
     places = [scope_u(picture, scope + 0.5) for scope in scopes]
     first = [(moment.step, moment.name) for moment in picture.moments if moment.name in ("create", "plan")]
     prepare = next(((moment.step, "prepare") for moment in picture.moments if moment.name == "op_prepare"), None)
@@ -205,6 +209,10 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes:,}"
     title = f"{name}: {printable(picture.title, 100)}\narena {format_size(picture.arena_bytes)}: {sizes}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
+    if picture.failure:
+        fails = f"AllocateTensors() fails in {picture.arena_bytes:,} bytes:\n{printable(picture.failure, 110)}"
+        box = {"facecolor": _MARK, "edgecolor": "none", "pad": 6}
+        axes.text(0.5, 0.5, fails, transform=axes.transAxes, ha="center", color="white", bbox=box, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
 
 

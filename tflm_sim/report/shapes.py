@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tflm_sim.escape import printable
+from tflm_sim.labels import short_names
 from tflm_sim.report.picture import Block, Picture, is_tail
 from tflm_sim.values import NamedTuple
 
@@ -60,15 +61,17 @@ def shapes(picture: Picture) -> Iterator[DrawnShape]:
     """Yield what is to be drawn, the lowest layer first."""
     yield from _passing(picture)
     yield from _persistent(picture)
-    for index, row in enumerate(picture.residents):
-        name = printable(row.name, 40) or f"{'scratch' if row.operator >= 0 else 'tensor'} {row.number}"
+    labels = short_names([row.name for row in picture.residents])
+    for index, (row, short) in enumerate(zip(picture.residents, labels, strict=True)):
+        unnamed = f"{'scratch' if row.operator >= 0 else 'tensor'} {row.number}"
+        name = printable(row.name, 80) or unnamed
         last = f" to {picture.op_at(row.last)}" if row.last > row.first else ""
         fact = (
             f"{name}: {row.size:,} bytes at {row.offset:,}, {picture.op_at(row.first)}{last}, "
             f"shares bytes with {row.sharing}"
         )
         u0, u1 = scope_u(picture, row.first), scope_u(picture, row.last + 1)
-        yield DrawnShape(row.category, row.offset, row.offset + row.size, u0, u1, name, printable(fact, 200), index)
+        yield DrawnShape(row.category, row.offset, row.offset + row.size, u0, u1, short or unnamed, fact, index)
 
 
 def _passing(picture: Picture) -> Iterator[DrawnShape]:

@@ -8,17 +8,19 @@ from pathlib import PurePath
 from typing import TextIO
 
 from tflm_sim.escape import printable
+from tflm_sim.labels import fitted
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import DrawnShape, invoke_start, label_u, scope_u, shapes, step_u
 from tflm_sim.units import format_size
 
 PANEL_WIDTH, HEIGHT = 1150, 790
-_LEFT, _RIGHT, _TOP, _BOTTOM = 200, 24, 118, 84
+_RIGHT, _TOP, _BOTTOM = 24, 118, 84
 _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
 _INK, _SOFT, _MARK, _FREE = "#1b222c", "#5c6877", "#c81e4a", "#eef1f5"
 _LINE_HEIGHT = 13
-_CHARACTER_WIDTH = 6.2
+_CHARACTER_WIDTH, _GUTTER_WIDTH = 6.2, 6.8
+_LONGEST_MOMENT = 44
 
 
 def write_svg(file: TextIO, pictures: Sequence[Picture]) -> None:
@@ -45,11 +47,15 @@ class _Panel:
 
     def __init__(self, picture: Picture, most: int) -> None:
         self.picture = picture
-        self.per_byte = (PANEL_WIDTH - _LEFT - _RIGHT) / max(most, 1)
+        rows = [(step_u(picture, row.step), picture.moment_name(row)) for row in picture.moments]
+        rows += [(scope_u(picture, i), picture.op_at(i)) for i in range(len(picture.scopes))]
+        self.moments = [(u, printable(name.replace(" of ", " "), _LONGEST_MOMENT)) for u, name in rows]
+        self.left = 40 + max((len(name) for _, name in self.moments), default=0) * _GUTTER_WIDTH
+        self.per_byte = (PANEL_WIDTH - self.left - _RIGHT) / max(most, 1)
 
     def x(self, byte: float) -> float:
         """The left edge of a byte."""
-        return _LEFT + byte * self.per_byte
+        return self.left + byte * self.per_byte
 
     def y(self, u: float) -> float:
         """The height of a moment."""
@@ -59,6 +65,10 @@ class _Panel:
         """Yield all elements, the lowest layer first."""
         picture = self.picture
         yield _text(20, 48, printable(picture.title, 120), fill=_SOFT, size=12.5)
+        if picture.failure:
+            yield f'<rect x="12" y="55" width="{PANEL_WIDTH - 12 - _RIGHT}" height="19" rx="3" fill="{_MARK}"/>\n'
+            fails = f"AllocateTensors() fails in {format_size(picture.arena_bytes)}: {picture.failure}"
+            yield _text(20, 69, fitted(printable(fails, 400), 165), fill="#ffffff", weight=600)
         yield self._rect(0, picture.arena_bytes, 0, 1, _FREE)
         used: dict[str, None] = {}
         for shape in shapes(picture):
@@ -81,10 +91,9 @@ class _Panel:
         opacity = (1.0, 0.82, 0.91)[shape.order % 3]
         rect = self._rect(shape.start, shape.end, shape.u0, shape.u1, CATEGORIES[shape.category].light)
         rect = rect.replace("/>", f'{border} fill-opacity="{opacity}"><title>{escape(shape.fact)}</title></rect>')
-        room = int((width - 8) / _CHARACTER_WIDTH)
-        if height < _LINE_HEIGHT or room < 3 or not shape.label:
+        label = fitted(shape.label, int((width - 8) / _CHARACTER_WIDTH))
+        if height < _LINE_HEIGHT or not label:
             return rect
-        label = shape.label if len(shape.label) <= room else shape.label[: room - 1] + "…"
         y = self.y(label_u(self.picture, shape)) + 4
         return rect + _text(self.x(shape.start) + 4, y, label, fill=CATEGORIES[shape.category].ink)
 
@@ -108,12 +117,10 @@ class _Panel:
 
     def _gutter(self) -> Iterator[str]:
         free = float(_TOP)
-        rows = [(step_u(self.picture, row.step), self.picture.moment_name(row)) for row in self.picture.moments]
-        rows += [(scope_u(self.picture, i), self.picture.op_at(i)) for i in range(len(self.picture.scopes))]
-        for u, name in rows:
+        for u, name in self.moments:
             y = self.y(u) + 9
             if y - 9 >= free and y < HEIGHT - _BOTTOM:
-                yield _text(_LEFT - 8, y, printable(name.replace(" of ", " "), 28), fill=_SOFT, anchor="end")
+                yield _text(self.left - 8, y, name, fill=_SOFT, anchor="end")
                 free = y + 3
         boundary = self.y(invoke_start(self.picture))
         halves = (("AllocateTensors()", (_TOP + boundary) / 2), ("Invoke()", (boundary + _TOP + _PLOT_HEIGHT) / 2))
@@ -122,7 +129,7 @@ class _Panel:
 
     def _marks(self) -> Iterator[str]:
         picture = self.picture
-        if (scope := picture.peak_scope) >= 0:
+        if (scope := picture.peak_scope) >= 0 and not picture.failure:
             x, y = self.x(0), self.y(scope_u(picture, scope))
             width, height = picture.head_bytes * self.per_byte, self.y(scope_u(picture, scope + 1)) - y
             yield (

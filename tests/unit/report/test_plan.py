@@ -1,10 +1,12 @@
 import io
 from xml.etree import ElementTree
 
+import pytest
+
 from tflm_sim.documents import as_json
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.compare import compare
-from tflm_sim.planners.plan_svg import write_plan_svg
+from tflm_sim.planners.plan_svg import fullest_moment, tick_step, write_plan_svg
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.plan import plan_document, plan_lines
 
@@ -60,3 +62,17 @@ def test_the_picture_has_a_rectangle_and_a_title_for_each_buffer():
     first, second = (group.find("{*}rect").attrib for group in groups)
     assert float(first["height"]) == 2 * float(second["height"])
     assert float(first["x"]) + float(first["width"]) == float(second["x"])
+
+
+def test_the_colour_says_which_buffers_are_alive_at_the_fullest_moment():
+    buffers = (Buffer(8, 0, 2, name="a"), Buffer(4, 1, 3, name="b"), Buffer(4, 2, 3, name="c"))  # 8, 12, 8 bytes alive
+    assert fullest_moment(buffers) == 1
+    file = io.StringIO()
+    write_plan_svg(file, Problem(buffers, "p"), Plan((0, 8, 0), 12), planner="greedy", lower_bound=12)
+    groups = ElementTree.fromstring(file.getvalue()).findall("{*}g")
+    assert [group.find("{*}rect").attrib["fill"] for group in groups] == ["#e9a23b", "#e9a23b", "#a9c7ef"]
+
+
+@pytest.mark.parametrize(("most", "step"), [(0, 1), (8, 1), (9, 2), (55_296, 10_000), (384_000, 50_000)])
+def test_ticks_are_round_numbers_and_at_most_eight(most, step):
+    assert tick_step(most, 8) == step

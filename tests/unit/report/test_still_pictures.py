@@ -48,6 +48,11 @@ def test_svg_shows_every_resident_and_runs_nothing(residual: Picture) -> None:
     assert {element.tag.split("}")[1] for element in root.iter()} <= {"svg", "title", "rect", "text", "g", "line"}
 
 
+def test_a_picture_of_a_failure_says_so_in_a_banner() -> None:
+    picture = take_picture(load(sample_path("residual")), M4, arena_size=1024)
+    assert f"AllocateTensors() fails in 1,024 B: {picture.failure[:40]}" in svg_of(picture)
+
+
 def test_svg_puts_two_pictures_side_by_side(residual: Picture) -> None:
     other = take_picture(load(sample_path("residual")), Configuration(preset("esp32")))
     root = ElementTree.fromstring(svg_of(residual, other))
