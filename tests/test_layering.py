@@ -21,7 +21,7 @@ FLOORS = (
     {"schemas"},
     {"model", "targets", "arena", "planners", "board"},
     {"graph", "firmware"},
-    {"ops"},
+    {"ops", "emulation"},
     {"device", "lite"},
     {"answers"},
     {"invocation", "shrinking", "sweeps"},
@@ -65,6 +65,7 @@ WALLS = {
     "distributed": {"cli/sweep.py", "sweeps/engine.py"},
     "pandas": {"sweeps/sweep.py"},
     "pyarrow": {"sweeps/tables.py"},
+    "unicorn": {"emulation/unicorn_machine.py", "emulation/worker.py"},
     "fsspec": {"sweeps/urls.py"},
     "matplotlib": {"report/drawings.py"},
 }

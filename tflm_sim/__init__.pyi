@@ -26,6 +26,8 @@ from tflm_sim.checks.lifetimes import lifetimes as lifetimes
 from tflm_sim.checks.sanitizer import Sanitizer as Sanitizer
 from tflm_sim.checks.sanitizer import sanitize as sanitize
 from tflm_sim.device.configuration import Configuration as Configuration
+from tflm_sim.emulation.execute import execute as execute
+from tflm_sim.emulation.execution import Execution as Execution
 from tflm_sim.errors import ModelError as ModelError
 from tflm_sim.errors import SimulatedFailure as SimulatedFailure
 from tflm_sim.errors import TflmSimError as TflmSimError

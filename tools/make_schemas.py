@@ -23,6 +23,7 @@ from tflm_sim.cli.ops import OperatorRow
 from tflm_sim.cli.sweep import SweepDifference, SweepDocument
 from tflm_sim.cli.targets import TargetRow
 from tflm_sim.documents import Json
+from tflm_sim.emulation.execution import Execution
 from tflm_sim.lite.answer import LiteDocument
 from tflm_sim.report.difference import Difference
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
@@ -57,6 +58,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "plan": (PlanDocument,),
     "ports": (tuple[PortInfo, ...],),
     "report": (PictureDocument,),
+    "run": (Execution,),
     "shrink": (ShrunkDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
     "sweep": (SweepDocument, SweepDifference, Row),

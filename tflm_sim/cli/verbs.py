@@ -6,6 +6,7 @@ VERBS = {
     "size": "size",
     "check": "check",
     "firmware": "firmware",
+    "run": "run",
     "diff": "diff",
     "trace": "trace",
     "lifetimes": "lifetimes",

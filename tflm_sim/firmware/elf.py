@@ -130,6 +130,7 @@ class Elf:
         bits: 32 or 64.
         machine: "ARM", "RISC-V", ...; "machine N" for one without a name here.
         flags: ``e_flags``.
+        entry: Where its first instruction is, with the Thumb bit on Arm.
         is_linked: Whether it is a program and not an object file.
     """
 
@@ -144,7 +145,7 @@ class Elf:
             raise FirmwareError("a big-endian ELF file; TFLM's targets are little-endian", offset=5)
         self.bits = 32 * self._class
         header = self._unpack(_HEADERS[self._class], 16, "the header")
-        self._type, machine, _, _, self._segments_at, self._sections_at, self.flags, _, *counts = header
+        self._type, machine, _, self.entry, self._segments_at, self._sections_at, self.flags, _, *counts = header
         self._segment_size, self._segment_count, self._section_size, self._section_count, self._names_index = counts
         self.machine = MACHINES.get(machine, f"machine {machine}")
         self.is_linked = self._type in (2, 3)

@@ -1,0 +1,37 @@
+"""``tflm-sim run``: execute a program. Exit code 0: its arenas work, 1: one does not, 3: it cannot be told."""
+
+from __future__ import annotations
+
+import argparse
+
+from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import show
+from tflm_sim.emulation.execute import execute
+from tflm_sim.report.execution_text import execution_lines
+
+EXAMPLES = """
+tflm-sim run build/app.elf
+tflm-sim run build/app.elf --json
+"""
+EXITS = {1: "an arena does not work", 3: "the file cannot be executed, or it cannot be told"}
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = add_verb(
+        subparsers,
+        "run",
+        "execute a linked program in an emulator and measure its arenas, whatever its kernels are",
+        EXAMPLES,
+        exits=EXITS,
+    )
+    parser.add_argument("elf", metavar="APP.elf", help="the linked program, with symbols")
+    parser.add_argument("--json", action="store_true", help="what was seen as one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    execution = execute(args.elf)
+    show(execution, execution_lines, as_json=args.json)
+    return execution.exit_code

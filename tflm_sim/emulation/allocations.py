@@ -1,0 +1,125 @@
+"""What the arena's allocator is asked for, call by call, as the events of the simulation.
+
+Each call is noted where it begins; what it did is read from the allocator's fields where the next one begins, so that
+nothing is assumed of how it rounds: ``head``, ``tail`` and ``temp`` have moved by then, or have not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tflm_sim.arena.events import Corruption, Event, Persist, Resize, Temp, TempFree, TempReset
+from tflm_sim.emulation.functions import Role
+from tflm_sim.emulation.machine import Machine, argument, words
+from tflm_sim.values import NamedTuple
+
+
+class Fields(NamedTuple):
+    """The fields of a SingleArenaBufferAllocator, as addresses."""
+
+    head: int
+    end: int
+    planned: int
+    tail: int
+    temp: int
+
+
+class _Call(NamedTuple):
+    role: Role
+    owner: int
+    before: Fields
+    first: int
+    second: int
+
+
+class Allocations:
+    """Notes the calls of one arena's allocator.
+
+    Attributes:
+        events: What happened.
+        refused: How many calls that wanted memory did not get it.
+        damage: What was handed out although it was in use, "" where nothing was.
+    """
+
+    def __init__(self, machine: Machine, layout: int) -> None:
+        self.events: list[Event] = []
+        self.refused = 0
+        self.damage = ""
+        self.listener: Callable[[Event], None] = self.events.append
+        self._machine = machine
+        self._layout = layout
+        self._call: _Call | None = None
+
+    def fields(self, owner: int) -> Fields:
+        """Return the fields of the allocator at ``owner``."""
+        return Fields(*words(self._machine, owner + 4 * self._layout, 5))
+
+    def begin(self, role: Role, owner: int) -> None:
+        """Note that the machine stands at the entry of an allocator's function."""
+        self.settle()
+        arguments = [argument(self._machine, index) for index in (1, 2)]
+        if role is Role.RESIZE:
+            arguments = [argument(self._machine, index) for index in (2, 3)]
+        elif role is Role.RESIZE_FREE:
+            arguments = [0, 1]
+        self._call = _Call(role, owner, self.fields(owner), *arguments)
+
+    def settle(self) -> None:
+        """Find out what the call before did."""
+        call, self._call = self._call, None
+        if call is not None:
+            _SETTLE[call.role](self, call, self.fields(call.owner))
+
+    def _persistent(self, call: _Call, after: Fields) -> None:
+        base = after.head
+        if after.tail == call.before.tail and call.first > 0:
+            self.refused += 1
+            return
+        if after.tail < after.temp:
+            end = after.temp - base
+            self._damaged(f"tail: {call.first} bytes at {after.tail - base} overwrite temps that end at {end}")
+        used = call.before.tail - after.tail
+        self.listener(Persist(call.first, call.second, after.tail - base, used, after.end - after.tail, "", ""))
+
+    def _temp(self, call: _Call, after: Fields) -> None:
+        base = after.head
+        if after.temp == call.before.temp and call.first > 0:
+            self.refused += 1
+            return
+        offset = after.temp - call.first - base
+        if after.temp > after.tail:
+            self._damaged(f"temp: {call.first} bytes at {offset} overwrite the tail at {after.tail - base}")
+        self.listener(Temp(call.first, call.second, offset, after.temp - base, after.tail - base))
+
+    def _temp_free(self, call: _Call, after: Fields) -> None:
+        self.listener(TempFree(call.first - after.head))
+
+    def _temp_reset(self, call: _Call, after: Fields) -> None:
+        ok = after.temp == after.planned
+        self.listener(TempReset(ok, after.temp - after.head, after.planned - after.head))
+
+    def _resize(self, call: _Call, after: Fields) -> None:
+        ok = after.planned - after.head == call.first
+        self.refused += not ok
+        self.listener(Resize(call.first, call.second, ok, after.planned - after.head, after.tail - after.head))
+
+    def _resize_inside(self, call: _Call, after: Fields) -> None:
+        """Note a resize where the compiler put it into the function that asks for it; else ResizeBuffer() is seen."""
+        if after.planned != call.before.planned:
+            self._resize(call, after)
+
+    def _damaged(self, text: str) -> None:
+        self.damage = self.damage or text
+        self.listener(Corruption(text))
+
+
+_SETTLE: dict[Role, Callable[[Allocations, _Call, Fields], None]] = {
+    Role.PERSISTENT: Allocations._persistent,
+    Role.TEMP: Allocations._temp,
+    Role.TEMP_FREE: Allocations._temp_free,
+    Role.TEMP_RESET: Allocations._temp_reset,
+    Role.RESIZE: Allocations._resize,
+    Role.RESIZE_FREE: Allocations._resize_inside,
+    Role.RESERVE: Allocations._resize_inside,
+}
+ALLOCATOR_ROLES = frozenset(_SETTLE)

@@ -1,0 +1,54 @@
+"""Devices that nobody modelled, answered so that a program that waits for one goes on.
+
+A register reads as what was last written to it, at first zero. Whoever reads the same one again and again waits for
+a bit: it is then given all ones, zero, and each bit alone in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_PATIENCE = 4
+"""Reads in a row that are answered with what was written."""
+_WALK = (0xFFFFFFFF, 0, *(1 << bit for bit in range(32)), *(0xFFFFFFFF ^ (1 << bit) for bit in range(32)))
+
+
+class Devices:
+    """All devices of a machine."""
+
+    def __init__(self) -> None:
+        self._registers: dict[int, int] = {}
+        self._last = -1
+        self._repeats = 0
+
+    def save(self) -> tuple[dict[int, int], int, int]:
+        """Return the state."""
+        return dict(self._registers), self._last, self._repeats
+
+    def restore(self, state: tuple[dict[int, int], int, int]) -> None:
+        """Go back to a state."""
+        registers, self._last, self._repeats = state
+        self._registers = dict(registers)
+
+    def reader(self, base: int) -> Callable[[object, int, int, object], int]:
+        """Return what answers reads of the devices from ``base`` on."""
+
+        def read(machine: object, offset: int, size: int, data: object) -> int:
+            return self._read(base + offset) & ((1 << 8 * size) - 1)
+
+        return read
+
+    def writer(self, base: int) -> Callable[[object, int, int, int, object], None]:
+        """Return what takes writes to the devices from ``base`` on."""
+
+        def write(machine: object, offset: int, size: int, value: int, data: object) -> None:
+            self._registers[base + offset] = value
+
+        return write
+
+    def _read(self, address: int) -> int:
+        self._repeats = self._repeats + 1 if address == self._last else 0
+        self._last = address
+        if self._repeats < _PATIENCE:
+            return self._registers.get(address, 0)
+        return _WALK[(self._repeats - _PATIENCE) % len(_WALK)]

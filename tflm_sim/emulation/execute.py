@@ -1,0 +1,49 @@
+"""``execute``: run a user's program in an emulator's process and return what was seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+from tflm_sim.documents import from_json
+from tflm_sim.emulation.execution import Execution
+from tflm_sim.errors import FirmwareError, UsageError
+from tflm_sim.firmware.image import load_image
+
+TIMEOUT_S = 120.0
+
+
+def execute(elf: str | os.PathLike[str], *, timeout: float = TIMEOUT_S) -> Execution:
+    """Execute a linked program up to the end of its AllocateTensors(), with arenas of many sizes.
+
+    The program runs in an emulator, in a process of its own: Cortex-M0 to M33 and RISC-V of 32 bits in Unicorn
+    (``pip install 'tflm_sim[run]'``). It reaches nothing outside: its semihosting may print and end.
+
+    Args:
+        elf: The ELF file, with symbols.
+        timeout: Seconds after which it is given up.
+
+    Raises:
+        FirmwareError: The file cannot be read or executed, or nothing of TFLM was reached in it.
+        UsageError: No emulator is installed.
+    """
+    path = os.fspath(elf)
+    load_image(path)
+    if find_spec("unicorn") is None:
+        raise UsageError("executing a program needs an emulator: pip install 'tflm_sim[run]'")
+    command = [sys.executable, "-m", "tflm_sim.emulation.worker", path]
+    try:
+        ended = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise FirmwareError(f"the emulator was given up after {timeout:g} s", path=path) from None
+    line = ended.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    if not line.startswith("{"):
+        last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise FirmwareError(f"the emulator failed on it: {last or f'signal {-ended.returncode}'}", path=path)
+    answer = json.loads(line)
+    if "problem" in answer:
+        raise FirmwareError(answer["problem"], path=path, offset=answer["offset"])
+    return from_json(Execution, answer)

@@ -1,0 +1,101 @@
+"""What an executed program said, as one document."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tflm_sim.document_types import Count
+from tflm_sim.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedAllocation:
+    """One AllocateTensors() of the program.
+
+    Attributes:
+        status: "ok"; "error": it returned an error; "stopped": it did not return.
+        arena_used_bytes: What ``arena_used_bytes()`` says afterwards, bytes.
+        refused: Requests for memory that were refused; TFLM goes on after some.
+        damage: What the allocator handed out although it was in use, "" where nothing was.
+        ending: Why it did not return, "" where it did.
+        log: What TFLM printed meanwhile.
+    """
+
+    status: Literal["ok", "error", "stopped"]
+    arena_used_bytes: Count
+    refused: Count
+    damage: str
+    ending: str
+    log: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedArena:
+    """An arena that the program made, and what was seen in it; sizes and addresses are bytes.
+
+    Attributes:
+        symbol: The object that it is, "" for one on the heap or where no symbol says.
+        address: Where it lies.
+        size: As the program gives it.
+        is_exact: Whether the size that the program gives was seen; otherwise what alignment skipped at its start, less
+            than 16 bytes, may be missing from all sizes here.
+        fits: Whether every AllocateTensors() in it worked; null where that cannot be told.
+        arena_used_bytes: After the last AllocateTensors(); null where none returned.
+        smallest_arena: The smallest size in which every AllocateTensors() of the program works; null where none was
+            found. With one byte less it fails.
+        smallest_arena_multiple_of_16: The smallest one that is a multiple of 16.
+        succeeds_from: The size from which on AllocateTensors() succeeds; smaller than the smallest arena where TFLM
+            hands out bytes twice, or ignores a refusal, and does not notice.
+        log_below: What TFLM prints with one byte less than the smallest arena.
+        reason: Why there is no smallest arena, "" where there is one.
+        allocations: Each AllocateTensors(), in order.
+        trials: How many sizes were tried.
+    """
+
+    symbol: str
+    address: Count
+    size: Count
+    is_exact: bool
+    fits: bool | None
+    arena_used_bytes: Count | None
+    smallest_arena: Count | None
+    smallest_arena_multiple_of_16: Count | None
+    succeeds_from: Count | None
+    log_below: tuple[str, ...]
+    reason: str
+    allocations: tuple[ExecutedAllocation, ...]
+    trials: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """What happened when a program was executed.
+
+    Attributes:
+        executed: The version of this document.
+        file: The program.
+        core: The processor that was emulated.
+        emulator: What emulated it.
+        start: Where it was started.
+        is_guessed: Whether parts of the system around it were made up, so that it may have gone another way than on
+            its board.
+        ending: Why it was followed no further.
+        output: What it wrote by semihosting.
+        arenas: Each arena that it made, in order.
+    """
+
+    executed: Literal[1] = 1
+    file: str | None
+    core: str
+    emulator: str
+    start: str
+    is_guessed: bool
+    ending: str
+    output: str
+    arenas: tuple[ExecutedArena, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0: every arena works, 1: one does not, 3: it cannot be told."""
+        answers = {arena.fits for arena in self.arenas}
+        return 1 if False in answers else 3 if None in answers or not answers else 0

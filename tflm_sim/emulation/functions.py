@@ -1,0 +1,76 @@
+"""Where TFLM's functions are in a program: by the linker's names, which LTO and -O2 decorate with suffixes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+
+from tflm_sim.firmware.elf import FUNCTION, Symbol
+from tflm_sim.values import NamedTuple
+
+_ALLOCATORS = "(?:26SingleArenaBufferAllocator|21SimpleMemoryAllocator)"
+"""Its name, and until June 2022 its earlier one. Source: arena_allocator/single_arena_buffer_allocator.h @ 90b983c."""
+
+
+class Role(Enum):
+    """What a function is to us; the value matches its mangled name."""
+
+    ALLOCATE_TENSORS = r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv"
+    INVOKE = r"_ZN6tflite16MicroInterpreter6InvokeEv"
+    INVOKE_SUBGRAPH = r"_ZN6tflite(?:21MicroInterpreterGraph|10MicroGraph)14InvokeSubgraphEi"
+    CREATE_ALLOCATOR = r"_ZN6tflite(?:14MicroAllocator|23RecordingMicroAllocator)6CreateEPhj.*"
+    CREATE_ARENA = rf"_ZN6tflite{_ALLOCATORS}6CreateE.*Phj"
+    PERSISTENT = rf"_ZN6tflite{_ALLOCATORS}(?:24AllocatePersistentBuffer|16AllocateFromTail)Ejj"
+    TEMP = rf"_ZN6tflite{_ALLOCATORS}12AllocateTempEjj"
+    TEMP_FREE = rf"_ZN6tflite{_ALLOCATORS}14DeallocateTempEPh"
+    TEMP_RESET = rf"_ZN6tflite{_ALLOCATORS}20ResetTempAllocationsEv"
+    RESIZE = rf"_ZN6tflite{_ALLOCATORS}12ResizeBufferEPhjj"
+    RESIZE_FREE = rf"_ZN6tflite{_ALLOCATORS}25DeallocateResizableBufferEPh"
+    RESERVE = rf"_ZN6tflite{_ALLOCATORS}33ReserveNonPersistentOverlayMemoryEjj"
+    START_MODEL = r"_ZN6tflite14MicroAllocator20StartModelAllocationEPKNS_5ModelE.*"
+    COMMIT_PLAN = r"_ZN6tflite14MicroAllocator22CommitStaticMemoryPlanE.*"
+    RESET_VARIABLES = r"_ZN6tflite(?:21MicroInterpreterGraph|10MicroGraph|16MicroInterpreter)20ResetVariableTensorsEv"
+    PRINT = r"_Z11MicroPrintfPKcz"
+    REPORT = r"_ZN6tflite13ErrorReporter6ReportEPKcz"
+    LOG = r"DebugLog"
+    MAIN = r"main"
+    EXIT = r"_?exit|_Exit|_kill"
+    ABORT = (
+        r"abort|__assert_func|__cxa_pure_virtual|Error_Handler"
+        r"|HardFault_Handler|MemManage_Handler|BusFault_Handler|UsageFault_Handler"
+    )
+    TICK = r"SysTick_Handler|xPortSysTickHandler|sys_clock_isr"
+
+
+_PARTIAL = re.compile(r"\.(?:part|cold)(?:\.\d+)?")
+_SUFFIX = re.compile(r"\.(?:isra|constprop|lto_priv|localalias)\b.*")
+_THUNK = re.compile(r"_ZThn(\d+)_(.*)")
+_SHORTEST_COPY = 16
+"""Bytes: a shorter thunk only corrects the object's address and goes on in the function itself."""
+_ROLES = {role: re.compile(role.value) for role in Role}
+
+
+class Entry(NamedTuple):
+    """An entry of a function, with how far inside of the object the address points that it is called with."""
+
+    address: int
+    shift: int
+
+
+def functions_by_role(symbols: Iterable[Symbol], code_bit: int) -> dict[Role, tuple[Entry, ...]]:
+    """Return the entries of the functions that are there, by what they are to us."""
+    found: dict[Role, dict[Entry, None]] = {}
+    for symbol in symbols:
+        if symbol.type != FUNCTION or _PARTIAL.search(symbol.name):
+            continue
+        name, shift = _SUFFIX.sub("", symbol.name), 0
+        thunk = _THUNK.fullmatch(name)
+        if thunk is not None:
+            if symbol.size < _SHORTEST_COPY:
+                continue
+            name, shift = "_Z" + thunk[2], int(thunk[1])
+        for role, pattern in _ROLES.items():
+            if pattern.fullmatch(name):
+                found.setdefault(role, {})[Entry(symbol.value & ~code_bit, shift)] = None
+    return {role: tuple(entries) for role, entries in found.items()}

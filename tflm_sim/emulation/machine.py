@@ -1,0 +1,166 @@
+"""What every emulator here can do: memory, registers, stops at addresses, snapshots.
+
+    machine.stop_at(address)      the program is halted there before the instruction runs
+    machine.run(limit) -> Stop    ... until then, or until it cannot go on
+
+``Core`` names the registers of a calling convention by what they are for, so that nothing above asks which processor
+it is. A machine lives in a process of its own (``worker.py``) and has no way to the host: what a program asks its
+debugger for is answered in ``semihosting.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any, Protocol
+
+from tflm_sim.values import dataclass
+
+
+class Reason(Enum):
+    """Why a machine stopped."""
+
+    ADDRESS = "address"
+    FAULT = "fault"
+    LIMIT = "limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where and why a machine stopped.
+
+    Attributes:
+        reason: An address that was asked for, a fault, or the limit.
+        address: The program counter.
+        text: What the fault was, a clause.
+        target: The address that the fault was about, for one that is about memory.
+    """
+
+    reason: Reason
+    address: int
+    text: str = ""
+    target: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A processor and its calling convention.
+
+    Attributes:
+        name: For people.
+        is_arm: Whether it is an Arm core in Thumb state; a RISC-V of 32 bits otherwise.
+        model: Which of Unicorn's models stands for it, "" where none can.
+        board: Which machine of QEMU has it, "" where none has.
+        arguments: The registers of arguments, in order.
+        link: The register of the return address.
+    """
+
+    name: str
+    is_arm: bool
+    model: str
+    board: str
+    arguments: tuple[str, ...]
+    link: str
+
+    @property
+    def code_bit(self) -> int:
+        """What is added to the address of a function where it stands as a value."""
+        return 1 if self.is_arm else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The state of a machine at a moment.
+
+    Attributes:
+        processor: Its registers, as the emulator keeps them.
+        devices: What was written to devices.
+        memory: The bytes of what can be written, by address.
+    """
+
+    processor: Any
+    devices: Any
+    memory: Mapping[int, bytes]
+
+
+class Machine(Protocol):
+    """An emulator with a program in it. Addresses of code have no Thumb bit."""
+
+    core: Core
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return bytes of memory; zeros where nothing was written yet."""
+
+    def write(self, address: int, data: bytes) -> None:
+        """Put bytes into memory."""
+
+    def get(self, register: str) -> int:
+        """Return a register: "pc", "sp", "lr", "r0", "ra", "a0"."""
+
+    def set(self, register: str, value: int) -> None:
+        """Change a register."""
+
+    def stop_at(self, addresses: Iterable[int]) -> None:
+        """Stop before the instructions at ``addresses``, as well as where it stops already."""
+
+    def leave(self, address: int) -> None:
+        """Stop at ``address`` no more."""
+
+    def run(self, limit: float) -> Stop:
+        """Run on, for at most ``limit`` seconds of processor time of the host."""
+
+    def save(self) -> Snapshot:
+        """Return the state."""
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a state."""
+
+    def close(self) -> None:
+        """End the emulator."""
+
+
+def word(machine: Machine, address: int) -> int:
+    """Return the 32-bit word at ``address``."""
+    return int.from_bytes(machine.read(address, 4), "little")
+
+
+def set_word(machine: Machine, address: int, value: int) -> None:
+    """Write a 32-bit word."""
+    machine.write(address, (value & 0xFFFFFFFF).to_bytes(4, "little"))
+
+
+def words(machine: Machine, address: int, count: int) -> tuple[int, ...]:
+    """Return ``count`` 32-bit words from ``address`` on."""
+    data = machine.read(address, 4 * count)
+    return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, 4 * count, 4))
+
+
+def argument(machine: Machine, index: int) -> int:
+    """Return an argument of one word, counted from 0, at the entry of a function."""
+    registers = machine.core.arguments
+    if index < len(registers):
+        return machine.get(registers[index])
+    return word(machine, machine.get("sp") + 4 * (index - len(registers)))
+
+
+def return_address(machine: Machine) -> int:
+    """Return where the function at whose entry the machine stands will return to."""
+    return machine.get(machine.core.link) & ~machine.core.code_bit
+
+
+def give_back(machine: Machine, value: int) -> None:
+    """Return ``value`` from the function at whose entry the machine stands, without running it."""
+    machine.set(machine.core.arguments[0], value)
+    machine.set("pc", return_address(machine))
+
+
+def text_at(machine: Machine, address: int, longest: int = 500) -> str:
+    """Return the string at ``address``, cut after ``longest`` bytes."""
+    found = bytearray()
+    while len(found) < longest:
+        piece = machine.read(address + len(found), 32)
+        end = piece.find(b"\0")
+        found += piece if end < 0 else piece[:end]
+        if end >= 0 or not piece:
+            break
+    return found.decode("utf-8", "replace")

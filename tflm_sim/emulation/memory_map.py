@@ -1,0 +1,150 @@
+"""What lies where: the program's segments, and what the architecture says of the rest.
+
+    Cortex-M    0x0000_0000 code    0x2000_0000 RAM    0x4000_0000 devices    0x6000_0000 RAM    0xA000_0000 devices
+    RISC-V      RAM around what the program writes to; devices elsewhere
+
+Source: Armv7-M Architecture Reference Manual, B3.1: the system address map. RISC-V has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+
+from tflm_sim.errors import FirmwareError
+from tflm_sim.firmware.elf import Elf, Segment
+from tflm_sim.units import align_up
+from tflm_sim.values import dataclass
+
+CHUNK = 1 << 16
+"""Bytes of the pieces in which memory appears."""
+PAGE = 1 << 12
+_LARGEST = 64 << 20
+"""Bytes that a program's segments may hold together."""
+_NEAR = 16 << 20
+"""How far from what a RISC-V program writes to there is RAM."""
+_NULL = 1 << 12
+_WRITABLE = 2
+
+_ARM_RAM = ((0x2000_0000, 0x4000_0000), (0x6000_0000, 0xA000_0000))
+_ARM_CODE_END = 0x2000_0000
+
+
+class Kind(Enum):
+    """What an address leads to."""
+
+    MEMORY = "memory"
+    DEVICE = "a device"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The half-open stretch [start, end)."""
+
+    start: int
+    end: int
+
+    def holds(self, address: int) -> bool:
+        """Whether ``address`` lies in it."""
+        return self.start <= address < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMap:
+    """Memory as a program finds it.
+
+    Attributes:
+        is_arm: Whose rules hold.
+        loaded: (address, bytes) of what is loaded before the first instruction, in order.
+        constant: What cannot be written.
+        used: All that the segments take, bytes of the file or not.
+        written: What the program's data takes.
+    """
+
+    is_arm: bool
+    loaded: tuple[tuple[int, bytes], ...]
+    constant: tuple[Span, ...]
+    used: tuple[Span, ...]
+    written: tuple[Span, ...]
+
+    def kind(self, address: int) -> Kind:
+        """Return what lies at an address that nothing has touched yet."""
+        if any(span.holds(address) for span in self.used):
+            return Kind.MEMORY
+        if address < _NULL:
+            return Kind.NOTHING
+        if self.is_arm:
+            if any(start <= address < end for start, end in _ARM_RAM):
+                return Kind.MEMORY
+            return Kind.NOTHING if address < CHUNK else Kind.DEVICE
+        near = any(span.start - CHUNK <= address < span.end + _NEAR for span in self.written)
+        return Kind.MEMORY if near else Kind.DEVICE
+
+    def pages(self, base: int) -> Iterator[tuple[int, int, bool]]:
+        """Yield (start, size, whether it can be written) of the parts of the 64 KiB at ``base``."""
+        edges = {base, base + CHUNK}
+        for span in self.constant:
+            edges |= {edge for edge in (span.start, span.end) if base < edge < base + CHUNK}
+        for start, end in zip(sorted(edges), sorted(edges)[1:], strict=False):
+            yield start, end - start, not any(span.holds(start) for span in self.constant)
+
+    def is_writable(self, base: int) -> bool:
+        """Whether any of the 64 KiB at ``base`` can be written."""
+        return any(is_writable for _, _, is_writable in self.pages(base))
+
+
+def memory_map(elf: Elf, *, is_started: bool = False) -> MemoryMap:
+    """Return the memory of a program.
+
+    Args:
+        elf: The program.
+        is_started: Whether its data stand where it uses them, as start-up code would have put them; otherwise where
+            they are stored.
+
+    Raises:
+        FirmwareError: There is nothing to execute, or too much.
+    """
+    segments = [segment for segment in elf.segments if segment.memory_size]
+    if sum(segment.memory_size for segment in segments) > _LARGEST:
+        raise FirmwareError(f"its segments are larger than {_LARGEST:,} bytes")
+    loaded = [(_place(segment, is_started), _bytes(elf, segment)) for segment in segments if segment.file_size]
+    if not loaded:
+        raise FirmwareError("no segment of it is loaded: is it the linked program?")
+    written = tuple(
+        Span(segment.address, segment.address + segment.memory_size)
+        for segment in segments
+        if segment.flags & _WRITABLE
+    )
+    constant = [segment for segment in segments if not segment.flags & _WRITABLE]
+    return MemoryMap(
+        is_arm=elf.machine == "ARM",
+        loaded=tuple(loaded),
+        constant=tuple(_constant(constant, written)),
+        used=tuple(_spans(segments)),
+        written=written,
+    )
+
+
+def _place(segment: Segment, is_started: bool) -> int:
+    return segment.address if is_started else segment.load_address
+
+
+def _bytes(elf: Elf, segment: Segment) -> bytes:
+    return bytes(elf.data[segment.offset : segment.offset + segment.file_size])
+
+
+def _spans(segments: Sequence[Segment]) -> Iterator[Span]:
+    """Yield where segments lie, and where they are stored."""
+    for segment in segments:
+        yield Span(segment.address, segment.address + segment.memory_size)
+        if segment.load_address != segment.address:
+            yield Span(segment.load_address, segment.load_address + segment.file_size)
+
+
+def _constant(segments: Sequence[Segment], written: Sequence[Span]) -> Iterator[Span]:
+    """Yield the whole pages of segments that nobody may write."""
+    for segment in segments:
+        start, end = align_up(segment.address, PAGE), (segment.address + segment.memory_size) & -PAGE
+        if start < end and not any(span.start < end and start < span.end for span in written):
+            yield Span(start, end)

@@ -1,0 +1,105 @@
+"""A program as the recorder needs it: its core, where TFLM's functions are, how it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from tflm_sim.emulation.cores import core_of
+from tflm_sim.emulation.functions import functions_by_role
+from tflm_sim.emulation.semihosting import calls
+from tflm_sim.errors import FirmwareError
+from tflm_sim.firmware.elf import DATA, EXECUTABLE, FUNCTION, Elf
+from tflm_sim.firmware.image import AddressIndex
+from tflm_sim.firmware.symbol_names import function_name, plain_name
+
+_TOPS = ("__StackTop", "_estack", "__stack", "__stack_top", "_stack_top", "__initial_sp", "_sp", "__StackLimit")
+_TABLE_STEP = 4
+_ALIGNED = 16
+
+
+class Program:
+    """What the recorder asks a program for.
+
+    Attributes:
+        elf: The file.
+        core: Its processor.
+        functions: Where TFLM's functions are.
+        semihosting: Where it asks its debugger.
+    """
+
+    def __init__(self, elf: Elf) -> None:
+        self.elf = elf
+        self.core = core_of(elf)
+        self.functions = functions_by_role(elf.symbols, self.core.code_bit)
+        self.semihosting = frozenset(self._calls())
+        self.allocator_is_static = True
+
+    def _calls(self) -> Iterator[int]:
+        for section in self.elf.sections:
+            if section.flags & EXECUTABLE and section.has_bits:
+                yield from calls(section.address, bytes(self.elf.bytes_of(section)), is_arm=self.core.is_arm)
+
+    @cached_property
+    def _names(self) -> AddressIndex:
+        bit = self.core.code_bit
+        return AddressIndex(
+            (symbol.value & ~bit, symbol.size, symbol.name) for symbol in self.elf.symbols if symbol.type == FUNCTION
+        )
+
+    @cached_property
+    def _objects(self) -> AddressIndex:
+        return AddressIndex(
+            (symbol.value, symbol.size, symbol.name)
+            for symbol in self.elf.symbols
+            if symbol.type in DATA and symbol.size
+        )
+
+    def name_at(self, address: int) -> str:
+        """Return the function that holds an address, "" where no symbol says."""
+        found = self._names.at(address)
+        return function_name(found[2]) if found else ""
+
+    def place(self, address: int) -> str:
+        """Return a place in the program for people."""
+        name = self.name_at(address)
+        return f"in {name}() at {address:#x}" if name else f"at {address:#x}"
+
+    def object_around(self, head: int, size: int) -> tuple[int, int] | None:
+        """Return (address, bytes) of the static object that begins at ``head``, but for what alignment skips."""
+        found = self._objects.at(head)
+        if found is None or head - found[0] >= _ALIGNED or found[0] + found[1] < head + size:
+            return None
+        return found[0], head - found[0] + size
+
+    def object_name(self, address: int) -> str:
+        """Return the static object that holds an address, "" where no symbol says."""
+        found = self._objects.at(address)
+        return plain_name(found[2]) if found else ""
+
+    def reset_state(self) -> dict[str, int]:
+        """Return program counter and stack pointer after a reset.
+
+        Raises:
+            FirmwareError: The file does not say where the stack is.
+        """
+        if not self.core.is_arm:
+            return {"pc": self.elf.entry}
+        return {"pc": self.elf.entry & ~1, "sp": self._stack_pointer()}
+
+    def _stack_pointer(self) -> int:
+        """Return the first word of the vector table, which stands before the address of the first instruction."""
+        entry = (self.elf.entry | 1).to_bytes(4, "little")
+        for segment in self.elf.segments:
+            data = bytes(self.elf.data[segment.offset : segment.offset + min(segment.file_size, 1 << 16)])
+            at = data.find(entry)
+            while at >= _TABLE_STEP:
+                top = int.from_bytes(data[at - 4 : at], "little")
+                if at % 4 == 0 and top % 4 == 0 and top >= 0x1000_0000:
+                    return top
+                at = data.find(entry, at + 1)
+        values = {symbol.name: symbol.value for symbol in self.elf.symbols}
+        for name in _TOPS:
+            if name in values:
+                return values[name]
+        raise FirmwareError("neither a vector table nor a symbol says where its stack is")

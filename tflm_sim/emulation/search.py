@@ -1,0 +1,136 @@
+"""The smallest arena: the program runs on from where an arena begins, with one size after another.
+
+A size works where every AllocateTensors() of the program in that arena succeeds, as many as there were with the size
+that the program gives, no request for memory was refused, and none was answered with bytes that are in use: TFLM
+looks at neither of these itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tflm_sim.emulation.machine import Machine
+from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.recorder import Arena, Recorder, Result
+from tflm_sim.values import dataclass
+
+_STEP = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What happened with one size.
+
+    Attributes:
+        size: Bytes, as the program would give them.
+        succeeds: Whether every AllocateTensors() succeeded.
+        is_sound: Whether no memory was refused or handed out twice on the way.
+        is_cut: Whether the program neither went on nor came to an end, so that nothing is known.
+        results: Each AllocateTensors().
+        ending: Why the program was followed no further.
+    """
+
+    size: int
+    succeeds: bool
+    is_sound: bool
+    is_cut: bool
+    results: tuple[Result, ...]
+    ending: str
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What TFLM printed in the last AllocateTensors()."""
+        return tuple(self.results[-1].log) if self.results else ()
+
+
+class Unfinished(Exception):
+    """A trial came to no end: nothing can be said about its size."""
+
+    def __init__(self, trial: Trial) -> None:
+        super().__init__(trial.ending)
+        self.trial = trial
+
+
+class Search:
+    """Tries sizes of one arena of a program.
+
+    Attributes:
+        trials: How many there were.
+    """
+
+    def __init__(self, machine: Machine, program: Program, recorder: Recorder, arena: Arena, limit: float) -> None:
+        self._machine = machine
+        self._program = program
+        self._recorder = recorder
+        self._arena = arena
+        self._limit = limit
+        self.trials = 0
+
+    def attempt(self, size: int, *, is_brief: bool = False) -> Trial:
+        """Run the program with an arena of ``size`` bytes.
+
+        Args:
+            size: The size.
+            is_brief: Whether only what AllocateTensors() returns is of interest.
+
+        Raises:
+            Unfinished: The program came to no end.
+        """
+        self.trials += 1
+        assert self._arena.point is not None, "an arena that is searched has its state kept"
+        self._machine.restore(self._arena.point)
+        recorder = self._recorder.again(self._arena, size, is_brief=is_brief)
+        arena, wanted = recorder.arenas[0], len(self._arena.results)
+        recorder.is_over = lambda: len(arena.results) >= wanted or any(one.status for one in arena.results)
+        recorder.run(self._limit)
+        results = tuple(arena.results)
+        trial = Trial(
+            size,
+            succeeds=len(results) >= wanted and not any(result.status for result in results),
+            is_sound=not any(result.refused or result.damage for result in results),
+            is_cut=recorder.is_cut,
+            results=results,
+            ending=recorder.ending,
+        )
+        if trial.is_cut and not trial.succeeds:
+            raise Unfinished(trial)
+        return trial
+
+    def smallest(self) -> tuple[Trial, Trial] | None:
+        """Return the smallest size that works, and the smallest in which AllocateTensors() succeeds.
+
+        One byte less than each was tried, and fails. None where the size that the program gives does not work.
+
+        Raises:
+            Unfinished: The program came to no end.
+        """
+        given = self._arena.size
+        if not self.attempt(given, is_brief=True).succeeds:
+            return None
+        least = max(result.used for result in self._arena.results) - _STEP
+        low = least if 0 < least < given and not self.attempt(least, is_brief=True).succeeds else 0
+        succeeds = self._least(low, given, lambda size: self.attempt(size, is_brief=True).succeeds)
+        sound = succeeds
+        if not self._is_sound(succeeds):
+            step = _STEP
+            while succeeds + step < given and not self._is_sound(succeeds + step):
+                step *= 2
+            high = min(succeeds + step, given)
+            if high == given and not self._is_sound(given):
+                return None
+            sound = self._least(succeeds + step // 2 if step > _STEP else succeeds, high, self._is_sound)
+        return self.attempt(sound), self.attempt(succeeds)
+
+    def _is_sound(self, size: int) -> bool:
+        trial = self.attempt(size)
+        return trial.succeeds and trial.is_sound
+
+    def _least(self, low: int, high: int, works: Callable[[int], bool]) -> int:
+        """Return the least size above ``low``, which does not work, up to ``high``, which does."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            if works(middle):
+                high = middle
+            else:
+                low = middle
+        return high

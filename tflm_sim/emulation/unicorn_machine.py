@@ -1,0 +1,236 @@
+"""A machine in Unicorn: any memory map, Cortex-M0 to M33 and RISC-V of 32 bits.
+
+    ELF segments         as they are loaded; what is not writable stays so
+    other memory         appears where it is touched first, in pieces of 64 KiB, zeroed
+    devices              answer reads with what was written, and with walking bits who asks again and again
+
+Unicorn is an extra that the user installs (it embeds code under the GPL 2); nothing else imports it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from ctypes import addressof, c_char
+
+import unicorn
+from unicorn import arm_const, riscv_const
+
+from tflm_sim.emulation.devices import Devices
+from tflm_sim.emulation.machine import Core, Reason, Snapshot, Stop
+from tflm_sim.emulation.memory_map import CHUNK, Kind, MemoryMap
+
+_NEVER = 0xFFFFFFFE
+"""An address at which no instruction lies."""
+_SLICE_S = 0.02
+_MOST_MEMORY = 256 << 20
+_INVALID = unicorn.UC_HOOK_MEM_UNMAPPED | unicorn.UC_HOOK_MEM_PROT
+_ACCESS = {
+    unicorn.UC_MEM_READ_UNMAPPED: "reads",
+    unicorn.UC_MEM_WRITE_UNMAPPED: "writes",
+    unicorn.UC_MEM_FETCH_UNMAPPED: "jumps to",
+    unicorn.UC_MEM_READ_PROT: "reads",
+    unicorn.UC_MEM_WRITE_PROT: "writes",
+    unicorn.UC_MEM_FETCH_PROT: "jumps to",
+}
+
+
+_ARM_NAMES = (*(f"r{index}" for index in range(13)), "sp", "lr", "pc", "xpsr")
+_RISCV_NAMES = (*(f"a{index}" for index in range(8)), "sp", "ra", "gp", "pc")
+
+
+class UnicornMachine:
+    """A program in Unicorn."""
+
+    def __init__(self, core: Core, memory: MemoryMap) -> None:
+        self.core = core
+        self._memory = memory
+        if core.is_arm:
+            self._uc = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS)
+            self._uc.ctl_set_cpu_model(getattr(arm_const, core.model))
+            self._registers = {name: getattr(arm_const, f"UC_ARM_REG_{name.upper()}") for name in _ARM_NAMES}
+        else:
+            self._uc = unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV32)
+            self._registers = {name: getattr(riscv_const, f"UC_RISCV_REG_{name.upper()}") for name in _RISCV_NAMES}
+        self._chunks: dict[int, mmap.mmap] = {}
+        self._devices = Devices()
+        self._hooks: dict[int, int] = {}
+        self._resumed: int | None = None
+        self._hit: int | None = None
+        self._fault: Stop | None = None
+        self._watch = _Watch(self._uc.emu_stop)
+        self._uc.hook_add(_INVALID, self._on_invalid)
+        for address, data in memory.loaded:
+            self.write(address, data)
+
+    # -- memory ---------------------------------------------------------------------------------------------------
+
+    def _map(self, base: int) -> None:
+        """Map the 64 KiB at ``base``."""
+        if len(self._chunks) * CHUNK >= _MOST_MEMORY:
+            raise MemoryError
+        buffer = mmap.mmap(-1, CHUNK)
+        self._chunks[base] = buffer
+        for start, size, is_writable in self._memory.pages(base):
+            rights = unicorn.UC_PROT_ALL if is_writable else unicorn.UC_PROT_READ | unicorn.UC_PROT_EXEC
+            self._uc.mem_map_ptr(start, size, rights, addressof(c_char.from_buffer(buffer)) + start - base)
+
+    def _pieces(self, address: int, size: int) -> Iterator[tuple[int, int, int]]:
+        """Yield (base, first, end) of each chunk of a range."""
+        while size > 0:
+            base = address & -CHUNK
+            step = min(size, base + CHUNK - address)
+            yield base, address - base, address - base + step
+            address, size = address + step, size - step
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return bytes; zeros where nothing is."""
+        chunks = self._chunks
+        return b"".join(
+            chunks[base][first:end] if base in chunks else bytes(end - first)
+            for base, first, end in self._pieces(address, size)
+        )
+
+    def write(self, address: int, data: bytes) -> None:
+        """Put bytes into memory."""
+        at = 0
+        for base, first, end in self._pieces(address, len(data)):
+            if base not in self._chunks:
+                self._map(base)
+            self._chunks[base][first:end] = data[at : at + end - first]
+            at += end - first
+
+    def _on_invalid(self, uc: unicorn.Uc, access: int, address: int, size: int, value: int, data: object) -> bool:
+        kind = self._memory.kind(address)
+        base = address & -CHUNK
+        is_protected = access in (unicorn.UC_MEM_WRITE_PROT, unicorn.UC_MEM_READ_PROT, unicorn.UC_MEM_FETCH_PROT)
+        if kind is Kind.DEVICE and access != unicorn.UC_MEM_FETCH_UNMAPPED and not is_protected:
+            uc.mmio_map(base, CHUNK, self._devices.reader(base), None, self._devices.writer(base), None)
+            return True
+        if kind is Kind.MEMORY and base not in self._chunks and access != unicorn.UC_MEM_FETCH_UNMAPPED:
+            try:
+                self._map(base)
+            except MemoryError:
+                self._fault = Stop(Reason.FAULT, self.get("pc"), "uses more memory than is given", address)
+                return False
+            return True
+        self._fault = Stop(Reason.FAULT, self.get("pc"), _ACCESS.get(access, "uses"), address)
+        return False
+
+    # -- registers ------------------------------------------------------------------------------------------------
+
+    def get(self, register: str) -> int:
+        """Return a register."""
+        value: int = self._uc.reg_read(self._registers[register])
+        return value & ~1 if register == "pc" else value
+
+    def set(self, register: str, value: int) -> None:
+        """Change a register."""
+        if register == "pc":
+            value |= self.core.code_bit
+            self._resumed = None
+        self._uc.reg_write(self._registers[register], value & 0xFFFFFFFF)
+
+    # -- running --------------------------------------------------------------------------------------------------
+
+    def stop_at(self, addresses: Iterable[int]) -> None:
+        """Stop before the instructions at ``addresses``."""
+        for address in addresses:
+            if address not in self._hooks:
+                self._hooks[address] = self._uc.hook_add(
+                    unicorn.UC_HOOK_CODE, self._on_address, begin=address, end=address
+                )
+                self._forget(address)
+
+    def leave(self, address: int) -> None:
+        """Stop there no more."""
+        if address in self._hooks:
+            self._uc.hook_del(self._hooks.pop(address))
+            self._forget(address)
+
+    def _forget(self, address: int) -> None:
+        """Have the code around an address translated anew: hooks are part of the translation."""
+        self._uc.ctl_remove_cache(address & -4096, (address & -4096) + 4096)
+
+    def _on_address(self, uc: unicorn.Uc, address: int, size: int, data: object) -> None:
+        if address == self._resumed:
+            self._resumed = None
+            return
+        self._hit = address
+        uc.emu_stop()
+
+    def run(self, limit: float) -> Stop:
+        """Run on."""
+        start = self.get("pc")
+        self._resumed = start if start in self._hooks else None
+        self._hit = self._fault = None
+        self._watch.start(limit)
+        try:
+            self._uc.emu_start(start | self.core.code_bit, _NEVER)
+        except unicorn.UcError as problem:
+            return self._fault or Stop(Reason.FAULT, self.get("pc"), f"stops the processor ({problem})")
+        finally:
+            was_late = self._watch.stop()
+        if self._hit is not None:
+            return Stop(Reason.ADDRESS, self._hit)
+        if was_late:
+            return Stop(Reason.LIMIT, self.get("pc"))
+        return Stop(Reason.FAULT, self.get("pc"), "halts the processor")
+
+    # -- snapshots ------------------------------------------------------------------------------------------------
+
+    def save(self) -> Snapshot:
+        """Return the state."""
+        chunks = {base: bytes(buffer) for base, buffer in self._chunks.items() if self._memory.is_writable(base)}
+        return Snapshot(self._uc.context_save(), self._devices.save(), chunks)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a state."""
+        self._uc.context_restore(snapshot.processor)
+        self._devices.restore(snapshot.devices)
+        for base, buffer in self._chunks.items():
+            if self._memory.is_writable(base):
+                buffer[:] = snapshot.memory.get(base) or bytes(CHUNK)
+        self._resumed = None
+
+    def close(self) -> None:
+        """End."""
+        self._watch.end()
+
+
+class _Watch:
+    """Interrupts the emulator when it has run for too long; Unicorn's own clock would start a thread each time.
+
+    What is interrupted is not resumed: the program may stand between two instructions that belong together.
+    """
+
+    def __init__(self, interrupt: Callable[[], None]) -> None:
+        self._interrupt = interrupt
+        self._running = threading.Event()
+        self._deadline = 0.0
+        self._is_late = self._has_ended = False
+        threading.Thread(target=self._tick, daemon=True).start()
+
+    def _tick(self) -> None:
+        while self._running.wait() and not self._has_ended:
+            time.sleep(_SLICE_S)
+            if self._running.is_set() and time.process_time() > self._deadline:
+                self._is_late = True
+                self._interrupt()
+
+    def start(self, limit: float) -> None:
+        """Begin to watch."""
+        self._deadline, self._is_late = time.process_time() + limit, False
+        self._running.set()
+
+    def stop(self) -> bool:
+        """Leave it alone; return whether it was interrupted."""
+        self._running.clear()
+        return self._is_late
+
+    def end(self) -> None:
+        """End the thread."""
+        self._has_ended = True
+        self._running.set()

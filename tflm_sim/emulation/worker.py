@@ -1,0 +1,54 @@
+"""The emulator's process: executes one program and writes what happened as one line of JSON.
+
+    python -m tflm_sim.emulation.worker APP.elf
+
+Nothing that the program does reaches further than this process, whose memory and time are bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+
+from tflm_sim.documents import as_json
+from tflm_sim.emulation.follow import follow
+from tflm_sim.emulation.memory_map import memory_map
+from tflm_sim.emulation.program import Program
+from tflm_sim.errors import FirmwareError
+from tflm_sim.firmware.image import load_image
+
+_MEMORY = 6 << 30
+"""Bytes of address space; Unicorn sets 1 GiB of it aside for translated code and uses little of it."""
+
+
+def main() -> int:
+    """Execute, and write."""
+    path = sys.argv[1]
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        answer = as_json(_execute(path))
+    except FirmwareError as problem:
+        answer = {"problem": problem.message, "offset": problem.offset}
+    print(json.dumps(answer), flush=True)
+    return 0
+
+
+def _execute(path: str) -> object:
+    image = load_image(path)
+    if image.elf is None:
+        raise FirmwareError(f"a file of format {image.format} cannot be executed here: name the ELF file")
+    program, elf = Program(image.elf), image.elf
+    import unicorn
+
+    from tflm_sim.emulation.unicorn_machine import UnicornMachine
+
+    def make(is_started: bool) -> UnicornMachine:
+        return UnicornMachine(program.core, memory_map(elf, is_started=is_started))
+
+    return follow(program, make, emulator=f"Unicorn {unicorn.__version__}", file=path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""What an executed program said, in words, from the document that JSON shows, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tflm_sim.emulation.execution import ExecutedArena, Execution
+from tflm_sim.escape import printable
+
+
+def execution_lines(document: Execution) -> list[str]:
+    """Return how the program ran, then the answers, one line each."""
+    lines = [
+        _row("file", f"{printable(document.file or '-', 200)}: executed for a {document.core} in {document.emulator}"),
+        _row("run", f"{printable(document.start, 200)}; {printable(document.ending, 300)}"),
+    ]
+    if document.is_guessed:
+        lines.append(_row("caution", "parts of the system around it were made up: on its board it may go another way"))
+    for arena in document.arenas:
+        lines += _arena_lines(arena)
+    return lines
+
+
+def _row(name: str, text: str) -> str:
+    return f"{name:<10}{text}"
+
+
+def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
+    name = printable(arena.symbol) if arena.symbol else "an arena"
+    yield ""
+    yield _row("arena", f"{name}: {arena.size:,} B at {arena.address:#010x}")
+    if not arena.is_exact:
+        yield _row("caution", "what alignment skips at its start, less than 16 B, was not seen: add it to all sizes")
+    for number, one in enumerate(arena.allocations, 1):
+        which = f" {number} of {len(arena.allocations)}" if len(arena.allocations) > 1 else ""
+        said = f"{one.arena_used_bytes:,} B used" if one.status == "ok" else f"{one.status} {one.ending}".strip()
+        yield _row("result", f"AllocateTensors(){which}: {said}")
+        if one.damage:
+            yield _row("caution", f"bytes in use are handed out again: {one.damage}")
+        if one.status != "ok" or arena.fits is not True:
+            yield from (_row("log", printable(line, 300)) for line in one.log)
+    yield _answer(name, arena)
+
+
+def _answer(name: str, arena: ExecutedArena) -> str:
+    mark = {True: "yes", False: "no", None: "cannot be told"}[arena.fits]
+    if arena.smallest_arena is None:
+        return f"{mark}: {name} ({arena.size:,} B): {printable(arena.reason, 400)}"
+    text = f"{mark}: {name} ({arena.size:,} B) needs {arena.smallest_arena:,} B"
+    text += f", {arena.smallest_arena_multiple_of_16:,} B as a multiple of 16" if arena.smallest_arena % 16 else ""
+    if arena.log_below:
+        text += f"; with one byte less: {printable(arena.log_below[0].strip(), 200)}"
+    return text
