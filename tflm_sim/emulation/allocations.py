@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tflm_sim.arena.events import Corruption, Event, Persist, Resize, Temp, TempFree, TempReset
-from tflm_sim.emulation.functions import Role
-from tflm_sim.emulation.machine import Machine, argument, words
+from tflm_sim.emulation.emulator import Emulator, argument, words
+from tflm_sim.emulation.functions import Watched
 from tflm_sim.values import NamedTuple
 
 
@@ -25,7 +25,7 @@ class Fields(NamedTuple):
 
 
 class _Call(NamedTuple):
-    role: Role
+    role: Watched
     owner: int
     before: Fields
     first: int
@@ -41,7 +41,7 @@ class Allocations:
         damage: What was handed out although it was in use, "" where nothing was.
     """
 
-    def __init__(self, machine: Machine, layout: int) -> None:
+    def __init__(self, machine: Emulator, layout: int) -> None:
         self.events: list[Event] = []
         self.refused = 0
         self.damage = ""
@@ -54,13 +54,13 @@ class Allocations:
         """Return the fields of the allocator at ``owner``."""
         return Fields(*words(self._machine, owner + 4 * self._layout, 5))
 
-    def begin(self, role: Role, owner: int) -> None:
+    def begin(self, role: Watched, owner: int) -> None:
         """Note that the machine stands at the entry of an allocator's function."""
         self.settle()
         arguments = [argument(self._machine, index) for index in (1, 2)]
-        if role is Role.RESIZE:
+        if role is Watched.RESIZE:
             arguments = [argument(self._machine, index) for index in (2, 3)]
-        elif role is Role.RESIZE_FREE:
+        elif role is Watched.RESIZE_FREE:
             arguments = [0, 1]
         self._call = _Call(role, owner, self.fields(owner), *arguments)
 
@@ -113,13 +113,13 @@ class Allocations:
         self.listener(Corruption(text))
 
 
-_SETTLE: dict[Role, Callable[[Allocations, _Call, Fields], None]] = {
-    Role.PERSISTENT: Allocations._persistent,
-    Role.TEMP: Allocations._temp,
-    Role.TEMP_FREE: Allocations._temp_free,
-    Role.TEMP_RESET: Allocations._temp_reset,
-    Role.RESIZE: Allocations._resize,
-    Role.RESIZE_FREE: Allocations._resize_inside,
-    Role.RESERVE: Allocations._resize_inside,
+_SETTLE: dict[Watched, Callable[[Allocations, _Call, Fields], None]] = {
+    Watched.PERSISTENT: Allocations._persistent,
+    Watched.TEMP: Allocations._temp,
+    Watched.TEMP_FREE: Allocations._temp_free,
+    Watched.TEMP_RESET: Allocations._temp_reset,
+    Watched.RESIZE: Allocations._resize,
+    Watched.RESIZE_FREE: Allocations._resize_inside,
+    Watched.RESERVE: Allocations._resize_inside,
 }
 ALLOCATOR_ROLES = frozenset(_SETTLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tflm_sim.emulation.machine import Core
+from tflm_sim.emulation.emulator import Core
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.attributes import CPU_ARCHITECTURE, MVE, attributes
 from tflm_sim.firmware.elf import Elf

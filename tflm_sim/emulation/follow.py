@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from tflm_sim.emulation.emulator import Emulator
 from tflm_sim.emulation.execution import ExecutedAllocation, ExecutedArena, Execution
-from tflm_sim.emulation.machine import Machine
+from tflm_sim.emulation.follower import Arena, Follower, Result
 from tflm_sim.emulation.program import Program
-from tflm_sim.emulation.recorder import Arena, Recorder, Result
-from tflm_sim.emulation.search import Search, Trial, Unfinished
+from tflm_sim.emulation.search import SizeSearch, Trial, Unfinished
 from tflm_sim.errors import FirmwareError
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass
@@ -33,10 +33,10 @@ class Start:
 
     words: str
     is_guessed: bool
-    prepare: Callable[[], Machine]
+    prepare: Callable[[], Emulator]
 
 
-def follow(program: Program, make: Callable[[bool], Machine], *, emulator: str, file: str | None) -> Execution:
+def follow(program: Program, make: Callable[[bool], Emulator], *, emulator: str, file: str | None) -> Execution:
     """Execute a program.
 
     Args:
@@ -51,40 +51,40 @@ def follow(program: Program, make: Callable[[bool], Machine], *, emulator: str, 
     reached = []
     for start in _starts(program, make):
         machine = start.prepare()
-        recorder = Recorder(machine, program)
-        recorder.run(RUN_S)
-        if any(arena.results for arena in recorder.arenas):
+        follower = Follower(machine, program)
+        follower.run(RUN_S)
+        if any(arena.results for arena in follower.arenas):
             return Execution(
                 file=file,
                 core=program.core.name,
                 emulator=emulator,
                 start=start.words,
                 is_guessed=start.is_guessed,
-                ending=recorder.ending,
-                output=recorder.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
+                ending=follower.ending,
+                output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
                 arenas=tuple(
-                    _judged(arena, Search(machine, program, recorder, arena, _TRIAL_S), program)
-                    for arena in recorder.arenas
+                    _judged(arena, SizeSearch(machine, program, follower, arena, _TRIAL_S), program)
+                    for arena in follower.arenas
                     if arena.results
                 ),
             )
-        reached.append(f"{start.words}, {recorder.ending}")
+        reached.append(f"{start.words}, {follower.ending}")
         machine.close()
     raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
 
 
-def _starts(program: Program, make: Callable[[bool], Machine]) -> Iterator[Start]:
+def _starts(program: Program, make: Callable[[bool], Emulator]) -> Iterator[Start]:
     yield Start("started from reset", False, partial(_from_reset, program, make))
 
 
-def _from_reset(program: Program, make: Callable[[bool], Machine]) -> Machine:
+def _from_reset(program: Program, make: Callable[[bool], Emulator]) -> Emulator:
     machine = make(False)
     for register, value in program.reset_state().items():
         machine.set(register, value)
     return machine
 
 
-def _judged(arena: Arena, search: Search, program: Program) -> ExecutedArena:
+def _judged(arena: Arena, search: SizeSearch, program: Program) -> ExecutedArena:
     """Return what is known of an arena, its smallest size included."""
     fits = _fits(arena.results)
     smallest: Trial | None = None

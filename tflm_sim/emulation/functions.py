@@ -13,7 +13,7 @@ _ALLOCATORS = "(?:26SingleArenaBufferAllocator|21SimpleMemoryAllocator)"
 """Its name, and until June 2022 its earlier one. Source: arena_allocator/single_arena_buffer_allocator.h @ 90b983c."""
 
 
-class Role(Enum):
+class Watched(Enum):
     """What a function is to us; the value matches its mangled name."""
 
     ALLOCATE_TENSORS = r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv"
@@ -48,7 +48,7 @@ _SUFFIX = re.compile(r"\.(?:isra|constprop|lto_priv|localalias)\b.*")
 _THUNK = re.compile(r"_ZThn(\d+)_(.*)")
 _SHORTEST_COPY = 16
 """Bytes: a shorter thunk only corrects the object's address and goes on in the function itself."""
-_ROLES = {role: re.compile(role.value) for role in Role}
+_ROLES = {role: re.compile(role.value) for role in Watched}
 
 
 class Entry(NamedTuple):
@@ -58,9 +58,9 @@ class Entry(NamedTuple):
     shift: int
 
 
-def functions_by_role(symbols: Iterable[Symbol], code_bit: int) -> dict[Role, tuple[Entry, ...]]:
+def functions_by_role(symbols: Iterable[Symbol], code_bit: int) -> dict[Watched, tuple[Entry, ...]]:
     """Return the entries of the functions that are there, by what they are to us."""
-    found: dict[Role, dict[Entry, None]] = {}
+    found: dict[Watched, dict[Entry, None]] = {}
     for symbol in symbols:
         if symbol.type != FUNCTION or _PARTIAL.search(symbol.name):
             continue

@@ -30,7 +30,7 @@ _ARM_RAM = ((0x2000_0000, 0x4000_0000), (0x6000_0000, 0xA000_0000))
 _ARM_CODE_END = 0x2000_0000
 
 
-class Kind(Enum):
+class MemoryKind(Enum):
     """What an address leads to."""
 
     MEMORY = "memory"
@@ -68,18 +68,18 @@ class MemoryMap:
     used: tuple[Span, ...]
     written: tuple[Span, ...]
 
-    def kind(self, address: int) -> Kind:
+    def kind(self, address: int) -> MemoryKind:
         """Return what lies at an address that nothing has touched yet."""
         if any(span.holds(address) for span in self.used):
-            return Kind.MEMORY
+            return MemoryKind.MEMORY
         if address < _NULL:
-            return Kind.NOTHING
+            return MemoryKind.NOTHING
         if self.is_arm:
             if any(start <= address < end for start, end in _ARM_RAM):
-                return Kind.MEMORY
-            return Kind.NOTHING if address < CHUNK else Kind.DEVICE
+                return MemoryKind.MEMORY
+            return MemoryKind.NOTHING if address < CHUNK else MemoryKind.DEVICE
         near = any(span.start - CHUNK <= address < span.end + _NEAR for span in self.written)
-        return Kind.MEMORY if near else Kind.DEVICE
+        return MemoryKind.MEMORY if near else MemoryKind.DEVICE
 
     def pages(self, base: int) -> Iterator[tuple[int, int, bool]]:
         """Yield (start, size, whether it can be written) of the parts of the 64 KiB at ``base``."""

@@ -9,7 +9,7 @@ import re
 import struct
 from collections.abc import Iterator
 
-from tflm_sim.emulation.machine import Machine, argument, text_at, word
+from tflm_sim.emulation.emulator import Emulator, argument, text_at, word
 
 _DIRECTIVE = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+))?(hh|h|ll|l|z|j|t)?([diuxXpcsfFeEgG%])")
 _WIDEST = 200
@@ -18,7 +18,7 @@ _WIDEST = 200
 class Arguments:
     """The variable arguments of a function, taken one after another; at its entry, or from a ``va_list``."""
 
-    def __init__(self, machine: Machine, taken: int, pointer: int | None = None) -> None:
+    def __init__(self, machine: Emulator, taken: int, pointer: int | None = None) -> None:
         self._machine = machine
         self._next = taken
         self._pointer = pointer
@@ -41,12 +41,12 @@ class Arguments:
         return low | self.word() << 32
 
 
-def formatted(machine: Machine, text: str, arguments: Arguments) -> str:
+def formatted(machine: Emulator, text: str, arguments: Arguments) -> str:
     """Return what a format prints."""
     return "".join(_parts(machine, text, arguments))
 
 
-def _parts(machine: Machine, text: str, arguments: Arguments) -> Iterator[str]:
+def _parts(machine: Emulator, text: str, arguments: Arguments) -> Iterator[str]:
     at = 0
     for found in _DIRECTIVE.finditer(text):
         yield text[at : found.start()]
@@ -55,7 +55,7 @@ def _parts(machine: Machine, text: str, arguments: Arguments) -> Iterator[str]:
     yield text[at:]
 
 
-def _converted(machine: Machine, found: re.Match[str], arguments: Arguments) -> str:
+def _converted(machine: Emulator, found: re.Match[str], arguments: Arguments) -> str:
     flags, width, precision, length, kind = found.groups()
     if kind == "%":
         return "%"

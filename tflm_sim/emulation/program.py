@@ -1,4 +1,4 @@
-"""A program as the recorder needs it: its core, where TFLM's functions are, how it starts."""
+"""A program as the follower needs it: its core, where TFLM's functions are, how it starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ALIGNED = 16
 
 
 class Program:
-    """What the recorder asks a program for.
+    """What the follower asks a program for.
 
     Attributes:
         elf: The file.

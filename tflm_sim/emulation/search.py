@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tflm_sim.emulation.machine import Machine
+from tflm_sim.emulation.emulator import Emulator
+from tflm_sim.emulation.follower import Arena, Follower, Result
 from tflm_sim.emulation.program import Program
-from tflm_sim.emulation.recorder import Arena, Recorder, Result
 from tflm_sim.values import dataclass
 
 _STEP = 16
@@ -51,17 +51,17 @@ class Unfinished(Exception):
         self.trial = trial
 
 
-class Search:
+class SizeSearch:
     """Tries sizes of one arena of a program.
 
     Attributes:
         trials: How many there were.
     """
 
-    def __init__(self, machine: Machine, program: Program, recorder: Recorder, arena: Arena, limit: float) -> None:
+    def __init__(self, machine: Emulator, program: Program, follower: Follower, arena: Arena, limit: float) -> None:
         self._machine = machine
         self._program = program
-        self._recorder = recorder
+        self._follower = follower
         self._arena = arena
         self._limit = limit
         self.trials = 0
@@ -79,18 +79,18 @@ class Search:
         self.trials += 1
         assert self._arena.point is not None, "an arena that is searched has its state kept"
         self._machine.restore(self._arena.point)
-        recorder = self._recorder.again(self._arena, size, is_brief=is_brief)
-        arena, wanted = recorder.arenas[0], len(self._arena.results)
-        recorder.is_over = lambda: len(arena.results) >= wanted or any(one.status for one in arena.results)
-        recorder.run(self._limit)
+        follower = self._follower.again(self._arena, size, is_brief=is_brief)
+        arena, wanted = follower.arenas[0], len(self._arena.results)
+        follower.is_over = lambda: len(arena.results) >= wanted or any(one.status for one in arena.results)
+        follower.run(self._limit)
         results = tuple(arena.results)
         trial = Trial(
             size,
             succeeds=len(results) >= wanted and not any(result.status for result in results),
             is_sound=not any(result.refused or result.damage for result in results),
-            is_cut=recorder.is_cut,
+            is_cut=follower.is_cut,
             results=results,
-            ending=recorder.ending,
+            ending=follower.ending,
         )
         if trial.is_cut and not trial.succeeds:
             raise Unfinished(trial)

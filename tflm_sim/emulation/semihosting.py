@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tflm_sim.emulation.machine import Machine, text_at, words
+from tflm_sim.emulation.emulator import Emulator, text_at, words
 from tflm_sim.values import dataclass
 
 _ARM_CALL = bytes.fromhex("abbe")
@@ -60,7 +60,7 @@ class Debugger:
         self._most = most
         self._clock = 0
 
-    def answer(self, machine: Machine) -> Ended | None:
+    def answer(self, machine: Emulator) -> Ended | None:
         """Answer the call that the machine stands at and step over it; None unless it was the end."""
         operation, about = (machine.get(name) for name in machine.core.arguments[:2])
         if operation in (_EXIT, _EXIT_EXTENDED):
@@ -69,7 +69,7 @@ class Debugger:
         machine.set("pc", machine.get("pc") + (2 if machine.core.is_arm else 4))
         return None
 
-    def _result(self, machine: Machine, operation: int, about: int) -> int:
+    def _result(self, machine: Emulator, operation: int, about: int) -> int:
         if operation == _OPEN:
             name, mode, _ = words(machine, about, 3)
             return 1 + (mode >= 4) if text_at(machine, name) == _CONSOLE else _REFUSED
@@ -96,7 +96,7 @@ class Debugger:
         self.output += data[: max(self._most - len(self.output), 0)]
 
 
-def _exit_status(machine: Machine, operation: int, about: int) -> int:
+def _exit_status(machine: Emulator, operation: int, about: int) -> int:
     if operation == _EXIT_EXTENDED:
         reason, status = words(machine, about, 2)
         return status if reason == _FINE else 1

@@ -19,8 +19,8 @@ import unicorn
 from unicorn import arm_const, riscv_const
 
 from tflm_sim.emulation.devices import Devices
-from tflm_sim.emulation.machine import Core, Reason, Snapshot, Stop
-from tflm_sim.emulation.memory_map import CHUNK, Kind, MemoryMap
+from tflm_sim.emulation.emulator import Core, Reason, Snapshot, Stop
+from tflm_sim.emulation.memory_map import CHUNK, MemoryKind, MemoryMap
 
 _NEVER = 0xFFFFFFFE
 """An address at which no instruction lies."""
@@ -106,10 +106,10 @@ class UnicornMachine:
         kind = self._memory.kind(address)
         base = address & -CHUNK
         is_protected = access in (unicorn.UC_MEM_WRITE_PROT, unicorn.UC_MEM_READ_PROT, unicorn.UC_MEM_FETCH_PROT)
-        if kind is Kind.DEVICE and access != unicorn.UC_MEM_FETCH_UNMAPPED and not is_protected:
+        if kind is MemoryKind.DEVICE and access != unicorn.UC_MEM_FETCH_UNMAPPED and not is_protected:
             uc.mmio_map(base, CHUNK, self._devices.reader(base), None, self._devices.writer(base), None)
             return True
-        if kind is Kind.MEMORY and base not in self._chunks and access != unicorn.UC_MEM_FETCH_UNMAPPED:
+        if kind is MemoryKind.MEMORY and base not in self._chunks and access != unicorn.UC_MEM_FETCH_UNMAPPED:
             try:
                 self._map(base)
             except MemoryError:

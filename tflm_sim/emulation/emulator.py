@@ -83,7 +83,7 @@ class Snapshot:
     memory: Mapping[int, bytes]
 
 
-class Machine(Protocol):
+class Emulator(Protocol):
     """An emulator with a program in it. Addresses of code have no Thumb bit."""
 
     core: Core
@@ -119,23 +119,23 @@ class Machine(Protocol):
         """End the emulator."""
 
 
-def word(machine: Machine, address: int) -> int:
+def word(machine: Emulator, address: int) -> int:
     """Return the 32-bit word at ``address``."""
     return int.from_bytes(machine.read(address, 4), "little")
 
 
-def set_word(machine: Machine, address: int, value: int) -> None:
+def set_word(machine: Emulator, address: int, value: int) -> None:
     """Write a 32-bit word."""
     machine.write(address, (value & 0xFFFFFFFF).to_bytes(4, "little"))
 
 
-def words(machine: Machine, address: int, count: int) -> tuple[int, ...]:
+def words(machine: Emulator, address: int, count: int) -> tuple[int, ...]:
     """Return ``count`` 32-bit words from ``address`` on."""
     data = machine.read(address, 4 * count)
     return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, 4 * count, 4))
 
 
-def argument(machine: Machine, index: int) -> int:
+def argument(machine: Emulator, index: int) -> int:
     """Return an argument of one word, counted from 0, at the entry of a function."""
     registers = machine.core.arguments
     if index < len(registers):
@@ -143,18 +143,18 @@ def argument(machine: Machine, index: int) -> int:
     return word(machine, machine.get("sp") + 4 * (index - len(registers)))
 
 
-def return_address(machine: Machine) -> int:
+def return_address(machine: Emulator) -> int:
     """Return where the function at whose entry the machine stands will return to."""
     return machine.get(machine.core.link) & ~machine.core.code_bit
 
 
-def give_back(machine: Machine, value: int) -> None:
+def give_back(machine: Emulator, value: int) -> None:
     """Return ``value`` from the function at whose entry the machine stands, without running it."""
     machine.set(machine.core.arguments[0], value)
     machine.set("pc", return_address(machine))
 
 
-def text_at(machine: Machine, address: int, longest: int = 500) -> str:
+def text_at(machine: Emulator, address: int, longest: int = 500) -> str:
     """Return the string at ``address``, cut after ``longest`` bytes."""
     found = bytearray()
     while len(found) < longest:

@@ -15,9 +15,8 @@ from collections.abc import Callable
 from functools import partial
 
 from tflm_sim.emulation.allocations import ALLOCATOR_ROLES, Allocations
-from tflm_sim.emulation.functions import Role
-from tflm_sim.emulation.machine import (
-    Machine,
+from tflm_sim.emulation.emulator import (
+    Emulator,
     Reason,
     Snapshot,
     Stop,
@@ -28,6 +27,7 @@ from tflm_sim.emulation.machine import (
     text_at,
     words,
 )
+from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.printf import Arguments, formatted
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.semihosting import Debugger, Ended
@@ -38,7 +38,8 @@ _FIELDS = 8
 _MOST_OUTPUT = 1 << 20
 _MOST_LINES = 2000
 _MOST_ARENAS = 32
-_PRINTING = (Role.PRINT, Role.REPORT, Role.LOG)
+_PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
+_PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
 _INVOKES = 3
 """Calls of Invoke() without anything new after which the program is taken to be in its main loop."""
 
@@ -99,7 +100,7 @@ class Arena:
         return self.head - self.address
 
 
-class Recorder:
+class Follower:
     """Runs a program and notes.
 
     Attributes:
@@ -110,7 +111,7 @@ class Recorder:
     """
 
     def __init__(
-        self, machine: Machine, program: Program, *, keeps_points: bool = True, is_brief: bool = False
+        self, machine: Emulator, program: Program, *, keeps_points: bool = True, is_brief: bool = False
     ) -> None:
         self.machine = machine
         self.program = program
@@ -141,24 +142,22 @@ class Recorder:
                 self._shifts[entry.address] = entry.shift
         machine.stop_at([*self._handlers, *program.semihosting])
 
-    def _table(self) -> dict[Role, Callable[[], None]]:
+    def _table(self) -> dict[Watched, Callable[[], None]]:
         """Return what happens at which function. Of functions that print, those that others call come last."""
-        prints = next(
-            (role for role in (Role.PRINT, Role.REPORT, Role.LOG) if role in self.program.functions), Role.LOG
-        )
+        prints = next((role for role in _PRINTING if role in self.program.functions), Watched.LOG)
         return {
-            Role.CREATE_ALLOCATOR: self._create_allocator,
-            Role.CREATE_ARENA: self._create_arena,
+            Watched.CREATE_ALLOCATOR: self._create_allocator,
+            Watched.CREATE_ARENA: self._create_arena,
             **{role: partial(self._allocator, role) for role in ALLOCATOR_ROLES},
-            Role.ALLOCATE_TENSORS: self._allocate_tensors,
-            Role.INVOKE: self._invoke,
-            Role.ABORT: self._abort,
-            prints: partial(self._print, 1 if prints is Role.REPORT else 0),
+            Watched.ALLOCATE_TENSORS: self._allocate_tensors,
+            Watched.INVOKE: self._invoke,
+            Watched.ABORT: self._abort,
+            prints: partial(self._print, 1 if prints is Watched.REPORT else 0),
         }
 
-    def again(self, arena: Arena, size: int, *, is_brief: bool) -> Recorder:
-        """Return a recorder for the program as it stood when ``arena`` began, now with ``size`` bytes."""
-        fresh = Recorder(self.machine, self.program, keeps_points=False, is_brief=is_brief)
+    def again(self, arena: Arena, size: int, *, is_brief: bool) -> Follower:
+        """Return a follower for the program as it stood when ``arena`` began, now with ``size`` bytes."""
+        fresh = Follower(self.machine, self.program, keeps_points=False, is_brief=is_brief)
         fresh._layout = self._layout
         fresh._current = Arena(
             arena.address, size, arena.head, arena.is_seen_whole, None, arena.owner, arena.size_argument
@@ -222,7 +221,7 @@ class Recorder:
         head, size = argument(self.machine, first), argument(self.machine, first + 1)
         self._begin(head, size, None, first + 1)
 
-    def _allocator(self, role: Role) -> None:
+    def _allocator(self, role: Watched) -> None:
         owner = argument(self.machine, 0) - self._shifts[self.machine.get("pc")]
         fields = words(self.machine, owner, _FIELDS + 5)
         at = next((at for at in range(1, _FIELDS) if self._holds_arena(fields[at : at + 5])), None)
