@@ -39,7 +39,6 @@ _MOST_OUTPUT = 1 << 20
 _MOST_LINES = 2000
 _MOST_ARENAS = 32
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
-_PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
 _INVOKES = 3
 """Calls of Invoke() without anything new after which the program is taken to be in its main loop."""
 
