@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tflm_sim.answers.simulation import Simulation
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.planners.problem import Problem
 from tflm_sim.units import align_up
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tflm_sim.answers.simulation import Simulation
 
 
 def head_problem(simulation: Simulation, *, title: str = "") -> Problem:

@@ -6,11 +6,14 @@ import io
 from pathlib import PurePath
 
 from tflm_sim.answers.head_problem import head_problem
-from tflm_sim.answers.simulation import Simulation
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import html_table
 from tflm_sim.planners.buffers import plan_of
 from tflm_sim.planners.plan_svg import write_plan_svg
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tflm_sim.answers.simulation import Simulation
 
 _MOST_BUFFERS = 2_000
 """In a picture; more would be a line of the notebook that no browser likes."""

@@ -7,6 +7,7 @@ in the Model; what would be a wild read on the device (a tensor index that is ou
 
 from __future__ import annotations
 
+import copyreg
 import os
 from collections.abc import Callable
 from functools import cache
@@ -81,6 +82,20 @@ def _model(values: tuple[Any, ...], source: memoryview, path: str | None, buffer
     read_of_it = {field.name: value for field, value in zip(MODEL.fields, values, strict=True)}
     fault = None if buffer is None else buffer.index_fault
     return Model(**read_of_it, source=source, path=path, index_fault=fault)
+
+
+def _pickled(model: Model) -> tuple[Callable[..., Model], tuple[Any, ...]]:
+    """Return how a model is pickled: as the file that it came from, or would be written as."""
+    from tflm_sim.model.encode import encode  # Most models are never pickled, and most come from a file.
+
+    return _unpickled, (bytes(model.source) or encode(model), model.path, model.index_fault is None)
+
+
+def _unpickled(source: bytes, path: str | None, strict: bool) -> Model:
+    return parse(source, path=path, strict=strict)
+
+
+copyreg.pickle(Model, _pickled)
 
 
 def left_to_python(source: memoryview) -> None:

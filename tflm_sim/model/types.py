@@ -305,11 +305,6 @@ class Model:
             f"{operators} operators, {tensors} tensors>"
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        from tflm_sim.model.encode import encode  # It writes what this module declares.
-
-        return _from_source, (bytes(self.source) or encode(self), self.path, self.index_fault is None)
-
     def tensor_data(self, tensor: Tensor) -> memoryview | None:
         """Return the tensor's constant bytes as TFLM sees them: None when there are none inside the flatbuffer."""
         if not 0 <= tensor.buffer < len(self.buffers):
@@ -321,10 +316,3 @@ class Model:
 def _floats(values: Sequence[float] | bytes) -> tuple[float, ...]:
     """Return floats, read from their bytes if need be."""
     return struct.unpack(f"<{len(values) // 4}f", values) if isinstance(values, bytes) else tuple(values)
-
-
-def _from_source(source: bytes, path: str | None, strict: bool) -> Model:
-    """Return the model that was pickled."""
-    from tflm_sim.model.load import parse  # It makes what this module declares.
-
-    return parse(source, path=path, strict=strict)
