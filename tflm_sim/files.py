@@ -144,16 +144,18 @@ def _finite(text: str) -> float:
 
 @contextlib.contextmanager
 def _temporary(path: str) -> Iterator[BinaryIO]:
-    import tempfile  # Slow to import; most commands write no file.
-
     folder, name = os.path.split(path)
-    handle, name = tempfile.mkstemp(prefix=f".{name[:64]}.", suffix=".tmp", dir=folder)
+    name = os.path.join(folder, f".{name[:64]}.{os.urandom(8).hex()}.tmp")
+    mode = _mode(path)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    handle = os.open(name, flags, 0o666 if mode is None else 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _mode(path))
+        if mode is not None:
+            os.chmod(name, mode)
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -174,14 +176,12 @@ def _is_device(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def _mode(path: str) -> int:
-    """The permissions of the file that is replaced, else what a new file has here."""
+def _mode(path: str) -> int | None:
+    """Return the permissions of the file that is replaced; None where there is none."""
     try:
         return stat.S_IMODE(os.stat(path).st_mode)
     except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+        return None
 
 
 def _unwritable(path: str | os.PathLike[str], error: OSError) -> UsageError:

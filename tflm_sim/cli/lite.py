@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from functools import cache
 from pathlib import Path
 
 from tflm_sim.cli.options import TARGET, Subparsers, add_verb, target_of_program
@@ -89,6 +88,7 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where the runtime refuses a model."""
     _refuse_contradictions(args)
+    micro = _micro(args.target, args.firmware)
     settings = LiteSettings(args.kernels, args.preserve_all, args.threads)
     if args.jsonl:
         return _jsonl(args, settings)
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         if args.delegate is not None:
             code = max(code, _delegated(model, answer, args))
             continue
-        _show(name, model, answer, settings, args)
+        _show(name, model, answer, settings, args, micro)
         code = code if answer.status == "ok" else SimulatedFailure.exit_code
     return code
 
@@ -125,7 +125,6 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
     ):
         if is_wrong:
             raise UsageError(sentence)
-    _micro(args.target, args.firmware)
 
 
 def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
@@ -144,7 +143,9 @@ def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(name: str, model: Model, answer: Answer, settings: LiteSettings, args: argparse.Namespace) -> None:
+def _show(
+    name: str, model: Model, answer: Answer, settings: LiteSettings, args: argparse.Namespace, micro: Target
+) -> None:
     if args.json:
         say_json(machine_document(name, answer))
         return
@@ -160,7 +161,7 @@ def _show(name: str, model: Model, answer: Answer, settings: LiteSettings, args:
     if answer.status == "ok":
         if args.earlier_planners:
             say(_with_earlier_planners(answer))
-        say(_on_micro(model, _micro(args.target, args.firmware)))
+        say(_on_micro(model, micro))
 
 
 def _with_earlier_planners(answer: Answer) -> str:
@@ -218,7 +219,6 @@ def picture_answer(answer: Answer) -> str:
     return f"arena {spans[0]}, persistent {spans[1]}; without the XNNPACK delegate"
 
 
-@cache
 def _micro(target: str | None, firmware: str | None) -> Target:
     """Return what TFLM runs on."""
     from tflm_sim.targets.presets import preset

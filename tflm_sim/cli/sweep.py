@@ -8,7 +8,8 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,6 +40,8 @@ tflm-sim sweep s3://bucket/a.tflite --targets esp32 -o r.csv --scheduler tcp://1
 tflm-sim sweep --diff last_week.csv today.csv
 """
 _REST = ("kernels", "runtime", "interpreter", "planner")
+_TLS = {"ca": "certificates of whom to trust", "cert": "our own certificate", "key": "its private key"}
+_DASK_LOGGERS = ("distributed", "tornado")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +100,9 @@ def register(subparsers: Subparsers) -> None:
     begin.add_argument("--resume", action="store_true", help="go on with FILE, row by row of the same version")
     begin.add_argument("--overwrite", action="store_true", help="begin FILE anew")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes of this machine (default: one a core)")
-    parser.add_argument("--scheduler", metavar="URL", help="the workers of a dask cluster: tcp://HOST:PORT")
+    parser.add_argument("--scheduler", metavar="URL", help="the workers of a dask cluster: tcp://HOST:PORT, or tls://")
+    for name, what in _TLS.items():
+        parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"for tls://: {what}, PEM")
     parser.add_argument("--row-seconds", type=float, default=DEFAULT_SECONDS, metavar="S", help="a row may take (60)")
     parser.add_argument("--worker-memory", metavar="N", help="bytes that a process may take, such as 2GiB")
     parser.add_argument("--plot", metavar="FILE", help="also an SVG: arena against --against, a dot a model")
@@ -124,30 +129,59 @@ def run(args: argparse.Namespace) -> int:
     if args.row_seconds < 0:
         raise UsageError(f"--row-seconds {args.row_seconds:g} is negative; 0 is for no end")
     limits = Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
-    client = _client(args.scheduler)
-    pool = make_pool(client, jobs=args.jobs, limits=limits)
-    tally = Tally(args.models) if sys.stderr.isatty() else Tally(())
-    try:
+    tls = {name: value for name in _TLS if (value := getattr(args, f"tls_{name}")) is not None}
+    with ExitStack() as until_done:
+        client = None if args.scheduler is None else until_done.enter_context(_client(args.scheduler, tls))
+        if tls and client is None:
+            raise UsageError("--tls-ca, --tls-cert and --tls-key go with --scheduler tls://HOST:PORT")
+        pool = make_pool(client, jobs=args.jobs, limits=limits)
+        until_done.callback(pool.close)
+        tally = Tally(args.models) if sys.stderr.isatty() else Tally(())
+        until_done.callback(tally.close)
         return _sweep(args, over, pool, limits, tally)
-    finally:
-        tally.close()
-        pool.close()
-        if client is not None:
-            client.close()
 
 
-def _client(url: str | None) -> Any:
-    if url is None:
-        return None
+@contextmanager
+def _client(url: str, tls: Mapping[str, str]) -> Iterator[Any]:
+    """Connect to a scheduler while the block runs.
+
+    Args:
+        url: Its address.
+        tls: The files of ``_TLS``; none for a connection in the clear.
+    """
     try:
-        from distributed import Client
+        from distributed import Client, Security
     except ImportError as missing:
         raise UsageError("--scheduler needs dask.distributed: pip install 'tflm_sim[sweep]'") from missing
-    logging.disable(logging.CRITICAL)  # what dask has to say is a row, or an error of ours
+    if url.startswith("tls://") != bool(tls) or tls.keys() not in (set(), _TLS.keys()):
+        raise UsageError(
+            "--scheduler tls://HOST:PORT goes with all of --tls-ca, --tls-cert and --tls-key, tcp:// with none"
+        )
+    with _silence():
+        try:
+            files = {"tls_ca_file": tls.get("ca"), "tls_client_cert": tls.get("cert"), "tls_client_key": tls.get("key")}
+            security = Security(require_encryption=True, **files) if tls else None  # type: ignore[no-untyped-call]
+            client = Client(url, timeout="10s", security=security)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as failure:
+            raise UsageError(f"--scheduler {url}: {failure or 'no answer'}") from failure
+        try:
+            yield client
+        finally:
+            client.close()  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Let dask log nothing while the block runs: what it has to say is a row, or an error of ours."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _DASK_LOGGERS]
+    talking = [logger for name in names if not (logger := logging.getLogger(name)).disabled]
+    for logger in talking:
+        logger.disabled = True
     try:
-        return Client(url, timeout="10s")  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as failure:
-        raise UsageError(f"--scheduler {url}: {failure or 'no answer'}") from failure
+        yield
+    finally:
+        for logger in talking:
+            logger.disabled = False
 
 
 def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits, tally: Tally) -> int:

@@ -13,7 +13,7 @@ Source: tensorflow/lite/micro/micro_allocator.cc, micro_allocation_info.cc @ 90b
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
+from functools import lru_cache
 
 from tflm_sim.arena.arena import ArenaAllocator, unsigned
 from tflm_sim.arena.events import AllocInfo, Phase, PlanAdd, PlanDone, PlanFits, PlanOffset, Variable
@@ -33,7 +33,7 @@ from tflm_sim.units import align_up, int32
 from tflm_sim.values import replace
 
 
-@cache
+@lru_cache(maxsize=64)
 def lifetime_rules(runtime: Runtime) -> LifetimeRules:
     """Return how a version of TFLM finds lifetimes across subgraphs."""
     names = (("offline_by_whole_name", "whole"), ("offline_by_shortest", "shorter"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from importlib.util import find_spec
 
+from tflm_sim.child_python import child_python
 from tflm_sim.documents import from_json
 from tflm_sim.emulation.execution import Execution
 from tflm_sim.errors import FirmwareError, UsageError
@@ -34,7 +34,7 @@ def execute(elf: str | os.PathLike[str], *, timeout: float = TIMEOUT_S) -> Execu
     load_image(path)
     if find_spec("unicorn") is None:
         raise UsageError("executing a program needs an emulator: pip install 'tflm_sim[run]'")
-    command = [sys.executable, "-m", "tflm_sim.emulation.worker", path]
+    command = [*child_python("tflm_sim.emulation.worker"), path]
     try:
         ended = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:

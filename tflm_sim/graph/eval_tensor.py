@@ -8,7 +8,7 @@ Source: tensorflow/lite/micro/micro_allocator.cc InitializeTfLiteEvalTensorFromF
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from math import prod
 
 from tflm_sim.model.element_types import ELEMENT_BITS, TYPE_NUMBERS
@@ -106,7 +106,7 @@ _TYPES_SINCE: dict[int, str] = {
 """The change that brought a type to ``ConvertTensorType``."""
 
 
-@cache
+@lru_cache(maxsize=64)
 def types_that_convert(runtime: Runtime) -> frozenset[int]:
     """Return the ``TensorType`` numbers that a version's ``ConvertTensorType`` knows."""
     since = _TYPES_SINCE.get

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.values import TYPE_CHECKING
@@ -43,7 +42,6 @@ def downloads(*, allowed: bool) -> Iterator[None]:
             os.environ[ALLOWED] = before
 
 
-@lru_cache(maxsize=4)
 def download(address: str) -> bytes:
     """Return the file behind an address.
 

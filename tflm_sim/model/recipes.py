@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from functools import cache
+from functools import lru_cache
 
 from tflm_sim.model.schema import (
     BUILTIN_OPTIONS,
@@ -109,7 +109,7 @@ def _numbers(name: str, slot: int, code: str = "i") -> Field:
     return Field(name, slot, Kind.NUMBERS, code)
 
 
-@cache
+@lru_cache(maxsize=512)
 def option_recipe(name: str) -> tuple[Field, ...]:
     """Return what is read of a builtin options table, () for one that has no fields or that nobody knows."""
     return tuple(map(_option, option_fields(name)))

@@ -8,7 +8,7 @@ Source: tensorflow/compiler/mlir/lite/schema/schema.fbs @ 90b983c.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from tflm_sim.model.types import OptionValue
 from tflm_sim.values import dataclass
@@ -311,7 +311,7 @@ class OptionField:
     default: OptionValue
 
 
-@cache
+@lru_cache(maxsize=512)
 def option_fields(table: str) -> tuple[OptionField, ...]:
     """Return the fields of a builtin options table, () for a table without fields or one that nobody knows."""
     declarations = enumerate(_OPTION_FIELDS.get(table, "").split())
@@ -344,7 +344,7 @@ def builtin_operator_name(code: int) -> str:
     return BUILTIN_OPERATORS[code] if 0 <= code < len(BUILTIN_OPERATORS) else ""
 
 
-@cache
+@lru_cache(maxsize=512)
 def builtin_operator_code(name: str) -> int:
     """Return the number of a builtin operator; raises ValueError for a name that the schema does not have."""
     return BUILTIN_OPERATORS.index(name)
@@ -373,7 +373,7 @@ _SHARED_OPTIONS: dict[str, str] = {
 }
 
 
-@cache
+@lru_cache(maxsize=512)
 def options_of_operator(name: str) -> str:
     """Return the options table that converters write for a builtin operator, "" for none."""
     wanted = name.replace("_", "").lower() + "options"

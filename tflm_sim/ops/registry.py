@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 
 from tflm_sim.ops import cmsis_nn, edge_impulse, esp_nn
 from tflm_sim.ops.op_model import OpModel
@@ -35,7 +35,7 @@ def registrations(target: Target, custom_ops: Iterable[OpModel] = ()) -> Mapping
     return {**table, **own} if own else table
 
 
-@cache
+@lru_cache(maxsize=64)
 def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
     table = REFERENCE
     for applies, (_, package, families, rows) in zip(layers, _LAYERS, strict=True):

@@ -112,10 +112,11 @@ class Processes:
             return worker
 
     def close(self) -> None:
-        """End the processes without waiting for what they do."""
+        """End the processes without waiting for what they do, and the threads that did."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._is_closed = True
             alive = list(self._alive)
         for worker in alive:
             worker.end()
+        self._threads.shutdown()

@@ -8,9 +8,11 @@ the same with --resume         ... to .r.csv.part, which takes its place in the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from tflm_sim.errors import UsageError
+from tflm_sim.sweeps.lock import held
 from tflm_sim.sweeps.resume import Done
 from tflm_sim.sweeps.rows import Case, Row
 from tflm_sim.sweeps.tables import Writer, form_of, open_writer, read_rows
@@ -26,7 +28,7 @@ class Results:
         overwrites: Begin it anew.
 
     Raises:
-        UsageError: The file exists and nobody said which; or it cannot be read or written.
+        UsageError: The file exists and nobody said which; another sweep writes it; or it cannot be read or written.
     """
 
     def __init__(self, name: str | None, over: Sequence[Case], *, resumes: bool, overwrites: bool) -> None:
@@ -37,17 +39,23 @@ class Results:
         if self._path is None:
             self.done = Done((), over)
             return
-        self._part = self._path.with_name(f".{self._path.name}.part")
-        self._form = form_of(self._path)
+        with ExitStack() as until_open:
+            until_open.enter_context(held(self._path))
+            self._open(self._path, over, overwrites=overwrites)
+            self._lock = until_open.pop_all()
+
+    def _open(self, path: Path, over: Sequence[Case], *, overwrites: bool) -> None:
+        self._part = path.with_name(f".{path.name}.part")
+        self._form = form_of(path)
         if self._form == ".parquet":  # one that is not closed cannot be read
             self._form = ".jsonl"
-        exists = self._path.is_file() or self._part.is_file()
-        if exists and not (resumes or overwrites):
-            raise UsageError(f"{name} exists: --resume goes on with it, --overwrite begins anew")
-        self.done = Done(self._earlier() if resumes else (), over)
+        exists = path.is_file() or self._part.is_file()
+        if exists and not (self._resumes or overwrites):
+            raise UsageError(f"{path} exists: --resume goes on with it, --overwrite begins anew")
+        self.done = Done(self._earlier() if self._resumes else (), over)
         self._part.unlink(missing_ok=True)
-        self._is_beside = resumes or self._form != self._path.suffix
-        self._writer = open_writer(self._part if self._is_beside else self._path, self._form)
+        self._is_beside = self._resumes or self._form != path.suffix
+        self._writer = open_writer(self._part if self._is_beside else path, self._form)
 
     def _earlier(self) -> Iterable[Row]:
         """Return the rows of earlier runs, all of them in the file, so that being killed once more loses none."""
@@ -81,11 +89,15 @@ class Results:
     def __exit__(self, *_: object) -> None:
         if self._writer is None or self._path is None:
             return
+        with self._lock:
+            self._close(self._writer, self._path)
+
+    def _close(self, writer: Writer, path: Path) -> None:
         if self._resumes:
-            self._writer.write(self.done.left(self._written))
-        self._writer.close()
-        if self._form != self._path.suffix:
+            writer.write(self.done.left(self._written))
+        writer.close()
+        if self._form != path.suffix:
             self._replace([row] for row in read_rows(self._part, self._form))
             self._part.unlink()
         elif self._is_beside:
-            self._part.replace(self._path)
+            self._part.replace(path)

@@ -78,12 +78,7 @@ class Layouts(Mapping[str, StructLayout]):
         return len(self._structs)
 
 
+@lru_cache(maxsize=64)
 def layouts(abi: Abi, runtime: Runtime) -> Layouts:
     """Return the layout of every struct by name, one object for all who ask."""
-    return measured_layouts(abi, runtime, ())
-
-
-@lru_cache(maxsize=64)
-def measured_layouts(abi: Abi, runtime: Runtime, measured: tuple[MeasuredStruct, ...]) -> Layouts:
-    """Return :func:`layouts` where ``measured`` structs have the size that was measured."""
-    return Layouts(abi, runtime, measured)
+    return Layouts(abi, runtime, ())

@@ -8,7 +8,7 @@ from tflm_sim.document_fields import HIDDEN, named
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.targets.structs import Layouts, MeasuredStruct, measured_layouts
+from tflm_sim.targets.structs import Layouts, MeasuredStruct, layouts
 from tflm_sim.values import TYPE_CHECKING, dataclass, field
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ class Target:
     @cached_property
     def structs(self) -> Layouts:
         """The layout of every struct that TFLM puts in the arena, by name."""
-        return measured_layouts(self.abi, self.runtime, self.measured)
+        if self.measured:
+            return Layouts(self.abi, self.runtime, self.measured)
+        return layouts(self.abi, self.runtime)
 
     def sizeof(self, struct: str) -> int:
         """Return the size of a struct in bytes; an unknown name is a KeyError that names it."""

@@ -44,7 +44,6 @@ class Site(BaseHTTPRequestHandler):
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.delenv(web.ALLOWED, raising=False)
-    web.download.cache_clear()
     asked.clear()
     with HTTPServer(("127.0.0.1", 0), Site) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -66,7 +65,6 @@ def test_the_option_allows_it_for_this_one_command(site: str, capsys: pytest.Cap
     assert main(["size", "sample:sine", "--target", "cortex-m4"]) == 0
     assert size.splitlines()[2:] == capsys.readouterr().out.split("multiple of 16")[0].splitlines()[2:]
     assert asked == ["/moved", "/sine.tflite"]
-    web.download.cache_clear()
     assert main(["size", f"{site}/sine.tflite"]) == 2
 
 

@@ -1,0 +1,76 @@
+"""Two sweeps do not write the same file; a lock that a killed process left behind holds nobody up."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.cli import main
+from tflm_sim.errors import UsageError
+from tflm_sim.sweeps.lock import held
+from tflm_sim.sweeps.results import Results
+from tflm_sim.sweeps.rows import Row
+from tflm_sim.sweeps.sweep import cases
+from tflm_sim.sweeps.tables import read_rows
+
+CASES = cases(["cortex-m4"])
+HOLDER = """
+import sys
+from pathlib import Path
+from tflm_sim.sweeps.lock import held
+with held(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+@pytest.mark.parametrize("how", ["resumes", "overwrites"])
+def test_the_second_of_two_sweeps_is_refused_and_the_first_loses_nothing(tmp_path: Path, ending: str, how: str) -> None:
+    path = tmp_path / f"rows.{ending}"
+    begins = {"resumes": False, "overwrites": False}
+    with Results(str(path), CASES, **begins) as first:
+        first.write([Row("a", "1" * 64)])
+        with pytest.raises(UsageError, match=rf"being written by another sweep \(process {os.getpid()} on "):
+            Results(str(path), CASES, **begins | {how: True})
+        first.write([Row("b", "2" * 64)])
+    assert [row.model for row in read_rows(path)] == ["a", "b"]
+    assert sorted(os.listdir(tmp_path)) == [f"rows.{ending}"]
+
+
+def test_a_link_to_a_file_is_that_file(tmp_path: Path) -> None:
+    (tmp_path / "link.csv").symlink_to(tmp_path / "rows.csv")
+    with held(tmp_path / "rows.csv"), pytest.raises(UsageError, match=r"link\.csv is being written by another sweep"):
+        held(tmp_path / "link.csv").__enter__()
+
+
+def test_a_lock_goes_with_its_process_even_when_that_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        assert main(["sweep", "sample:sine", "-o", str(path), "--jobs", "1"]) == 2
+        assert not path.exists()
+        holder.kill()
+    assert (tmp_path / ".rows.csv.lock").exists()
+    assert main(["sweep", "sample:sine", "-o", str(path), "--jobs", "1"]) == 0
+    assert [row.status for row in read_rows(path)] == ["ok"]
+    assert os.listdir(tmp_path) == ["rows.csv"]
+
+
+def test_a_refused_run_leaves_no_lock(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("here already")
+    with pytest.raises(UsageError, match="exists: --resume"):
+        Results(str(path), CASES, resumes=False, overwrites=False)
+    assert os.listdir(tmp_path) == ["rows.csv"]
+
+
+def test_a_folder_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"rows.csv cannot be locked with .rows.csv.lock: No such file or directory"):
+        Results(str(tmp_path / "absent" / "rows.csv"), CASES, resumes=False, overwrites=False)
