@@ -31,25 +31,28 @@ Evaluator = Callable[[Call], Sequence[Hashes] | None]
 def _moved(call: Call, value: Hashes) -> Sequence[Hashes] | None:
     """Return a value that is only moved, if input and output are of one kind and the shape is right."""
     source, target = call.inputs[0], call.outputs[0]
-    if source is None or kind(source) != kind(target) or value.size != prod(target.shape or ()):
+    if source is None or kind(source) != kind(target) or value.shape != (target.shape or ()):
         return None
-    return [value.reshape(target.shape or ())]
+    return [value]
 
 
 def _view(call: Call) -> Sequence[Hashes] | None:
-    return _moved(call, call.value(0))
+    """Return the same elements under the output's shape."""
+    value, shape = call.value(0), call.outputs[0].shape or ()
+    return _moved(call, value.reshape(shape)) if value.size == prod(shape) else None
 
 
 def _slice(call: Call) -> Sequence[Hashes] | None:
     begin, size = call.numbers[1], call.numbers[2]
     if begin is None or size is None:
         return None
-    value = call.value(0)
-    cut = tuple(
-        slice(int(b), value.shape[axis] if n == -1 else int(b) + int(n))
-        for axis, (b, n) in enumerate(zip(begin.ravel(), size.ravel(), strict=True))
-    )
-    return _moved(call, value[cut])
+    value, cut = call.value(0), []
+    for first, count, there in zip(map(int, begin.ravel()), map(int, size.ravel()), value.shape, strict=True):
+        last = there if count == -1 else first + count
+        if not 0 <= first <= last <= there:
+            return None
+        cut.append(slice(first, last))
+    return _moved(call, value[tuple(cut)])
 
 
 def _strided_slice(call: Call) -> Sequence[Hashes] | None:
@@ -69,7 +72,8 @@ def _strided_slice(call: Call) -> Sequence[Hashes] | None:
         start = None if call.option("begin_mask") >> axis & 1 else first
         stop = None if call.option("end_mask") >> axis & 1 or (step < 0 and last < 0) else last
         cut.append(slice(start, stop, step))
-    return _moved(call, value[tuple(cut)])
+    shrunk = tuple(axis for axis in range(value.ndim) if call.option("shrink_axis_mask") >> axis & 1)
+    return _moved(call, value[tuple(cut)].squeeze(shrunk))
 
 
 def _concatenation(call: Call) -> Sequence[Hashes] | None:
@@ -79,6 +83,8 @@ def _concatenation(call: Call) -> Sequence[Hashes] | None:
     ):
         return None
     values = [call.value(index) for index in range(len(call.inputs))]
+    if sum(value.size for value in values) != prod(target.shape or ()):
+        return None
     if call.name == "PACK":
         return _moved(call, np.stack(values, axis=call.option("axis")))
     return _moved(call, np.concatenate(values, axis=call.option("axis")))
@@ -92,13 +98,19 @@ def _split(call: Call) -> Sequence[Hashes] | None:
     if call.name == "UNPACK":
         axis = call.option("axis")
         parts = [np.take(value, index, axis=axis) for index in range(len(call.outputs))]
-        return [part.reshape(target.shape or ()) for part, target in zip(parts, call.outputs, strict=True)]
+        return _fitting(call, parts)
     numbers = call.numbers[0] if call.name == "SPLIT" else call.numbers[2]
     if numbers is None:
         return None
     axis = int(numbers.ravel()[0])
     sizes = [(target.shape or ())[axis] for target in call.outputs]
-    return np.split(value, np.cumsum(sizes)[:-1], axis=axis)
+    return _fitting(call, np.split(value, np.cumsum(sizes)[:-1], axis=axis))
+
+
+def _fitting(call: Call, parts: Sequence[Hashes]) -> Sequence[Hashes] | None:
+    """Return parts that have the shapes of the outputs."""
+    shapes = [target.shape or () for target in call.outputs]
+    return parts if [part.shape for part in parts] == shapes else None
 
 
 def _transpose(call: Call) -> Sequence[Hashes] | None:
@@ -113,6 +125,8 @@ def _pad(call: Call) -> Sequence[Hashes] | None:
     # PAD fills with the output's zero point, PADV2 with its third input.
     fill = call.value(2).ravel()[0] if call.name == "PADV2" else zero_hash(target)
     widths = [(int(before), int(after)) for before, after in paddings]
+    if tuple(size + sum(pair) for size, pair in zip(value.shape, widths, strict=True)) != (target.shape or ()):
+        return None
     return _moved(call, np.pad(value, widths, constant_values=fill))
 
 
@@ -130,16 +144,17 @@ def _binary(call: Call) -> Sequence[Hashes] | None:
     other = call.inputs[1]
     if other is None:
         return None
-    one, two = coefficients("binary", 2)
-    value = call.value(0) * one + call.value(1) * two
     target = call.outputs[0].shape or ()
+    if np.broadcast_shapes(call.value(0).shape, call.value(1).shape) != target:
+        return None
+    one, two = coefficients("binary", 2)
     # pot_scale_int16 and the like stay in the salt.
-    return [mix(np.broadcast_to(value, target) + call.salt(kind(other)))] if value.size == prod(target) else None
+    return [mix(call.value(0) * one + call.value(1) * two + call.salt(kind(other)))]
 
 
 def _last_axis(call: Call) -> Sequence[Hashes] | None:
     value = call.value(0)
-    if not value.ndim:
+    if not value.ndim or value.shape != (call.outputs[0].shape or ()):
         return None
     row: Hashes = np.sum(value * coefficients("row", value.shape[-1]), axis=-1, keepdims=True, dtype=np.uint64)
     places: Hashes = np.arange(value.shape[-1], dtype=np.uint64)
@@ -165,7 +180,9 @@ def _resized(call: Call) -> Sequence[Hashes] | None:
     Source: reference/resize_bilinear.h, resize_nearest_neighbor.h @ 90b983c.
     """
     value, target = call.value(0), call.outputs[0].shape or ()
-    if value.ndim != 4 or len(target) != 4 or call.option("align_corners") or not is_said(call, 1, target[1:3]):
+    if value.ndim != 4 or len(target) != 4 or value.shape[::3] != target[::3]:
+        return None
+    if call.option("align_corners") or not is_said(call, 1, target[1:3]):
         return None
     if call.name == "RESIZE_NEAREST_NEIGHBOR":
         shift = np.float32(0.5 if call.option("half_pixel_centers") else 0)

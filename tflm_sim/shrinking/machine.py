@@ -65,12 +65,14 @@ class Machine:
     Attributes:
         model: The model.
         states: Hashes of variables, resource variables and hidden states of kernels, by key.
+        opaque: The calls of the last invocation that no evaluator knows, by a hash of all that they read and write.
         values: Hashes of each tensor of the main subgraph after :meth:`run`; of every version that was written last.
     """
 
     model: Model
     states: dict[StateKey, Hashes] = field(default_factory=dict)
     values: list[Hashes | None] = field(default_factory=list)
+    opaque: dict[int, str] = field(default_factory=dict)
     _constants: list[Hashes | None] = field(default_factory=list)
     _numbers: list[NDArray[Any] | None] = field(default_factory=list)
 
@@ -114,7 +116,8 @@ class Machine:
     def _call_once(self, operator: Operator) -> None:
         """Assign the constants that a CALL_ONCE subgraph assigns; refuse one that does more."""
         index = operator.options.get("init_subgraph_index", 0)
-        assert isinstance(index, int), "a subgraph's index is a number"
+        if not isinstance(index, int) or not 0 < index < len(self.model.subgraphs):
+            raise refuse(f"CALL_ONCE runs subgraph {index}, of {len(self.model.subgraphs)}")
         subgraph = self.model.subgraphs[index]
         handles: dict[int, StateKey] = {}
         for each in subgraph.operators:
@@ -126,6 +129,8 @@ class Machine:
             if value is None or inputs[0] not in handles:
                 raise refuse(f"a CALL_ONCE subgraph does more than set variables to constants ({name})")
             key = handles[inputs[0]]
+            if key in self.states and value.size != self.states[key].size:
+                raise refuse(f"CALL_ONCE sets '{key[1]}' to {value.size} elements instead of {self.states[key].size}")
             if key in self.states:
                 self.states[key] = value.reshape(self.states[key].shape)
 
@@ -143,7 +148,7 @@ class Machine:
 
     def begin(self, inputs: Sequence[Hashes]) -> None:
         """Set the inputs of an invocation."""
-        self.values = list(self._constants)
+        self.values, self.opaque = list(self._constants), {}
         for index, value in zip(self.model.subgraphs[0].inputs or (), inputs, strict=True):
             self.values[index] = value
 
@@ -158,12 +163,12 @@ class Machine:
             if name == "VAR_HANDLE":
                 handles[outputs[0]] = _resource(operator)
             elif name == "READ_VARIABLE":
-                written = {outputs[0]: self.states[handles[inputs[0]]]}
+                written = {outputs[0]: self.states[_handle(handles, number, inputs[0])]}
             elif name == "ASSIGN_VARIABLE":
                 value = read[1]
                 if value is None:
                     raise refuse(f"#{number} ASSIGN_VARIABLE reads what nobody wrote")
-                self.states[handles[inputs[0]]] = value
+                self.states[_handle(handles, number, inputs[0])] = value
             elif name != "CALL_ONCE":
                 written = self._evaluate(number, operator, name, read, seen)
             for index, value in written.items():
@@ -207,7 +212,7 @@ class Machine:
         evaluate = EVALUATORS.get(name)
         try:
             known = evaluate(call) if evaluate is not None and inputs and outputs else None
-        except (ValueError, IndexError) as error:
+        except _UNFIT as error:
             raise refuse(f"#{number} {name} has operands that do not fit together ({error})") from None
         if known is not None:
             return {
@@ -225,6 +230,7 @@ class Machine:
         tensors = self.model.subgraphs[0].tensors
         between = [kind(tensors[index]) for index in call.operator.intermediates or () if 0 <= index < len(tensors)]
         total = opaque(call, between, *self._nested(call.operator))
+        self.opaque[int(total)] = name
         if name.startswith(("custom ", "RANDOM", "MULTINOMIAL")):
             seen[name] = seen.get(name, 0) + 1
             key = (f"kernel {name}", str(seen[name]))
@@ -260,6 +266,16 @@ class Machine:
             for o in subgraph.operators
         ]
         return salt(tensors, operators, subgraph.inputs, subgraph.outputs)
+
+
+_UNFIT = (ValueError, IndexError, ZeroDivisionError, OverflowError)
+"""What numpy and arithmetic say where operands of an operator do not fit together."""
+
+
+def _handle(handles: dict[int, StateKey], number: int, tensor: int) -> StateKey:
+    if tensor not in handles:
+        raise refuse(f"#{number} names a resource variable by tensor {tensor}, which no VAR_HANDLE wrote")
+    return handles[tensor]
 
 
 def _count(tensor: Tensor) -> int:

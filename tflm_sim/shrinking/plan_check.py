@@ -18,10 +18,13 @@ from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
 from tflm_sim.shrinking.diagonal import reads_are_safe
-from tflm_sim.shrinking.machine import Machine, VerificationFailed, fresh_inputs
+from tflm_sim.shrinking.machine import Machine, VerificationFailed, fresh_inputs, refuse
 from tflm_sim.shrinking.symbolic import Hashes, mix, salt
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.values import dataclass
+
+MOST_BYTES = 1 << 26
+"""Bytes of a head, each of which is a number of eight bytes here."""
 
 
 def check_plan(result: Model, simulation: Simulation) -> None:
@@ -72,7 +75,10 @@ class _Arena:
             else:
                 self.scratch.setdefault(info.node, []).append(place)
         everything = [*self.places.values(), *self.nested, *(p for each in self.scratch.values() for p in each)]
-        self.bytes: NDArray[np.uint64] = np.zeros(max((place.end for place in everything), default=0), np.uint64)
+        size = max((place.end for place in everything), default=0)
+        if size > MOST_BYTES:
+            raise refuse(f"its plan has a head of {size:,} bytes, more than the {MOST_BYTES:,} that are looked at here")
+        self.bytes: NDArray[np.uint64] = np.zeros(size, np.uint64)
 
     def run(self) -> None:
         """Invoke the model once."""

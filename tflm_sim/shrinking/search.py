@@ -130,11 +130,6 @@ class Search:
             except VerificationFailed as failure:
                 reason = str(failure).removeprefix("refused: ").removesuffix("; nothing is written")
                 self.rejected.append(Rejected(name, reason))
-            except (LookupError, ValueError, AssertionError) as error:
-                # A pass that meets a graph it was not made for must not keep the others from their work.
-                self.rejected.append(
-                    Rejected(name, f"does not understand this model ({type(error).__name__}: {error})")
-                )
         if grows(self.arenas, self.origin_arenas):
             self.rejected.append(Rejected("all of it", "the model's own plan is better", self.arenas))
             self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []

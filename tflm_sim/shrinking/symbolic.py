@@ -141,9 +141,10 @@ class Call:
     numbers: Sequence[NDArray[Any] | None]
 
     def value(self, index: int) -> Hashes:
-        """Return the hashes of an input that must be there."""
+        """Return the hashes of an input; a ValueError or IndexError says that it is not there."""
         value = self.values[index]
-        assert value is not None, f"{self.name} has input {index}"
+        if value is None:
+            raise ValueError(f"it has no input {index}")
         return value
 
     def option(self, name: str, default: int = 0) -> int:
@@ -160,10 +161,15 @@ class Call:
 
 def opaque(call: Call, *facts: object) -> np.uint64:
     """Return a hash of an operator and of all that it reads."""
-    total = call.salt(*facts, bytes(call.operator.custom_options or b"")) if call.outputs else salt(call.name, facts)
+    shapes = [tensor.shape for tensor in call.outputs]
+    total = (
+        call.salt(*facts, shapes, bytes(call.operator.custom_options or b""))
+        if call.outputs
+        else salt(call.name, facts)
+    )
     for index, (tensor, value) in enumerate(zip(call.inputs, call.values, strict=True)):
         if tensor is not None and value is not None:
             places = coefficients("opaque", value.size)
-            own = (value.ravel() * places).sum(dtype=np.uint64) + salt(index, value.shape, kind(tensor))
-            total = mix(np.array([total + own], np.uint64))[0]
+            read = (value.ravel() * places).sum(dtype=np.uint64) + salt(index, value.shape, kind(tensor))
+            total = mix(np.array([total + read], np.uint64))[0]
     return total

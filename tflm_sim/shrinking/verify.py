@@ -2,6 +2,7 @@
 
 It reads both files and checks
 
+0. TFLM runs the result: it is allocated, and no operator has types, options or constants that Invoke() does not know;
 1. the interface: names, shapes, types and quantization of inputs and outputs, signatures;
 2. the initial states, and which state of one file is which state of the other (they take the same values over a few
    invocations from the start);
@@ -14,12 +15,14 @@ It reads both files and checks
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 import numpy as np
 
 from tflm_sim.answers.offline_plan import has_offline_plan
-from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Where
+from tflm_sim.errors import ModelError, SimulatedFailure
 from tflm_sim.model.types import Model, Tensor
 from tflm_sim.shrinking.machine import Machine, StateKey, VerificationFailed, fresh_inputs, refuse
 from tflm_sim.shrinking.plan_check import check_plan
@@ -30,6 +33,10 @@ __all__ = ["VerificationFailed", "Verified", "verify"]
 
 WARM_UP = 3
 """Invocations from the start that tell which state is which."""
+
+
+MOST_ELEMENTS = 1 << 26
+"""Elements of all tensors of a model: 512 MiB of hashes for each of the two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +67,45 @@ def verify(original: Model, result: Model, targets: Sequence[Where] = ("cortex-m
             bytes depends on their kernels. A result without a plan is the same everywhere.
 
     Raises:
-        VerificationFailed: They do not, or it cannot be told.
-        SimulatedFailure: The result has a plan and fails on a target.
+        VerificationFailed: They do not, it cannot be told, or TFLM does not run the result.
     """
+    _allocated(original, targets[0], "original")
+    simulations = [_runs(result, target) for target in targets]
     _check_interface(original, result)
+    for model in (original, result):
+        _check_size(model)
     with np.errstate(over="ignore"):
         before, after = Machine(original), Machine(result)
         pairs = _pair_states(before, after)
         verified = _check_step(before, after, pairs)
     if not has_offline_plan(result):
         return verified
-    for target in targets:
-        check_plan(result, simulate(result, target).unwrap())
+    for simulation in simulations:
+        check_plan(result, simulation)
     return replace(verified, has_plan=True)
+
+
+def _runs(result: Model, target: Where) -> Simulation:
+    """Return the simulation of a result that TFLM runs; refuse any other."""
+    simulation = _allocated(result, target, "result")
+    if simulation.invoke_problem is not None:
+        raise refuse(f"the result {simulation.invoke_problem}")
+    return simulation
+
+
+def _allocated(model: Model, target: Where, what: str) -> Simulation:
+    """Return the simulation of a model that TFLM allocates; refuse any other."""
+    try:
+        return simulate(model, target).unwrap()
+    except (ModelError, SimulatedFailure) as error:
+        raise refuse(f"TFLM does not allocate the {what} ({error})") from None
+
+
+def _check_size(model: Model) -> None:
+    """Refuse a model whose elements take more memory than there may be: each is a number of eight bytes."""
+    elements = sum(prod(tensor.shape or ()) for tensor in model.subgraphs[0].tensors)
+    if elements > MOST_ELEMENTS:
+        raise refuse(f"its tensors have {elements:,} elements, more than the {MOST_ELEMENTS:,} that are compared here")
 
 
 def _check_interface(original: Model, result: Model) -> None:
@@ -130,6 +163,7 @@ def _pair_states(before: Machine, after: Machine) -> list[tuple[StateKey, StateK
             outputs.append([_digest(output) for output in machine.run(fresh_inputs(machine, f"at {moment}"))])
             for key, value in machine.states.items():
                 history.setdefault(key, []).append(_digest(value))
+        _check_opaque(before, after)
         if outputs[0] != outputs[1]:
             raise refuse(f"invocation {moment} from the start has other outputs")
         if not one and not other:
@@ -161,12 +195,23 @@ def _check_step(before: Machine, after: Machine, pairs: Sequence[tuple[StateKey,
         after.states[other] = symbols(f"state {number}", after.states[other].shape)
     expected = before.run(fresh_inputs(before, "any"))
     found = after.run(fresh_inputs(after, "any"))
+    _check_opaque(before, after)
     for position, (a, b) in enumerate(zip(expected, found, strict=True)):
         _compare(f"output {position}", a, b)
     for one, other in pairs:
         _compare(f"the next state '{one[1]}'", before.states[one], after.states[other])
     states = sum(before.states[one].size for one, _ in pairs)
     return Verified(sum(each.size for each in expected), states, len(after.model.subgraphs[0].operators))
+
+
+def _check_opaque(before: Machine, after: Machine) -> None:
+    """Refuse an operator of the result that is not understood, unless the original has it with the same operands.
+
+    Nobody may read what it writes, and yet it may write where it should not.
+    """
+    for call, name in after.opaque.items():
+        if call not in before.opaque:
+            raise refuse(f"{name} is called in a way that is not understood here, and not so in the original")
 
 
 def _compare(what: str, expected: Hashes, found: Hashes) -> None:

@@ -29,15 +29,24 @@ def is_said(call: Call, position: int, shape: Sequence[int]) -> bool:
     return numbers is not None and tuple(numbers.ravel()) == tuple(shape)
 
 
+_MOST_TAPS = 1 << 16
+
+
 def _geometry(call: Call, kernel: tuple[int, int]) -> list[tuple[int, int, int]] | None:
-    """Return (stride, dilation, padding before) along rows and columns, None where the output's shape is another one.
+    """Return (stride, dilation, padding before) along rows and columns.
+
+    None where the output's shape is another one, where batches differ, where a step is none, and for a window of very
+    many taps.
 
     Source: tensorflow/lite/kernels/padding.h ComputePaddingHeightWidth @ 90b983c.
     """
+    if call.value(0).shape[0] != (call.outputs[0].shape or ())[0] or prod(kernel) > _MOST_TAPS:
+        return None
     facts = []
     for axis, side in ((1, "h"), (2, "w")):
-        stride = max(1, call.option(f"stride_{side}", 1))
-        dilation = max(1, call.option(f"dilation_{side}_factor", 1))
+        stride, dilation = call.option(f"stride_{side}", 1), call.option(f"dilation_{side}_factor", 1)
+        if stride < 1 or dilation < 1:
+            return None
         outputs, size = (call.outputs[0].shape or ())[axis], call.value(0).shape[axis]
         needed = (outputs - 1) * stride + (kernel[axis - 1] - 1) * dilation + 1
         is_same = call.option("padding") == 0
@@ -113,7 +122,7 @@ def convolution(call: Call) -> Sequence[Hashes] | None:
         return None
     channels, rows, columns, depth = weights.shape
     groups = value.shape[3] // max(1, depth)
-    if groups < 1 or channels % groups or not _is_finite(call):
+    if groups < 1 or channels % groups or channels != target[3] or not _is_finite(call):
         return None
     geometry = _geometry(call, (rows, columns))
     if geometry is None:
@@ -135,7 +144,7 @@ def depthwise(call: Call) -> Sequence[Hashes] | None:
     if value.ndim != 4 or weights.ndim != 4 or len(target) != 4 or filters is None or not _is_finite(call):
         return None
     _, rows, columns, channels = weights.shape
-    if not value.shape[3] or channels % value.shape[3]:
+    if channels != target[3] or channels != value.shape[3] * call.option("depth_multiplier", 1):
         return None
     is_float = filters.type in FLOAT_TYPES
     # Integer sums: which weight meets which input counts, not where; a weight at the zero point counts for nothing.
@@ -161,7 +170,7 @@ def _is_finite(call: Call) -> bool:
 def pool(call: Call) -> Sequence[Hashes] | None:
     """AVERAGE_POOL_2D and MAX_POOL_2D: each output depends on its window."""
     value, target = call.value(0), call.outputs[0].shape or ()
-    if value.ndim != 4 or len(target) != 4:
+    if value.ndim != 4 or len(target) != 4 or value.shape[3] != target[3]:
         return None
     rows, columns = call.option("filter_height"), call.option("filter_width")
     geometry = _geometry(call, (rows, columns))
@@ -184,11 +193,14 @@ def transposed(call: Call) -> Sequence[Hashes] | None:
         or value.ndim != 4
         or weights.ndim != 4
         or len(target) != 4
+        or (value.shape[0], weights.shape[0], weights.shape[3]) != (target[0], target[3], value.shape[3])
         or not _is_finite(call)
     ):
         return None
     channels, rows, columns, depth = weights.shape
-    strides = [max(1, call.option(f"stride_{side}", 1)) for side in "hw"]
+    strides = [call.option(f"stride_{side}", 1) for side in "hw"]
+    if min(strides) < 1:
+        return None
     padding = [0, 0]
     if call.option("padding") == 0:
         # Source: tensorflow/lite/micro/kernels/transpose_conv.cc CalculateOpData @ 90b983c.
@@ -215,10 +227,10 @@ def dense(call: Call) -> Sequence[Hashes] | None:
     """FULLY_CONNECTED: each output sums the products of a row."""
     weights, target = call.value(1), call.outputs[0].shape or ()
     value = _counted(call)
-    if weights.ndim != 2 or not target or value.size % weights.shape[1] or not _is_finite(call):
+    if weights.ndim != 2 or not target or not weights.shape[1] or value.size % weights.shape[1] or not _is_finite(call):
         return None
     rows = value.reshape(-1, weights.shape[1])
-    if rows.shape[0] * weights.shape[0] != prod(target):
+    if target[-1] != weights.shape[0] or rows.shape[0] * weights.shape[0] != prod(target):
         return None
     shared = coefficients("dense", weights.shape[1])
     digest = (rows * shared).sum(axis=1, dtype=np.uint64)[:, None]
