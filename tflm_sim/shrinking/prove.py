@@ -1,6 +1,6 @@
 """The proof by running: both models in the real TFLM (the pip wheel), the result in exactly its predicted arena.
 
-Inputs are all-smallest, all-largest, and noise. A model with state runs in a sequence of at least ``SEQUENCE``
+Inputs are all-smallest, all-largest, and noise, of values that the model can take (``input_ranges``). A model with state runs in a sequence of at least ``SEQUENCE``
 invocations, because its state is what could go wrong.
 """
 
@@ -16,16 +16,22 @@ from typing import Any
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.child_python import child_python
 from tflm_sim.errors import ModelError, TflmSimError, UsageError
+from tflm_sim.escape import printable
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import STATEFUL
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.shrinking.input_ranges import input_ranges
 from tflm_sim.shrinking.shrunk import Proof
 
 WHEEL_TARGET = "x86_64-pip"
 SEQUENCE = 400
 _SEED = 14
-_TIMEOUT_S = 1800
+ROOMY = 64 << 20
+SECONDS = 60
+"""Of the runs: where it is over, as many have been compared as there were until then."""
+_TIMEOUT_S = SECONDS + 60
+"""Of the process, which has to allocate, and to end a single run."""
 
 
 class ProofFailed(TflmSimError):
@@ -45,22 +51,24 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
 
     Raises:
         UsageError: The wheel is not installed.
-        ModelError: The wheel cannot run the original, so that nothing is proved.
+        ModelError: The wheel cannot run the original, or not in time, so that nothing is proved.
         ProofFailed: An output differs, or the result does not run in its predicted arena.
     """
     if importlib.util.find_spec("tflite_micro") is None:
         raise UsageError("--prove runs both models in the real TFLM: pip install 'tflm_sim[prove]'")
     arena = smallest_arena(shrunk, WHEEL_TARGET).size
     count = max(runs, SEQUENCE) if has_state(shrunk) or has_state(original) else runs
-    answer = _run(bytes(original.source), result, arena, count, shrunk)
+    answer = _run(original, result, arena, count)
     if answer["status"] == "original_fails":
-        raise ModelError("not proved: the wheel of TFLM cannot run the original model", path=original.path)
+        says = answer["says"]
+        raise ModelError(f"not proved: the wheel of TFLM cannot run the original model ({says})", path=original.path)
     if answer["status"] == "result_fails":
-        raise ProofFailed(f"refused: TFLM does not run the result in its {arena:,} B; nothing is written")
+        says = answer["says"]
+        raise ProofFailed(f"refused: TFLM does not run the result in its {arena:,} B ({says}); nothing is written")
     if answer["status"] == "different":
         where = f"output {answer['output']} of run {answer['run']}"
         raise ProofFailed(f"refused: {where} differs from the original's; nothing is written")
-    less = _run(bytes(original.source), result, arena - BUFFER_ALIGNMENT, 0, shrunk)
+    less = _run(original, result, arena - BUFFER_ALIGNMENT, 0)
     return Proof(int(answer["runs"]), int(answer["distinct"]), arena, less["status"] == "result_fails")
 
 
@@ -72,28 +80,47 @@ def has_state(model: Model) -> bool:
     )
 
 
-def _run(original: bytes, result: bytes, arena: int, runs: int, model: Model) -> dict[str, Any]:
-    """Return the worker's answer; a process that dies is one of the two failing."""
-    main = model.subgraphs[0]
+def _run(original: Model, result: bytes, arena: int, runs: int) -> dict[str, Any]:
+    """Return the worker's answer; a process that dies is one of the two failing.
+
+    Raises:
+        ModelError: It takes too long.
+    """
+    main = original.subgraphs[0]
     settings = {
         "arena": arena,
         "runs": runs,
+        "seconds": SECONDS,
         "seed": _SEED,
+        "ranges": input_ranges(original),
         "inputs": len(main.inputs or ()),
         "outputs": len(main.outputs or ()),
     }
     with tempfile.TemporaryDirectory() as folder:
         paths = []
-        for name, data in (("original.tflite", original), ("result.tflite", result)):
+        for name, data in (("original.tflite", bytes(original.source)), ("result.tflite", result)):
             paths.append(str(Path(folder) / name))
             Path(paths[-1]).write_bytes(data)
-        command = [*child_python("tflm_sim.shrinking.wheel_worker"), *paths, json.dumps(settings)]
-        ended = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=False)
-        line = ended.stdout.decode(errors="replace").strip().rpartition("\n")[2]
-        if line.startswith("{"):
-            answer: dict[str, Any] = json.loads(line)
-            return answer
-        # Died: ask whether the original alone does.
-        alone = [*command[:-3], paths[0], paths[0], json.dumps({**settings, "arena": 64 << 20})]
-        check = subprocess.run(alone, capture_output=True, timeout=_TIMEOUT_S, check=False)
-        return {"status": "result_fails" if check.returncode == 0 else "original_fails"}
+        try:
+            answer = _worker(*paths, settings)
+            if "status" not in answer:
+                # It died: ask whether the original alone does.
+                alone = _worker(paths[0], paths[0], {**settings, "arena": ROOMY})
+                status = "result_fails" if "status" in alone else "original_fails"
+                answer = {**answer, "status": status}
+        except subprocess.TimeoutExpired:
+            raise ModelError(
+                f"not proved: one run takes longer than {_TIMEOUT_S} s in the wheel of TFLM", path=original.path
+            ) from None
+    return answer
+
+
+def _worker(original: str, result: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what the worker answers, with the device's last words under "says"; without a status where it died."""
+    command = [*child_python("tflm_sim.shrinking.wheel_worker"), original, result, json.dumps(settings)]
+    ended = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=False)
+    line = ended.stdout.decode(errors="replace").strip().rpartition("\n")[2]
+    answer: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
+    words = [each for each in ended.stderr.decode(errors="replace").splitlines() if each.strip()]
+    died = "" if answer else f"the process ends with {ended.returncode}"
+    return {**answer, "says": printable("; ".join([*words[-2:], *filter(None, (answer.get("says"), died))]), 300)}
