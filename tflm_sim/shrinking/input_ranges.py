@@ -1,6 +1,6 @@
 """``input_ranges()``: which integers each input of a model may hold, where operators use it as an index.
 
-GATHER and EMBEDDING_LOOKUP do not look whether an index is within their table, or refuse it: a run on any other integers
+GATHER and EMBEDDING_LOOKUP refuse an index that is not within their table, or do not look: a run on any other integers
 says nothing of the model.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tflm_sim.model.draft import Draft
+from tflm_sim.model.operator_facts import VIEWS
 from tflm_sim.model.types import Model, Operator
-from tflm_sim.shrinking.graph import VIEWS, axis_option, shape
+from tflm_sim.shrinking.graph import axis_option, shape
 
 Range = tuple[int, int]
 """The least and the greatest value, both included."""

@@ -1,7 +1,7 @@
 """The proof by running: both models in the real TFLM (the pip wheel), the result in exactly its predicted arena.
 
-Inputs are all-smallest, all-largest, and noise, of values that the model can take (``input_ranges``). A model with state runs in a sequence of at least ``SEQUENCE``
-invocations, because its state is what could go wrong.
+Inputs are all-smallest, all-largest, and noise, of values that the model can take (``input_ranges``). A model with
+state runs in a sequence of at least ``SEQUENCE`` invocations, because its state is what could go wrong.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _run(original: Model, result: bytes, arena: int, runs: int) -> dict[str, Any
             paths.append(str(Path(folder) / name))
             Path(paths[-1]).write_bytes(data)
         try:
-            answer = _worker(*paths, settings)
+            answer = _worker(paths[0], paths[1], settings)
             if "status" not in answer:
                 # It died: ask whether the original alone does.
                 alone = _worker(paths[0], paths[0], {**settings, "arena": ROOMY})

@@ -85,7 +85,8 @@ def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
     """Return what the comparison of two interpreters says."""
     rng = np.random.default_rng(settings["seed"])
     details = [pair[0].get_input_details(index) for index in range(settings["inputs"])]
-    distinct, end = set(), time.monotonic() + settings["seconds"]
+    distinct: set[bytes] = set()
+    end = time.monotonic() + settings["seconds"]
     for run in range(settings["runs"] + 2):
         if time.monotonic() > end:
             return {"status": "identical", "runs": run, "distinct": len(distinct)}
