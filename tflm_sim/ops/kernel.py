@@ -25,7 +25,7 @@ from tflm_sim.model.element_types import CONSTANT_NAMES, type_number
 from tflm_sim.ops import places
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import abort, fail, temp_at
+from tflm_sim.ops.roles import abort, fail, temp_at, undefined
 from tflm_sim.units import int32
 from tflm_sim.values import TYPE_CHECKING
 
@@ -156,6 +156,12 @@ class Kernel:
         place = places.place(self.node.target.runtime, self.file, f"!{expression}", self.function)
         return abort(self.file if place is None else f"{place[0]}:{place[1]}", expression)
 
+    def null(self, name: str) -> PrepareError:
+        """Return the error for a null pointer that is used: a TFLITE_DCHECK halts before, or nothing checks it."""
+        if places.place(self.node.target.runtime, self.file, f"!{name} != nullptr", self.function) is not None:
+            return self.abort(f"{name} != nullptr")
+        return undefined(self.file, f"{name} is a null pointer, which is read")
+
     def check(self, condition: bool, expression: str) -> None:
         """TFLITE_DCHECK."""
         if not condition:
@@ -167,13 +173,13 @@ class Kernel:
             raise self.abort(f"{name} != nullptr")
 
     def require(self, tensor: KernelTensor | None, name: str) -> KernelTensor:
-        """Return ``tensor``; halt where upstream reads through a null pointer."""
+        """Return ``tensor``; fail where upstream reads through a null pointer."""
         if tensor is None:
-            raise self.abort(f"{name} != nullptr")
+            raise self.null(name)
         return tensor
 
     def use(self, *tensors: KernelTensor | NullTensor) -> None:
-        """Halt where one of these trusted tensors is not there, as upstream does that uses them here."""
+        """Fail where one of these trusted tensors is not there: upstream uses them here."""
         for tensor in tensors:
             if isinstance(tensor, NullTensor):
                 raise tensor.used()
@@ -296,7 +302,7 @@ class Kernel:
         """``TF_LITE_ENSURE(context, <name> != nullptr)`` of a tensor; where there is no such check, it is used."""
         if tensor is None:
             self.ensure(False, f"{name} != nullptr", number)
-            raise self.abort(f"{name} != nullptr")
+            raise self.null(name)
         return tensor
 
     def free(self, *tensors: KernelTensor | None) -> Steps[None]:
@@ -323,7 +329,7 @@ class Kernel:
 
 
 class NullTensor:
-    """A null pointer in the hands of a kernel that trusts it: whatever is read of it halts the device."""
+    """A null pointer in the hands of a kernel that trusts it: what happens where it is read is undefined."""
 
     __slots__ = ("_kernel", "_name")
 
@@ -336,4 +342,4 @@ class NullTensor:
 
     def used(self) -> PrepareError:
         """Return the error for its use."""
-        return self._kernel.abort(f"{self._name} != nullptr")
+        return self._kernel.null(self._name)

@@ -35,8 +35,13 @@ def fail(message: str) -> PrepareError:
 
 
 def abort(place: str, expression: str) -> PrepareError:
-    """Return the error for a failed TFLITE_DCHECK, or a null pointer that is used: the device stops, silently."""
+    """Return the error for a failed TFLITE_DCHECK: the device stops, silently."""
     return PrepareError(f"{full_place(place)}: {expression} does not hold, the device halts", status="abort")
+
+
+def undefined(place: str, what: str) -> PrepareError:
+    """Return the error for what nothing checks: the device halts, or goes on with bytes that mean nothing."""
+    return PrepareError(f"{full_place(place)}: {what}; what the device does is undefined", status="abort")
 
 
 def ensure(condition: bool, place: str, expression: str) -> None:

@@ -212,15 +212,13 @@ class Machine:
         evaluate = EVALUATORS.get(name)
         try:
             known = evaluate(call) if evaluate is not None and inputs and outputs else None
+            if known is not None:
+                shaped = (
+                    value.reshape(tensors[index].shape or ()) for index, value in zip(outputs, known, strict=True)
+                )
+                return dict(zip(outputs, shaped, strict=True))
         except _UNFIT as error:
             raise refuse(f"#{number} {name} has operands that do not fit together ({error})") from None
-        if known is not None:
-            return {
-                index: value
-                if value.shape == (tensors[index].shape or ())
-                else value.reshape(tensors[index].shape or ())
-                for index, value in zip(outputs, known, strict=True)
-            }
         return self._opaque(call, name, variables, outputs, seen)
 
     def _opaque(

@@ -108,7 +108,7 @@ def filled(tensor: Tensor, byte: int) -> Hashes:
     """Return the hashes of a tensor whose bytes all have one value."""
     dtype = np.dtype(BITS.get(tensor.type, "u1"))
     bits = np.frombuffer(bytes([byte & 0xFF]) * dtype.itemsize, dtype)
-    return np.broadcast_to(bits_hash(bits), tensor.shape or ()).copy()
+    return np.full(tensor.shape or (), bits_hash(bits)[0])
 
 
 def zero_hash(tensor: Tensor) -> np.uint64:

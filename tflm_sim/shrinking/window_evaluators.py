@@ -93,7 +93,11 @@ def _channel_facts(call: Call, channels: int, bias: Hashes | None) -> Hashes:
         bits: Hashes = np.frombuffer(np.asarray(scales[0], "<f8").tobytes(), np.uint64)
         spread: Hashes = np.broadcast_to(bits, (channels,)) if bits.size in (1, channels) else facts + salt(scales)
         facts = mix(spread)
-    return facts if bias is None else mix(facts + bias.ravel())
+    if bias is None:
+        return facts
+    if bias.size != channels:
+        raise ValueError(f"a bias of {bias.size} elements for {channels} channels")
+    return mix(facts + bias.ravel())
 
 
 def _bias(call: Call) -> Hashes | None:

@@ -84,4 +84,4 @@ def test_refusals(kernel, op, inputs, outputs, message):
     ("REDUCE_ALL", [None, AXES], [AXES]),
 ])  # fmt: skip
 def test_tensors_that_are_used_unseen_halt_when_absent(kernel, op, inputs, outputs):
-    assert "!= nullptr does not hold" in kernel(op, inputs, outputs).refusal()
+    assert "is a null pointer, which is read" in kernel(op, inputs, outputs).refusal()

@@ -339,7 +339,9 @@ def _place_transpose_convolution(
         call.temporary(taken["scaling_factors"], t.FLOAT32, pixels)
         call.temporary(taken["input_offset"], t.INT32, pixels)
         call.ensure(weights.quantization is not None, "affine_quantization", at=1)
-        call.ensure_equal("affine_quantization->scale->size", len(weights.scales), 1)
+        axis = weights.quantization.quantized_dimension if weights.quantization else 0
+        if len(weights.scales) != weights.shape[axis]:
+            call.ensure_equal("affine_quantization->scale->size", len(weights.scales), 1)
 
 
 def _check_geometry(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, wanted: Shape) -> None:
