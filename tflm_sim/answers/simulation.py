@@ -6,6 +6,7 @@ itself (the smallest arena, the fullest moment, who holds the tail) is worked ou
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -171,6 +172,23 @@ class Simulation:
         if roomy.failure is not None:
             return None
         return smallest_of(roomy.needs, self.configuration)
+
+    @cached_property
+    def unnoticed_from(self) -> int | None:
+        """The least arena that passes though bytes in use are overwritten; None where one byte less than enough fails.
+
+        Only temps of a kernel that takes persistent memory meanwhile are overwritten like that: TFLM holds the tail
+        against the head alone.
+        """
+        smallest = self.smallest
+        if smallest is None or smallest.binding.kind != "tail" or smallest.binding.floor == self.roomy.head_bytes:
+            return None
+        enough = range(smallest.size)
+        first = bisect_left(enough, True, key=self._passes)
+        return first if first < smallest.size else None
+
+    def _passes(self, arena_size: int) -> bool:
+        return simulate(self.models, self.configuration, arena_size=arena_size).failure is None
 
     def _smallest_where_it_ends_well(self) -> SmallestArena | None:
         """The smallest arena of a device that some sizes harm, None where it halts in all."""

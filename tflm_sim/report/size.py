@@ -144,12 +144,14 @@ class SizeAnswer:
 
     Attributes:
         status: Of AllocateTensors(); abort: the device halts or uses a null pointer.
-        smallest_arena_bytes: AllocateTensors() fails with one byte less; null unless the status is ok, and for two
-            arenas.
+        smallest_arena_bytes: AllocateTensors() fails with one byte less, or overwrites bytes in use; null unless the
+            status is ok, and for two arenas.
         arena_used_bytes: In a roomy arena whose size is a multiple of 16; 0 after an abort.
         recorded: By RecordedAllocationType.
         log: The lines that the device prints.
         operators: Names of the operators, by subgraph.
+        passes_unnoticed_from_bytes: The least arena in which AllocateTensors() succeeds all the same though bytes in
+            use are overwritten; null where it fails in every arena that is too small.
         invoke_problem: The first operator that no Invoke() gets past, though the model is allocated; null where none
             is known to.
     """
@@ -171,6 +173,7 @@ class SizeAnswer:
     buffers: tuple[HeadBuffer, ...]
     peak: PeakFacts | None
     invoke_problem: InvokeProblem | None = None
+    passes_unnoticed_from_bytes: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +251,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         buffers=_buffers(simulation, allocation) if allocation else (),
         peak=_peak(simulation, allocation) if allocation else None,
         invoke_problem=simulation.invoke_problem,
+        passes_unnoticed_from_bytes=simulation.unnoticed_from,
     )
 
 

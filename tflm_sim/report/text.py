@@ -62,8 +62,14 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
     assert smallest is not None, "only for models that work"
     assert rounded is not None, "a multiple of 16 works too"
     assert binding is not None, "something binds"
+    unnoticed = answer.passes_unnoticed_from_bytes
+    less = (
+        "AllocateTensors() fails with one byte less"
+        if unnoticed is None
+        else f"passes unnoticed from {unnoticed:,} B, with bytes overwritten"
+    )
     rows = [
-        ("smallest arena", format_size(smallest), "AllocateTensors() fails with one byte less"),
+        ("smallest arena", format_size(smallest), less),
         ("multiple of 16", format_size(rounded), "the one to put in the firmware:"),
     ]
     if rounded % BUFFER_ALIGNMENT and not arena_address:
