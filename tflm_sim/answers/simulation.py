@@ -6,9 +6,9 @@ itself (the smallest arena, the fullest moment, who holds the tail) is worked ou
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import takewhile
 from types import MappingProxyType
 
 from tflm_sim.answers.invoke_problem import InvokeProblem, invoke_problem
@@ -175,20 +175,25 @@ class Simulation:
 
     @cached_property
     def unnoticed_from(self) -> int | None:
-        """The least arena that passes though bytes in use are overwritten; None where one byte less than enough fails.
+        """The least arena that overwrites the same bytes in use as one byte less than enough does: no check notices.
 
-        Only temps of a kernel that takes persistent memory meanwhile are overwritten like that: TFLM holds the tail
-        against the head alone.
+        None where one byte less fails. Only temps of a kernel that takes persistent memory meanwhile are overwritten
+        like that: TFLM holds the tail against the head alone. With fewer bytes more of them are overwritten, and what
+        the kernel then makes of its temps nobody knows.
         """
         smallest = self.smallest
         if smallest is None or smallest.binding.kind != "tail" or smallest.binding.floor == self.roomy.head_bytes:
             return None
-        enough = range(smallest.size)
-        first = bisect_left(enough, True, key=self._passes)
-        return first if first < smallest.size else None
+        overwritten = self._unnoticed(smallest.size - 1)
+        if not overwritten:
+            return None
+        sizes = range(smallest.size - 1, 0, -1)
+        return smallest.size - sum(1 for _ in takewhile(lambda size: self._unnoticed(size) == overwritten, sizes))
 
-    def _passes(self, arena_size: int) -> bool:
-        return simulate(self.models, self.configuration, arena_size=arena_size).failure is None
+    def _unnoticed(self, arena_size: int) -> tuple[str, ...]:
+        """Return where an arena of a size is overwritten, () where it fails."""
+        found = simulate(self.models, self.configuration, arena_size=arena_size)
+        return found.corruptions if found.failure is None else ()
 
     def _smallest_where_it_ends_well(self) -> SmallestArena | None:
         """The smallest arena of a device that some sizes harm, None where it halts in all."""

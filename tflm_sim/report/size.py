@@ -150,8 +150,8 @@ class SizeAnswer:
         recorded: By RecordedAllocationType.
         log: The lines that the device prints.
         operators: Names of the operators, by subgraph.
-        passes_unnoticed_from_bytes: The least arena in which AllocateTensors() succeeds all the same though bytes in
-            use are overwritten; null where it fails in every arena that is too small.
+        passes_unnoticed_from_bytes: From here on AllocateTensors() succeeds all the same though bytes in use are
+            overwritten; null where it fails with one byte less than the smallest arena.
         invoke_problem: The first operator that no Invoke() gets past, though the model is allocated; null where none
             is known to.
     """
