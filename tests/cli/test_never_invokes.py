@@ -26,7 +26,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
 def test_check_is_no_yes_and_size_says_it_first(capsys: pytest.CaptureFixture[str], name: str, words: str) -> None:
     path = str(WILD / f"{name}.tflite")
     code, out = run(capsys, "check", path, "--limit", "640KiB")
-    assert (code, out.splitlines()[-1]) == (1, f"no: allocates, but Invoke() fails: {words}")
+    assert (code, out.splitlines()[0]) == (1, f"no: allocates, but Invoke() fails: {words}")
     lines = run(capsys, "size", path)[1].splitlines()
     sizes = next(number for number, line in enumerate(lines) if line.startswith("smallest arena"))
     assert lines.index(f"allocates, but Invoke() fails: {words}") < sizes
