@@ -9,6 +9,7 @@ can fail at a later one. The exact size takes the model and the target.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from string import Formatter
 
@@ -20,7 +21,11 @@ from tflm_sim.values import dataclass, replace
 PATIENCE = 8
 """Lines of other text after which a chain is over."""
 LONGEST_CHAIN = 64
-_NOT_THE_ARENA = (Role.MODEL, Role.KERNEL, Role.SEQUENCE)
+_NOT_THE_ARENA = (Role.MODEL, Role.KERNEL, Role.SEQUENCE, Role.BUILD)
+_SAYS_NOTHING = (Role.NOTE, Role.APP)
+_IF_ALONE = ("allocate_failed",)
+"""Kinds whose note is for chains in which no other message says why."""
+_FAULT = re.compile(r"(Load|Store)Prohibited|FAULT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,12 @@ class Diagnosis:
         return tuple((message.kind, message.values) for message in self.messages)
 
     @property
+    def is_of_the_arena(self) -> bool:
+        """Whether the arena may be too small: it refused something, or nothing else says why all failed."""
+        roles = {_role(message) for message in self.messages}
+        return bool(roles & {Role.ALLOCATOR, Role.OWNER, Role.BUILD}) or roles <= {Role.NOTE, Role.APP}
+
+    @property
     def missing(self) -> int | None:
         """The most bytes that an allocation lacked, or None."""
         return max((refusal.missing for refusal in self.refusals if refusal.missing is not None), default=None)
@@ -96,6 +107,8 @@ class FailureCollector:
                 self._size = event.size
             return []
         if isinstance(event, Reset):
+            if self._chain and _FAULT.search(event.cause):
+                self._chain.append(Message(event.line, "panic", (), cut=False, text=event.cause))
             return self.close()
         if not isinstance(event, Message):
             return []
@@ -173,7 +186,17 @@ def _refusal(message: Message) -> Refusal:
 
 def _telling(message: Message) -> int:
     """Order by how much a line tells of the phase: the operator, the owner, then the rest."""
-    order = (Role.NODE, Role.OWNER, Role.MODEL, Role.SEQUENCE, Role.KERNEL, Role.ALLOCATOR, Role.NOTE, Role.APP)
+    order = (
+        Role.BUILD,
+        Role.NODE,
+        Role.OWNER,
+        Role.MODEL,
+        Role.SEQUENCE,
+        Role.KERNEL,
+        Role.ALLOCATOR,
+        Role.NOTE,
+        Role.APP,
+    )
     return order.index(_role(message))
 
 
@@ -181,19 +204,25 @@ def _headline(chain: Sequence[Message], refusals: Sequence[Refusal]) -> str:
     owner = next((message for message in chain if _role(message) is Role.OWNER), None)
     other = next((message for message in chain if _role(message) in _NOT_THE_ARENA), None)
     if refusals:
-        what = BY_KIND[owner.kind].says + " does not fit" if owner else BY_KIND[refusals[-1].section].says
-        return what + _numbers(refusals[-1])
+        if owner is None:
+            return refusal_in_words(refusals[-1])
+        return f"{BY_KIND[owner.kind].says} does not fit{_numbers(refusals[-1])}"
     if owner is not None:
         size = owner.number("bytes")
         return f"no room for {BY_KIND[owner.kind].says}" + (f" of {format_size(size)}" if size is not None else "")
     if other is not None:
         return BY_KIND[other.kind].says
-    return BY_KIND[min(chain, key=_telling).kind].says
+    return BY_KIND[min((each for each in chain if _role(each) is not Role.NOTE), key=_telling).kind].says
+
+
+def refusal_in_words(refusal: Refusal) -> str:
+    """Return what the arena refused, with its numbers."""
+    return BY_KIND[refusal.section].says + _numbers(refusal)
 
 
 def _numbers(refusal: Refusal) -> str:
     if refusal.requested is None or refusal.available is None:
-        return ""
+        return "" if refusal.available is None else f": {format_size(refusal.available)} free"
     return (
         f": {format_size(refusal.requested)} asked for, {format_size(refusal.available)} free, "
         f"{format_size(refusal.missing or 0)} missing"
@@ -211,7 +240,10 @@ def _lower_bound(diagnosis: Diagnosis) -> int | None:
 
 def _notes(chain: Sequence[Message]) -> tuple[str, ...]:
     notes = []
+    is_explained = any(_role(message) not in _SAYS_NOTHING for message in chain)
     for message in chain:
+        if is_explained and message.kind in _IF_ALONE:
+            continue
         values = dict(message.values)
         note = BY_KIND[message.kind].note
         needs = {name for _, name, _, _ in Formatter().parse(note) if name}

@@ -23,11 +23,14 @@ from tflm_sim.checks.alternatives import MOST_ANSWERS, alternatives
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
+from tflm_sim.ops.registry import registrations
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.values import dataclass
+from tflm_sim.targets.target import Target
+from tflm_sim.values import dataclass, replace
 
 _MOST_SIZES = 1000
 _CHECKED = ("condition", "left", "right", "tensor", "bytes")
+_NOT_REGISTERED = ("op_missing", "op_registration")
 _OTHER_REASONS = (Role.MODEL, Role.KERNEL, Role.SEQUENCE)
 # "Arena size is too small for all buffers" (until 2022) is what is now a refused resize of the head.
 _SECTIONS = {"plan_too_big": "head"}
@@ -57,6 +60,25 @@ class ExactExplanation:
     contradiction: str
     arenas: tuple[tuple[int, int], ...] = ()
     settings: tuple[str, ...] = ()
+
+
+def with_what_the_library_has(diagnosis: Diagnosis, target: Target) -> Diagnosis:
+    """Return a diagnosis of an operator that is not registered, with whether it could be.
+
+    Args:
+        diagnosis: Of a log.
+        target: Whose kernels the firmware could link.
+    """
+    if not any(message.kind in _NOT_REGISTERED for message in diagnosis.messages) or diagnosis.op in ("", "CUSTOM"):
+        return diagnosis
+    if diagnosis.op in registrations(target):
+        note = f"Add {diagnosis.op} to the op resolver (Add... of MicroMutableOpResolver): {target.runtime} has it."
+    else:
+        note = (
+            f"{target.runtime} has no kernel for {diagnosis.op}, so no resolver can add it: the model must do without, "
+            "or the firmware needs a kernel of its own. 'tflm-sim ops --library NAME' lists what a library has."
+        )
+    return replace(diagnosis, notes=(note,))
 
 
 def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configuration) -> ExactExplanation:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, TextIO
 
 from tflm_sim.arena.stages import Stage
-from tflm_sim.board.diagnosis import Diagnosis
+from tflm_sim.board.diagnosis import Diagnosis, refusal_in_words
 from tflm_sim.board.dialects.events import (
     AllocationReport,
     ArenaUsed,
@@ -260,6 +260,7 @@ def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
     """Return a diagnosis as text."""
     times = f" ({len(diagnosis.lines)} times)" if len(diagnosis.lines) > 1 else ""
     lines = [f"line {diagnosis.lines[0]}{times}: {diagnosis.what}"]
+    lines += [f"  before    {refusal_in_words(refusal)}" for refusal in diagnosis.refusals[:-1]]
     if diagnosis.phase:
         lines.append(f"  phase     {Stage(diagnosis.phase).doing}")
     if diagnosis.op:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os.path
+import re
 import sys
-from pathlib import Path
 from typing import Literal
 
 from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects.events import LogEvent
 from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.board.encodings import as_utf8
-from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure
+from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure, with_what_the_library_has
 from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, not_named
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
@@ -76,29 +78,41 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb: exit code 0 when the log holds something that we know, else 1."""
     events = parse_log(_read(args.log))
     size = parse_size(args.arena_size) if args.arena_size is not None else None
-    found = diagnose(events, arena_size=size)
-    exact = _exact(args, found)
+    config = configuration(args)
+    found = [with_what_the_library_has(each, config.target) for each in diagnose(events, arena_size=size)]
+    exact = _exact(args, found, config)
     if args.json:
         say_json(_document(found, exact))
     else:
         _say(events, found, exact)
+        say(*_about(args, found, config))
     return 0 if events else 1
 
 
 def _read(log: str) -> bytes:
     if log == "-":
         return as_utf8(sys.stdin.buffer.read())
-    if Path(log).is_file():
+    if os.path.isfile(log):
         return as_utf8(read(log, most=LONGEST_LOG))
-    if " " not in log:
+    if not re.search(r"\s", log):
         raise UsageError(f"there is no file '{log}'; a line of a log goes in quotes")
-    return log.encode("utf-8", "surrogateescape") + b"\n"
+    return log.replace("\\n", "\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
-def _exact(args: argparse.Namespace, found: list[Diagnosis]) -> list[ExactExplanation | None]:
+def _about(args: argparse.Namespace, found: list[Diagnosis], config: Configuration) -> list[str]:
+    """Say for what the exact answer is; without a model, that one gives it."""
+    target = config.target
+    if args.model is not None:
+        return [f"for {target.name}: {target.runtime}, {target.kernel_library}", *not_named(args, config)]
+    if any(diagnosis.is_of_the_arena for diagnosis in found):
+        return ["--model MODEL, with --target or --library, gives the smallest arena that works"]
+    return []
+
+
+def _exact(args: argparse.Namespace, found: list[Diagnosis], config: Configuration) -> list[ExactExplanation | None]:
     if args.model is None:
         return [None] * len(found)
-    model, config = load(args.model), configuration(args)
+    model = load(args.model)
     return [explain_failure(diagnosis, model, config) for diagnosis in found]
 
 

@@ -7,12 +7,13 @@ import argparse
 from tflm_sim.cli.options import TARGET, Subparsers, add_verb, target_of_program
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.ops.registry import coverage, registrations
-from tflm_sim.targets.presets import preset
+from tflm_sim.targets.presets import library_target, preset
 from tflm_sim.values import dataclass, replace
 
 EXAMPLES = """
 tflm-sim ops
 tflm-sim ops --target cortex-m4 --kernels cmsis_nn --json
+tflm-sim ops --library tflm_esp32@2.0.0
 """
 
 
@@ -30,6 +31,7 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "ops", "list the modelled operators and the traces that exercise each", EXAMPLES)
     parser.add_argument("--target", metavar="T", help=f"preset (default: {TARGET})")
     parser.add_argument("--firmware", metavar="APP.elf", help="a linked program: its target is meant")
+    parser.add_argument("--library", metavar="L[@V]", help="only what this library has; see 'libraries'")
     parser.add_argument("--kernels", metavar="LIB", help="kernel library (default: the preset's)")
     parser.add_argument("--json", action="store_true", help="one JSON document, with the names of the models")
     parser.set_defaults(run=run)
@@ -39,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if args.firmware:
         target = target_of_program(args.firmware, named=args.target, kernels=args.kernels)
+    elif args.library:
+        target = library_target(args.library, name=args.target, kernels=args.kernels)
     else:
         target = preset(args.target or TARGET, kernels=args.kernels)
     models = registrations(replace(target, ethos_u=True))

@@ -97,6 +97,7 @@ EXPECTED: dict[str, list[LogEvent]] = {
     "esphome_micro_wake_word.log": [
         head(2, 19440, 11876),
         app(3, "starting_failed", "Failed starting model allocation."),
+        app(5, "allocate_failed", "Failed to allocate tensors for the streaming model"),
     ],
     # Mbed firmware of 2020 (simple_memory_allocator.cc in tensorflow).
     "stm32_mbed_2020.log": [

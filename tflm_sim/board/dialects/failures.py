@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tflm_sim.board.dialects.events import Damaged, LogEvent, Message
+from tflm_sim.board.dialects.kernel_texts import find_kernel_text
 from tflm_sim.board.dialects.messages import BY_HEAD, MESSAGES, MessageKind, Role
 from tflm_sim.board.prefixes import TextLine
 
@@ -10,24 +11,40 @@ from tflm_sim.board.prefixes import TextLine
 DEVICE_LINE_LIMIT = 255
 # A line that agrees with a format for fewer characters than this, and reads no field, is somebody else's.
 _LEAST_AGREEMENT = 32
+_SPOKEN_OF = "allocate_called"
+_DOTS = ".\N{HORIZONTAL ELLIPSIS} "
+"""What people write for the beginning of a line that they leave out."""
 
 
-def read_message(line: TextLine) -> LogEvent | None:
-    """Return what the line says, or None when it is not one of ours.
+def read_messages(line: TextLine) -> list[LogEvent]:
+    """Return what the line says, in order; [] when it is not one of ours.
 
-    Of several kinds that fit, the longest wins: "... resolver size is too small (4)." is more than "is too small (4).".
+    Of several kinds that fit at one place, the longest wins: "... resolver size is too small (4)." is more than "is too
+    small (4).".
     """
-    best: tuple[int, MessageKind, dict[str, int | str], int] | None = None
-    for row in MESSAGES:
-        for template in row.templates:
-            if (found := template.find(line.text)) is not None and (best is None or len(template.format) > best[0]):
-                best = len(template.format), row, *found
-    if best is None:
-        return _read_cut(line)
-    _, row, values, end = best
-    if end == len(line.text) and _may_be_cut(line) and row.role is not Role.ALLOCATOR:
-        values = _without_last_number(values)
-    return _checked(row, values, line, cut=False)
+    found = [
+        (len(template.format), start, end, row, values)
+        for row in MESSAGES
+        for template in row.templates
+        for values, start, end in template.find_all(line.text)
+    ]
+    chosen: list[tuple[int, int, MessageKind, dict[str, int | str]]] = []
+    for _, start, end, row, values in sorted(found, key=lambda each: -each[0]):
+        if all(end <= other[0] or start >= other[1] for other in chosen):
+            chosen.append((start, end, row, values))
+    if not chosen or all(row.kind == _SPOKEN_OF for _, _, row, _ in chosen):
+        text = find_kernel_text(line.text)
+        if text is not None:
+            return [Message(line.number, "kernel_text", tuple(text._asdict().items()), cut=False, text=line.text)]
+    if not chosen:
+        cut = _read_cut(line) or _read_end(line)
+        return [] if cut is None else [cut]
+    events = []
+    for _, end, row, values in sorted(chosen, key=lambda each: each[0]):
+        if end == len(line.text) and _may_be_cut(line) and row.role is not Role.ALLOCATOR:
+            values = _without_last_number(values)
+        events.append(_checked(row, values, line, cut=False))
+    return events
 
 
 def _may_be_cut(line: TextLine) -> bool:
@@ -65,6 +82,29 @@ def _read_cut(line: TextLine) -> LogEvent | None:
             "it is cut before it says what failed" if at_end else "it begins like a TFLM message and then is not one"
         )
         return Damaged(line.number, line.text, reason)
+    return _checked(row, values, line, cut=True)
+
+
+def _read_end(line: TextLine) -> LogEvent | None:
+    """Read the end of a message, where the line says that its beginning is cut, or the log begins with it."""
+    text = line.text.lstrip(_DOTS)
+    if text == line.text and line.number != 1:
+        return None
+    text = text.strip()
+    found = [
+        (agreed, row, values)
+        for row in MESSAGES
+        for template in row.templates
+        if (end := template.find_end(text)) is not None
+        for values, agreed in (end,)
+    ]
+    if not found:
+        return None
+    longest = max(agreed for agreed, _, _ in found)
+    kinds = {row.kind for agreed, row, _ in found if agreed == longest}
+    if len(kinds) > 1:
+        return Damaged(line.number, line.text, "its beginning is cut, and several messages end so")
+    row, values = next((row, values) for agreed, row, values in found if agreed == longest)
     return _checked(row, values, line, cut=True)
 
 

@@ -23,6 +23,7 @@ class Role(Enum):
     MODEL = "what is wrong with the model or the registered operators"
     SEQUENCE = "the program calls TFLM in a wrong order"
     NOTE = "a fact on the way"
+    BUILD = "the linker refused the program"
     APP = "what the program made of it"
 
 
@@ -57,7 +58,7 @@ def _row(
 
 
 _TRIPLE = "requested available missing"
-_A, _O, _N, _K, _M, _S, _I, _P = (
+_A, _O, _N, _K, _M, _S, _I, _B, _P = (
     Role.ALLOCATOR,
     Role.OWNER,
     Role.NODE,
@@ -65,7 +66,12 @@ _A, _O, _N, _K, _M, _S, _I, _P = (
     Role.MODEL,
     Role.SEQUENCE,
     Role.NOTE,
+    Role.BUILD,
     Role.APP,
+)
+_LINKED = (
+    "Nothing ran yet: what the program puts into {region} is {bytes} bytes too much. If a static arena is in there, "
+    "make it smaller ('tflm-sim size MODEL' says how small it may be), or move it or other data elsewhere."
 )
 _ALLOCATOR_CC = "micro/micro_allocator.cc"
 _SINGLE_CC = "micro/arena_allocator/single_arena_buffer_allocator.cc"
@@ -190,6 +196,8 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("dynamic_tensors", _I, "op_prepare", "TFLM needs every size before it runs",
          "micro/micro_interpreter_graph.cc", "Dynamic tensors are not supported"),
     # What a kernel refused.
+    _row("kernel_text", _K, "", "a kernel or a parser refuses the model", "kernel_texts.txt, for what is not below",
+         note="It says: {said} ({file})"),
     _row("ensure_numbers", _K, "", "a kernel's check of two numbers failed", "core/c/common.h",
          "%s:%d %s != %s (%d != %d)", fields="file source_line left right left_value right_value",
          note="{left} was {left_value}, {right} was {right_value} ({file}:{source_line})."),
@@ -215,7 +223,8 @@ MESSAGES: tuple[MessageKind, ...] = (
     # The model and the registered operators.
     _row("op_missing", _M, "op_parse", "the operator is not registered with the resolver", "micro/micro_op_resolver.cc",
          "Didn't find op for builtin opcode '%s'", fields="op",
-         note="Add {op} to the op resolver (Add... of MicroMutableOpResolver)."),
+         note="Add {op} to the op resolver (Add... of MicroMutableOpResolver), if the library has it: "
+              "'tflm-sim ops --library NAME' lists what it has."),
     _row("op_registration", _M, "op_parse", "the operator is not registered with the resolver",
          "micro/micro_interpreter.cc", "Failed to get registration from op code %s", fields="op"),
     _row("op_code_missing", _M, "op_parse", "the model names an operator code that it does not define",
@@ -293,11 +302,41 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Attempting to set external context to %x but it was %x already", fields="new old"),
     _row("profiler_full", _S, "invoke", "MicroProfiler has no room for more events", "micro/micro_profiler.cc",
          "MicroProfiler errored out because total number of events exceeded the maximum of %d.", fields="limit"),
+    # The linker, before anything ran.
+    _row("region_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld",
+         "region `%s' overflowed by %d bytes", "region '%s' overflowed by %d bytes",
+         "region %s overflowed by %d bytes", fields="region bytes", note=_LINKED),
+    _row("segment_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld, for an ESP32",
+         "%s_seg overflowed by %d bytes", fields="region bytes", note=_LINKED.replace("{region}", "{region}_seg")),
+    _row("region_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld",
+         "section `%s' will not fit in region `%s'", "section %s will not fit in region %s", fields="section region"),
+    _row("location_counter", _B, "", "a section of the program reaches beyond where the next one begins", "GNU ld",
+         "cannot move location counter backwards (from %x to %x)", fields="from to",
+         note="Nothing ran yet: static data goes beyond the place that the linker script keeps for what follows "
+              "(heap, stack). If a static arena is in there, make it smaller: 'tflm-sim size MODEL' says how small it "
+              "may be."),
+    _row("esp_segment", _B, "", "the program does not fit the memory that the linker has", "ESP-IDF sections.ld.in",
+         "DRAM segment data does not fit", "IRAM0 segment data does not fit",
+         note="Nothing ran yet: the static data, the arena with it, is too large."),
     # What the program made of it.
+    _row("heap_arena", _O, "create", "the whole arena, from the heap", "ESPHome micro_wake_word/streaming_model.cpp",
+         "Could not allocate the streaming model's tensor arena.",
+         "Could not allocate the streaming model's variable tensor arena.",
+         note="The heap cannot give the arena in one piece: this is not TFLM's arena being too small."),
+    _row("esphome_probe", _I, "create", "ESPHome's search for the arena's size found none",
+         "ESPHome micro_wake_word/streaming_model.cpp",
+         "Arena size probe failed, using manifest size: %zu bytes", fields="bytes",
+         note="ESPHome takes the size of the model's manifest, {bytes} bytes."),
+    _row("allocate_called", _I, "", "the program speaks of AllocateTensors", "any program", "AllocateTensors"),
+    _row("panic", _P, "", "the device then used an address that is none", "a fault handler's report after these lines",
+         note="Where AllocateTensors() failed, input(0), output(0) and typed_input_tensor() are null pointers, and a "
+              "program that goes on uses one: return when the status is not kTfLiteOk."),
     _row("starting_failed", _P, "", "AllocateTensors gave up before the first operator", "micro/micro_interpreter.cc",
          "Failed starting model allocation."),
-    _row("allocate_failed", _P, "", "AllocateTensors failed", "micro/examples/*, tools/benchmarking",
+    _row("allocate_failed", _P, "", "AllocateTensors failed",
+         "micro/examples/*, tools/benchmarking; ESPHome streaming_model.cpp; EloquentTinyML",
          "AllocateTensors() failed", "MicroInterpreter::AllocateTensors failed",
+         "Failed to allocate tensors for the streaming model", "Cannot allocate tensors",
          note="TFLM prints why before this line. Where nothing is there, the build strips it (define no "
               "TF_LITE_STRIP_ERROR_STRINGS, connect DebugLog); or give --model, --target and --arena-size, and the "
               "simulation says which allocation fails."),

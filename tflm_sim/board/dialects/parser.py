@@ -9,7 +9,7 @@ from typing import Protocol
 
 from tflm_sim.board.dialects.benchmark import BenchmarkReader
 from tflm_sim.board.dialects.events import LogEvent, Reset
-from tflm_sim.board.dialects.failures import read_message
+from tflm_sim.board.dialects.failures import read_messages
 from tflm_sim.board.dialects.plan import PlanReader
 from tflm_sim.board.dialects.profiler import ProfilerReader
 from tflm_sim.board.dialects.recording import RecordingReader
@@ -64,8 +64,7 @@ class LogParser:
                 torn = self.flush() if any(isinstance(event, Reset) for event in events) else []
                 return [*torn, *events]
         overdue = self.flush() if self._idle == _PATIENCE else []
-        message = read_message(line)
-        return [*overdue, message] if message is not None else overdue
+        return [*overdue, *read_messages(line)]
 
     def flush(self) -> list[LogEvent]:
         """Finish the reports that are open: the port was silent for long enough that no more of them will come."""

@@ -29,6 +29,8 @@ _PATTERNS = {
 }
 _PLAIN = {"i": "d", "u": "d", "X": "x", "p": "x"}
 _HEAD = 12
+_LEAST_END = 4
+"""Characters of a literal from which a line whose beginning is cut may go on."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ class Template:
         return (*pieces, ("lit", literal)) if literal else tuple(pieces)
 
     @cached_property
+    def literal_size(self) -> int:
+        """How many characters are the format's own."""
+        return sum(len(text) for kind, text in self.tokens if kind == "lit")
+
+    @cached_property
     def anchor(self) -> str:
         """A text that every whole line of this format contains."""
         literals = [text for kind, text in self.tokens if kind == "lit"]
@@ -97,15 +104,19 @@ class Template:
                 until = 0
         return re.compile("".join(parts))
 
-    def find(self, text: str) -> tuple[dict[str, int | str], int] | None:
-        """Return the fields of a whole message in ``text`` and where it ends, or None."""
-        if self.anchor not in text or (match := self.pattern.search(text)) is None:
-            return None
+    def find_all(self, text: str) -> list[tuple[dict[str, int | str], int, int]]:
+        """Return the fields of each whole message in ``text``, where it begins, and where it ends."""
+        if self.anchor not in text:
+            return []
         kinds = [kind for kind, _ in self.tokens if kind != "lit"]
-        values = {
-            name: _value(kind, group) for name, kind, group in zip(self.fields, kinds, match.groups(), strict=True)
-        }
-        return values, match.end()
+        return [
+            (
+                {name: _value(kind, part) for name, kind, part in zip(self.fields, kinds, match.groups(), strict=True)},
+                match.start(),
+                match.end(),
+            )
+            for match in self.pattern.finditer(text)
+        ]
 
     def find_cut(self, text: str) -> tuple[dict[str, int | str], int, bool] | None:
         """Read a message that does not end properly.
@@ -117,23 +128,53 @@ class Template:
         start = text.find(self.head) if self.head else -1
         if start < 0:
             return None
+        values, end, at_end = self._read_from(0, text, start)
+        return values, end - start, at_end
+
+    def find_end(self, text: str) -> tuple[dict[str, int | str], int] | None:
+        """Read a message whose beginning is cut, with its end or without.
+
+        Returns:
+            The fields and how many characters agreed, all of ``text``; None where it is no end of this message.
+        """
+        best: tuple[dict[str, int | str], int] | None = None
+        for index, (kind, literal) in enumerate(self.tokens):
+            if kind != "lit":
+                continue
+            for cut in range(len(literal) - _LEAST_END + 1):
+                if not text.startswith(literal[cut:].lstrip()):
+                    continue
+                start = len(literal[cut:].lstrip())
+                values, end, at_end = self._read_from(index + 1, text, start)
+                if at_end and end == len(text) and values and (best is None or start > best[1]):
+                    best = values, end
+                break
+        return best
+
+    def _read_from(self, first: int, text: str, position: int) -> tuple[dict[str, int | str], int, bool]:
+        """Read from a token on; return the fields, where the agreement ends, and whether the line ends there."""
         values: dict[str, int | str] = {}
-        names = iter(self.fields)
-        position = start
-        for kind, literal in self.tokens:
+        skipped = sum(kind != "lit" for kind, _ in self.tokens[:first])
+        names = iter(self.fields[skipped:])
+        for kind, literal in self.tokens[first:]:
             if kind == "lit":
                 length, matched = _common(literal, text[position:])
                 position += length
                 if not matched:
-                    return values, position - start, position >= len(text)
+                    return values, position, position >= len(text)
                 continue
             name = next(names)
             match = re.compile(_pattern(kind, last=kind == "s", first=False)).match(text, position)
-            if match is None or match.end() == len(text):
-                return values, position - start, match is not None or position >= len(text)
+            if match is None or (match.end() == len(text) and first == 0):
+                return values, position, match is not None or position >= len(text)
             values[name] = _value(kind, match[0])
             position = match.end()
-        return values, position - start, False
+        return values, position, first > 0 and position == len(text)
+
+
+def conversions(text: str) -> list[str]:
+    """Return the conversions of a printf format."""
+    return [match[0] for match in _CONVERSION.finditer(text) if match[0] != "%%"]
 
 
 def _pattern(kind: str, *, last: bool, first: bool) -> str:
