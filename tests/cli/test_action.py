@@ -131,5 +131,5 @@ def test_no_input_is_pasted_into_a_script() -> None:
 
 
 def test_the_installation_is_the_actions_own_unless_asked_otherwise() -> None:
-    assert STEPS["Install"]["run"].strip() == 'python3 -m pip install --quiet "${INSTALL:-$ACTION_PATH}"'
+    assert STEPS["Install"]["run"].strip() == 'python3 -P -m pip install --quiet "${INSTALL:-$ACTION_PATH}"'
     assert STEPS["Install"]["env"]["ACTION_PATH"] == "${{ github.action_path }}"
