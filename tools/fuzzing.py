@@ -10,7 +10,7 @@ import signal
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -89,6 +89,7 @@ class Fuzzer:
         """Run the cases; return the exit code."""
         parser = argparse.ArgumentParser(description=self.doc, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("--count", type=int, default=2000, help="how many cases (default %(default)s)")
+        parser.add_argument("--cpu-seconds", type=float, help="begin no more cases after as many seconds of CPU")
         parser.add_argument("--first", type=int, default=0, help="number of the first case (default %(default)s)")
         parser.add_argument("--jobs", type=int, default=1, help="processes (default %(default)s)")
         parser.add_argument("--seed", type=int, default=0, help="which sequence of cases (default %(default)s)")
@@ -109,19 +110,30 @@ class Fuzzer:
         starts = range(options.first, end, CASES_AT_ONCE)
         chunks = [(range(start, min(start + CASES_AT_ONCE, end)), options) for start in starts]
         if options.jobs == 1:
-            return report((result for chunk in chunks for result in self.chunk(chunk)), options.seed)
+            return report(until(map(self.chunk, chunks), options.cpu_seconds), options.seed)
         with multiprocessing.Pool(options.jobs) as pool:
-            done = pool.imap_unordered(self.chunk, chunks)
-            return report((result for chunk in done for result in chunk), options.seed)
+            return report(until(pool.imap_unordered(self.chunk, chunks), options.cpu_seconds), options.seed)
+
+
+def until(chunks: Iterable[list[Result]], most: float | None) -> Iterator[Result]:
+    """Yield the results of chunks, until they took as many seconds together."""
+    seconds = 0.0
+    for chunk in chunks:
+        yield from chunk
+        seconds += sum(result.seconds for result in chunk)
+        if most is not None and seconds >= most:
+            return
 
 
 def report(results: Iterable[Result], seed: int) -> int:
     """Print the counts, the slowest case and the bugs; return the exit code."""
     outcomes: Counter[str] = Counter()
     slowest: Result | None = None
+    seconds = 0.0
     bugs: Counter[str] = Counter()
     for result in results:
         outcomes[result.outcome] += 1
+        seconds += result.seconds
         slowest = result if slowest is None or result.seconds > slowest.seconds else slowest
         if result.bug:
             kind = result.bug.strip().splitlines()[-1]
@@ -132,7 +144,7 @@ def report(results: Iterable[Result], seed: int) -> int:
         print(f"{count:8} {outcome}")
     if slowest is not None:
         print(f"slowest: case {slowest.number} ({slowest.seed_name}), {slowest.seconds * 1000:.1f} ms")
-    print(f"seed {seed}, {bugs.total()} bugs")
+    print(f"seed {seed}, {outcomes.total()} cases in {seconds:.0f} s of CPU, {bugs.total()} bugs")
     return 1 if bugs else 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from tflm_sim.errors import ModelError
 from tflm_sim.limits import MOST_MEMBERS, MOST_UNPACKED
@@ -51,13 +51,17 @@ def _opened(data: bytes) -> Iterator[ZipFile]:
     count = data.count(_MEMBER)
     if count > MOST_MEMBERS:
         raise ModelError(f"the archive has {count:,} members; {MOST_MEMBERS:,} are read at the most")
-    import lzma  # Slow to import, as zipfile is; most inputs are no archive.
-    import struct
+    import struct  # Slow to import, as zipfile is; most inputs are no archive.
     import zipfile
     import zlib
 
-    # What zipfile raises of damaged archives, the unpackers' own errors among it.
-    errors = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError, RuntimeError)
+    # What zipfile raises of damaged archives, the unpackers' own errors among it; MemoryError of a dictionary that LZMA
+    # would need.
+    errors = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, RuntimeError, MemoryError)
+    with suppress(ImportError):  # a browser's Python has none
+        from lzma import LZMAError
+
+        errors += (LZMAError,)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             yield archive
