@@ -20,6 +20,8 @@ documents; one with ``IS_OPEN`` may get more keys without a new version.
 from __future__ import annotations
 
 import contextlib
+import re
+import reprlib
 import types
 import typing
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -28,12 +30,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from tflm_sim import document_types
+from tflm_sim.document_types import OneOf, Pattern, Range
 from tflm_sim.values import NamedTuple
 
 if TYPE_CHECKING:
     import dataclasses
 
 T = TypeVar("T")
+LARGEST = (1 << 63) - 1
+"""The largest number of a document, either sign: every reader of JSON has room for it."""
 Json = dict[str, Any]
 
 
@@ -167,7 +172,7 @@ def _read(hint: Any, value: Any, strings: Sequence[str], *, row: type | None = N
         return _read_columns(row, value, strings)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
-        return _read(arguments[0], value, strings, is_interned=is_interned)
+        return _marked(arguments[1], _read(arguments[0], value, strings, is_interned=is_interned))
     if origin in (types.UnionType, typing.Union):
         return _read_any([each for each in arguments if each is not type(None)], value, strings)
     if origin is tuple:
@@ -176,12 +181,13 @@ def _read(hint: Any, value: Any, strings: Sequence[str], *, row: type | None = N
         if value not in arguments or isinstance(value, bool) is not isinstance(arguments[0], bool):
             raise ValueError(f"{_brief(value)} is not {' or '.join(map(repr, arguments))}")
         return value
-    if origin is dict and isinstance(value, dict):
-        return {str(key): _read(arguments[1], item, strings) for key, item in value.items()}
+    if origin is dict:
+        items = _of_type(dict, value).items()
+        return {key: _read(arguments[1], item, strings) for key, item in items}
     if fields_of(hint) is not None:
         return from_json(hint, value, strings)
     if is_interned:
-        return strings[_number(value)]
+        return _interned_text(value, strings)
     if hint is Any:
         return value
     return _number(value) if hint is int else _of_type(hint, value)
@@ -213,29 +219,51 @@ def _read_columns(row: type, value: Any, strings: Sequence[str]) -> tuple[Any, .
     missing = hints.keys() - value.keys()
     if missing or not all(isinstance(value[name], list) for name in hints):
         raise ValueError(f"it has no columns {', '.join(sorted(missing or hints))}")
-    read = (
-        [strings[_number(i)] for i in value[n]] if hint is str else map(_number, value[n]) for n, hint in hints.items()
-    )
+    if len({len(value[name]) for name in hints}) > 1:
+        raise ValueError(f"its columns {', '.join(hints)} are not of one length")
+    read = ([_read(hint, cell, strings, is_interned=hint is str) for cell in value[n]] for n, hint in hints.items())
     return tuple(row(*cells) for cells in zip(*read, strict=True))
+
+
+def _interned_text(value: object, strings: Sequence[str]) -> str:
+    index = _number(value)
+    if not 0 <= index < len(strings):
+        raise ValueError(f"there is no text {index}")
+    return strings[index]
+
+
+def _marked(mark: Range | OneOf | Pattern, value: Any) -> Any:
+    """Return a value that is what its type says besides, null aside."""
+    if isinstance(mark, OneOf):
+        if value not in mark or isinstance(value, bool) is not isinstance(mark[0], bool):
+            raise ValueError(f"{_brief(value)} is not {' or '.join(map(repr, mark))}")
+    elif isinstance(mark, Pattern):
+        if not re.search(mark.expression, value):
+            raise ValueError(f"{_brief(value)} does not match {mark.expression}")
+    elif value < mark.minimum or (mark.maximum is not None and value > mark.maximum):
+        raise ValueError(f"{_brief(value)} is out of range")
+    return value
 
 
 def _number(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{_brief(value)} is not a whole number")
+    if not -LARGEST <= value <= LARGEST:
+        raise ValueError(f"{_brief(value)} is out of range")
     return value
 
 
 def _of_type(kind: type, value: object) -> object:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return value
+        return _number(value)
     if not isinstance(value, kind):
         raise ValueError(f"{_brief(value)} is no {_NAMES.get(kind, kind.__name__)}")
     return value
 
 
-_NAMES = {str: "text", bool: "true or false", float: "number"}
+_NAMES = {str: "text", bool: "true or false", float: "number", dict: "object"}
 
 
 def _brief(value: object) -> str:
-    text = repr(value)
+    text = reprlib.repr(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
