@@ -253,7 +253,7 @@ def _number(value: object) -> int:
     return value
 
 
-def _of_type(kind: type, value: object) -> object:
+def _of_type(kind: type, value: object) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return _number(value)
     if not isinstance(value, kind):

@@ -59,6 +59,10 @@ class ModelError(FileError):
     """The file is not the model that it claims to be."""
 
 
+class NoModelError(ModelError):
+    """The file is something else than a model, and no attempt at one."""
+
+
 class FirmwareError(FileError):
     """The file is not the firmware that it claims to be, or does not say what is asked of it."""
 

@@ -68,7 +68,7 @@ def put_token(data: bytearray, rng: random.Random, seed: object) -> None:
 
 def put_word(data: bytearray, rng: random.Random, seed: object) -> None:
     """Write a telling number over a word, most often near the end, where an archive's directory is."""
-    near = rng.randrange(max(1, len(data) - 300), len(data)) if rng.randrange(3) else rng.randrange(len(data))
+    near = rng.randrange(max(0, len(data) - 300), len(data)) if rng.randrange(3) else rng.randrange(len(data))
     if rng.randrange(2):
         put(data, near, rng.choice(WORDS))
     else:

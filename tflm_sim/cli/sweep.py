@@ -188,7 +188,8 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     kept: list[Row] = []
     with Results(args.output, over, resumes=args.resume, overwrites=args.overwrite) as results:
         try:
-            fresh = run_batches(results.done.still_to_do(tally.taking(items(_names(args.models)))), over, pool, limits)
+            found = tally.taking(items(_names(args.models), limits.seconds))
+            fresh = run_batches(results.done.still_to_do(found), over, pool, limits)
             for rows in results.done.merged(fresh):
                 results.write(rows)
                 tally.count(rows)

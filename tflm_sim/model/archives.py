@@ -57,7 +57,16 @@ def _opened(data: bytes) -> Iterator[ZipFile]:
 
     # What zipfile raises of damaged archives, the unpackers' own errors among it; MemoryError of a dictionary that LZMA
     # would need.
-    errors = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, RuntimeError, MemoryError)
+    errors: tuple[type[Exception], ...] = (
+        zipfile.BadZipFile,
+        zlib.error,
+        struct.error,
+        EOFError,
+        OSError,
+        ValueError,
+        RuntimeError,
+        MemoryError,
+    )
     with suppress(ImportError):  # a browser's Python has none
         from lzma import LZMAError
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
-from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.errors import ModelError, NoModelError, UsageError
 from tflm_sim.files import read
 from tflm_sim.limits import LARGEST_ARCHIVE, LARGEST_MODEL, LARGEST_SOURCE
 from tflm_sim.model import archives
@@ -85,7 +85,7 @@ def unpack(name: str, data: bytes) -> Iterator[Input]:
         problem.path = problem.path or name
         raise
     if not found:
-        raise ModelError(f"this is not a .tflite model; it looks like {appearance(name, data)}", path=name)
+        raise NoModelError(f"this is not a .tflite model; it looks like {appearance(name, data)}", path=name)
     yield from found
 
 
@@ -196,21 +196,22 @@ def expand(names: Iterable[str]) -> Iterator[str]:
     return (name for name, _ in expand_inputs(names))
 
 
-def expand_inputs(names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield what :func:`expand` does, with the bytes of a model that is one of several in its file: it is read once."""
+def expand_inputs(
+    names: Iterable[str], read_members: Callable[[str, bool], list[tuple[str, bytes | None]]] | None = None
+) -> Iterator[tuple[str, bytes | None]]:
+    """Yield what :func:`expand` does, with the bytes of a model that is one of several in its file: it is read once.
+
+    Args:
+        names: Files, folders, patterns.
+        read_members: What is called instead of :func:`members`.
+    """
+    read_members = read_members or members
     for name in names:
-        paths = list(filter(_may_be_meant, folder_files(name))) if os.path.isdir(name) else matches(name)
-        for path in paths or [name]:
-            yield from _members(path)
-
-
-def _may_be_meant(path: str) -> bool:
-    if _suffix(path) not in C_SUFFIXES:
-        return True
-    try:
-        return bool(read_inputs(path))
-    except ModelError:
-        return False
+        is_folder = os.path.isdir(name)
+        paths = folder_files(name) if is_folder else matches(name)
+        found = chain.from_iterable(read_members(path, is_folder) for path in paths)
+        yield next(found, (name, None))
+        yield from found
 
 
 def matches(name: str) -> list[str]:
@@ -228,17 +229,20 @@ def _may_be_read(name: str) -> bool:
     return os.path.isfile(name) or os.path.isdir(name)
 
 
-def _members(name: str) -> Iterator[tuple[str, bytes | None]]:
-    is_there = _may_hold_several(name) if is_address(name) else _suffix(name) in _SEVERAL and os.path.isfile(name)
+def members(path: str, was_found: bool) -> list[tuple[str, bytes | None]]:
+    """Return the models of a file: itself, unread; each with its bytes, of several; nothing of a source without any.
+
+    Args:
+        path: A file, or an address.
+        was_found: Whether it was found in a folder, where most sources hold no model.
+    """
     try:
-        found = unpack(name, _bytes_of(name)) if is_there else iter(())
-        first = list(islice(found, 2))
-        if len(first) == 2:
-            yield from chain(first, found)
-            return
+        found = list(unpack(path, _bytes_of(path))) if may_hold_several(path) else []
+    except NoModelError:
+        return [] if was_found and _suffix(path) in C_SUFFIXES else [(path, None)]
     except (ModelError, UsageError):
-        pass
-    yield name, None
+        found = []
+    return [(label, data) for label, data in found] if len(found) > 1 else [(path, None)]
 
 
 def _bytes_of(name: str) -> bytes:
@@ -255,10 +259,15 @@ def _address_part(name: str) -> str:
     """Return the address of ``ADDRESS:LABEL``: up to the first colon of its path that a C source or archive ends at."""
     path = name.find("/", name.index("://") + 3)
     colons = (index for index, sign in enumerate(name[:LONGEST_PATH]) if sign == ":" and 0 <= path < index)
-    return next((name[:index] for index in colons if _may_hold_several(name[:index])), name)
+    return next((name[:index] for index in colons if _ends_as_several(name[:index])), name)
 
 
-def _may_hold_several(address: str) -> bool:
+def may_hold_several(name: str) -> bool:
+    """Tell whether a file, or what is behind an address, is read to see how many models are in it."""
+    return _ends_as_several(name) if is_address(name) else _suffix(name) in _SEVERAL and os.path.isfile(name)
+
+
+def _ends_as_several(address: str) -> bool:
     return _suffix(address.partition("?")[0].partition("#")[0]) in _SEVERAL
 
 
@@ -275,7 +284,7 @@ def _read(name: str) -> bytes:
             return LARGEST_ARCHIVE
         if start and _is_text(start) and b"\0" not in start:
             return LARGEST_SOURCE
-        raise ModelError(f"this is not a .tflite model; it looks like {appearance(name, start)}", path=name)
+        raise NoModelError(f"this is not a .tflite model; it looks like {appearance(name, start)}", path=name)
 
     try:
         return read(name, most=most, error=ModelError)

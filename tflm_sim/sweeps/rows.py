@@ -76,7 +76,8 @@ class Row:
         target, kernels, runtime, board: What it was sized for.
         settings: Further settings, as JSON.
         status: "ok"; "error" or "abort", when AllocateTensors() fails in any arena; "unsupported", an operator that is
-            not modelled; "unreadable", no model; "timeout", "memory" or "crash", when sizing it took too much.
+            not modelled; "unreadable", no model; "timeout", "memory" or "crash", when sizing it took too much or found
+            an error in this package.
         smallest_arena, multiple_of_16: The smallest arena, and the smallest one that is a multiple of 16.
         arena_used_bytes, head_bytes, tail_bytes: In a roomy arena.
         binding: What would not fit in a byte less.
@@ -114,6 +115,8 @@ class Row:
     error: str = ""
     version: str = __version__
 
+
+STATUSES = frozenset({"ok", "error", "abort", "unsupported", "unreadable", "timeout", "memory", "crash"})
 
 COLUMNS: dict[str, str] = Row.__annotations__
 """Name -> "str", "int | None" or "bool | None"."""
@@ -162,7 +165,7 @@ class Rows:
                     operators=sum(len(subgraph.operators) for subgraph in model.subgraphs),
                     macs=total_multiplications(model),
                 )
-        except (TflmSimError, OutOfTime, MemoryError, RecursionError, OSError) as error:
+        except (Exception, OutOfTime) as error:  # one bad file costs its rows, whatever it does to us
             if isinstance(error, FileError) and error.path == source:
                 error.path = name  # a worker elsewhere has the whole path
             yield from (_failed(Row(name), on.case, error, "unreadable") for on in self._cases)
@@ -174,7 +177,7 @@ class Rows:
         try:
             with self._watchdog.hold():
                 return _row(known, on.case, self._sizer.sizing(model, on.configuration))
-        except (TflmSimError, OutOfTime, MemoryError, RecursionError) as error:
+        except (Exception, OutOfTime) as error:
             return _failed(known, on.case, error, "unsupported")
 
 
@@ -208,9 +211,13 @@ def _read(source: Source) -> tuple[bytes | memoryview, Model]:
 
 
 def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
-    if isinstance(error, OutOfTime | MemoryError):
-        status = "timeout" if isinstance(error, OutOfTime) else "memory"
-    words = TOO_MUCH_MEMORY if isinstance(error, MemoryError) else str(error) or type(error).__name__
+    words = str(error) or type(error).__name__
+    if isinstance(error, OutOfTime):
+        status = "timeout"
+    elif isinstance(error, MemoryError):
+        status, words = "memory", TOO_MUCH_MEMORY
+    elif not isinstance(error, TflmSimError | OSError | RecursionError):
+        status, words = "crash", f"an error in tflm-sim itself ({type(error).__name__}: {words})"
     facts = as_dict(known) | {
         "target": case.target,
         "board": case.board,

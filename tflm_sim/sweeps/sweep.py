@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from tflm_sim.errors import UsageError
-from tflm_sim.model.inputs import expand_inputs
+from tflm_sim.model.inputs import expand_inputs, may_hold_several, members
 from tflm_sim.sweeps.engine import Dask, Item, Pool, Serial, run
-from tflm_sim.sweeps.limits import Limits
+from tflm_sim.sweeps.limits import Limits, OutOfTime, Watchdog
 from tflm_sim.sweeps.processes import Processes
 from tflm_sim.sweeps.rows import COLUMNS, Case, Row, Source, as_dict
 from tflm_sim.sweeps.urls import expand_url, is_url
@@ -19,23 +20,37 @@ from tflm_sim.targets.presets import PRESETS, preset
 DEFAULT_LIMITS = Limits()
 
 
-def items(models: Iterable[Source | os.PathLike[str]]) -> Iterator[Item]:
+def items(models: Iterable[Source | os.PathLike[str]], seconds: float = 0) -> Iterator[Item]:
     """Yield the models of a sweep; folders, patterns and files of several models become one each.
 
     Args:
         models: Paths, fsspec URLs, bytes and :class:`~tflm_sim.model.types.Model`, mixed; read lazily.
+        seconds: That looking for the models in a file may take, 0 for no end; one that takes longer is an item whole,
+            for whose rows the same limit holds.
     """
+    read = partial(_members, seconds=seconds)
     number = 0
     for model in models:
         if isinstance(model, str | os.PathLike):
             name = os.fspath(model)
-            found = ((url, None) for url in expand_url(name)) if is_url(name) else expand_inputs([name])
+            found = ((url, None) for url in expand_url(name)) if is_url(name) else expand_inputs([name], read)
             for label, data in found:
                 yield Item(label, label if data is None else data)
                 number += 1
         else:
             yield Item(f"model {number}", model)
             number += 1
+
+
+def _members(path: str, was_found: bool, seconds: float) -> list[tuple[str, bytes | None]]:
+    """Return what ``model.inputs.members`` does, the file whole where that takes too much."""
+    if not may_hold_several(path):
+        return [(path, None)]
+    try:
+        with Watchdog(seconds) as watchdog, watchdog.hold():
+            return members(path, was_found)
+    except (OutOfTime, MemoryError):
+        return [(path, None)]
 
 
 def cases(
@@ -85,7 +100,7 @@ def iterate_rows(
     """Yield the rows as they come, models in order and the cases of each in order; see :func:`sweep`."""
     pool = make_pool(client, jobs=jobs, limits=limits)
     try:
-        for rows in run(items(models), over, pool, limits):
+        for rows in run(items(models, limits.seconds), over, pool, limits):
             yield from rows
     finally:
         pool.close()

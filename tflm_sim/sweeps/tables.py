@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
-import json
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from tflm_sim.documents import LARGEST
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import json_text
-from tflm_sim.sweeps.rows import COLUMNS, Row, as_dict
+from tflm_sim.files import parse_json
+from tflm_sim.limits import LONGEST_ROW
+from tflm_sim.sweeps.rows import COLUMNS, STATUSES, Row, as_dict
 
 ROW_GROUP = 10_000
 """Rows of a Parquet file that are kept in memory at the most."""
@@ -38,6 +41,27 @@ class _Jsonl:
         self._file.close()
 
 
+_FORMULA = tuple("=+-@\t'")
+"""What a spreadsheet takes for a formula at the start of a cell, and the sign that says that it is none."""
+
+
+def _quoted(value: Any) -> Any:
+    """Return a cell that no spreadsheet executes; :func:`_unquoted` undoes it, but for what ends a line in some."""
+    if not isinstance(value, str):
+        return value
+    text = _encodable(value).replace("\r", "\\x0d")
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _unquoted(text: str) -> str:
+    return text.removeprefix("'")
+
+
+def _encodable(text: str) -> str:
+    """Return a text with the bytes of a name that are not UTF-8 as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
 class _Csv:
     def __init__(self, path: Path) -> None:
         self._file: TextIO = path.open("w", encoding="utf-8", newline="")
@@ -45,7 +69,7 @@ class _Csv:
         self._writer.writeheader()
 
     def write(self, rows: Sequence[Row]) -> None:
-        self._writer.writerows(as_dict(row) for row in rows)
+        self._writer.writerows({name: _quoted(value) for name, value in as_dict(row).items()} for row in rows)
         self._file.flush()
 
     def close(self) -> None:
@@ -68,7 +92,11 @@ class _Parquet:
 
     def _write_group(self, count: int) -> None:
         group, self._rows = self._rows[:count], self._rows[count:]
-        self._writer.write_table(self._table([as_dict(row) for row in group], schema=self._schema))
+        rows = [
+            {name: _encodable(value) if isinstance(value, str) else value for name, value in as_dict(row).items()}
+            for row in group
+        ]
+        self._writer.write_table(self._table(rows, schema=self._schema))
 
     def close(self) -> None:
         if self._rows:
@@ -129,20 +157,28 @@ def read_rows(path: Path, form: str = "") -> Iterator[Row]:
     """
     try:
         yield from (_row(fields, path) for fields in _READERS[form or form_of(path)](path))
-    except (OSError, ValueError, TypeError, csv.Error) as failure:
+    except (OSError, ValueError, TypeError, LookupError, NotImplementedError, csv.Error) as failure:
         raise UsageError(f"{path} holds no results of a sweep: {failure}") from failure
 
 
 def _read_jsonl(path: Path) -> Iterator[Mapping[str, Any]]:
     with path.open(encoding="utf-8") as file:
-        for line in file:
+        for number, line in enumerate(_lines(file), 1):
             if line.endswith("\n"):
-                yield json.loads(line)
+                yield parse_json(line, path=f"{path}, line {number},")
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    """Yield the lines of a file, none of which is without end."""
+    while line := file.readline(LONGEST_ROW):
+        if len(line) == LONGEST_ROW:
+            raise ValueError(f"a line has {LONGEST_ROW:,} characters or more")
+        yield line
 
 
 def _read_csv(path: Path) -> Iterator[Mapping[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
-        for fields in csv.DictReader(file):
+        for fields in csv.DictReader(_lines(file)):
             if None not in fields.values():
                 yield {name: _cell(name, text) for name, text in fields.items()}
 
@@ -150,10 +186,10 @@ def _read_csv(path: Path) -> Iterator[Mapping[str, Any]]:
 def _cell(name: str, text: str) -> Any:
     kind = COLUMNS.get(name, "str")
     if kind == "str":
-        return text
+        return _unquoted(text)
     if text == "":
         return None
-    return text == "True" if kind == "bool | None" else int(text)
+    return {"True": True, "False": False}[text] if kind == "bool | None" else int(text)
 
 
 def _read_parquet(path: Path) -> Iterable[Mapping[str, Any]]:
@@ -169,6 +205,19 @@ _READERS: dict[str, Callable[[Path], Iterable[Mapping[str, Any]]]] = {
 
 
 def _row(fields: Mapping[str, Any], path: Path) -> Row:
-    if fields.keys() != COLUMNS.keys():
+    if not isinstance(fields, Mapping) or fields.keys() != COLUMNS.keys():
         raise UsageError(f"{path} has other columns than a sweep of this version writes")
+    for name, value in fields.items():
+        if not _IS[COLUMNS[name]](value):
+            raise ValueError(f"{name} is {reprlib.repr(value)}")
+    if fields["status"] not in STATUSES:
+        raise ValueError(f"there is no status {reprlib.repr(fields['status'])}")
     return Row(**fields)
+
+
+_IS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "int | None": lambda value: value is None or (type(value) is int and abs(value) <= LARGEST),
+    "bool | None": lambda value: value is None or isinstance(value, bool),
+}
+"""Whether a value is one of a column."""
