@@ -17,6 +17,7 @@ from typing import Any, Unpack
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Settings, Where, configure
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
+from tflm_sim.escape import printable
 from tflm_sim.model.load import parse
 from tflm_sim.units import format_size, parse_size
 
@@ -96,7 +97,7 @@ class ArenaBudget(keras.callbacks.Callback):  # type: ignore[misc, unused-ignore
         if smallest is None:
             raise SimulatedFailure("AllocateTensors() works in no single arena of any size")
         if smallest.multiple_of_16 > self.limit:
-            name, target = self.model.name, self.configuration.target.name
+            name, target = printable(self.model.name), self.configuration.target.name
             raise ArenaBudgetExceededError(
                 f"the model '{name}' needs an arena of {format_size(smallest.multiple_of_16)} on {target}, "
                 f"{smallest.multiple_of_16 - self.limit:,} B more than the {format_size(self.limit)} that there are",

@@ -17,7 +17,7 @@ MOST_UNPACKED = 512 << 20
 MOST_MEMBERS = 100_000
 """Members of an archive, whatever they are."""
 
-LARGEST_DOWNLOAD = 1 << 30
+LARGEST_DOWNLOAD = 512 << 20
 DOWNLOAD_SECONDS = 600.0
 """For the whole of an answer, however slowly it comes."""
 SILENCE_SECONDS = 60.0

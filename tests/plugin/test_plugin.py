@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import tflm_sim.pytest_plugin.checker  # noqa: F401  (pytester forgets what is imported inside of a run)
+import tflm_sim.pytest_plugin.checker
 
 pytest_plugins = ["pytester"]
 
@@ -276,3 +276,29 @@ def test_the_marker_is_known(pytester: pytest.Pytester) -> None:
 def test_an_installation_brings_the_plugin() -> None:
     project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"tflm_sim": "tflm_sim.pytest_plugin"}
+
+
+def test_a_name_forges_no_command_of_a_runner(pytester: pytest.Pytester) -> None:
+    name = "kws\n::error::forged\x1b[31m##[error].tflite"
+    (pytester.path / name).write_bytes(tflm_sim.sample_path("sine").read_bytes())
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.mark.arena(model={name!r}, limit=16)
+        def test_small(): pass
+
+        @pytest.mark.arena(model={name!r}, limit="64KiB")
+        def test_large(): pass
+
+        @pytest.mark.arena(model={f"absent{name}"!r})
+        def test_absent(arena): pass
+        """
+    )
+    result = run(pytester, "--tb=short", "--show-capture=no")
+    assert result.parseoutcomes() == {"passed": 1, "failed": 1, "errors": 1}
+    for line in result.outlines:
+        assert not line.lstrip().startswith("::")
+        assert "##[" not in line
+        assert "\x1b" not in line
+    assert any("kws\\x0a::error::forged\\x1b[31m\\x23#[error].tflite does not fit" in line for line in result.outlines)

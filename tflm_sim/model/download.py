@@ -6,20 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
-    from urllib.request import OpenerDirector
+from tflm_sim.errors import UsageError
 
 ALLOWED = "TFLM_SIM_ALLOW_DOWNLOAD"
 """The variable that allows it where it is "1"; ``--allow-download`` sets it."""
-
-LARGEST = 1 << 30
-"""Bytes; a larger file is not fetched."""
-
-_TIMEOUT_S = 60
 
 
 def is_address(name: str) -> bool:
@@ -47,33 +37,11 @@ def download(address: str) -> bytes:
 
     Raises:
         UsageError: Nobody allowed it.
-        ModelError: It cannot be fetched, leads from https to http, or is too large.
+        ModelError: It cannot be fetched, leads elsewhere than an address of its kind may, is too large, is shorter than
+            it says, or takes longer than ``DOWNLOAD_SECONDS`` in all.
     """
     if os.environ.get(ALLOWED) != "1":
         raise UsageError(f"{address}: nothing is fetched from the web unless --allow-download (or {ALLOWED}=1) says so")
-    try:
-        with _opener().open(address, timeout=_TIMEOUT_S) as answer:
-            data = bytes(answer.read(LARGEST + 1))
-    except (OSError, ValueError) as failure:
-        raise ModelError(f"it cannot be fetched: {failure}", path=address) from failure
-    if len(data) > LARGEST:
-        raise ModelError(f"it has more than {LARGEST:,} bytes", path=address)
-    return data
+    from tflm_sim.model.fetch import fetch  # Slow to import, as all that speaks HTTP.
 
-
-def _opener() -> OpenerDirector:
-    """Return what opens addresses; who asked for an encrypted connection gets no other."""
-    from urllib.error import URLError
-    from urllib.request import HTTPRedirectHandler, Request, build_opener
-
-    class Careful(HTTPRedirectHandler):
-        """Follows no address from https to anything else."""
-
-        def redirect_request(self, req: Request, *args: Any) -> Request | None:
-            """Return the next request."""
-            following = super().redirect_request(req, *args)
-            if following is not None and req.type == "https" != following.type:
-                raise URLError(f"it leads to {following.full_url}, which is not https")
-            return following
-
-    return build_opener(Careful)
+    return fetch(address)

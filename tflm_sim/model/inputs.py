@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 
 from tflm_sim.errors import ModelError, NoModelError, UsageError
@@ -276,21 +277,26 @@ def _read(name: str) -> bytes:
         kind = _SAVED_MODEL if os.path.isfile(os.path.join(name, "saved_model.pb")) else "a folder"
         raise ModelError(f"there is no model in it; it looks like {kind}", path=name)
 
-    def most(start: bytes) -> int:
-        """Read on only where there can be a model."""
-        if is_model(start):
-            return LARGEST_MODEL
-        if _is_archive(start):
-            return LARGEST_ARCHIVE
-        if start and _is_text(start) and b"\0" not in start:
-            return LARGEST_SOURCE
-        raise NoModelError(f"this is not a .tflite model; it looks like {appearance(name, start)}", path=name)
-
     try:
-        return read(name, most=most, error=ModelError)
+        return read(name, most=partial(most_bytes, name), error=ModelError)
     except ModelError as problem:
         problem.path, problem.message = name, problem.message.removeprefix(f"{name} cannot be read: ")
         raise
+
+
+def most_bytes(name: str, start: bytes) -> int:
+    """Return how many bytes are read of a file that begins so.
+
+    Raises:
+        NoModelError: None: there can be no model in it.
+    """
+    if is_model(start):
+        return LARGEST_MODEL
+    if _is_archive(start):
+        return LARGEST_ARCHIVE
+    if start and _is_text(start) and b"\0" not in start:
+        return LARGEST_SOURCE
+    raise NoModelError(f"this is not a .tflite model; it looks like {appearance(name, start)}", path=name)
 
 
 def _listed(found: list[Input], most: int = 10) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tflm_sim.escape import one_line
 from tflm_sim.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _without_traceback(where: str) -> Iterator[None]:
     except AssertionError as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     except (TflmSimError, TypeError) as error:
-        raise pytest.fail.Exception(f"{where}{error}", pytrace=False) from None
+        raise pytest.fail.Exception(one_line(f"{where}{error}"), pytrace=False) from None
 
 
 def _compare(item: pytest.Item, checker: ArenaChecker) -> None:
@@ -229,7 +230,7 @@ class _Reporter:
         rows = [_row(*row) for _, row in sorted(self._rows.items())]
         terminalreporter.section("arena sizes")
         for line in table_lines([("needs", "limit", "change", "outcome", "model"), *rows]):
-            terminalreporter.write_line(line)
+            terminalreporter.write_line(one_line(line))
 
 
 def _row(measured: Measured, outcome: str) -> tuple[str, ...]:

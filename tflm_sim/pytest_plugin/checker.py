@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tflm_sim.checks.sanitizer import sanitize
 from tflm_sim.checks.verdict import baseline_key, read_baseline
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
-from tflm_sim.escape import printable
+from tflm_sim.escape import one_line, printable
 from tflm_sim.model.types import Model
 from tflm_sim.report.lifetimes import after_invoke, buffer_name, scope_label, timeline_lines
 from tflm_sim.report.tables import table_lines
@@ -95,10 +95,10 @@ class ArenaChecker:
         if room is None:
             raise UsageError("assert_fits() needs a limit: give it one, or give the marker limit=...")
         if self.roomy.failure is not None:
-            raise AssertionError(f"{self.name} fails in an arena of any size: {self.roomy.failure}")
+            raise _failed([f"{self.name} fails in an arena of any size: {self.roomy.failure}"])
         simulation = self.simulate(room)
         if not simulation.fits:
-            raise AssertionError("\n".join(self._too_large(room, simulation)))
+            raise _failed(self._too_large(room, simulation))
 
     def assert_alive(self, tensor: str | int, *, during: str | int) -> None:
         """Assert that a tensor's content is in memory while an operator runs (each time that it runs)."""
@@ -107,7 +107,7 @@ class ArenaChecker:
         life = lives.find(tensor)
         for scope in lives.scopes_of(during):
             if not lives.is_alive(life, scope):
-                raise AssertionError("\n".join(_not_alive(lives, life, scope)))
+                raise _failed(_not_alive(lives, life, scope))
 
     def assert_reuses(self, a: str | int, b: str | int) -> None:
         """Assert that two tensors use some of the same bytes of the head, one after the other."""
@@ -120,7 +120,7 @@ class ArenaChecker:
             lines += [f"{buffer_name(life)} is {HOMES[life.home]}" for life in outside]
             if not outside and min(first.last, second.last) >= max(first.first, second.first):
                 lines.append("they are alive at the same time")
-            raise AssertionError("\n".join([*lines, *timeline_lines(lives, [first, second])]))
+            raise _failed([*lines, *timeline_lines(lives, [first, second])])
 
     def assert_persistent(self, name: str | int) -> None:
         """Assert that a tensor keeps its content from one Invoke() to the next: a variable, or a constant."""
@@ -129,7 +129,7 @@ class ArenaChecker:
         life = lives.find(name)
         if not life.is_persistent:
             lines = [f"{buffer_name(life)} does not persist: {after_invoke(lives, life)}"]
-            raise AssertionError("\n".join([*lines, *timeline_lines(lives, _with_sharers(lives, life))]))
+            raise _failed([*lines, *timeline_lines(lives, _with_sharers(lives, life))])
 
     def assert_no_growth(self, baseline: str | Path) -> None:
         """Assert that the model needs no more than the baseline file says; --arena-update-baseline writes it."""
@@ -144,10 +144,10 @@ class ArenaChecker:
         """Assert that ``size`` is not above ``before``; None is a failure only where there must be a size."""
         __tracebackhide__ = True
         if before is None and must_exist:
-            raise AssertionError(f"{where} has no size for {self.key}: run pytest with --arena-update-baseline once")
+            raise _failed([f"{where} has no size for {self.key}: run pytest with --arena-update-baseline once"])
         if before is not None and size > before:
             first = f"{self.name} needs {size - before:,} B more than before: {before:,} -> {size:,} B ({where})"
-            raise AssertionError("\n".join([first, *self._who_needs_it()]))
+            raise _failed([first, *self._who_needs_it()])
 
     def assert_sound(self, invocations: int = 10) -> None:
         """Assert that the sanitizer finds nothing in AllocateTensors() and that invocations corrupt no byte."""
@@ -155,7 +155,7 @@ class ArenaChecker:
         findings = sanitize(self.model, self.configuration, invocations=invocations)
         if findings:
             lines = (printable(str(finding), 400) for finding in findings)
-            raise AssertionError("\n".join([f"{len(findings)} findings in {self.name}:", *lines]))
+            raise _failed([f"{len(findings)} findings in {self.name}:", *lines])
 
     # -- explanations -----------------------------------------------------------------------------------------------
 
@@ -185,6 +185,11 @@ class ArenaChecker:
             lines.append(f"head {self.roomy.head_bytes:,} B, fullest at {scope_label(lives, peak.scope)}:")
             lines += [f"    {line}" for line in timeline_lines(lives, alive, mark=peak.scope)]
         return lines
+
+
+def _failed(lines: Iterable[str]) -> AssertionError:
+    """Return the error whose message is these lines, with nothing in them that forges another one."""
+    return AssertionError("\n".join(map(one_line, lines)))
 
 
 def _bytes(size: int | str) -> int:

@@ -8,8 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.files import PIECE, START
 from tflm_sim.model.download import is_address
-from tflm_sim.model.inputs import MODEL_SUFFIXES, read_input, unpack
+from tflm_sim.model.inputs import MODEL_SUFFIXES, most_bytes, read_input, unpack
 
 
 def is_url(name: str) -> bool:
@@ -41,11 +42,9 @@ def read_url(url: str) -> bytes:
     """
     if is_address(url):
         return read_input(url).data
-    if url.lower().startswith("ftp:"):
-        raise UsageError(f"{url}: models are not fetched by FTP; download it first")
     try:
         with _fsspec(url).open(url, "rb") as file:
-            data = bytes(file.read())
+            data = _whole(file, url)
     except FileNotFoundError as failure:
         raise ModelError("No such file or directory", path=url) from failure
     except (OSError, ValueError, ImportError) as failure:
@@ -56,7 +55,20 @@ def read_url(url: str) -> bytes:
     return found[0].data
 
 
+def _whole(file: Any, url: str) -> bytes:
+    pieces = [bytes(file.read(START))]
+    most, count = most_bytes(url, pieces[0]), len(pieces[0])
+    while pieces[-1] and count <= most:
+        pieces.append(bytes(file.read(PIECE)))
+        count += len(pieces[-1])
+    if count > most:
+        raise ModelError(f"it has more than {most:,} bytes", path=url)
+    return b"".join(pieces)
+
+
 def _fsspec(url: str) -> Any:
+    if any(part.lower().startswith(("ftp:", "ftps:", "http:", "https:")) for part in url.split("::")):
+        raise UsageError(f"{url}: models are not fetched by FTP, nor from the web through another file system")
     try:
         import fsspec
     except ImportError as missing:

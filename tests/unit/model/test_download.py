@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
+import time
 from collections.abc import Iterator
 from email.message import Message
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.error import URLError
 from urllib.request import Request
 
@@ -16,9 +18,11 @@ from tflm_sim import sample_path
 from tflm_sim.cli import main
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.model import download as web
+from tflm_sim.model import fetch
 from tflm_sim.model.load import load
 
 asked: list[str] = []
+MOVED = {"/moved": "/sine.tflite", "/ftp": "ftp://127.0.0.1/m.tflite", "/file": "file:///etc/hosts"}
 
 
 class Site(BaseHTTPRequestHandler):
@@ -30,11 +34,18 @@ class Site(BaseHTTPRequestHandler):
         sine = sample_path("sine").read_bytes()
         arrays = "".join(f"const char {name}[] = {{{', '.join(map(str, sine))}}};" for name in ("g_one", "g_two"))
         known = {"/sine.tflite": sine, "/page": b"<!DOCTYPE html><p>sign in</p>", "/m.cc?raw=1": arrays.encode()}
-        self.send_response(302 if self.path == "/moved" else 200 if self.path in known else 404)
-        if self.path == "/moved":
-            self.send_header("Location", "/sine.tflite")
+        known |= {"/short": sine, "/endless": sine}
+        self.send_response(302 if self.path in MOVED else 200 if self.path in known else 404)
+        if self.path in MOVED:
+            self.send_header("Location", MOVED[self.path])
+        if self.path == "/short":
+            self.send_header("Content-Length", str(len(sine) + 1))
         self.end_headers()
-        self.wfile.write(known.get(self.path, b""))
+        with contextlib.suppress(OSError):  # who waits no longer
+            self.wfile.write(known.get(self.path, b""))
+            while self.path == "/endless":
+                self.wfile.write(b"x")
+                time.sleep(0.01)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -45,7 +56,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.delenv(web.ALLOWED, raising=False)
     asked.clear()
-    with HTTPServer(("127.0.0.1", 0), Site) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
@@ -96,14 +107,48 @@ def test_a_page_and_a_missing_file_are_a_sentence(site: str, monkeypatch: pytest
 
 def test_a_larger_file_is_refused(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(web.ALLOWED, "1")
-    monkeypatch.setattr(web, "LARGEST", 100)
+    monkeypatch.setattr(fetch, "LARGEST_DOWNLOAD", 100)
     with pytest.raises(ModelError, match="more than 100 bytes"):
         load(f"{site}/sine.tflite")
 
 
+def test_an_answer_that_ends_early_is_no_model(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(web.ALLOWED, "1")
+    with pytest.raises(ModelError, match=r"it cannot be fetched: it ends after 2,\d\d\d of 2,\d\d\d bytes"):
+        load(f"{site}/short")
+
+
+def test_an_answer_without_end_ends_after_the_whole_time(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(web.ALLOWED, "1")
+    monkeypatch.setattr(fetch, "DOWNLOAD_SECONDS", 0.5)
+    with pytest.raises(ModelError, match=r"it cannot be fetched: it takes longer than 0\.5 s"):
+        load(f"{site}/endless")
+
+
+@pytest.mark.parametrize("kind", ["ftp", "file"])
+def test_nothing_but_the_web_is_led_to(kind: str, site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(web.ALLOWED, "1")
+    with pytest.raises(ModelError, match=f"it cannot be fetched: .*{kind}"):
+        load(f"{site}/{kind}")
+
+
+def followed(before: str, after: str) -> str:
+    request = fetch.Careful().redirect_request(Request(before), None, 302, "Found", Message(), after)
+    assert request is not None
+    return request.full_url
+
+
 def test_https_never_leads_to_http() -> None:
-    (handler,) = (each for each in web._opener().handlers if type(each).__name__ == "Careful")
-    arguments = (Request("https://a/m"), None, 302, "Found", Message())
-    assert handler.redirect_request(*arguments, "https://b/m").full_url == "https://b/m"  # type: ignore[attr-defined]
+    assert followed("https://8.8.8.8/m", "https://1.1.1.1/m") == "https://1.1.1.1/m"
     with pytest.raises(URLError, match="which is not https"):
-        handler.redirect_request(*arguments, "http://b/m")  # type: ignore[attr-defined]
+        followed("https://8.8.8.8/m", "http://1.1.1.1/m")
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "[::1]", "10.0.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "[fe80::1]"]
+)
+def test_the_web_never_leads_into_this_machine_or_its_network(host: str) -> None:
+    assert followed("http://8.8.8.8/m", "https://1.1.1.1/m") == "https://1.1.1.1/m"
+    assert followed(f"http://{host}/a", f"http://{host}/b") == f"http://{host}/b"
+    with pytest.raises(URLError, match="inside of this machine or its network"):
+        followed("http://8.8.8.8/m", f"http://{host}/m")

@@ -1,0 +1,114 @@
+"""The bytes behind an http(s) address: as many as it says, no more than there is room for, in a limited time."""
+
+from __future__ import annotations
+
+import time
+from http.client import HTTPException
+from ipaddress import ip_address
+from socket import getaddrinfo
+from threading import Thread
+from typing import Any
+from urllib.error import URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
+
+from tflm_sim.errors import ModelError
+from tflm_sim.files import PIECE
+from tflm_sim.limits import DOWNLOAD_SECONDS, LARGEST_DOWNLOAD, SILENCE_SECONDS
+
+LOOK_S = 0.2
+"""Seconds between two looks, at each of which a sweep's limit for a row can end the wait."""
+
+
+def fetch(address: str) -> bytes:
+    """Return the file behind an address.
+
+    Raises:
+        ModelError: It cannot be fetched, leads to where no address of its kind may, is too large, is shorter than it
+            says, or takes longer than ``DOWNLOAD_SECONDS`` in all.
+    """
+    answer = _Answer(address)
+    answer.start()
+    end = time.monotonic() + DOWNLOAD_SECONDS
+    while answer.is_alive() and time.monotonic() < end:
+        answer.join(LOOK_S)
+    if answer.is_alive():
+        answer.is_given_up = True
+        raise ModelError(f"it cannot be fetched: it takes longer than {DOWNLOAD_SECONDS:g} s", path=address)
+    if answer.failure is not None:
+        raise ModelError(f"it cannot be fetched: {answer.failure}", path=address) from answer.failure
+    return answer.data
+
+
+class _Answer(Thread):
+    """What a server answers; in a thread of its own, since it may be slow at every step, even before the first byte.
+
+    Attributes:
+        data: What came.
+        failure: Why nothing did.
+        is_given_up: Set by whoever waits no longer.
+    """
+
+    def __init__(self, address: str) -> None:
+        super().__init__(daemon=True)
+        self._address = address
+        self.data = b""
+        self.failure: Exception | None = None
+        self.is_given_up = False
+
+    def run(self) -> None:
+        """Fetch it."""
+        try:
+            self.data = self._fetched()
+        except (OSError, ValueError, HTTPException) as failure:
+            self.failure = failure
+
+    def _fetched(self) -> bytes:
+        pieces, count = [], 0
+        with opener().open(self._address, timeout=SILENCE_SECONDS) as answer:
+            said = answer.headers.get("Content-Length", "")
+            size = int(said) if said.isascii() and said.isdecimal() else None
+            if size is None or size <= LARGEST_DOWNLOAD:
+                while count <= LARGEST_DOWNLOAD and not self.is_given_up and (piece := answer.read(PIECE)):
+                    pieces.append(piece)
+                    count += len(piece)
+        if max(count, size or 0) > LARGEST_DOWNLOAD:
+            raise ValueError(f"it has more than {LARGEST_DOWNLOAD:,} bytes")
+        if size is not None and count < size:
+            raise ValueError(f"it ends after {count:,} of {size:,} bytes")
+        return b"".join(pieces)
+
+
+class Careful(HTTPRedirectHandler):
+    """Follows http(s) alone, none from https to http, and none from the web into this machine or its network."""
+
+    def redirect_request(self, req: Request, *args: Any) -> Request | None:
+        """Return the next request."""
+        following = super().redirect_request(req, *args)
+        if following is not None:
+            refusal = _refusal(req, following)
+            if refusal:
+                raise URLError(f"it leads to {following.full_url}, which is {refusal}")
+        return following
+
+
+def _refusal(request: Request, following: Request) -> str:
+    """Return what an address is that a request must not lead to; "" for one that it may."""
+    if following.type not in ("http", "https"):
+        return "no address of the web"
+    if request.type == "https" != following.type:
+        return "not https"
+    if _is_inside(following) and not _is_inside(request):
+        return "inside of this machine or its network"
+    return ""
+
+
+def _is_inside(request: Request) -> bool:
+    """Tell whether one of the addresses of a request's host is none of the public net."""
+    rows = getaddrinfo(urlsplit(request.full_url).hostname, None)
+    return not all(ip_address(str(row[4][0]).partition("%")[0]).is_global for row in rows)
+
+
+def opener() -> OpenerDirector:
+    """Return what opens addresses."""
+    return build_opener(Careful)
