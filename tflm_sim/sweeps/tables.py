@@ -179,6 +179,8 @@ def _lines(file: TextIO) -> Iterator[str]:
 def _read_csv(path: Path) -> Iterator[Mapping[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
         for fields in csv.DictReader(_lines(file)):
+            if None in fields:
+                raise ValueError("a line has more cells than there are columns")
             if None not in fields.values():
                 yield {name: _cell(name, text) for name, text in fields.items()}
 
