@@ -23,6 +23,7 @@ from typing import Any
 import fuzz_shrink
 import numpy as np
 import shrinking_models as models
+from tflite_micro.python.tflite_micro import runtime
 from fuzzing import DiffersError, Fuzzer
 
 from tflm_sim import parse
@@ -193,8 +194,6 @@ def wheel_says(original: bytes, result: bytes, model: Model) -> str:
 
 
 def _compared(original: bytes, result: bytes, model: Model) -> str:
-    from tflite_micro.python.tflite_micro import runtime
-
     rng, main = np.random.default_rng(24), model.subgraphs[0]
     try:
         both = [runtime.Interpreter.from_bytes(data, arena_size=ROOMY) for data in (original, result)]
