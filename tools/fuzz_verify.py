@@ -23,8 +23,8 @@ from typing import Any
 import fuzz_shrink
 import numpy as np
 import shrinking_models as models
-from tflite_micro.python.tflite_micro import runtime
 from fuzzing import DiffersError, Fuzzer
+from tflite_micro.python.tflite_micro import runtime
 
 from tflm_sim import parse
 from tflm_sim.errors import ModelError, TflmSimError
