@@ -84,7 +84,7 @@ def allocated(
     if answer.interpreter is None:
         return answer
     _allocate(answer)
-    if shapes is not None and answer.status == "ok":
+    if shapes is not None:
         _resize(answer, shapes(answer.subgraphs[0]) if callable(shapes) else shapes)
     return answer
 
