@@ -26,11 +26,16 @@ tflm-sim diff before.json after.json --json
 tflm-sim diff --lite old.tflite new.tflite
 """
 INCONCLUSIVE = 3
+EXITS = {
+    1: "--fail-on-increase: the smallest arena grew, or AllocateTensors() fails after the change",
+    3: "a file cannot be used, or --fail-on-increase: AllocateTensors() fails before the change",
+}
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "diff", "say what changed between two models, targets or kernel libraries", EXAMPLES)
+    summary = "say what changed between two models, targets or kernel libraries"
+    parser = add_verb(subparsers, "diff", summary, EXAMPLES, exits=EXITS)
     parser.add_argument(
         "sources",
         nargs="+",

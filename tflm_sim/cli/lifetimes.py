@@ -29,11 +29,13 @@ tflm-sim lifetimes model.tflite --preserve-all
 tflm-sim lifetimes model.tflite --invoke 10
 """
 _TENSOR = "a name, an index, SUBGRAPH:INDEX, input, output, input:1"
+EXITS = {1: "--invoke: a byte is overwritten", 4: "AllocateTensors() fails in an arena of any size"}
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "lifetimes", "show what is alive when, and what keeping a tensor costs", EXAMPLES)
+    summary = "show what is alive when, and what keeping a tensor costs"
+    parser = add_verb(subparsers, "lifetimes", summary, EXAMPLES, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
         "--tensor", action="append", default=[], metavar="X", help=f"who shares memory with X, and when: {_TENSOR}"

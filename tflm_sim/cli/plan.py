@@ -52,11 +52,15 @@ def _all_planners() -> dict[str, Planner]:
 
 
 ALL_PLANNERS = _all_planners()
+EXITS = {
+    1: "no planner has a valid plan, or --write gains nothing",
+    4: "AllocateTensors() fails in an arena of any size",
+}
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "plan", "compare memory planners on a model or on a problem", EXAMPLES)
+    parser = add_verb(subparsers, "plan", "compare memory planners on a model or on a problem", EXAMPLES, exits=EXITS)
     parser.add_argument(
         "source",
         metavar="MODEL|PROBLEM.csv",

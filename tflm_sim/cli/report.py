@@ -57,9 +57,14 @@ def _form(output: str) -> str:
     return _SUFFIXES.get(suffix, "html")
 
 
+EXITS = {4: "AllocateTensors() fails; the report is written all the same"}
+
+
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "report", "show where every byte of the arena lives, over time", EXAMPLES)
+    parser = add_verb(
+        subparsers, "report", "show where every byte of the arena lives, over time", EXAMPLES, exits=EXITS
+    )
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, sample:NAME, or a picture saved as JSON")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write; - for the terminal")
     parser.add_argument("--format", choices=_FORMATS, help="default: what the name of OUT ends with, else html")

@@ -35,11 +35,13 @@ tflm-sim size model.tflite --advise
 tflm-sim size model_data.cc export.zip models/
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
+EXITS = {1: "--arena-size: that arena is not enough", 4: "AllocateTensors() fails in an arena of any size"}
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "size", "print the smallest arena for a model, and who needs each byte", EXAMPLES)
+    summary = "print the smallest arena for a model, and who needs each byte"
+    parser = add_verb(subparsers, "size", summary, EXAMPLES, exits=EXITS)
     parser.add_argument(
         "models",
         nargs="+",

@@ -14,11 +14,12 @@ EXAMPLES = """
 tflm-sim trace model.tflite --target cortex-m4 | less
 tflm-sim trace model.tflite --arena-size 64KiB --jsonl > trace.jsonl
 """
+EXITS = {4: "AllocateTensors() fails"}
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES)
+    parser = add_verb(subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     add_configuration(parser)
     parser.add_argument("--arena-size", metavar="N", help="bytes of the arena (default: the smallest that works)")
