@@ -113,6 +113,10 @@ class PrepareError(SimulatedFailure):
     """A kernel's Init or Prepare refuses the node, or the interpreter refuses the graph around it."""
 
 
+class OutOfTime(TflmSimError):
+    """A limit that the caller named came before there was an answer."""
+
+
 class PlanningError(SimulatedFailure):
     """The memory planner refuses its buffers."""
 

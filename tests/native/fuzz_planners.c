@@ -158,7 +158,7 @@ static void try_plan(const tflm_plan_buffer_t *buffers, size_t count) {
   CHECK(size > 0 && workspace != NULL && offsets != NULL);
   memset(workspace, 0xa5, size);
   check_greedy(buffers, count, tflm_plan_greedy(buffers, count, workspace, size, offsets, &peak), offsets);
-  const int status = tflm_plan_best_fit(buffers, count, workspace, size, offsets, &peak);
+  const int status = tflm_plan_best_fit(buffers, count, workspace, size, offsets, &peak, NULL, NULL);
   CHECK((status == TFLM_PLAN_E_ARGUMENT) == !is_plannable(buffers, count));
   CHECK(tflm_plan_greedy(buffers, count, workspace, size - 1, offsets, &peak) == TFLM_PLAN_E_WORKSPACE);
   CHECK(tflm_plan_greedy(buffers, count, workspace + 4, size, offsets, &peak) == TFLM_PLAN_E_WORKSPACE);
@@ -191,7 +191,7 @@ static void try_hill_climb(const tflm_plan_buffer_t *buffers, size_t count) {
     for (size_t j = 0; j < count; ++j) neighbours += i != j && is_alive_with(&buffers[i], &buffers[j]);
   }
   if (!is_valid) {
-    CHECK(tflm_hill_climb_start(buffers, count, &search, 1, &search) == TFLM_PLAN_E_ARGUMENT);
+    CHECK(tflm_hill_climb_start(buffers, count, &search, 1, NULL, NULL, &search) == TFLM_PLAN_E_ARGUMENT);
     return;
   }
   size_t size = tflm_hill_climb_workspace_size(count, 0) + neighbours * sizeof(uint32_t);
@@ -199,9 +199,9 @@ static void try_hill_climb(const tflm_plan_buffer_t *buffers, size_t count) {
   CHECK(workspace != NULL);
   memset(workspace, 0xa5, size);
   CHECK(size <= tflm_hill_climb_workspace_size(count, neighbours));
-  CHECK(tflm_hill_climb_start(buffers, count, workspace, size - 1, &search) == TFLM_PLAN_E_WORKSPACE);
-  CHECK(tflm_hill_climb_start(buffers, count, workspace, size, NULL) == TFLM_PLAN_E_ARGUMENT);
-  CHECK(tflm_hill_climb_start(buffers, count, workspace, size, &search) == TFLM_PLAN_OK);
+  CHECK(tflm_hill_climb_start(buffers, count, workspace, size - 1, NULL, NULL, &search) == TFLM_PLAN_E_WORKSPACE);
+  CHECK(tflm_hill_climb_start(buffers, count, workspace, size, NULL, NULL, NULL) == TFLM_PLAN_E_ARGUMENT);
+  CHECK(tflm_hill_climb_start(buffers, count, workspace, size, NULL, NULL, &search) == TFLM_PLAN_OK);
   tflm_hill_climb_run(search, below(120));
   check_no_overlap(buffers, count, tflm_hill_climb_offsets(search));
   free(workspace);
@@ -256,10 +256,11 @@ static void try_shared_objects(void) {
   unsigned char *workspace = malloc(by_size);
   uint32_t *object_ids = malloc(count * sizeof(uint32_t) + 1);
   CHECK(workspace != NULL && object_ids != NULL);
-  int status = tflm_by_size_objects(tensors, count, most_objects, workspace, by_size, object_ids);
+  int status = tflm_by_size_objects(tensors, count, most_objects, workspace, by_size, object_ids, NULL, NULL);
   CHECK(status == TFLM_PLAN_OK || (status == TFLM_PLAN_E_WORKSPACE && most_objects < count));
   if (status == TFLM_PLAN_OK) check_objects(tensors, count, object_ids);
-  CHECK(tflm_by_size_objects(tensors, count, most_objects, workspace, by_size - 1, object_ids) != TFLM_PLAN_OK);
+  CHECK(tflm_by_size_objects(tensors, count, most_objects, workspace, by_size - 1, object_ids, NULL, NULL) !=
+        TFLM_PLAN_OK);
   free(workspace);
   workspace = malloc(flow);
   CHECK(workspace != NULL);

@@ -74,7 +74,11 @@ def register(subparsers: Subparsers) -> None:
     chosen.add_argument("--all", action="store_true", help="every planner there is")
     parser.add_argument("--optimal", action="store_true", help="also search for the optimum and prove it")
     parser.add_argument(
-        "--time-limit", type=_seconds, default=60.0, metavar="T", help="for each search: 60s, 500ms, 2m (default: 60s)"
+        "--time-limit",
+        type=_seconds,
+        default=60.0,
+        metavar="T",
+        help="for all planners together: 60s, 500ms, 2m (default: 60s)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")

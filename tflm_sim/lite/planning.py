@@ -12,14 +12,20 @@ from tflm_sim.lite.arena_planner import ArenaPlanner
 from tflm_sim.lite.graph_info import AllocationType
 from tflm_sim.lite.simple_memory_arena import DEFAULT_ARENA_ALIGNMENT, SimpleMemoryArena
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
+from tflm_sim.planners.deadline import deadline_in
 from tflm_sim.planners.problem import Problem
 
 
-def plan(buffers: Sequence[Buffer]) -> Plan:
+def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
     """Return the plan of ArenaPlanner: what lives throughout first, then by size, into the gap that fits best.
+
+    Args:
+        buffers: What to place.
+        time_limit: Seconds; None for as long as it takes.
 
     Raises:
         UsageError: A fixed offset, which the arena does not know.
+        OutOfTime: The time was over before there was a plan.
     """
     if any(buffer.offset is not None for buffer in buffers):
         raise UsageError("TFLite's arena does not know fixed offsets")
@@ -34,7 +40,7 @@ def plan(buffers: Sequence[Buffer]) -> Plan:
 
     arena = SimpleMemoryArena(max((buffer.alignment for buffer in buffers), default=DEFAULT_ARENA_ALIGNMENT))
     offsets = [0] * len(buffers)
-    for index in sorted(range(len(buffers)), key=placement_order):
+    for index in deadline_in(time_limit).watch(sorted(range(len(buffers)), key=placement_order)):
         buffer = buffers[index]
         ends = {"first_node": buffer.lower, "last_node": buffer.upper - 1}
         offsets[index] = arena.allocate(buffer.size, buffer.alignment, tensor=index, **ends).offset

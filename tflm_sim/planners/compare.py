@@ -12,10 +12,13 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.escape import html_table
 from tflm_sim.planners import exact
 from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.registry import EXACT, PLANNERS, Planner, planner
 from tflm_sim.planners.validate import PlanFault, validate
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, replace
+
+_QUICK_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,36 +90,47 @@ def compare(
     time_limit: float | None = None,
     on_progress: Callable[[exact.Progress], None] | None = None,
 ) -> Comparison:
-    """Run the named planners one after the other. A KeyboardInterrupt ends the one that runs, not the others.
+    """Run the named planners one after the other, the searches last. A KeyboardInterrupt ends the one that runs.
+
+    One that is no search gets a quarter of the time that is left; the searches divide what is left then, the exact
+    planner the last. It begins with the best plan of those before it.
 
     Args:
         buffers: The problem.
         names: Keys of ``planners``.
         planners: What there is, by name.
-        time_limit: Seconds for each search (hill climb, best-of, exact); they return their best plan so far.
+        time_limit: Seconds for all of them together; a search returns its best plan when its part is over, another
+            planner has none then. None: as long as it takes, and 60 seconds for the exact planner.
         on_progress: Called by the exact planner now and then.
 
     Raises:
         UsageError: An unknown planner.
     """
-    chosen = {name: None if name == EXACT else planner(name, planners) for name in names}
-    outcomes = tuple(_run(buffers, name, chosen[name], time_limit, on_progress) for name in names)
-    bounds = (outcome.lower_bound for outcome in outcomes)
-    return Comparison(max(lower_bound(buffers), *bounds, 0), outcomes)
+    deadline = Deadline(time_limit)
+    chosen = {name: planner(name, planners) for name in names}
+    turns = sorted(chosen.values(), key=lambda place: (place.is_search, place.name == EXACT))
+    done = Comparison(lower_bound(buffers), ())
+    for index, place in enumerate(turns):
+        part = deadline.share(len(turns) - index if place.is_search else _QUICK_SHARE)
+        best = None if done.best is None else done.best.plan
+        outcome = _run(buffers, place, part.seconds_left, best, on_progress)
+        done = Comparison(max(done.lower_bound, outcome.lower_bound), (*done.outcomes, outcome))
+    by_name = {outcome.planner: outcome for outcome in done.outcomes}
+    return replace(done, outcomes=tuple(by_name[name] for name in names))
 
 
 def _run(
     buffers: Sequence[Buffer],
-    name: str,
-    place: Planner | None,
+    place: Planner,
     time_limit: float | None,
+    best: Plan | None,
     on_progress: Callable[[exact.Progress], None] | None,
 ) -> Outcome:
     start = time.perf_counter()
     bound, plan, refusal = 0, None, ""
     try:
-        if place is None:
-            result = exact.solve(buffers, time_limit=time_limit, on_progress=on_progress)
+        if place.name == EXACT:
+            result = exact.solve(buffers, time_limit=time_limit, start=best, on_progress=on_progress)
             bound, plan = result.lower_bound, result.plan
             refusal = "buffers collide at their fixed offsets" if result.infeasible else ""
         else:
@@ -127,4 +141,4 @@ def _run(
         refusal = "interrupted"
     seconds = time.perf_counter() - start
     findings = () if plan is None else tuple(validate(buffers, plan))
-    return Outcome(name, plan, seconds, bound, findings, refusal)
+    return Outcome(place.name, plan, seconds, bound, findings, refusal)

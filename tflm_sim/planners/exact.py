@@ -14,13 +14,25 @@ Source: M. D. Moffitt, MiniMalloc (ASPLOS 2023), doi:10.1145/3623278.3624752
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Sequence
 
-from tflm_sim.errors import PlanningError, TflmSimError, UsageError
-from tflm_sim.planners import native
+from tflm_sim.errors import OutOfTime, PlanningError, TflmSimError, UsageError
+from tflm_sim.planners import best_of, native
 from tflm_sim.planners.buffers import Buffer, Plan
-from tflm_sim.values import dataclass
+from tflm_sim.planners.deadline import Deadline
+from tflm_sim.planners.validate import validate
+from tflm_sim.values import dataclass, replace
+
+DEFAULT_SECONDS = 60.0
+_EASY_SECONDS = 0.1
+"""What is not solved in so many seconds begins anew with the best plan of the quick planners."""
+_QUICK_PARTS = 3
+"""They get one of so many parts of the time that is left,"""
+_LARGE, _LARGE_QUICK_PARTS = 2048, 1.5
+"""and more of it above so many buffers, which no search holds as a whole: there hill climb helps more than windows."""
 
 Progress = native.ExactStatus
 
@@ -67,27 +79,38 @@ def solve(
     on_progress: Callable[[Progress], None] | None = None,
     cancel: threading.Event | None = None,
     workers: int = 1,
+    start: Plan | None = None,
 ) -> ExactResult:
     """Find the plan with the smallest peak, or, given a capacity, any plan within it.
 
     Fixed offsets are kept as they are; alignments bind the other buffers. Above 2,048 buffers the best first-fit plan
     is improved window by window until the limit (without one, until 200 windows in vain); only the bound proves it.
-    A KeyboardInterrupt ends the search like ``cancel`` does.
+    A KeyboardInterrupt ends the search like ``cancel`` does. Where only the time is limited and a tenth of a second was
+    not enough, :mod:`~tflm_sim.planners.best_of` gets a third of the time or two, and the search goes on with its plan.
 
     Args:
         buffers: What to place.
         capacity: Bytes; stop at the first plan whose peak is not above.
-        time_limit: Seconds of wall time after which the best plan so far is returned.
-        node_limit: The same, counted in nodes (checked every few hundred).
+        time_limit: Seconds of wall time after which the best plan so far is returned; None for 60, or for no limit
+            where ``node_limit`` is one; ``math.inf`` for no limit.
+        node_limit: The same, counted in nodes (checked every few hundred): the same answer on every machine.
         on_progress: Called about ten times a second on this thread. What it raises ends the search and is raised again.
         cancel: Set it (from another thread, or in ``on_progress``) to end the search.
         workers: Threads; each has its own strategies.
+        start: A plan that is known: the answer is no larger.
 
     Raises:
-        UsageError: A limit is negative, ``workers`` is below 1, or sizes add up to more than 2^60 bytes.
+        UsageError: A limit is negative, ``workers`` is below 1, ``start`` is not a plan for the buffers, or sizes add
+            up to more than 2^60 bytes.
         TflmSimError: The C core was not built.
     """
+    if time_limit is None and node_limit is None:
+        time_limit = DEFAULT_SECONDS
+    if time_limit == math.inf:
+        time_limit = None
     _check_limits(capacity=capacity, time_limit=time_limit, node_limit=node_limit, workers=workers)
+    if start is not None and validate(buffers, start):
+        raise UsageError(f"no plan to start with: {validate(buffers, start)[0].message}")
     if not native.available():
         raise TflmSimError("the exact planner needs the C extension: reinstall where a C compiler is present")
 
@@ -96,16 +119,50 @@ def solve(
             on_progress(status)
         return cancel is not None and cancel.is_set()
 
-    answer, raised = native.ExactSearch(on_status).solve(
-        buffers, capacity=capacity, node_limit=node_limit, time_limit=time_limit, workers=workers
-    )
-    if raised is not None and not isinstance(raised, KeyboardInterrupt):
-        raise raised
-    return _result_of(answer)
+    def search(seconds: float | None, start: Plan | None) -> tuple[ExactResult, bool]:
+        """Return the answer, and whether somebody ended the search."""
+        answer, raised = native.ExactSearch(on_status).solve(
+            buffers, capacity=capacity, node_limit=node_limit, time_limit=seconds, workers=workers, start=start
+        )
+        if raised is not None and not isinstance(raised, KeyboardInterrupt):
+            raise raised
+        return _result_of(answer), raised is not None or (cancel is not None and cancel.is_set())
+
+    if time_limit is None or node_limit is not None or capacity is not None or start is not None:
+        return search(time_limit, start)[0]
+    deadline = Deadline(time_limit)
+    result, is_ended = search(min(time_limit, _EASY_SECONDS), None)
+    if result.proved or is_ended or deadline.is_over:
+        return result
+    return _improved(result, search, buffers, deadline)
+
+
+def _improved(
+    result: ExactResult,
+    search: Callable[[float | None, Plan | None], tuple[ExactResult, bool]],
+    buffers: Sequence[Buffer],
+    deadline: Deadline,
+) -> ExactResult:
+    """Return the answer of a search that goes on with the best plan of the quick planners, or with that of ``result``.
+
+    A KeyboardInterrupt ends it with what is known.
+    """
+    begun = time.perf_counter()
+    part = deadline.share(_QUICK_PARTS if len(buffers) <= _LARGE else _LARGE_QUICK_PARTS)
+    try:
+        quick = best_of.plan(buffers, time_limit=part.seconds_left)
+    except (PlanningError, OutOfTime):
+        quick = None
+    except KeyboardInterrupt:
+        return result
+    best = min((plan for plan in (quick, result.plan) if plan is not None), key=lambda plan: plan.peak, default=None)
+    last, _ = search(deadline.seconds_left, best)
+    seconds = result.seconds + time.perf_counter() - begun
+    return replace(last, nodes=result.nodes + last.nodes, seconds=seconds)
 
 
 def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
-    """Return the smallest plan, or the best one found within ``time_limit`` seconds.
+    """Return the smallest plan, or the best one found within ``time_limit`` seconds (None: 60).
 
     Raises:
         UsageError: Sizes add up to more than 2^60 bytes.

@@ -23,6 +23,7 @@ from operator import itemgetter
 from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
+from tflm_sim.planners.deadline import NEVER, Deadline, deadline_in
 from tflm_sim.planners.memory_planner import (
     ONLINE_PLANNED_BUFFER,
     BufferRequirements,
@@ -37,17 +38,18 @@ PER_BUFFER_SIZE = 40
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 
 
-def greedy_offsets(buffers: Sequence[BufferRequirements]) -> list[int]:
+def greedy_offsets(buffers: Sequence[BufferRequirements], deadline: Deadline = NEVER) -> list[int]:
     """Return TFLM's offset for each buffer, in bytes; plain Python, O(n^2).
 
     Raises:
         PlanningError: A value does not fit TFLM's 32-bit integers, or is negative where it must not be.
+        OutOfTime: The deadline came first.
     """
     from bisect import insort
 
     offsets = [0] * len(buffers)
     placed: list[tuple[int, int]] = []
-    for index in placement_order(buffers):
+    for index in deadline.watch(placement_order(buffers)):
         buffer = buffers[index]
         _check(buffer)
         if buffer.offline_offset == ONLINE_PLANNED_BUFFER:
@@ -65,9 +67,9 @@ def greedy_offsets(buffers: Sequence[BufferRequirements]) -> list[int]:
     return offsets
 
 
-def _offsets(buffers: Sequence[BufferRequirements]) -> list[int]:
+def _offsets(buffers: Sequence[BufferRequirements], deadline: Deadline = NEVER) -> list[int]:
     """Return TFLM's offsets from the C core where it was built, else from Python."""
-    return native.greedy(buffers)[0] if native.available() else greedy_offsets(buffers)
+    return native.greedy(buffers, deadline)[0] if native.available() else greedy_offsets(buffers, deadline)
 
 
 def placement_order(buffers: Sequence[BufferRequirements]) -> list[int]:
@@ -176,13 +178,18 @@ class GreedyMemoryPlanner:
         return memory_plan_lines(self._buffers, self.offsets())
 
 
-def plan(buffers: Sequence[Buffer]) -> Plan:
+def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
     """Return TFLM's greedy plan, with alignments honoured where TFLM aligns the sizes beforehand.
+
+    Args:
+        buffers: What to place.
+        time_limit: Seconds; None for as long as it takes.
 
     Raises:
         PlanningError: A value does not fit TFLM's 32-bit integers.
+        OutOfTime: The time was over before there was a plan.
     """
-    return plan_of(buffers, _offsets(greedy_requirements(buffers)))
+    return plan_of(buffers, _offsets(greedy_requirements(buffers), deadline_in(time_limit)))
 
 
 def greedy_requirements(buffers: Sequence[Buffer]) -> list[BufferRequirements]:

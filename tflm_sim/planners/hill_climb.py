@@ -20,7 +20,6 @@ Source: ethosu/vela/hillclimb_allocation.py @ ethos-u-vela 5.2.0
 from __future__ import annotations
 
 import random
-import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -29,6 +28,7 @@ from typing import Protocol
 from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
+from tflm_sim.planners.deadline import NEVER, Deadline, deadline_in
 from tflm_sim.units import align_up
 
 NOT_PLACED = -1
@@ -60,29 +60,31 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
 
     Args:
         buffers: What to place.
-        time_limit: Seconds after which the best plan so far is returned. A KeyboardInterrupt has the same effect.
+        time_limit: Seconds after which the best plan so far is returned; listing who is alive with whom is not
+            interrupted and takes a second at most. A KeyboardInterrupt has the same effect. None: until nothing helped
+            for a long time, which takes minutes where thousands of buffers are alive together.
 
     Raises:
         PlanningError: More than 2^26 times a buffer is alive with another one: the first plan would not come soon.
     """
-    return finish(_start(buffers), buffers, time_limit=time_limit, run_length=RUN_LENGTH)
+    deadline = deadline_in(time_limit)
+    return finish(_start(buffers, deadline), buffers, deadline=deadline, run_length=RUN_LENGTH)
 
 
-def finish(search: SwapSearch, buffers: Sequence[Buffer], *, time_limit: float | None, run_length: int) -> Plan:
-    """Run ``search`` to its end, the time limit (seconds) or a KeyboardInterrupt and return its best plan.
+def finish(search: SwapSearch, buffers: Sequence[Buffer], *, deadline: Deadline, run_length: int) -> Plan:
+    """Run ``search`` to its end, the deadline or a KeyboardInterrupt and return its best plan.
 
     The clock is looked at every ``run_length`` swaps.
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
     try:
-        while not search.is_done and (deadline is None or time.monotonic() < deadline):
+        while not search.is_done and not deadline.is_over:
             search.run(run_length)
     except KeyboardInterrupt:
         pass
     return plan_of(buffers, search.best_offsets)
 
 
-def _start(buffers: Sequence[Buffer]) -> SwapSearch:
+def _start(buffers: Sequence[Buffer], deadline: Deadline) -> SwapSearch:
     """Return the search in C, or in Python where C was not built or a value does not fit its 32 bits."""
     count = count_neighbours(buffers)
     if count > native.NativeHillClimb.MOST_NEIGHBOURS:
@@ -90,8 +92,8 @@ def _start(buffers: Sequence[Buffer]) -> SwapSearch:
         raise PlanningError(f"hill_climb lists who is alive with whom: {count:,} times here, and at most {most:,}")
     if native.available():
         with suppress(PlanningError):
-            return native.NativeHillClimb(native.rows(buffers), count)
-    return HillClimb(buffers)
+            return native.NativeHillClimb(native.rows(buffers), count, deadline)
+    return HillClimb(buffers, deadline)
 
 
 def count_neighbours(buffers: Sequence[Buffer]) -> int:
@@ -107,11 +109,11 @@ class HillClimb:
     ``predecessor`` of an earlier run, and the choice of the next swap reads them, as upstream.
     """
 
-    def __init__(self, buffers: Sequence[Buffer]) -> None:
+    def __init__(self, buffers: Sequence[Buffer], deadline: Deadline = NEVER) -> None:
         count = len(buffers)
         self._buffers = buffers
         self._random = random.Random(1)
-        self._neighbours = neighbours(buffers)
+        self._neighbours = neighbours(buffers, deadline)
         self._address = [NOT_PLACED if buffer.offset is None else buffer.offset for buffer in buffers]
         self._end = [0 if buffer.offset is None else buffer.offset + buffer.size for buffer in buffers]
         self._predecessor = [NO_PREDECESSOR] * count
@@ -212,17 +214,21 @@ class HillClimb:
         self._order[first], self._order[second] = self._order[second], self._order[first]
 
 
-def neighbours(buffers: Sequence[Buffer]) -> list[list[int]]:
-    """Return for each buffer those alive together with it, by the first moment that they share, then by index."""
+def neighbours(buffers: Sequence[Buffer], deadline: Deadline = NEVER) -> list[list[int]]:
+    """Return for each buffer those alive together with it, by the first moment that they share, then by index.
+
+    Raises:
+        OutOfTime: The deadline came first.
+    """
     result: list[list[int]] = [[] for _ in buffers]
     alive: list[int] = []
-    for index in sorted(range(len(buffers)), key=lambda i: buffers[i].lower):
+    for index in deadline.watch(sorted(range(len(buffers)), key=lambda i: buffers[i].lower)):
         alive = [other for other in alive if buffers[other].upper > buffers[index].lower]
         for other in alive:
             result[index].append(other)
             result[other].append(index)
         alive.append(index)
-    for index, others in enumerate(result):
+    for index, others in deadline.watch(enumerate(result)):
         begin = buffers[index].lower
         others.sort(key=lambda other: (max(begin, buffers[other].lower), other))
     return result

@@ -22,9 +22,11 @@ Source: src/tir/usmp/algo/hill_climb.cc @ apache/tvm 01e0423
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import OutOfTime, UsageError
 from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.deadline import NEVER, Deadline, deadline_in
 from tflm_sim.planners.hill_climb import finish, live_bytes, neighbours
 from tflm_sim.units import align_up
 
@@ -38,14 +40,17 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
 
     Args:
         buffers: What to place.
-        time_limit: Seconds after which the search ends. A KeyboardInterrupt has the same effect.
+        time_limit: Seconds after which the search ends. A KeyboardInterrupt has the same effect. None: after 500
+            attempts, which take minutes where thousands of buffers are alive together.
 
     Raises:
         UsageError: A buffer has a fixed offset, which this planner does not know.
+        OutOfTime: The first plan was not ready in time.
     """
     if any(buffer.offset is not None for buffer in buffers):
         raise UsageError("TVM's hill climb cannot plan buffers with a fixed offset")
-    return finish(HillClimbTvm(buffers), buffers, time_limit=time_limit, run_length=1)
+    deadline = deadline_in(time_limit)
+    return finish(HillClimbTvm(buffers, deadline), buffers, deadline=deadline, run_length=1)
 
 
 def rand_r(seed: int) -> Callable[[], int]:
@@ -66,9 +71,10 @@ def rand_r(seed: int) -> Callable[[], int]:
 class HillClimbTvm:
     """The search (mutable); ``best_offsets``, in bytes, are those of the plan accepted last."""
 
-    def __init__(self, buffers: Sequence[Buffer]) -> None:
+    def __init__(self, buffers: Sequence[Buffer], deadline: Deadline = NEVER) -> None:
         self._buffers = buffers
-        self._conflicts = neighbours(buffers)
+        self._deadline = deadline
+        self._conflicts = neighbours(buffers, deadline)
         self._target = max(live_bytes(buffers).values(), default=0)
         self._draw = rand_r(0)
         self._attempts = 1
@@ -86,10 +92,11 @@ class HillClimbTvm:
 
     def run(self, iterations: int) -> None:
         """Make up to ``iterations`` attempts."""
-        for _ in range(iterations):
-            if self.is_done:
-                return
-            self._attempt()
+        with suppress(OutOfTime):
+            for _ in range(iterations):
+                if self.is_done:
+                    return
+                self._attempt()
 
     def _attempt(self) -> None:
         """Swap two buffers in the order, judge the plan, and take the swap back if it is refused.
@@ -121,7 +128,7 @@ class HillClimbTvm:
     def _placed(self, offsets: Sequence[int], *, first_turn: int) -> list[int]:
         """Return ``offsets`` with the buffers from ``first_turn`` on placed anew."""
         result = list(offsets)
-        for turn in range(first_turn, len(self._order)):
+        for turn in self._deadline.watch(range(first_turn, len(self._order))):
             index = self._order[turn]
             buffer, offset = self._buffers[index], 0
             placed = (other for other in self._conflicts[index] if self._turn[other] < turn)

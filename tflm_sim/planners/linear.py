@@ -66,10 +66,11 @@ class LinearMemoryPlanner:
         return []
 
 
-def plan(buffers: Sequence[Buffer]) -> Plan:
+def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
     """Return the plan that stacks all buffers, as LinearMemoryPlanner does, with any number of them.
 
-    A buffer with a fixed offset keeps it and everything else goes above the highest of those.
+    A buffer with a fixed offset keeps it and everything else goes above the highest of those. ``time_limit`` is there
+    because all planners have it: this one is done at once.
     """
     top = max((buffer.offset + buffer.size for buffer in buffers if buffer.offset is not None), default=0)
     offsets = []

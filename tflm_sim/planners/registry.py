@@ -20,7 +20,8 @@ class Planner:
     Attributes:
         name: What ``tflm-sim plan --planner`` calls it.
         summary: One line for people.
-        place: Returns the plan; the keyword ``time_limit`` (seconds, or None) matters to searches only.
+        place: Returns the plan; its keyword ``time_limit`` is in seconds, None for the planner's own.
+        is_search: It returns its best plan when the time is over; the others have none until they are done.
         most_buffers: Above this many it would take minutes and is refused; None where that cannot be.
     """
 
@@ -31,15 +32,16 @@ class Planner:
     most_buffers: int | None = None
 
     def __call__(self, buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
-        """Return a plan for ``buffers``.
+        """Return a plan for ``buffers`` within so many seconds.
 
         Raises:
+            OutOfTime: There was no plan in time.
             UsageError: Too many buffers for it, or fixed offsets that it does not know.
             PlanningError: It refuses them.
         """
         if self.most_buffers is not None and len(buffers) > self.most_buffers:
             raise UsageError(f"{self.name} would take minutes with more than {self.most_buffers:,} buffers")
-        return self.place(buffers, time_limit=time_limit) if self.is_search else self.place(buffers)
+        return self.place(buffers, time_limit=time_limit)
 
 
 _GPU_SUMMARIES = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
@@ -39,7 +41,8 @@ def validate(buffers: Sequence[Buffer], plan: Plan) -> list[PlanFault]:
     """Return everything that is wrong with ``plan`` as a placement of ``buffers``; [] for a valid plan."""
     if len(plan.offsets) != len(buffers):
         return [PlanFault(Fault.COUNT, (), f"{len(plan.offsets)} offsets for {len(buffers)} buffers")]
-    return [*_offset_faults(buffers, plan.offsets), *_overlaps(buffers, plan.offsets), *_peak_faults(buffers, plan)]
+    overlaps = () if _are_apart(buffers, plan.offsets) else _overlaps(buffers, plan.offsets)
+    return [*_offset_faults(buffers, plan.offsets), *overlaps, *_peak_faults(buffers, plan)]
 
 
 def _offset_faults(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[PlanFault]:
@@ -54,6 +57,25 @@ def _offset_faults(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterato
             yield PlanFault(
                 Fault.MISALIGNED, (index,), f"buffer {index} is at {offset}, not a multiple of {buffer.alignment}"
             )
+
+
+def _are_apart(buffers: Sequence[Buffer], offsets: Sequence[int]) -> bool:
+    """Return whether no two buffers overlap. As long as that is so, those alive at a moment stand in one row of
+    offsets, and a new one is compared with the two beside it."""
+    row: list[tuple[int, int]] = []
+    by_upper: list[tuple[int, tuple[int, int]]] = []
+    occupied = (index for index, buffer in enumerate(buffers) if buffer.size > 0)
+    for index in sorted(occupied, key=lambda index: buffers[index].lower):
+        buffer, begin = buffers[index], offsets[index]
+        while by_upper and by_upper[0][0] <= buffer.lower:
+            del row[bisect_left(row, heapq.heappop(by_upper)[1])]
+        place = (begin, begin + buffer.size)
+        at = bisect_left(row, place)
+        if (at and row[at - 1][1] > begin) or (at < len(row) and row[at][0] < place[1]):
+            return False
+        row.insert(at, place)
+        heapq.heappush(by_upper, (buffer.upper, place))
+    return True
 
 
 def _overlaps(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[PlanFault]:

@@ -12,21 +12,27 @@ from collections.abc import Sequence
 
 from tflm_sim.errors import UsageError
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
+from tflm_sim.planners.deadline import deadline_in
 from tflm_sim.units import align_up
 
 
-def plan(buffers: Sequence[Buffer]) -> Plan:
+def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
     """Return Vela's greedy plan; of buffers born together the longer-lived comes first, then the earlier in the list.
+
+    Args:
+        buffers: What to place.
+        time_limit: Seconds; None for as long as it takes.
 
     Raises:
         UsageError: A buffer has a fixed offset, which this allocator does not know.
+        OutOfTime: The time was over before there was a plan.
     """
     if any(buffer.offset is not None for buffer in buffers):
         raise UsageError("Vela's greedy allocator cannot plan buffers with a fixed offset")
     offsets = [0] * len(buffers)
     alive: list[tuple[int, int]] = []
     by_birth = sorted(range(len(buffers)), key=lambda i: (buffers[i].lower, -buffers[i].upper))
-    for index in by_birth:
+    for index in deadline_in(time_limit).watch(by_birth):
         now = buffers[index].lower
         alive = [(offset, other) for offset, other in alive if buffers[other].upper > now]
         taken = [(offset, offset + buffers[other].size) for offset, other in alive]

@@ -1,3 +1,6 @@
+import random
+import time
+
 import pytest
 
 from tflm_sim.errors import UsageError
@@ -70,7 +73,7 @@ def test_no_buffers_need_no_bytes():
 
 
 def test_an_interrupt_ends_one_planner_and_not_the_others():
-    def interrupted(buffers):
+    def interrupted(buffers, *, time_limit):
         raise KeyboardInterrupt
 
     table = {"slow": Planner("slow", "", interrupted), "greedy": PLANNERS["greedy"]}
@@ -95,3 +98,26 @@ def test_best_of_without_time_is_greedy():
 def test_the_best_of_the_quick_ones_leaves_out_what_counts_in_32_bits() -> None:
     """3 GiB each, two at once: TFLM's greedy refuses, the others need 6 GiB."""
     assert planner("best_of")([Buffer(3 << 30, time, time + 1 + 1) for time in range(3)]).peak == 6 << 30
+
+
+def test_a_time_limit_is_for_all_planners_together() -> None:
+    """3,000 buffers, half of them alive at once: without a limit the planners take minutes."""
+    draw = random.Random(1)
+    starts = [draw.randrange(940) for _ in range(3_000)]
+    buffers = [Buffer(draw.randint(1, 5_000), start, start + draw.randint(1, 900)) for start in starts]
+    begun = time.process_time()
+    comparison = compare(buffers, list(PLANNERS), time_limit=1.0)
+    assert time.process_time() - begun < 10  # the limit, what cannot be interrupted, and the judging of plans
+    refused = {outcome.planner for outcome in comparison.outcomes if "the time was over" in outcome.refusal}
+    assert {"gpu_greedy_by_breadth", "hill_climb_tvm"} <= refused
+    assert comparison.best is not None
+
+
+@needs_native
+def test_the_exact_planner_begins_with_the_best_plan_of_the_others() -> None:
+    draw = random.Random(2)
+    buffers = [Buffer(draw.randint(1, 999), start, start + draw.randint(1, 9)) for start in range(2_100)]
+    comparison = compare(buffers, ["exact", "greedy", "hill_climb"], time_limit=3.0)
+    exact, *others = comparison.outcomes
+    assert exact.plan is not None
+    assert all(other.plan is not None and exact.plan.peak <= other.plan.peak for other in others)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import random
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer, plan_of
-from tflm_sim.planners.exact import Progress, solve
+from tflm_sim.planners.exact import Progress
+from tflm_sim.planners.exact import solve as solve_without_limit
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.problem import read_csv
 from tflm_sim.planners.validate import validate
@@ -22,6 +24,9 @@ SPEED = Path(__file__).parents[4] / "shared" / "planners" / "speed"
 pytestmark = pytest.mark.skipif(not native.available(), reason="the C extension was not built")
 
 needs_instances = pytest.mark.shared("planners")
+
+
+solve = partial(solve_without_limit, node_limit=5_000_000)
 
 
 def instance(name: str) -> list[Buffer]:

@@ -11,11 +11,16 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 
+from tflm_sim.planners.deadline import NEVER, Deadline
 from tflm_sim.planners.gpu.records import NOT_ASSIGNED, ObjectsAssignment, TensorUsageRecord, widest_profiles
 
 
-def greedy_by_breadth(records: Sequence[TensorUsageRecord[int]]) -> ObjectsAssignment[int]:
-    """Assign tensors of bytes; of equally broad tasks the earlier one comes first."""
+def greedy_by_breadth(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> ObjectsAssignment[int]:
+    """Assign tensors of bytes; of equally broad tasks the earlier one comes first.
+
+    Raises:
+        OutOfTime: The deadline came first.
+    """
 
     def breadth(tensors: Sequence[int]) -> int:
         return sum(records[i].tensor_size for i in tensors)
@@ -23,8 +28,8 @@ def greedy_by_breadth(records: Sequence[TensorUsageRecord[int]]) -> ObjectsAssig
     object_ids = [NOT_ASSIGNED] * len(records)
     object_sizes: list[int] = []
     schedules: list[list[tuple[int, int]]] = []
-    for profile in sorted(widest_profiles(records), key=lambda profile: -breadth(profile.tensors)):
-        for index in profile.tensors:
+    for profile in sorted(widest_profiles(records, deadline), key=lambda profile: -breadth(profile.tensors)):
+        for index in deadline.watch(profile.tensors):
             if object_ids[index] != NOT_ASSIGNED:
                 continue
             record = records[index]

@@ -20,6 +20,7 @@ from math import gcd
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
+from tflm_sim.planners.deadline import NEVER, Deadline
 from tflm_sim.planners.gpu.records import (
     NOT_ASSIGNED,
     ObjectsAssignment,
@@ -32,15 +33,15 @@ from tflm_sim.units import align_up
 
 
 def greedy_by_size_offsets(
-    records: Sequence[TensorUsageRecord[int]], *, base_addr_align_bytes: int = 1
+    records: Sequence[TensorUsageRecord[int]], *, base_addr_align_bytes: int = 1, deadline: Deadline = NEVER
 ) -> OffsetsAssignment:
-    """Place tensors in one block, at multiples of ``base_addr_align_bytes``."""
-    offsets = _offsets(records, base_addr_align_bytes)
+    """Place tensors in one block, at multiples of ``base_addr_align_bytes``; OutOfTime if the deadline comes."""
+    offsets = _offsets(records, base_addr_align_bytes, deadline)
     ends = (offset + record.tensor_size for offset, record in zip(offsets, records, strict=True))
     return OffsetsAssignment(tuple(offsets), max(ends, default=0))
 
 
-def _offsets(records: Sequence[TensorUsageRecord[int]], alignment: int) -> list[int]:
+def _offsets(records: Sequence[TensorUsageRecord[int]], alignment: int, deadline: Deadline) -> list[int]:
     """Return the offsets from the C core, or from Python where C was not built or a value does not fit its 32 bits.
 
     What divides all sizes is taken out before: a problem of gigabytes then still fits.
@@ -52,15 +53,17 @@ def _offsets(records: Sequence[TensorUsageRecord[int]], alignment: int) -> list[
     if native.available():
         with suppress(PlanningError):
             rows = ((r.tensor_size // unit, -1, r.first_task, r.last_task, least) for r in records)
-            return [unit * offset for offset in native.best_fit(rows)]
-    return best_fit_offsets(records, alignment)
+            return [unit * offset for offset in native.best_fit(rows, deadline)]
+    return best_fit_offsets(records, alignment, deadline)
 
 
-def best_fit_offsets(records: Sequence[TensorUsageRecord[int]], alignment: int) -> list[int]:
+def best_fit_offsets(
+    records: Sequence[TensorUsageRecord[int]], alignment: int, deadline: Deadline = NEVER
+) -> list[int]:
     """Return the offsets in bytes, in plain Python; for each tensor, those that exist together with it are sorted."""
     offsets = [0] * len(records)
     placed = _Placed(records)
-    for index in sorted(range(len(records)), key=lambda i: -records[i].tensor_size):
+    for index in deadline.watch(sorted(range(len(records)), key=lambda i: -records[i].tensor_size)):
         record = records[index]
         offsets[index] = _best_gap(record.tensor_size, placed.existing_with(record))
         placed.add(record, offsets[index], align_up(offsets[index] + record.tensor_size, alignment))
@@ -173,23 +176,31 @@ def _distance(a: TensorUsageRecord[int], b: TensorUsageRecord[int]) -> int:
     return max(a.first_task - b.last_task, b.first_task - a.last_task)
 
 
-def greedy_by_size_objects(records: Sequence[TensorUsageRecord[int]]) -> ObjectsAssignment[int]:
-    """Assign tensors of bytes to shared objects; of equal priority the first record is assigned first."""
-    descending = [-maximum for maximum in positional_maximums(records)]
+def greedy_by_size_objects(
+    records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER
+) -> ObjectsAssignment[int]:
+    """Assign tensors of bytes to shared objects; of equal priority the first record is assigned first.
+
+    Raises:
+        OutOfTime: The deadline came first.
+    """
+    descending = [-maximum for maximum in positional_maximums(records, deadline)]
     positions = [bisect_right(descending, -record.tensor_size) - 1 for record in records]
     if native.available():
         rows = ((r.tensor_size, r.first_task, r.last_task, p) for r, p in zip(records, positions, strict=True))
-        return objects_of(records, native.by_size_objects(rows, likely_objects=2 * len(descending)))
-    return objects_of(records, by_size_object_ids(records, positions))
+        return objects_of(records, native.by_size_objects(rows, likely_objects=2 * len(descending), deadline=deadline))
+    return objects_of(records, by_size_object_ids(records, positions, deadline))
 
 
-def by_size_object_ids(records: Sequence[TensorUsageRecord[int]], positions: Sequence[int]) -> list[int]:
+def by_size_object_ids(
+    records: Sequence[TensorUsageRecord[int]], positions: Sequence[int], deadline: Deadline = NEVER
+) -> list[int]:
     """Return the object of each tensor, in plain Python."""
     candidates = zip(records, positions, strict=True)
     waiting = [_Candidate(index, record, position) for index, (record, position) in enumerate(candidates)]
     object_ids = [NOT_ASSIGNED] * len(records)
     object_count = 0
-    while waiting:
+    for _ in deadline.watch(records):
         chosen = min(waiting, key=_Candidate.priority)
         waiting.remove(chosen)
         is_new = chosen.best_dist == NOT_ASSIGNED

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
+from tflm_sim.planners.deadline import NEVER, Deadline, out_of_time
 from tflm_sim.planners.gpu.records import NOT_ASSIGNED, ObjectsAssignment, TensorUsageRecord, objects_of
 
 _OUT_OF_REACH = 2**31 - 1
@@ -57,9 +58,11 @@ class _Network:
             self.capacity.append(capacity)
             self.cost.append(edge_cost)
 
-    def saturate(self) -> None:
+    def saturate(self, deadline: Deadline) -> None:
         """Push units along shortest paths until there is none."""
         while (previous := self._shortest_path()) is not None:
+            if deadline.is_over:
+                raise out_of_time()
             vertex = self.sink
             while vertex != self.source:
                 edge = previous[vertex]
@@ -104,24 +107,25 @@ class _Network:
         return [self.target[edge] - self.count for edge in edges if self.target[edge] >= self.count]
 
 
-def min_cost_flow(records: Sequence[TensorUsageRecord[int]]) -> ObjectsAssignment[int]:
+def min_cost_flow(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> ObjectsAssignment[int]:
     """Assign tensors of bytes; ``records`` should ascend by first task (unsorted ones can overlap, as upstream).
 
     Raises:
         PlanningError: The sizes do not sum up to less than 2^31 - 1, upstream's int for "out of reach".
+        OutOfTime: The deadline came first.
     """
     if sum(record.tensor_size for record in records) >= _OUT_OF_REACH:
         raise PlanningError("MINCOSTFLOW counts costs in 32 bits and these tensors have more bytes than that")
     if native.available():
         rows = ((record.tensor_size, record.first_task, record.last_task, 0) for record in records)
-        return objects_of(records, native.min_cost_flow(rows))
-    return objects_of(records, min_cost_flow_object_ids(records))
+        return objects_of(records, native.min_cost_flow(rows, deadline))
+    return objects_of(records, min_cost_flow_object_ids(records, deadline))
 
 
-def min_cost_flow_object_ids(records: Sequence[TensorUsageRecord[int]]) -> list[int]:
+def min_cost_flow_object_ids(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> list[int]:
     """Return the object of each tensor, in plain Python."""
     network = _Network(records)
-    network.saturate()
+    network.saturate(deadline)
     object_ids = [NOT_ASSIGNED] * len(records)
     for object_id, first in enumerate(network.new_objects()):
         tensor: int | None = first

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Generic, TypeVar
 
+from tflm_sim.planners.deadline import NEVER, Deadline
 from tflm_sim.values import NamedTuple, dataclass
 
 NOT_ASSIGNED = 2**64 - 1
@@ -121,14 +122,18 @@ def task_profiles(records: Sequence[TensorUsageRecord[int]]) -> list[tuple[int, 
     return [profile.tensors for profile in profiles_at(records, range(num_tasks))]
 
 
-def widest_profiles(records: Sequence[TensorUsageRecord[int]]) -> list[TaskProfile]:
-    """Return the profiles of the tasks at which a tensor begins: every other profile is a part of an earlier one."""
-    return list(profiles_at(records, sorted({record.first_task for record in records})))
+def widest_profiles(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> list[TaskProfile]:
+    """Return the profiles of the tasks at which a tensor begins: every other profile is a part of an earlier one.
+
+    Raises:
+        OutOfTime: The deadline came first.
+    """
+    return list(deadline.watch(profiles_at(records, sorted({record.first_task for record in records}))))
 
 
-def positional_maximums(records: Sequence[TensorUsageRecord[int]]) -> list[int]:
-    """Return for each position the largest size that a profile has there."""
-    rows = ([records[i].tensor_size for i in profile.tensors] for profile in widest_profiles(records))
+def positional_maximums(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> list[int]:
+    """Return for each position the largest size that a profile has there; OutOfTime as above."""
+    rows = ([records[i].tensor_size for i in profile.tensors] for profile in widest_profiles(records, deadline))
     maximums: list[int] = []
     for row in rows:
         maximums = [max(pair) for pair in zip_longest(maximums, row, fillvalue=0)]

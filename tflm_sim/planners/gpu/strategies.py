@@ -13,6 +13,7 @@ from typing import Any
 
 from tflm_sim.errors import PlanningError, UsageError
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
+from tflm_sim.planners.deadline import NEVER, Deadline, deadline_in
 from tflm_sim.planners.gpu.by_breadth import greedy_by_breadth
 from tflm_sim.planners.gpu.by_size import greedy_by_size_objects, greedy_by_size_offsets
 from tflm_sim.planners.gpu.equality import equality, equality_with_hash, naive
@@ -43,9 +44,9 @@ class MemoryStrategy(Enum):
     MINCOSTFLOW = "mincostflow"
 
 
-def best_greedy(records: Sequence[TensorUsageRecord[int]]) -> ObjectsAssignment[int]:
+def best_greedy(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> ObjectsAssignment[int]:
     """Return the smaller of GREEDY_BY_SIZE and GREEDY_BY_BREADTH in total object bytes, the former when equal."""
-    candidates = (greedy_by_size_objects(records), greedy_by_breadth(records))
+    candidates = (greedy_by_size_objects(records, deadline), greedy_by_breadth(records, deadline))
     return min(candidates, key=lambda assignment: sum(assignment.object_sizes))
 
 
@@ -71,11 +72,21 @@ _BY_SIZE_TYPE: dict[type, _Strategies] = {
 }
 
 
+_SLOW: set[Callable[..., ObjectsAssignment[int]]] = {
+    greedy_by_breadth,
+    greedy_by_size_objects,
+    best_greedy,
+    min_cost_flow,
+}
+"""More than O(n log n) steps: they heed a deadline."""
+
+
 def assign_objects_to_tensors(
     records: Sequence[TensorUsageRecord[SizeT]],
     strategy: MemoryStrategy,
     *,
     reallocation_graph: UsageGraph | None = None,
+    deadline: Deadline = NEVER,
 ) -> ObjectsAssignment[SizeT]:
     """Return which shared object each tensor uses, and the objects' sizes.
 
@@ -83,8 +94,10 @@ def assign_objects_to_tensors(
         records: All with sizes of one type; ascending by first task, as the delegate has them.
         strategy: Sizes in bytes know all strategies, textures and BHWC only some.
         reallocation_graph: Only GREEDY_IN_ORDER on sizes in bytes heeds it; the others ignore it, as upstream.
+        deadline: When it has to end.
 
     Raises:
+        OutOfTime: The deadline came first.
         PlanningError: The strategy does not know this type of size.
     """
     size_type = type(records[0].tensor_size) if records else int
@@ -94,7 +107,7 @@ def assign_objects_to_tensors(
         raise PlanningError(f"{strategy.name} on {size_type.__name__}: {message}", device_message=message)
     if assign is greedy_in_order:
         return assign(records, reallocation_graph)
-    return assign(records)
+    return assign(records, deadline) if assign in _SLOW else assign(records)
 
 
 def objects_to_offsets(assignment: ObjectsAssignment[int]) -> OffsetsAssignment:
@@ -109,20 +122,29 @@ def assign_offsets_to_tensors(
     *,
     base_addr_align_bytes: int = 1,
     reallocation_graph: UsageGraph | None = None,
+    deadline: Deadline = NEVER,
 ) -> OffsetsAssignment:
     """Return where each tensor is in one block.
 
     Only GREEDY_BY_SIZE thinks in offsets and heeds ``base_addr_align_bytes``; the others line up their objects.
     """
     if strategy is MemoryStrategy.GREEDY_BY_SIZE:
-        return greedy_by_size_offsets(records, base_addr_align_bytes=base_addr_align_bytes)
-    return objects_to_offsets(assign_objects_to_tensors(records, strategy, reallocation_graph=reallocation_graph))
+        return greedy_by_size_offsets(records, base_addr_align_bytes=base_addr_align_bytes, deadline=deadline)
+    return objects_to_offsets(
+        assign_objects_to_tensors(records, strategy, reallocation_graph=reallocation_graph, deadline=deadline)
+    )
 
 
-def plan(buffers: Sequence[Buffer], strategy: MemoryStrategy) -> Plan:
+def plan(buffers: Sequence[Buffer], strategy: MemoryStrategy, *, time_limit: float | None = None) -> Plan:
     """Return the strategy's plan for ``buffers``; sizes are rounded up to the alignment that serves all of them.
 
+    Args:
+        buffers: What to place.
+        strategy: How.
+        time_limit: Seconds; None for as long as it takes.
+
     Raises:
+        OutOfTime: The time was over before there was a plan.
         UsageError: A buffer has a fixed offset, which the delegate does not know.
         PlanningError: MINCOSTFLOW on more than 2^31 - 1 bytes.
     """
@@ -133,5 +155,6 @@ def plan(buffers: Sequence[Buffer], strategy: MemoryStrategy) -> Plan:
     records = [
         TensorUsageRecord(align_up(buffers[i].size, alignment), buffers[i].lower, buffers[i].upper - 1) for i in order
     ]
-    placed = dict(zip(order, assign_offsets_to_tensors(records, strategy).offsets, strict=True))
+    assignment = assign_offsets_to_tensors(records, strategy, deadline=deadline_in(time_limit))
+    placed = dict(zip(order, assignment.offsets, strict=True))
     return plan_of(buffers, (placed[i] for i in range(len(buffers))))

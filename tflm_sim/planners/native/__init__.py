@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from itertools import chain
 
 from tflm_sim.errors import PlanningError, TflmSimError, UsageError
-from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.deadline import NEVER, Deadline, out_of_time
 from tflm_sim.values import TYPE_CHECKING, dataclass
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _INT32_MAX = 2**31 - 1
 _ROW_LENGTH = 5
 _PATHS_AT_ONCE = 64
+_MOST_TABLE_BYTES = 1 << 30
 
 Row = tuple[int, int, int, int, int]
 """(size, offline_offset or -1, first_time_used, last_time_used, alignment); lifetimes are inclusive."""
@@ -33,7 +36,7 @@ def _binding() -> Any:
         native: Any = import_module("tflm_sim.planners.native._native")
     except ImportError:
         return None
-    offsets, peak = _place(native, native.lib.tflm_plan_greedy, array("i", (16, -1, 0, 0, 1)))
+    offsets, peak = _place(native, native.lib.tflm_plan_greedy_until, array("i", (16, -1, 0, 0, 1)), NEVER)
     return native if (list(offsets), peak) == ([0], 16) else None
 
 
@@ -47,55 +50,64 @@ def rows(buffers: Iterable[Buffer]) -> list[Row]:
     return [(b.size, -1 if b.offset is None else b.offset, b.lower, b.upper - 1, b.alignment) for b in buffers]
 
 
-def greedy(buffers: Iterable[Row]) -> tuple[list[int], int]:
+def greedy(buffers: Iterable[Row], deadline: Deadline = NEVER) -> tuple[list[int], int]:
     """Return the offsets (bytes) that TFLM's greedy planner gives, and the highest end as TFLM computes it.
 
     Raises:
         PlanningError: A value is outside 32-bit integers or negative where it must not be, or a buffer would end above.
+        OutOfTime: The deadline came first.
     """
     native = _checked_binding()
-    offsets, peak = _place(native, native.lib.tflm_plan_greedy, _flat(buffers))
+    offsets, peak = _place(native, native.lib.tflm_plan_greedy_until, _flat(buffers), deadline)
     return offsets.tolist(), peak
 
 
-def best_fit(buffers: Iterable[Row]) -> list[int]:
+def best_fit(buffers: Iterable[Row], deadline: Deadline = NEVER) -> list[int]:
     """Return the offsets (bytes) that the GPU delegate's GREEDY_BY_SIZE gives; errors as :func:`greedy`."""
     native = _checked_binding()
-    return _place(native, native.lib.tflm_plan_best_fit, _flat(buffers))[0].tolist()
+    return _place(native, native.lib.tflm_plan_best_fit, _flat(buffers), deadline)[0].tolist()
 
 
 TensorUsage = tuple[int, int, int, int]
 """(size, first_task, last_task, position); tasks are inclusive, position matters to GREEDY_BY_SIZE only."""
 
 
-def by_size_objects(tensors: Iterable[TensorUsage], *, likely_objects: int) -> list[int]:
+def by_size_objects(tensors: Iterable[TensorUsage], *, likely_objects: int, deadline: Deadline = NEVER) -> list[int]:
     """Return the shared object of each tensor by the GPU delegate's GREEDY_BY_SIZE.
 
     Args:
         tensors: What to assign.
         likely_objects: Room for the first try; when more objects come out, it is tried again with twice as much.
+        deadline: When it has to end.
 
     Raises:
-        PlanningError: A value is outside 64-bit integers.
+        PlanningError: A value is outside 64-bit integers, or the tables would not fit a gigabyte.
+        OutOfTime: The deadline came first.
     """
     native, flat = _checked_binding(), _flat(tensors, "q")
     count = len(flat) // 4
     most_objects = min(count, max(1, likely_objects))
     while True:
         size = native.lib.tflm_by_size_objects_workspace_size(count, most_objects)
+        if size > _MOST_TABLE_BYTES:
+            raise PlanningError(f"GREEDY_BY_SIZE would need {size:,} bytes of tables for these shared objects")
         object_ids, arguments = _object_arguments(native, flat, count, size)
-        status = native.lib.tflm_by_size_objects(arguments[0], count, most_objects, *arguments[1:])
+        clock = _Clock(native, deadline)
+        with clock.ticking():
+            given = (arguments[0], count, most_objects, *arguments[1:], *clock.arguments)
+            status = native.lib.tflm_by_size_objects(*given)
         if status != native.lib.TFLM_PLAN_E_WORKSPACE or most_objects >= count:
             _check(native.lib, status)
             return object_ids.tolist()
         most_objects = min(count, 2 * most_objects)
 
 
-def min_cost_flow(tensors: Iterable[TensorUsage]) -> list[int]:
+def min_cost_flow(tensors: Iterable[TensorUsage], deadline: Deadline = NEVER) -> list[int]:
     """Return the shared object of each tensor by the GPU delegate's MINCOSTFLOW; Ctrl-C ends it between two paths.
 
     Raises:
         PlanningError: The sizes do not sum up to less than 2^31 - 1.
+        OutOfTime: The deadline came first.
     """
     native, flat = _checked_binding(), _flat(tensors, "q")
     count = len(flat) // 4
@@ -104,7 +116,8 @@ def min_cost_flow(tensors: Iterable[TensorUsage]) -> list[int]:
     started = native.ffi.new("tflm_min_cost_flow_t **")
     _check(native.lib, native.lib.tflm_min_cost_flow_start(usages, count, workspace, size, started))
     while not native.lib.tflm_min_cost_flow_run(started[0], _PATHS_AT_ONCE):
-        pass
+        if deadline.is_over:
+            raise out_of_time()
     native.lib.tflm_min_cost_flow_objects(started[0], objects)
     return object_ids.tolist()
 
@@ -123,6 +136,7 @@ class NativeHillClimb:
     Args:
         buffers: What to place.
         neighbours: How many are alive together with each, in sum; at most ``MOST_NEIGHBOURS``.
+        deadline: When the search has to end, with a plan in any case.
 
     Raises:
         PlanningError: A value is outside 32-bit integers or negative where it must not be.
@@ -130,8 +144,9 @@ class NativeHillClimb:
 
     MOST_NEIGHBOURS = 1 << 26
 
-    def __init__(self, buffers: Iterable[Row], neighbours: int) -> None:
+    def __init__(self, buffers: Iterable[Row], neighbours: int, deadline: Deadline = NEVER) -> None:
         native = _checked_binding()
+        self._clock = _Clock(native, deadline)
         self._ffi, self._lib = native.ffi, native.lib
         flat = _flat(buffers)
         self._count = len(flat) // _ROW_LENGTH
@@ -139,10 +154,10 @@ class NativeHillClimb:
         size = self._lib.tflm_hill_climb_workspace_size(self._count, neighbours)
         self._workspace = self._ffi.new("uint64_t[]", size // 8)
         search = self._ffi.new("tflm_hill_climb_t **")
-        _check(
-            self._lib,
-            self._lib.tflm_hill_climb_start(self._buffers, self._count, self._workspace, size, search),
-        )
+        given = (self._buffers, self._count, self._workspace, size, *self._clock.arguments)
+        with self._clock.ticking():
+            status = self._lib.tflm_hill_climb_start(*given, search)
+        _check(self._lib, status)
         self._search = search[0]
         self._is_done = False
 
@@ -158,7 +173,45 @@ class NativeHillClimb:
 
     def run(self, iterations: int) -> None:
         """Try up to ``iterations`` swaps."""
-        self._is_done = bool(self._lib.tflm_hill_climb_run(self._search, iterations))
+        with self._clock.ticking():
+            self._is_done = bool(self._lib.tflm_hill_climb_run(self._search, iterations))
+
+
+class _Clock:
+    """What C code asks whether the time is over (mutable: it carries Ctrl-C across the C code).
+
+    Attributes:
+        arguments: The function for C and its context; two null pointers where there is no deadline, so that nothing
+            costs the callers who have none.
+    """
+
+    def __init__(self, native: Any, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._interrupted = False
+        null = native.ffi.NULL
+        self.arguments = (null, null)
+        if deadline is not NEVER:
+            self.arguments = (_binding_with_callbacks().lib.on_plan_is_over, native.ffi.new_handle(self))
+
+    @contextmanager
+    def ticking(self) -> Iterator[None]:
+        """Around a call of C code: Ctrl-C ends it, and is raised behind it."""
+        if self._deadline is NEVER:
+            yield
+            return
+        from tflm_sim.planners.native.interrupts import interrupts_wait
+
+        with interrupts_wait(self._interrupt):
+            yield
+        if self._interrupted:
+            raise KeyboardInterrupt
+
+    def is_over(self) -> bool:
+        """Answer the C code."""
+        return self._interrupted or self._deadline.is_over
+
+    def _interrupt(self) -> None:
+        self._interrupted = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +245,7 @@ class ExactSearch:
     """
 
     def __init__(self, on_status: Callable[[ExactStatus], bool]) -> None:
-        self._native = _exact_binding()
+        self._native = _binding_with_callbacks()
         self._on_status = on_status
         self._raised: BaseException | None = None
 
@@ -204,6 +257,7 @@ class ExactSearch:
         node_limit: int | None,
         time_limit: float | None,
         workers: int,
+        start: Plan | None,
     ) -> tuple[ExactAnswer, BaseException | None]:
         """Return the answer, and what ``on_status`` raised if that ended the search.
 
@@ -216,7 +270,8 @@ class ExactSearch:
         flat, offsets = _flat_exact(buffers), array("q", bytes(8 * len(buffers)))
         handle, result = ffi.new_handle(self), ffi.new("tflm_exact_result_t *")
         limits = [-1 if limit is None else limit for limit in (capacity, node_limit, time_limit)]
-        options = ffi.new("tflm_exact_options_t *", [*limits, workers, lib.on_exact_progress, handle])
+        known = ffi.NULL if start is None else ffi.new("int64_t[]", start.offsets)
+        options = ffi.new("tflm_exact_options_t *", [*limits, workers, lib.on_exact_progress, handle, known])
         with interrupts_wait(self._interrupt):
             code = lib.tflm_exact_solve(
                 ffi.from_buffer("tflm_exact_buffer_t[]", flat),
@@ -245,9 +300,14 @@ class ExactSearch:
 
 
 @cache
-def _exact_binding() -> Any:
-    """Return the extension with the callback of the exact search attached to it."""
+def _binding_with_callbacks() -> Any:
+    """Return the extension with what C code calls attached to it."""
     native = _checked_binding()
+
+    @native.ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+    def on_plan_is_over(context: Any) -> int:
+        clock: _Clock = native.ffi.from_handle(context)
+        return int(clock.is_over())
 
     @native.ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
     def on_exact_progress(context: Any, status: Any) -> int:
@@ -283,22 +343,25 @@ def _flat(rows: Iterable[tuple[int, ...]], type_code: str = "i") -> array[int]:
         raise PlanningError(f"a buffer has a size, time or offset outside {bits}-bit integers") from None
 
 
-def _place(native: Any, function: Any, flat: array[int]) -> tuple[array[int], int]:
+def _place(native: Any, function: Any, flat: array[int], deadline: Deadline) -> tuple[array[int], int]:
     """Call one of the C planners with workspace and room for the results."""
+    clock = _Clock(native, deadline)
     ffi, lib = native.ffi, native.lib
     count = len(flat) // _ROW_LENGTH
     workspace_size = lib.tflm_plan_greedy_workspace_size(count)
     workspace = ffi.new("uint64_t[]", workspace_size // 8)
     offsets = array("i", bytes(4 * count))
     peak = ffi.new("uint32_t *")
-    status = function(
-        ffi.from_buffer("tflm_plan_buffer_t[]", flat),
-        count,
-        workspace,
-        workspace_size,
-        ffi.from_buffer("int32_t[]", offsets),
-        peak,
-    )
+    with clock.ticking():
+        status = function(
+            ffi.from_buffer("tflm_plan_buffer_t[]", flat),
+            count,
+            workspace,
+            workspace_size,
+            ffi.from_buffer("int32_t[]", offsets),
+            peak,
+            *clock.arguments,
+        )
     _check(lib, status)
     return offsets, int(peak[0])
 
@@ -307,6 +370,8 @@ def _check(lib: Any, status: int) -> None:
     """Turn the status of a C function into an exception."""
     if status == lib.TFLM_PLAN_E_OVERFLOW:
         raise PlanningError(f"the buffers reach beyond {_INT32_MAX:,} bytes, the most that a 32-bit planner can count")
+    if status == lib.TFLM_PLAN_E_STOPPED:
+        raise out_of_time()
     if status == lib.TFLM_PLAN_E_ARGUMENT:
         raise PlanningError("a buffer has a negative size, an alignment below 1 or a time of -2^31")
     if status != lib.TFLM_PLAN_OK:

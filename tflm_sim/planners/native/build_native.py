@@ -31,7 +31,10 @@ SOURCES = (
     "pq_tree.c",
     "tflm_plan.c",
 )
-CALLBACKS = 'extern "Python" int on_exact_progress(void *context, const tflm_exact_status_t *status);'
+CALLBACKS = """
+extern "Python" int on_exact_progress(void *context, const tflm_exact_status_t *status);
+extern "Python" int on_plan_is_over(void *context);
+"""
 
 
 def declarations(header: str) -> str:

@@ -11,6 +11,7 @@
 
 #define NO_DISTANCE UINT64_MAX
 #define NO_OBJECT UINT32_MAX
+#define ASK_EVERY 64u /* tensors */
 
 typedef struct waiting {
   uint64_t best_dist;
@@ -106,13 +107,14 @@ static void start(assigner_t *assigner, const tflm_tensor_usage_t *tensors, size
 }
 
 int tflm_by_size_objects(const tflm_tensor_usage_t *tensors, size_t count, size_t most_objects, void *workspace,
-                         size_t workspace_size, uint32_t *object_ids) {
+                         size_t workspace_size, uint32_t *object_ids, tflm_plan_is_over_t is_over, void *context) {
   assigner_t assigner;
   const size_t needed = tflm_by_size_objects_workspace_size(count, most_objects);
   if (needed == 0 || (count > 0 && (tensors == NULL || object_ids == NULL))) return TFLM_PLAN_E_ARGUMENT;
   if (!tflm_workspace_fits(workspace, workspace_size, needed)) return TFLM_PLAN_E_WORKSPACE;
   start(&assigner, tensors, count, most_objects, workspace);
   while (assigner.waiting_count > 0) {
+    if (assigner.waiting_count % ASK_EVERY == 0 && is_over != NULL && is_over(context)) return TFLM_PLAN_E_STOPPED;
     const waiting_t taken = take_most_urgent(&assigner);
     const int is_new = taken.best_dist == NO_DISTANCE;
     const uint32_t object = is_new ? (uint32_t)assigner.object_count : taken.best_object;

@@ -115,6 +115,18 @@ static void offer(effort_t *e, const int64_t *units) {
   e->best_peak = peak;
 }
 
+/* The caller's plan, where the problem's units can say it; the search has then no need of what first fit makes of many.
+ */
+static void offer_start(effort_t *e) {
+  const problem_t *p = e->p;
+  for (int k = 0; k < p->count; k++) {
+    const int64_t at = e->options->start[p->original[k]];
+    if (at % p->unit != 0) return;
+    e->units[k] = at / p->unit;
+  }
+  offer(e, e->units);
+}
+
 static void check_limits(effort_t *e) {
   const tflm_exact_options_t *o = e->options;
   if (o->node_limit >= 0 && e->nodes >= o->node_limit) e->stop = 1;
@@ -365,6 +377,8 @@ static int improve(effort_t *e) {
 static int first_plans(effort_t *e) {
   const limits_t limits = {INT64_MAX, effort_is_over, e, 0};
   int code = TFLM_PLAN_OK;
+  if (e->options->start != NULL) offer_start(e);
+  if (e->best_peak >= 0 && (e->best_peak == e->bound || e->p->count > MOST_SEARCHED)) return TFLM_PLAN_OK;
   for (size_t k = 0; code == TFLM_PLAN_OK && k < sizeof FIRST_FIT_KEYS / sizeof *FIRST_FIT_KEYS; k++) {
     tflm_exact_order(e->p, FIRST_FIT_KEYS[k], 0, e->order);
     code = tflm_exact_first_fit(e->p, e->order, &limits, e->units);
@@ -401,15 +415,6 @@ static int solve_problem(effort_t *e) {
 
 /* ---- the way in */
 
-static int arguments_are_bad(const tflm_exact_buffer_t *buffers, size_t count, const tflm_exact_options_t *options) {
-  if (count > INT32_MAX / 4 || options->workers < 1) return 1;
-  for (size_t i = 0; i < count; i++) {
-    const tflm_exact_buffer_t *b = &buffers[i];
-    if (b->size < 0 || b->alignment < 1 || b->first > b->last || b->offset < TFLM_EXACT_FREE) return 1;
-  }
-  return 0;
-}
-
 static void fill(const effort_t *e, const tflm_exact_buffer_t *buffers, size_t count, tflm_exact_result_t *result,
                  int64_t *offsets) {
   for (size_t i = 0; i < count; i++) offsets[i] = buffers[i].offset == TFLM_EXACT_FREE ? 0 : buffers[i].offset;
@@ -422,7 +427,7 @@ static void fill(const effort_t *e, const tflm_exact_buffer_t *buffers, size_t c
 int tflm_exact_solve(const tflm_exact_buffer_t *buffers, size_t count, const tflm_exact_options_t *options,
                      tflm_exact_result_t *result, int64_t *offsets) {
   problem_t p;
-  if (arguments_are_bad(buffers, count, options)) return TFLM_PLAN_E_ARGUMENT;
+  if (options->workers < 1 || tflm_exact_buffers_are_bad(buffers, count)) return TFLM_PLAN_E_ARGUMENT;
   effort_t e = {.p = &p, .buffers = buffers, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
   int code = tflm_exact_problem_init(&p, buffers, count);
   e.bound = p.bound;

@@ -37,6 +37,7 @@ typedef struct {
   int workers;        /* threads, at least 1 */
   tflm_exact_progress_t progress;
   void *context;
+  const int64_t *start; /* a plan to begin with, bytes by buffer; NULL: none */
 } tflm_exact_options_t;
 
 typedef struct {

@@ -101,7 +101,7 @@ int tflm_exact_improve_once(improvement_t *m, int64_t peak) {
   if (count == 0) return 0;
   int freed = 0;
   while (freed < count && m->part[freed].offset == TFLM_EXACT_FREE) freed++;
-  const tflm_exact_options_t options = {peak - 1, (int64_t)freed * NODES_PER_FREED + 500, -1.0, 1, ask, m};
+  const tflm_exact_options_t options = {peak - 1, (int64_t)freed * NODES_PER_FREED + 500, -1.0, 1, ask, m, NULL};
   tflm_exact_result_t result;
   if (tflm_exact_solve(m->part, (size_t)count, &options, &result, m->offsets) != TFLM_PLAN_OK) return 0;
   m->limits.nodes += result.status.nodes;

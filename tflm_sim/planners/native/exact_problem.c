@@ -6,6 +6,15 @@
 
 #include "exact_block.h"
 
+int tflm_exact_buffers_are_bad(const tflm_exact_buffer_t *buffers, size_t count) {
+  if (count > INT32_MAX / 4) return 1;
+  for (size_t i = 0; i < count; i++) {
+    const tflm_exact_buffer_t *b = &buffers[i];
+    if (b->size < 0 || b->alignment < 1 || b->first > b->last || b->offset < TFLM_EXACT_FREE) return 1;
+  }
+  return 0;
+}
+
 static int compare_int64(const void *a, const void *b) {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);

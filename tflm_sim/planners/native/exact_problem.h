@@ -37,6 +37,9 @@ typedef struct {
   int64_t most_align;
 } problem_t;
 
+/* Whether there are too many buffers, or one has a size, alignment, lifetime or fixed offset out of range. */
+int tflm_exact_buffers_are_bad(const tflm_exact_buffer_t *buffers, size_t count);
+
 /* Build from valid buffers; TFLM_PLAN_OK, TFLM_PLAN_E_OVERFLOW or TFLM_PLAN_E_MEMORY. tflm_exact_problem_free is safe
  * after any of them.
  */

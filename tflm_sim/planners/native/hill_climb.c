@@ -10,14 +10,14 @@
  */
 #include "hill_climb.h"
 
+#include "mersenne_twister.h"
 #include "tflm_workspace.h"
 
 #define NOT_PLACED (-1)
 #define NO_PREDECESSOR UINT32_MAX
 #define STUCK_AFTER 50u
 #define GIVE_UP_AFTER 500u
-#define MT_SIZE 624u
-#define MT_SHIFT 397u
+#define ASK_EFFORT (1u << 20)
 
 struct tflm_hill_climb {
   const tflm_plan_buffer_t *buffers;
@@ -42,56 +42,12 @@ struct tflm_hill_climb {
   uint32_t turn_count;
   uint32_t distant_count;
   uint8_t *seen; /* [free_count] by turn: is in turns */
-  uint32_t mt_next;
-  uint32_t mt[MT_SIZE];
+  tflm_plan_is_over_t is_over;
+  void *context;
+  uint32_t effort; /* neighbours looked at since is_over was asked last */
+  int stopped;
+  mersenne_twister_t random;
 };
-
-/* ---- random numbers, as random.Random(1).randint(0, below - 1) draws them ---- */
-
-static void mt_seed(tflm_hill_climb_t *search) {
-  uint32_t *mt = search->mt;
-  uint32_t i = 1;
-  mt[0] = 19650218u;
-  for (uint32_t k = 1; k < MT_SIZE; ++k) mt[k] = 1812433253u * (mt[k - 1] ^ (mt[k - 1] >> 30)) + k;
-  for (uint32_t k = 0; k < 2 * MT_SIZE - 1; ++k) {
-    const uint32_t mixed = mt[i - 1] ^ (mt[i - 1] >> 30);
-    mt[i] = k < MT_SIZE ? (mt[i] ^ (mixed * 1664525u)) + 1u : (mt[i] ^ (mixed * 1566083941u)) - i;
-    if (++i == MT_SIZE) {
-      mt[0] = mt[MT_SIZE - 1];
-      i = 1;
-    }
-  }
-  mt[0] = 0x80000000u;
-  search->mt_next = MT_SIZE;
-}
-
-static void mt_refill(tflm_hill_climb_t *search) {
-  uint32_t *mt = search->mt;
-  for (uint32_t k = 0; k < MT_SIZE; ++k) {
-    const uint32_t y = (mt[k] & 0x80000000u) | (mt[(k + 1) % MT_SIZE] & 0x7fffffffu);
-    mt[k] = mt[(k + MT_SHIFT) % MT_SIZE] ^ (y >> 1) ^ ((y & 1u) ? 0x9908b0dfu : 0u);
-  }
-  search->mt_next = 0;
-}
-
-static uint32_t mt_draw(tflm_hill_climb_t *search) {
-  if (search->mt_next == MT_SIZE) mt_refill(search);
-  uint32_t y = search->mt[search->mt_next++];
-  y ^= y >> 11;
-  y ^= (y << 7) & 0x9d2c5680u;
-  y ^= (y << 15) & 0xefc60000u;
-  return y ^ (y >> 18);
-}
-
-static uint32_t random_below(tflm_hill_climb_t *search, uint32_t below) {
-  uint32_t bits = 0;
-  uint32_t drawn;
-  while (bits < 32 && (below >> bits) != 0) ++bits;
-  do {
-    drawn = mt_draw(search) >> (32 - bits);
-  } while (drawn >= below);
-  return drawn;
-}
 
 /* ---- the problem ---- */
 
@@ -275,31 +231,50 @@ static void first_order(tflm_hill_climb_t *search) {
 
 /* ---- placement ---- */
 
+/* Count work and ask now and then; nonzero when the time is over. */
+static int spend(tflm_hill_climb_t *search, uint32_t neighbours) {
+  search->effort += neighbours;
+  if (search->effort < ASK_EFFORT) return search->stopped;
+  search->effort = 0;
+  if (search->is_over != NULL && search->is_over(search->context)) search->stopped = 1;
+  return search->stopped;
+}
+
+static int64_t align_up(int64_t value, int64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+static void put(tflm_hill_climb_t *search, uint32_t index, int64_t address, uint32_t predecessor) {
+  search->address[index] = address;
+  search->end[index] = address + search->buffers[index].size;
+  search->predecessor[index] = predecessor;
+}
+
+/* At the lowest offset that meets no placed neighbour; anywhere when the time is over. */
 static void place(tflm_hill_climb_t *search, uint32_t index) {
   const int64_t size = search->buffers[index].size;
   const int64_t alignment = search->buffers[index].alignment;
+  const uint32_t *from = &search->neighbours[search->neighbours_from[index]];
   const uint32_t *to = &search->neighbours[search->neighbours_from[index + 1]];
   int64_t address = 0;
   uint32_t predecessor = NO_PREDECESSOR;
   int moved = 1;
-  while (moved) {
+  while (moved && !spend(search, (uint32_t)(to - from))) {
     moved = 0;
-    for (const uint32_t *other = &search->neighbours[search->neighbours_from[index]]; other < to; ++other) {
+    for (const uint32_t *other = from; other < to; ++other) {
       const int64_t begin = search->address[*other];
       const int64_t end = search->end[*other];
       if (address < end && begin < address + size && begin != NOT_PLACED) {
-        address = (end + alignment - 1) / alignment * alignment;
+        address = align_up(end, alignment);
         predecessor = *other;
         moved = 1;
       }
     }
   }
-  search->address[index] = address;
-  search->end[index] = address + size;
-  search->predecessor[index] = predecessor;
+  put(search, index, address, predecessor);
 }
 
-/* Place the buffers in order until one ends above limit; return the highest end. */
+/* Place the buffers in order until one ends above limit; return the highest end. When the time is over, the rest goes
+ * above all that is placed.
+ */
 static int64_t place_all(tflm_hill_climb_t *search, int64_t limit) {
   int64_t size = 0;
   for (uint32_t i = 0; i < search->count; ++i)
@@ -309,7 +284,8 @@ static int64_t place_all(tflm_hill_climb_t *search, int64_t limit) {
       size = search->end[i];
   for (uint32_t turn = 0; turn < search->free_count && size <= limit; ++turn) {
     const uint32_t index = search->order[turn];
-    place(search, index);
+    if (!search->stopped) place(search, index);
+    if (search->stopped) put(search, index, align_up(size, search->buffers[index].alignment), NO_PREDECESSOR);
     search->turn[index] = turn;
     size = size < search->end[index] ? search->end[index] : size;
   }
@@ -363,7 +339,7 @@ static void consider_around_distant(tflm_hill_climb_t *search) {
 }
 
 static uint32_t pick(tflm_hill_climb_t *search, const uint32_t *turns, uint32_t count) {
-  return turns[random_below(search, count)];
+  return turns[random_below(&search->random, count)];
 }
 
 static void exchange(tflm_hill_climb_t *search, uint32_t first, uint32_t second) {
@@ -376,7 +352,7 @@ static void exchange(tflm_hill_climb_t *search, uint32_t first, uint32_t second)
 static int swap(tflm_hill_climb_t *search) {
   consider_bottleneck(search);
   if (search->turn_count < 2) return 0;
-  const int from_distant = random_below(search, 101) < 30 && search->distant_count > 0;
+  const int from_distant = random_below(&search->random, 101) < 30 && search->distant_count > 0;
   const uint32_t first = from_distant ? pick(search, search->distant, search->distant_count)
                                       : pick(search, search->turns, search->turn_count);
   const uint32_t second = pick(search, search->turns, search->turn_count - 1);
@@ -392,7 +368,7 @@ static int swap(tflm_hill_climb_t *search) {
 /* ---- the search ---- */
 
 int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
-                          tflm_hill_climb_t **search) {
+                          tflm_plan_is_over_t is_over, void *context, tflm_hill_climb_t **search) {
   tflm_hill_climb_t *self = workspace;
   const size_t least = tflm_hill_climb_workspace_size(count, 0);
   if (least == 0 || search == NULL || (count > 0 && buffers == NULL)) return TFLM_PLAN_E_ARGUMENT;
@@ -405,7 +381,11 @@ int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void 
   self->iteration = 0;
   self->give_up_at = GIVE_UP_AFTER;
   self->target = 0;
-  mt_seed(self);
+  self->is_over = is_over;
+  self->context = context;
+  self->effort = 0;
+  self->stopped = 0;
+  mt_seed(&self->random);
   for (uint32_t i = 0; i < self->count; ++i) {
     const int fixed = !is_free(&buffers[i]);
     self->address[i] = fixed ? buffers[i].offline_offset : NOT_PLACED;
@@ -422,9 +402,13 @@ int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void 
   return TFLM_PLAN_OK;
 }
 
+static int is_done(const tflm_hill_climb_t *search) {
+  return search->stopped || search->best_size <= search->target || search->iteration >= search->give_up_at;
+}
+
 int tflm_hill_climb_run(tflm_hill_climb_t *search, uint32_t iterations) {
   for (uint32_t i = 0; i < iterations; ++i) {
-    if (search->best_size <= search->target || search->iteration >= search->give_up_at) return 1;
+    if (is_done(search)) return 1;
     if (!swap(search)) {
       search->give_up_at = search->iteration;
       return 1;
@@ -438,7 +422,7 @@ int tflm_hill_climb_run(tflm_hill_climb_t *search, uint32_t iterations) {
     }
     ++search->iteration;
   }
-  return search->best_size <= search->target || search->iteration >= search->give_up_at;
+  return is_done(search);
 }
 
 const int64_t *tflm_hill_climb_offsets(const tflm_hill_climb_t *search) { return search->best_offsets; }

@@ -20,11 +20,13 @@ enum { TFLM_HILL_CLIMB_MOST_NEIGHBOURS = 1 << 26 };
  */
 size_t tflm_hill_climb_workspace_size(size_t count, size_t neighbours);
 
-/* Place the buffers by urgency. Those with an offline_offset keep it. TFLM_PLAN_E_ARGUMENT also for a lifetime that
- * ends before it begins; TFLM_PLAN_E_WORKSPACE when there are more neighbours than the workspace was for.
+/* Place the buffers by urgency. Those with an offline_offset keep it. `is_over` (NULL: none) and its context are kept:
+ * once it said that the time is over, buffers that have no place yet lie above all others, and runs try nothing.
+ * TFLM_PLAN_E_ARGUMENT also for a lifetime that ends before it begins; TFLM_PLAN_E_WORKSPACE when there are more
+ * neighbours than the workspace was for.
  */
 int tflm_hill_climb_start(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
-                          tflm_hill_climb_t **search);
+                          tflm_plan_is_over_t is_over, void *context, tflm_hill_climb_t **search);
 
 /* Try up to iterations swaps. Return 1 when the search has ended, 0 when it can go on. */
 int tflm_hill_climb_run(tflm_hill_climb_t *search, uint32_t iterations);

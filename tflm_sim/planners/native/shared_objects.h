@@ -25,9 +25,11 @@ typedef struct tflm_tensor_usage {
 /* Bytes of workspace; 0 when no workspace would be enough. */
 size_t tflm_by_size_objects_workspace_size(size_t count, size_t most_objects);
 
-/* Assign each tensor an object. TFLM_PLAN_E_WORKSPACE also when more than most_objects objects come out. */
+/* Assign each tensor an object. TFLM_PLAN_E_WORKSPACE also when more than most_objects objects come out;
+ * TFLM_PLAN_E_STOPPED when `is_over` (NULL: none) says so.
+ */
 int tflm_by_size_objects(const tflm_tensor_usage_t *tensors, size_t count, size_t most_objects, void *workspace,
-                         size_t workspace_size, uint32_t *object_ids);
+                         size_t workspace_size, uint32_t *object_ids, tflm_plan_is_over_t is_over, void *context);
 
 typedef struct tflm_min_cost_flow tflm_min_cost_flow_t;
 

@@ -32,6 +32,7 @@
 #define COUNT_LIMIT ((size_t)INT32_MAX)
 #define FEW 96u              /* so few buffers are kept in one list whatever their lifetimes are */
 #define LIST_SPEED 10u       /* walking over so many of the list takes as long as collecting and sorting one */
+#define ASK_EVERY 64u        /* buffers */
 #define NOT_PLACED INT32_MIN /* below every last_time_used: that is why a time must not be INT32_MIN */
 
 /* The latest last_time_used among placed ranks. level[0][r] is rank r itself, level[k][i] the maximum over the ranks
@@ -403,7 +404,7 @@ static int place(planner_t *planner, uint32_t index, int32_t *offsets, uint32_t 
 }
 
 static int plan(policy_t policy, const tflm_plan_buffer_t *buffers, size_t count, void *workspace,
-                size_t workspace_size, int32_t *offsets, uint32_t *peak) {
+                size_t workspace_size, int32_t *offsets, uint32_t *peak, tflm_plan_is_over_t is_over, void *context) {
   planner_t planner;
   const size_t needed = tflm_plan_greedy_workspace_size(count);
   if (peak == NULL || needed == 0 || (count > 0 && (buffers == NULL || offsets == NULL))) return TFLM_PLAN_E_ARGUMENT;
@@ -423,18 +424,24 @@ static int plan(policy_t policy, const tflm_plan_buffer_t *buffers, size_t count
   }
   *peak = 0;
   for (uint32_t i = 0; i < planner.count; ++i) {
+    if (i % ASK_EVERY == ASK_EVERY - 1 && is_over != NULL && is_over(context)) return TFLM_PLAN_E_STOPPED;
     const int status = place(&planner, planner.order[i], offsets, peak);
     if (status != TFLM_PLAN_OK) return status;
   }
   return TFLM_PLAN_OK;
 }
 
+int tflm_plan_greedy_until(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
+                           int32_t *offsets, uint32_t *peak, tflm_plan_is_over_t is_over, void *context) {
+  return plan(LATEST_AND_FIRST_GAP, buffers, count, workspace, workspace_size, offsets, peak, is_over, context);
+}
+
 int tflm_plan_greedy(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
                      int32_t *offsets, uint32_t *peak) {
-  return plan(LATEST_AND_FIRST_GAP, buffers, count, workspace, workspace_size, offsets, peak);
+  return tflm_plan_greedy_until(buffers, count, workspace, workspace_size, offsets, peak, NULL, NULL);
 }
 
 int tflm_plan_best_fit(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
-                       int32_t *offsets, uint32_t *peak) {
-  return plan(EARLIEST_AND_SMALLEST_GAP, buffers, count, workspace, workspace_size, offsets, peak);
+                       int32_t *offsets, uint32_t *peak, tflm_plan_is_over_t is_over, void *context) {
+  return plan(EARLIEST_AND_SMALLEST_GAP, buffers, count, workspace, workspace_size, offsets, peak, is_over, context);
 }

@@ -19,7 +19,8 @@ enum {
   TFLM_PLAN_E_ARGUMENT = -1,  /* null pointer, negative size, alignment < 1, time INT32_MIN, too many buffers */
   TFLM_PLAN_E_WORKSPACE = -2, /* workspace smaller than asked for, or not aligned to 8 bytes */
   TFLM_PLAN_E_OVERFLOW = -3,  /* a buffer would end above INT32_MAX; of the exact planner, above its own limit */
-  TFLM_PLAN_E_MEMORY = -4     /* of the exact planner, the one that allocates */
+  TFLM_PLAN_E_MEMORY = -4,    /* of the exact planner, the one that allocates */
+  TFLM_PLAN_E_STOPPED = -5    /* the caller's function said that the time is over */
 };
 
 /* offline_offset of a buffer that the planner may place. */
@@ -34,6 +35,9 @@ typedef struct tflm_plan_buffer {
   int32_t alignment;
 } tflm_plan_buffer_t;
 
+/* Asked every few milliseconds, where a caller gives one; nonzero ends the work. */
+typedef int (*tflm_plan_is_over_t)(void *context);
+
 /* Bytes of workspace that tflm_plan_greedy needs for count buffers; 0 when no workspace would be enough. */
 size_t tflm_plan_greedy_workspace_size(size_t count);
 
@@ -45,11 +49,15 @@ size_t tflm_plan_greedy_workspace_size(size_t count);
 int tflm_plan_greedy(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
                      int32_t *offsets, uint32_t *peak);
 
+/* The same with a function that may end it (NULL: none); then TFLM_PLAN_E_STOPPED. */
+int tflm_plan_greedy_until(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
+                           int32_t *offsets, uint32_t *peak, tflm_plan_is_over_t is_over, void *context);
+
 /* Place buffers as the TFLite GPU delegate's GREEDY_BY_SIZE does: the earliest first among equal sizes, and each into
  * the smallest gap instead of the first. Offline buffers, which the delegate does not have, are placed first. Workspace
- * and arguments are those of tflm_plan_greedy.
+ * and arguments are those of tflm_plan_greedy_until.
  */
 int tflm_plan_best_fit(const tflm_plan_buffer_t *buffers, size_t count, void *workspace, size_t workspace_size,
-                       int32_t *offsets, uint32_t *peak);
+                       int32_t *offsets, uint32_t *peak, tflm_plan_is_over_t is_over, void *context);
 
 #endif /* TFLM_PLAN_H_ */
