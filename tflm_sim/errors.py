@@ -113,7 +113,7 @@ class PrepareError(SimulatedFailure):
     """A kernel's Init or Prepare refuses the node, or the interpreter refuses the graph around it."""
 
 
-class OutOfTime(TflmSimError):
+class NoPlanInTime(TflmSimError):
     """A limit that the caller named came before there was an answer."""
 
 

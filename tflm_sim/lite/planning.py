@@ -25,7 +25,7 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
 
     Raises:
         UsageError: A fixed offset, which the arena does not know.
-        OutOfTime: The time was over before there was a plan.
+        NoPlanInTime: The time was over before there was a plan.
     """
     if any(buffer.offset is not None for buffer in buffers):
         raise UsageError("TFLite's arena does not know fixed offsets")

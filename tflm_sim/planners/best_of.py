@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from tflm_sim.errors import OutOfTime, PlanningError
+from tflm_sim.errors import NoPlanInTime, PlanningError
 from tflm_sim.planners import gpu, greedy, hill_climb, vela
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.deadline import deadline_in
@@ -35,7 +35,7 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
             value does not fit its 32 bits. None: until hill climb ends by itself.
 
     Raises:
-        OutOfTime: There was no plan in time.
+        NoPlanInTime: There was no plan in time.
         PlanningError: No planner takes the buffers.
     """
     deadline, quick = deadline_in(time_limit), deadline_in(time_limit).share(2)
@@ -43,13 +43,13 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
     has_fixed = any(buffer.offset is not None for buffer in buffers)
     best: Plan | None = None
     for place in (greedy.plan,) if has_fixed else (greedy.plan, *_PLANNERS):
-        with suppress(PlanningError, OutOfTime):
+        with suppress(PlanningError, NoPlanInTime):
             best = _smaller(best, place(buffers, time_limit=quick.share(2).seconds_left))
         if best is not None and (best.peak <= bound or deadline.is_over):
             return best
     try:
         return _smaller(best, hill_climb.plan(buffers, time_limit=deadline.seconds_left))
-    except (PlanningError, OutOfTime):
+    except (PlanningError, NoPlanInTime):
         if best is None:
             raise
         return best

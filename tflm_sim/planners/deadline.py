@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 
-from tflm_sim.errors import OutOfTime
+from tflm_sim.errors import NoPlanInTime
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Deadline:
         return self if left is None else Deadline(left / parts)
 
     def watch(self, items: Iterable[T]) -> Iterator[T]:
-        """Yield the items; OutOfTime when it is over, which is asked at every 64th item."""
+        """Yield the items; NoPlanInTime when it is over, which is asked at every 64th item."""
         for index, item in enumerate(items):
             if index % _ASK_EVERY == _ASK_EVERY - 1 and self.is_over:
                 raise out_of_time()
@@ -58,6 +58,6 @@ def deadline_in(seconds: float | None) -> Deadline:
     return NEVER if seconds is None else Deadline(seconds)
 
 
-def out_of_time() -> OutOfTime:
+def out_of_time() -> NoPlanInTime:
     """Return what a planner raises that has no plan yet."""
-    return OutOfTime("the time was over before there was a plan")
+    return NoPlanInTime("the time was over before there was a plan")

@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from tflm_sim.errors import OutOfTime, PlanningError, TflmSimError, UsageError
+from tflm_sim.errors import NoPlanInTime, PlanningError, TflmSimError, UsageError
 from tflm_sim.planners import best_of, native
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.deadline import Deadline
@@ -151,7 +151,7 @@ def _improved(
     part = deadline.share(_QUICK_PARTS if len(buffers) <= _LARGE else _LARGE_QUICK_PARTS)
     try:
         quick = best_of.plan(buffers, time_limit=part.seconds_left)
-    except (PlanningError, OutOfTime):
+    except (PlanningError, NoPlanInTime):
         quick = None
     except KeyboardInterrupt:
         return result

@@ -43,7 +43,7 @@ def greedy_offsets(buffers: Sequence[BufferRequirements], deadline: Deadline = N
 
     Raises:
         PlanningError: A value does not fit TFLM's 32-bit integers, or is negative where it must not be.
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
     """
     from bisect import insort
 
@@ -187,7 +187,7 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
 
     Raises:
         PlanningError: A value does not fit TFLM's 32-bit integers.
-        OutOfTime: The time was over before there was a plan.
+        NoPlanInTime: The time was over before there was a plan.
     """
     return plan_of(buffers, _offsets(greedy_requirements(buffers), deadline_in(time_limit)))
 

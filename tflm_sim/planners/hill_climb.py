@@ -218,7 +218,7 @@ def neighbours(buffers: Sequence[Buffer], deadline: Deadline = NEVER) -> list[li
     """Return for each buffer those alive together with it, by the first moment that they share, then by index.
 
     Raises:
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
     """
     result: list[list[int]] = [[] for _ in buffers]
     alive: list[int] = []

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from tflm_sim.errors import OutOfTime, UsageError
+from tflm_sim.errors import NoPlanInTime, UsageError
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.deadline import NEVER, Deadline, deadline_in
 from tflm_sim.planners.hill_climb import finish, live_bytes, neighbours
@@ -45,7 +45,7 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
 
     Raises:
         UsageError: A buffer has a fixed offset, which this planner does not know.
-        OutOfTime: The first plan was not ready in time.
+        NoPlanInTime: The first plan was not ready in time.
     """
     if any(buffer.offset is not None for buffer in buffers):
         raise UsageError("TVM's hill climb cannot plan buffers with a fixed offset")
@@ -92,7 +92,7 @@ class HillClimbTvm:
 
     def run(self, iterations: int) -> None:
         """Make up to ``iterations`` attempts."""
-        with suppress(OutOfTime):
+        with suppress(NoPlanInTime):
             for _ in range(iterations):
                 if self.is_done:
                     return

@@ -35,7 +35,7 @@ class Planner:
         """Return a plan for ``buffers`` within so many seconds.
 
         Raises:
-            OutOfTime: There was no plan in time.
+            NoPlanInTime: There was no plan in time.
             UsageError: Too many buffers for it, or fixed offsets that it does not know.
             PlanningError: It refuses them.
         """

@@ -25,7 +25,7 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
 
     Raises:
         UsageError: A buffer has a fixed offset, which this allocator does not know.
-        OutOfTime: The time was over before there was a plan.
+        NoPlanInTime: The time was over before there was a plan.
     """
     if any(buffer.offset is not None for buffer in buffers):
         raise UsageError("Vela's greedy allocator cannot plan buffers with a fixed offset")

@@ -19,7 +19,7 @@ def greedy_by_breadth(records: Sequence[TensorUsageRecord[int]], deadline: Deadl
     """Assign tensors of bytes; of equally broad tasks the earlier one comes first.
 
     Raises:
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
     """
 
     def breadth(tensors: Sequence[int]) -> int:

@@ -35,7 +35,7 @@ from tflm_sim.units import align_up
 def greedy_by_size_offsets(
     records: Sequence[TensorUsageRecord[int]], *, base_addr_align_bytes: int = 1, deadline: Deadline = NEVER
 ) -> OffsetsAssignment:
-    """Place tensors in one block, at multiples of ``base_addr_align_bytes``; OutOfTime if the deadline comes."""
+    """Place tensors in one block, at multiples of ``base_addr_align_bytes``; NoPlanInTime if the deadline comes."""
     offsets = _offsets(records, base_addr_align_bytes, deadline)
     ends = (offset + record.tensor_size for offset, record in zip(offsets, records, strict=True))
     return OffsetsAssignment(tuple(offsets), max(ends, default=0))
@@ -182,7 +182,7 @@ def greedy_by_size_objects(
     """Assign tensors of bytes to shared objects; of equal priority the first record is assigned first.
 
     Raises:
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
     """
     descending = [-maximum for maximum in positional_maximums(records, deadline)]
     positions = [bisect_right(descending, -record.tensor_size) - 1 for record in records]

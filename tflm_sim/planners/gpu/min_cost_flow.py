@@ -112,7 +112,7 @@ def min_cost_flow(records: Sequence[TensorUsageRecord[int]], deadline: Deadline 
 
     Raises:
         PlanningError: The sizes do not sum up to less than 2^31 - 1, upstream's int for "out of reach".
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
     """
     if sum(record.tensor_size for record in records) >= _OUT_OF_REACH:
         raise PlanningError("MINCOSTFLOW counts costs in 32 bits and these tensors have more bytes than that")

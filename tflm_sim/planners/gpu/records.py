@@ -126,13 +126,13 @@ def widest_profiles(records: Sequence[TensorUsageRecord[int]], deadline: Deadlin
     """Return the profiles of the tasks at which a tensor begins: every other profile is a part of an earlier one.
 
     Raises:
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
     """
     return list(deadline.watch(profiles_at(records, sorted({record.first_task for record in records}))))
 
 
 def positional_maximums(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> list[int]:
-    """Return for each position the largest size that a profile has there; OutOfTime as above."""
+    """Return for each position the largest size that a profile has there; NoPlanInTime as above."""
     rows = ([records[i].tensor_size for i in profile.tensors] for profile in widest_profiles(records, deadline))
     maximums: list[int] = []
     for row in rows:

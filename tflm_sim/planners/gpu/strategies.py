@@ -97,7 +97,7 @@ def assign_objects_to_tensors(
         deadline: When it has to end.
 
     Raises:
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
         PlanningError: The strategy does not know this type of size.
     """
     size_type = type(records[0].tensor_size) if records else int
@@ -144,7 +144,7 @@ def plan(buffers: Sequence[Buffer], strategy: MemoryStrategy, *, time_limit: flo
         time_limit: Seconds; None for as long as it takes.
 
     Raises:
-        OutOfTime: The time was over before there was a plan.
+        NoPlanInTime: The time was over before there was a plan.
         UsageError: A buffer has a fixed offset, which the delegate does not know.
         PlanningError: MINCOSTFLOW on more than 2^31 - 1 bytes.
     """

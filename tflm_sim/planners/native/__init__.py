@@ -55,7 +55,7 @@ def greedy(buffers: Iterable[Row], deadline: Deadline = NEVER) -> tuple[list[int
 
     Raises:
         PlanningError: A value is outside 32-bit integers or negative where it must not be, or a buffer would end above.
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
     """
     native = _checked_binding()
     offsets, peak = _place(native, native.lib.tflm_plan_greedy_until, _flat(buffers), deadline)
@@ -82,7 +82,7 @@ def by_size_objects(tensors: Iterable[TensorUsage], *, likely_objects: int, dead
 
     Raises:
         PlanningError: A value is outside 64-bit integers, or the tables would not fit a gigabyte.
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
     """
     native, flat = _checked_binding(), _flat(tensors, "q")
     count = len(flat) // 4
@@ -107,7 +107,7 @@ def min_cost_flow(tensors: Iterable[TensorUsage], deadline: Deadline = NEVER) ->
 
     Raises:
         PlanningError: The sizes do not sum up to less than 2^31 - 1.
-        OutOfTime: The deadline came first.
+        NoPlanInTime: The deadline came first.
     """
     native, flat = _checked_binding(), _flat(tensors, "q")
     count = len(flat) // 4
