@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import NamedTuple
+from zipfile import ZipFile
 
 from tflm_sim.samples import SAMPLES, sample_path
 
@@ -68,6 +69,7 @@ STANDS_FOR = {
     "libraries NAME": "MicroTFLite",
     "targets NAME": "esp32-s3",
     "--target ...": "esp32-s3",
+    "--library NAME": "chirale",
     "--preserve NAME": "1",
 }
 """What stands in a command for something of the reader's own; with the word before it where that decides."""
@@ -161,6 +163,10 @@ def furnish(folder: Path) -> None:
             (folder / name / f"{sample}.tflite").write_bytes(sample_path(sample).read_bytes())
     board = (ROOT / "docs/board.md").read_text("utf-8")
     log = "\n".join(re.findall(r"^    (\$TSIM,.*)$", board, re.MULTILINE))
+    failure = "Failed to resize buffer. Requested: 55296, available 55056, missing: 240\n"
+    (folder / "boot.log").write_text(failure, "utf-8")
+    with ZipFile(folder / "export.zip", "w") as export:
+        export.write(sample_path("sine"), "tflite-model/trained.tflite")
     for name in ("run.log", "hello.log"):
         (folder / name).write_text(f"{log}\n", "utf-8")
     planners = (ROOT / "docs/planners.md").read_text("utf-8")
