@@ -11,6 +11,7 @@ more than ``--limit`` seconds of CPU or more than ``--memory`` MiB of memory.
 from __future__ import annotations
 
 import argparse
+import copy
 import io
 import json
 import random
@@ -87,7 +88,7 @@ def change(document: Any, rng: random.Random) -> Any:
         elif action == 2 and isinstance(container[key], int):
             container[key] += rng.choice((-1, 1, 1000, -1000))
         else:
-            container[key] = rng.choice(VALUES)
+            container[key] = copy.deepcopy(rng.choice(VALUES))
     return document
 
 
