@@ -429,7 +429,7 @@ int tflm_exact_solve(const tflm_exact_buffer_t *buffers, size_t count, const tfl
   problem_t p;
   if (options->workers < 1 || tflm_exact_buffers_are_bad(buffers, count)) return TFLM_PLAN_E_ARGUMENT;
   effort_t e = {.p = &p, .buffers = buffers, .options = options, .begun = now(), .best_peak = -1, .aim = 0.5};
-  int code = tflm_exact_problem_init(&p, buffers, count);
+  int code = tflm_exact_problem_init(&p, buffers, count, 1);
   e.bound = p.bound;
   const int collide = code == TFLM_PLAN_OK ? tflm_exact_fixed_collide(&p) : 0;
   if (collide < 0) code = collide;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "exact_block.h"
+#include "exact_canonical.h"
+#include "exact_stack.h"
 
 int tflm_exact_buffers_are_bad(const tflm_exact_buffer_t *buffers, size_t count) {
   if (count > INT32_MAX / 4) return 1;
@@ -123,8 +125,6 @@ static int build_sections(problem_t *p, const tflm_exact_buffer_t *buffers) {
     const tflm_exact_buffer_t *b = &buffers[p->original[i]];
     p->low[i] = lower_index(moments, p->section_count, b->first);
     p->high[i] = b->last == INT64_MAX ? p->section_count : lower_index(moments, p->section_count, b->last + 1);
-    p->duration[i] = (double)b->last - (double)b->first + 1.0;
-    p->area[i] = p->duration[i] * (double)b->size;
   }
   free(times);
   return TFLM_PLAN_OK;
@@ -263,6 +263,7 @@ static int bound_sections(problem_t *p) {
   }
   bound_by_loads(p, sum, sum + 2 * p->section_count + 1);
   free(sum);
+  if (tflm_exact_bound_by_stacks(p) != TFLM_PLAN_OK) return TFLM_PLAN_E_MEMORY;
   p->bound = tflm_exact_next_peak(p, p->bound);
   return TFLM_PLAN_OK;
 }
@@ -271,13 +272,11 @@ static void lay_out(void *object, tflm_workspace_t *workspace) {
   problem_t *p = object;
   int64_t **const wide[] = {&p->bytes, &p->size, &p->align, &p->fixed, &p->load};
   int **const narrow[] = {&p->low, &p->high, &p->by_start, &p->fixed_by_offset, &p->overlaps, &p->twin, &p->original};
-  double **const real[] = {&p->area, &p->duration};
   for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) *wide[k] = tflm_carve(workspace, p->room, sizeof(int64_t));
-  for (size_t k = 0; k < sizeof real / sizeof *real; k++) *real[k] = tflm_carve(workspace, p->room, sizeof(double));
   for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++) *narrow[k] = tflm_carve(workspace, p->room, sizeof(int));
 }
 
-int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count) {
+int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count, int may_turn) {
   memset(p, 0, sizeof *p);
   if (exceeds_range(p, buffers, count)) return TFLM_PLAN_E_OVERFLOW;
   p->room = count;
@@ -293,7 +292,9 @@ int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, si
   p->most_align = 1;
   choose_unit(p);
   scale(p);
-  if (build_sections(p, buffers) != TFLM_PLAN_OK || build_lists(p) != TFLM_PLAN_OK) return TFLM_PLAN_E_MEMORY;
+  if (build_sections(p, buffers) != TFLM_PLAN_OK || tflm_exact_make_canonical(p, may_turn) != TFLM_PLAN_OK ||
+      build_lists(p) != TFLM_PLAN_OK)
+    return TFLM_PLAN_E_MEMORY;
   return bound_sections(p);
 }
 

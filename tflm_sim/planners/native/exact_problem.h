@@ -29,11 +29,10 @@ typedef struct {
   int *overlaps;                     /* how many others are alive together with a buffer */
   int *twin;                         /* the previous free buffer that is interchangeable with this one, or -1 */
   int *original;                     /* index among the caller's buffers (those of size 0 are left out) */
-  double *area, *duration;
-  int64_t *load;      /* most units alive in any of the buffer's sections */
-  int64_t bound;      /* bytes; no plan has a smaller peak */
-  int64_t least_peak; /* bytes; where a fixed buffer of size 0 lies */
-  int64_t total;      /* units; no canonical plan is higher */
+  int64_t *load;                     /* most units alive in any of the buffer's sections */
+  int64_t bound;                     /* bytes; no plan has a smaller peak */
+  int64_t least_peak;                /* bytes; where a fixed buffer of size 0 lies */
+  int64_t total;                     /* units; no canonical plan is higher */
   int64_t most_align;
 } problem_t;
 
@@ -41,9 +40,9 @@ typedef struct {
 int tflm_exact_buffers_are_bad(const tflm_exact_buffer_t *buffers, size_t count);
 
 /* Build from valid buffers; TFLM_PLAN_OK, TFLM_PLAN_E_OVERFLOW or TFLM_PLAN_E_MEMORY. tflm_exact_problem_free is safe
- * after any of them.
+ * after any of them. The buffers come in their canonical order (exact_canonical.h), which may turn time around.
  */
-int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count);
+int tflm_exact_problem_init(problem_t *p, const tflm_exact_buffer_t *buffers, size_t count, int may_turn);
 void tflm_exact_problem_free(problem_t *p);
 
 /* 1 when two fixed buffers collide: then there is no plan at all. Negative: TFLM_PLAN_E_MEMORY. Like the building of a
@@ -63,7 +62,7 @@ int64_t tflm_exact_peak(const problem_t *p, const int64_t *units);
 int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *limits, int64_t *units);
 
 /* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,
- * Width (duration), siZe, Overlaps (buffers it meets), Later start; a and w: the same in sections instead of time. With
+ * Width (sections), siZe, Overlaps (buffers it meets), Later start. With
  * a seed that is not 0, each buffer counts for more than it is, up to twice, in a way of the seed's own.
  */
 void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order);
@@ -91,5 +90,11 @@ static inline uint64_t exact_mix(uint64_t x) {
 
 /* At least 0 and below 1, the same for the same x. */
 static inline double exact_fraction(uint64_t x) { return (double)(exact_mix(x) >> 11) / 9007199254740992.0; }
+
+/* Buffer i, with sections as its time, and of any size. */
+static inline tflm_exact_buffer_t exact_in_sections(const problem_t *p, int i, int64_t size) {
+  const int64_t offset = p->fixed[i] == TFLM_EXACT_FREE ? TFLM_EXACT_FREE : p->fixed[i] * p->unit;
+  return (tflm_exact_buffer_t){size, p->low[i], p->high[i] - 1, p->align[i] * p->unit, offset};
+}
 
 #endif

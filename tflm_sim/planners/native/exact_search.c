@@ -216,6 +216,7 @@ static void lay_out(void *object, tflm_workspace_t *workspace) {
   s->blame = tflm_carve(workspace, n, sizeof *s->blame);
   s->section_blame = tflm_carve(workspace, sections, sizeof *s->section_blame);
   s->scratch = tflm_carve(workspace, 3 * n, sizeof *s->scratch);
+  s->tops = tflm_carve(workspace, (size_t)1 << STACKED_IN_NODES, sizeof *s->tops);
   s->frames = tflm_carve(workspace, n + 2, sizeof *s->frames);
   s->memo = tflm_carve(workspace, (size_t)1 << MEMO_BITS, sizeof *s->memo);
 }

@@ -4,7 +4,7 @@
 
 #include "exact_search_state.h"
 
-enum { ASK_EFFORT = 1 << 21, PATIENT_PASSES = 6, MOST_ROUNDS = 50 };
+enum { STACKED_IN_NODES = 9, ASK_EFFORT = 1 << 21, PATIENT_PASSES = 6, MOST_ROUNDS = 50 };
 
 /* ---- offsets */
 
@@ -257,13 +257,40 @@ static int settle_region(search_t *s, const region_t *r) {
   return sections_fit(s, r);
 }
 
+/* Whether what is left of a section can lie one above the other, with the gaps that its alignments make. */
+static int section_stacks(search_t *s, const region_t *r, int section) {
+  stacked_t list[STACKED_IN_NODES];
+  int count = 0;
+  for (int k = r->begin; k < r->end; k++) {
+    const int i = s->members[k];
+    if (s->p->low[i] > section) break;
+    if (s->p->high[i] <= section) continue;
+    if (count == STACKED_IN_NODES) return 1;
+    list[count++] = (stacked_t){s->size[i], s->align[i], s->lowest[i], s->highest[i]};
+  }
+  if (count < 2) return 1;
+  tflm_exact_stack(list, count, s->tops);
+  spend(s, (int64_t)count << count);
+  return s->tops[(1 << count) - 1] != NO_STACK;
+}
+
+static int sections_stack(search_t *s, const region_t *r) {
+  if (s->p->most_align == 1) return 1;
+  for (int q = r->low; q < r->high; q++)
+    if (!section_stacks(s, r, q)) {
+      blame_sections(s, q, q + 1, 0);
+      return 0;
+    }
+  return 1;
+}
+
 /* All deductions, nearly always to their end; 0 when the region has no plan. */
 static int deduce(search_t *s, const region_t *r) {
   for (int round = 0; round < MOST_ROUNDS; round++) {
     if (!settle_region(s, r)) return 0;
-    if (s->stopped || !raise_not_first(s, r)) return 1;
+    if (s->stopped || !raise_not_first(s, r)) return sections_stack(s, r);
   }
-  return settle_region(s, r);
+  return settle_region(s, r) && sections_stack(s, r);
 }
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "exact_block.h"
 #include "exact_search.h"
+#include "exact_stack.h"
 
 #ifdef EXACT_WIDE
 typedef int64_t unit_t;
@@ -83,6 +84,7 @@ struct NAME(search) {
   state_hash_t *keys;                    /* states on the path from the root, to be remembered if they fail */
   size_t key_count, key_room;
   failure_t *memo;
+  int64_t *tops;  /* of a stack of buffers */
   int64_t effort; /* steps of inner loops since the limits were asked last */
   int stopped;
 };

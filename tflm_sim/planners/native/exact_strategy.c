@@ -10,11 +10,10 @@ enum {
 };
 
 static const strategy_t FIRST[FIRST_STRATEGIES] = {
-    {PICK_SNUGGEST, "OAZT", 0, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 0, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 0, 0, 0},
-    {PICK_TIGHTEST, "WATO", 0, 0, 0}, {PICK_LOWEST, "TOAW", 0, 0, 0},       {PICK_LOWEST, "TWAO", 0, 0, 0},
-    {PICK_SNUGGEST, "OAZT", 3, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 3, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 3, 0, 0},
-    {PICK_SNUGGEST, "OAZT", 2, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 2, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 2, 0, 0},
-    {PICK_SNUGGEST, "OAZT", 1, 0, 0}, {PICK_LOWEST_FLOOR, "TAWO", 1, 0, 0}, {PICK_LOWEST_FLOOR, "TWAO", 1, 0, 0},
+    {PICK_TIGHTEST, "OWTA", 3, 0, 0},     {PICK_SNUGGEST, "OLTA", 0, 0, 0},     {PICK_LOWEST_FLOOR, "TAWO", 2, 0, 0},
+    {PICK_LOWEST_FLOOR, "TZAW", 1, 0, 0}, {PICK_TIGHTEST, "OTAW", 1, 0, 0},     {PICK_LOWEST_FLOOR, "WOTA", 3, 0, 0},
+    {PICK_SNUGGEST, "OAZT", 1, 0, 0},     {PICK_LOWEST_FLOOR, "TAWO", 0, 0, 0}, {PICK_LOWEST, "TOAW", 0, 0, 0},
+    {PICK_SNUGGEST, "OAZT", 3, 0, 0},     {PICK_LOWEST_FLOOR, "TWAO", 1, 0, 0}, {PICK_SNUGGEST, "OAZT", 2, 0, 0},
 };
 
 static void swap_keys(char *keys, int a, int b) {
@@ -33,7 +32,7 @@ static strategy_t draw(int way_count, uint64_t bits) {
   strategy_t drawn = {(search_pick_t)((bits >> 48) % PICK_COUNT), "", (int)(bits >> 60) & 1, (int)(bits >> 59) & 1,
                       bits & 32 ? bits >> 5 : 0};
   if (way_count > MERGED && (bits >> 61) % 4 == 0) drawn.way |= MERGED; /* may have no plan: less often */
-  char keys[] = "TAWOZLaw";
+  char keys[] = "TAWOZL";
   for (int k = 0; k < KEY_COUNT; k++) {
     swap_keys(keys, k, k + (int)((bits >> (8 * k)) % (sizeof keys - 1 - (size_t)k)));
     drawn.keys[k] = keys[k];
@@ -42,7 +41,11 @@ static strategy_t draw(int way_count, uint64_t bits) {
 }
 
 strategy_t tflm_exact_strategy(int64_t turn, int way_count, const strategy_t *winner) {
-  if (turn < FIRST_STRATEGIES && FIRST[turn].way < way_count) return FIRST[turn];
+  if (turn < FIRST_STRATEGIES) {
+    strategy_t first = FIRST[turn];
+    first.way %= way_count;
+    return first;
+  }
   const uint64_t bits = exact_mix((uint64_t)turn * UINT64_C(0x9e3779b97f4a7c15));
   return winner != NULL && bits >> 63 ? breed(winner, bits) : draw(way_count, bits);
 }

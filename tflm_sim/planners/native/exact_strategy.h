@@ -4,7 +4,7 @@
 
 #include "exact_search.h"
 
-enum { KEY_COUNT = 4, FIRST_STRATEGIES = 15 };
+enum { KEY_COUNT = 4, FIRST_STRATEGIES = 12 };
 
 typedef struct {
   search_pick_t pick;

@@ -8,6 +8,7 @@
 static void lay_out(void *object, tflm_workspace_t *workspace) {
   ways_t *ways = object;
   const size_t n = (size_t)ways->p->count;
+  for (int way = 1; way < WAY_COUNT; way++) ways->place[way] = tflm_carve(workspace, n, sizeof *ways->place[way]);
   ways->above = tflm_carve(workspace, n, sizeof *ways->above);
   ways->lifetimes = tflm_carve(workspace, n, sizeof *ways->lifetimes);
   ways->buffers = tflm_carve(workspace, n, sizeof *ways->buffers);
@@ -30,12 +31,6 @@ static int are_one_block(const problem_t *p, const lifetime_t *x, const lifetime
          p->bytes[j] % (p->align[j] * p->unit) == 0;
 }
 
-/* Buffer i, with sections as its time, and of any size. */
-static tflm_exact_buffer_t in_sections(const problem_t *p, int i, int64_t size) {
-  const int64_t offset = p->fixed[i] == TFLM_EXACT_FREE ? TFLM_EXACT_FREE : p->fixed[i] * p->unit;
-  return (tflm_exact_buffer_t){size, p->low[i], p->high[i] - 1, p->align[i] * p->unit, offset};
-}
-
 /* Fill buffers with the blocks and say which buffer is where; returns how many blocks there are. */
 static int merge(ways_t *ways) {
   const problem_t *p = ways->p;
@@ -45,7 +40,7 @@ static int merge(ways_t *ways) {
   qsort(list, (size_t)p->count, sizeof *list, compare_lifetimes);
   for (int k = 0; k < p->count; k++) {
     const int i = list[k].index;
-    if (k == 0 || !are_one_block(p, &list[k - 1], &list[k])) ways->buffers[count++] = in_sections(p, i, 0);
+    if (k == 0 || !are_one_block(p, &list[k - 1], &list[k])) ways->buffers[count++] = exact_in_sections(p, i, 0);
     ways->block[i] = count - 1;
     ways->above[i] = ways->buffers[count - 1].size;
     ways->buffers[count - 1].size += p->bytes[i];
@@ -61,6 +56,13 @@ static void mirror(tflm_exact_buffer_t *buffers, int count) {
   }
 }
 
+static int make_form(ways_t *ways, int way, int count) {
+  problem_t *form = &ways->forms[way];
+  const int code = tflm_exact_problem_init(form, ways->buffers, (size_t)count, 0);
+  for (int k = 0; k < form->count && code == TFLM_PLAN_OK; k++) ways->place[way][form->original[k]] = k;
+  return code;
+}
+
 int tflm_exact_ways_init(ways_t *ways, const problem_t *p) {
   *ways = (ways_t){.p = p};
   ways->memory = tflm_exact_block_new(ways, lay_out);
@@ -69,13 +71,13 @@ int tflm_exact_ways_init(ways_t *ways, const problem_t *p) {
   int code = TFLM_PLAN_OK;
   ways->count = blocks < p->count ? WAY_COUNT : MERGED;
   for (int way = MERGED; way < ways->count && code == TFLM_PLAN_OK; way++) {
-    code = tflm_exact_problem_init(&ways->forms[way], ways->buffers, (size_t)blocks);
+    code = make_form(ways, way, blocks);
     mirror(ways->buffers, blocks);
   }
   if (code != TFLM_PLAN_OK) return code;
-  for (int i = 0; i < p->count; i++) ways->buffers[i] = in_sections(p, i, p->bytes[i]);
+  for (int i = 0; i < p->count; i++) ways->buffers[i] = exact_in_sections(p, i, p->bytes[i]);
   mirror(ways->buffers, p->count);
-  return tflm_exact_problem_init(&ways->forms[MIRRORED], ways->buffers, (size_t)p->count);
+  return make_form(ways, MIRRORED, p->count);
 }
 
 void tflm_exact_ways_free(ways_t *ways) {
@@ -84,7 +86,10 @@ void tflm_exact_ways_free(ways_t *ways) {
 }
 
 void tflm_exact_ways_to_plain(const ways_t *ways, int way, const int64_t *units, int64_t *plain) {
-  for (int i = 0; i < ways->p->count; i++)
-    plain[i] =
-        way & MERGED ? (units[ways->block[i]] * ways->forms[way].unit + ways->above[i]) / ways->p->unit : units[i];
+  const problem_t *p = ways->p, *form = exact_way(ways, way);
+  for (int i = 0; i < p->count; i++) {
+    const int part = way & MERGED ? ways->block[i] : i;
+    const int64_t offset = units[way == 0 ? i : ways->place[way][part]] * form->unit;
+    plain[i] = (offset + (way & MERGED ? ways->above[i] : 0)) / p->unit;
+  }
 }

@@ -19,6 +19,7 @@ typedef struct {
   problem_t forms[WAY_COUNT]; /* [0] is empty: that is p */
   int count;                  /* MERGED where no two buffers have one lifetime, else WAY_COUNT */
   int *block;                 /* by buffer: its block in the merged forms */
+  int *place[WAY_COUNT];      /* by buffer or block of a form as it was made: which one of the form it is */
   int64_t *above;             /* by buffer: its offset in its block, bytes */
   lifetime_t *lifetimes;      /* while the forms are made: the buffers by lifetime; a form's buffers */
   tflm_exact_buffer_t *buffers;
