@@ -10,11 +10,18 @@ READER = Extension(
     py_limited_api=True,
     optional=True,
 )
+COUNTER = Extension(
+    "tflm_sim.emulation._counting",
+    ["tflm_sim/emulation/counting.c"],
+    define_macros=[("Py_LIMITED_API", "0x030B0000")],
+    py_limited_api=True,
+    optional=True,
+)
 if os.environ.get("TFLM_SIM_PURE"):
     setup()
 else:
     setup(
-        ext_modules=[READER],
+        ext_modules=[READER, COUNTER],
         cffi_modules=["tflm_sim/planners/native/build_native.py:ffibuilder"],
         options={"bdist_wheel": {"py_limited_api": "cp311"}},
     )

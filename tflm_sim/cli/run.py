@@ -7,12 +7,15 @@ import argparse
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import show
 from tflm_sim.emulation.execute import execute
+from tflm_sim.errors import UsageError
 from tflm_sim.report.execution_text import execution_lines
 
 EXAMPLES = """
 tflm-sim run build/app.elf
+tflm-sim run build/app.elf --invoke 1
 tflm-sim run build/app.elf --json
 """
+MOST_INVOKES = 1000
 EXITS = {1: "an arena does not work", 3: "the file cannot be executed, or it cannot be told"}
 
 
@@ -26,12 +29,21 @@ def register(subparsers: Subparsers) -> None:
         exits=EXITS,
     )
     parser.add_argument("elf", metavar="APP.elf", help="the linked program, with symbols")
+    parser.add_argument(
+        "--invoke",
+        metavar="N",
+        type=int,
+        default=0,
+        help="run and measure N calls of Invoke(): stack, instructions by operator (default: 0, none is run)",
+    )
     parser.add_argument("--json", action="store_true", help="what was seen as one JSON document")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    execution = execute(args.elf)
+    if not 0 <= args.invoke <= MOST_INVOKES:
+        raise UsageError(f"--invoke {args.invoke}: 0 to {MOST_INVOKES}")
+    execution = execute(args.elf, invokes=args.invoke)
     show(execution, execution_lines, as_json=args.json)
     return execution.exit_code

@@ -1,5 +1,7 @@
 """What the arena's allocator is asked for, call by call, as the events of the simulation.
 
+``Persist.alignment`` is 0 for what was taken without a call: there the compiler put the allocator's code in place.
+
 Each call is noted where it begins; what it did is read from the allocator's fields where the next one begins, so that
 nothing is assumed of how it rounds: ``head``, ``tail`` and ``temp`` have moved by then, or have not.
 """
@@ -49,6 +51,7 @@ class Allocations:
         self._machine = machine
         self._layout = layout
         self._call: _Call | None = None
+        self._tail: int | None = None
 
     def fields(self, owner: int) -> Fields:
         """Return the fields of the allocator at ``owner``."""
@@ -62,13 +65,25 @@ class Allocations:
             arguments = [argument(self._machine, index) for index in (2, 3)]
         elif role is Watched.RESIZE_FREE:
             arguments = [0, 1]
-        self._call = _Call(role, owner, self.fields(owner), *arguments)
+        before = self.fields(owner)
+        self._find_unseen(before)
+        self._call = _Call(role, owner, before, *arguments)
+
+    def _find_unseen(self, now: Fields) -> None:
+        """Note tail bytes that were taken where the compiler put the allocator's code into the one that asks."""
+        known = now.end if self._tail is None else self._tail
+        if now.tail < known:
+            taken = known - now.tail
+            self.listener(Persist(taken, 0, now.tail - now.head, taken, now.end - now.tail, "", ""))
+        self._tail = now.tail
 
     def settle(self) -> None:
         """Find out what the call before did."""
         call, self._call = self._call, None
         if call is not None:
-            _SETTLE[call.role](self, call, self.fields(call.owner))
+            after = self.fields(call.owner)
+            _SETTLE[call.role](self, call, after)
+            self._tail = after.tail
 
     def _persistent(self, call: _Call, after: Fields) -> None:
         base = after.head
@@ -96,7 +111,7 @@ class Allocations:
 
     def _temp_reset(self, call: _Call, after: Fields) -> None:
         ok = after.temp == after.planned
-        self.listener(TempReset(ok, after.temp - after.head, after.planned - after.head))
+        self.listener(TempReset(ok, call.before.temp - after.head, after.planned - after.head))
 
     def _resize(self, call: _Call, after: Fields) -> None:
         ok = after.planned - after.head == call.first

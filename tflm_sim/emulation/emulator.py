@@ -106,6 +106,12 @@ class Emulator(Protocol):
     def leave(self, address: int) -> None:
         """Stop at ``address`` no more."""
 
+    def spare(self, size: int) -> int:
+        """Return the address of ``size`` bytes of memory that the program knows nothing of."""
+
+    def count(self) -> int | None:
+        """Return how many instructions were executed since the first call; None where they are not counted."""
+
     def run(self, limit: float) -> Stop:
         """Run on, for at most ``limit`` seconds of processor time of the host."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from importlib.util import find_spec
 
@@ -13,10 +14,13 @@ from tflm_sim.emulation.execution import Execution
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.image import load_image
 
-TIMEOUT_S = 120.0
+TIMEOUT_S = 120
+"""Of the host's processor."""
+_WALL = 10
+"""How many times as long it may take where other programs want the processor, too."""
 
 
-def execute(elf: str | os.PathLike[str], *, timeout: float = TIMEOUT_S) -> Execution:
+def execute(elf: str | os.PathLike[str], *, invokes: int = 0, timeout: int = TIMEOUT_S) -> Execution:
     """Execute a linked program up to the end of its AllocateTensors(), with arenas of many sizes.
 
     The program runs in an emulator, in a process of its own: Cortex-M0 to M33 and RISC-V of 32 bits in Unicorn
@@ -24,7 +28,9 @@ def execute(elf: str | os.PathLike[str], *, timeout: float = TIMEOUT_S) -> Execu
 
     Args:
         elf: The ELF file, with symbols.
-        timeout: Seconds after which it is given up.
+        invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are not run,
+            and the program is told that they succeeded.
+        timeout: Seconds of the host's processor after which it is given up.
 
     Raises:
         FirmwareError: The file cannot be read or executed, or nothing of TFLM was reached in it.
@@ -34,11 +40,14 @@ def execute(elf: str | os.PathLike[str], *, timeout: float = TIMEOUT_S) -> Execu
     load_image(path)
     if find_spec("unicorn") is None:
         raise UsageError("executing a program needs an emulator: pip install 'tflm_sim[run]'")
-    command = [*child_python("tflm_sim.emulation.worker"), path]
+    settings = json.dumps({"timeout": timeout, "invokes": invokes})
+    command = [*child_python("tflm_sim.emulation.worker"), path, settings]
     try:
-        ended = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
+        ended = subprocess.run(command, capture_output=True, timeout=_WALL * timeout, check=False)
     except subprocess.TimeoutExpired:
-        raise FirmwareError(f"the emulator was given up after {timeout:g} s", path=path) from None
+        raise FirmwareError(f"the emulator was given up after {_WALL * timeout} s", path=path) from None
+    if ended.returncode == -signal.SIGXCPU:
+        raise FirmwareError(f"the emulator was given up after {timeout} s of the processor", path=path)
     line = ended.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2]
     if not line.startswith("{"):
         last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]

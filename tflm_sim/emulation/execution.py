@@ -5,7 +5,57 @@ from __future__ import annotations
 from typing import Literal
 
 from tflm_sim.document_types import Count
-from tflm_sim.values import dataclass
+from tflm_sim.values import NamedTuple, dataclass
+
+
+class ExecutedEvent(NamedTuple):
+    """Something that the allocator was asked for, or where TFLM was then; offsets are bytes from the aligned arena.
+
+    ``kind`` is "persist" (tail bytes at ``offset``; ``used``: with what alignment skips), "temp" (``used``: the end of
+    all temps), "temp_free", "temp_reset" (``size``: 1 where it was not refused; ``used``: the head), "resize" of the
+    head (``offset``: the head then; ``used``: 1 where it was not refused), "corruption", "phase", or a step of an
+    operator: "op_parse", "op_init", "op_prepare". ``name`` says which phase or operator.
+    """
+
+    kind: str
+    name: str
+    subgraph: int
+    op: int
+    size: int
+    alignment: int
+    offset: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedOperator:
+    """An operator while Invoke() runs.
+
+    Attributes:
+        instructions: How many its Eval function took, those of the subgraphs that it calls left out.
+    """
+
+    subgraph: int
+    op: int
+    name: str
+    instructions: Count
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedInvoke:
+    """One Invoke() of the program.
+
+    Attributes:
+        status: "ok"; "error": it returned an error; "stopped": it did not return.
+        stack: Bytes of stack that it used at most, its own frame included.
+        instructions: How many instructions it took; null where they were not counted. No cycles, and no time.
+        operators: Each call of an operator, in order; empty where they were not found.
+    """
+
+    status: Literal["ok", "error", "stopped"]
+    stack: Count
+    instructions: Count | None
+    operators: tuple[ExecutedOperator, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +69,11 @@ class ExecutedAllocation:
         damage: What the allocator handed out although it was in use, "" where nothing was.
         ending: Why it did not return, "" where it did.
         log: What TFLM printed meanwhile.
+        stack: Bytes of stack that it used at most, its own frame included; null where that was not measured.
+        model: The address of its model; null where that was not seen.
+        events: What its allocator was asked for, with the operators that asked; of the first AllocateTensors() from
+            the making of the arena on.
+        invocations: Each Invoke() after it that was run.
     """
 
     status: Literal["ok", "error", "stopped"]
@@ -27,6 +82,10 @@ class ExecutedAllocation:
     damage: str
     ending: str
     log: tuple[str, ...]
+    stack: Count | None
+    model: Count | None
+    events: tuple[ExecutedEvent, ...]
+    invocations: tuple[ExecutedInvoke, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

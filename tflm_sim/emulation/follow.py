@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Literal
 
 from tflm_sim.emulation.emulator import Emulator
-from tflm_sim.emulation.execution import ExecutedAllocation, ExecutedArena, Execution
-from tflm_sim.emulation.follower import Arena, Follower, Result
+from tflm_sim.emulation.event_rows import Owner, rows_of, with_parse
+from tflm_sim.emulation.execution import (
+    ExecutedAllocation,
+    ExecutedArena,
+    ExecutedInvoke,
+    ExecutedOperator,
+    Execution,
+)
+from tflm_sim.emulation.follower import Follower, Interest
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.search import SizeSearch, Trial, Unfinished
+from tflm_sim.emulation.seen import Arena, Invocation, Result
 from tflm_sim.errors import FirmwareError
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass
@@ -17,6 +26,7 @@ from tflm_sim.values import dataclass
 RUN_S = 3.0
 """Seconds of the host's processor for which a program may go on without reaching anything of TFLM."""
 _TRIAL_S = 1.0
+_INVOKE_S = 60.0
 _ALIGNED = 16
 _MOST_OUTPUT = 20_000
 
@@ -36,7 +46,9 @@ class Start:
     prepare: Callable[[], Emulator]
 
 
-def follow(program: Program, make: Callable[[bool], Emulator], *, emulator: str, file: str | None) -> Execution:
+def follow(
+    program: Program, make: Callable[[bool], Emulator], *, emulator: str, file: str | None, invokes: int = 0
+) -> Execution:
     """Execute a program.
 
     Args:
@@ -44,6 +56,8 @@ def follow(program: Program, make: Callable[[bool], Emulator], *, emulator: str,
         make: Makes a machine with the program in it; whether its data stand where start-up code would put them.
         emulator: Its name, for people.
         file: The program's file.
+        invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are answered
+            with success.
 
     Raises:
         FirmwareError: Nothing of TFLM was reached, whichever way it was started.
@@ -51,7 +65,7 @@ def follow(program: Program, make: Callable[[bool], Emulator], *, emulator: str,
     reached = []
     for start in _starts(program, make):
         machine = start.prepare()
-        follower = Follower(machine, program)
+        follower = Follower(machine, program, Interest(keeps_points=True))
         follower.run(RUN_S)
         if any(arena.results for arena in follower.arenas):
             return Execution(
@@ -63,9 +77,7 @@ def follow(program: Program, make: Callable[[bool], Emulator], *, emulator: str,
                 ending=follower.ending,
                 output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
                 arenas=tuple(
-                    _judged(arena, SizeSearch(machine, program, follower, arena, _TRIAL_S), program)
-                    for arena in follower.arenas
-                    if arena.results
+                    _answer(machine, program, follower, arena, invokes) for arena in follower.arenas if arena.results
                 ),
             )
         reached.append(f"{start.words}, {follower.ending}")
@@ -84,8 +96,10 @@ def _from_reset(program: Program, make: Callable[[bool], Emulator]) -> Emulator:
     return machine
 
 
-def _judged(arena: Arena, search: SizeSearch, program: Program) -> ExecutedArena:
+def _answer(machine: Emulator, program: Program, follower: Follower, arena: Arena, invokes: int) -> ExecutedArena:
     """Return what is known of an arena, its smallest size included."""
+    search = SizeSearch(machine, program, follower, arena, _TRIAL_S)
+    observed = _observed(machine, follower, arena, invokes)
     fits = _fits(arena.results)
     smallest: Trial | None = None
     succeeds_from: int | None = None
@@ -116,7 +130,7 @@ def _judged(arena: Arena, search: SizeSearch, program: Program) -> ExecutedArena
         succeeds_from=succeeds_from,
         log_below=below,
         reason=reason,
-        allocations=tuple(map(_allocation, arena.results)),
+        allocations=tuple(_allocation(machine, arena, result) for result in observed),
         trials=search.trials,
     )
 
@@ -132,12 +146,56 @@ def _reason(results: list[Result]) -> str:
     return f"AllocateTensors() returned {failed.status}" if failed.status is not None else failed.ending
 
 
-def _allocation(result: Result) -> ExecutedAllocation:
+def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int) -> list[Result]:
+    """Return each AllocateTensors() once more, with operators, stack and invocations."""
+    assert arena.point is not None, "an arena of the first run has its state kept"
+    machine.restore(arena.point)
+    operators = [result.operators for result in arena.results]
+    again = follower.again(arena, arena.size, Interest(operators=operators, measures=True, invokes=invokes))
+    seen, wanted = again.arenas[0], len(arena.results)
+    again.is_over = lambda: (
+        len(seen.results) >= wanted
+        and (not invokes or bool(seen.results[-1].invocations and seen.results[-1].invocations[-1].status is not None))
+        and len(seen.results[-1].invocations) >= invokes
+    )
+    again.run(_INVOKE_S if invokes else _TRIAL_S)
+    if len(seen.results) < wanted:
+        return arena.results
+    for first, second in zip(arena.results, seen.results, strict=False):
+        second.operators = first.operators
+    return seen.results
+
+
+def _allocation(machine: Emulator, arena: Arena, result: Result) -> ExecutedAllocation:
     return ExecutedAllocation(
-        status="stopped" if result.status is None else "error" if result.status else "ok",
+        status=_status(result.status),
         arena_used_bytes=result.used,
         refused=result.refused,
         damage=result.damage,
         ending=result.ending,
         log=tuple(result.log),
+        stack=result.stack,
+        model=result.model,
+        events=tuple(rows_of(with_parse(result.events, dict(_owners(result, arena.head))))),
+        invocations=tuple(map(_invocation, result.invocations)),
     )
+
+
+def _owners(result: Result, head: int) -> Iterator[tuple[int, Owner]]:
+    """Yield (offset in the arena, operator) of each address that an operator's node holds."""
+    for operator in result.operators:
+        for value in operator.holds:
+            if value >= head:
+                yield value - head, Owner(operator.subgraph, operator.index, operator.name)
+
+
+def _invocation(invocation: Invocation) -> ExecutedInvoke:
+    operators = tuple(
+        ExecutedOperator(operator.subgraph, operator.index, operator.name, count)
+        for operator, count in invocation.by_operator
+    )
+    return ExecutedInvoke(_status(invocation.status), invocation.stack, invocation.instructions, operators)
+
+
+def _status(status: int | None) -> Literal["ok", "error", "stopped"]:
+    return "stopped" if status is None else "error" if status else "ok"

@@ -1,9 +1,10 @@
-"""Follows a program from stop to stop and notes what TFLM does: arenas, AllocateTensors(), what it prints.
+"""Follows a program from stop to stop and notes what TFLM does in it: arenas, AllocateTensors(), Invoke(), its lines.
 
     MicroAllocator::Create(arena, size)                      the arena as the program gives it
     SingleArenaBufferAllocator::Create(head, size)           \\ where its size is changed: in the argument, or in the
     ...::AllocatePersistentBuffer() of a new allocator       / object, whose fields are all at their start then
     MicroInterpreter::AllocateTensors() -> status            one result
+    MicroInterpreter::Invoke()                               answered with success, or run and measured
 
 The fields of an allocator are found by what they hold, since they moved from version to version: start, end, start,
 end, start, one after another, in an allocator that has allocated nothing yet.
@@ -11,14 +12,15 @@ end, start, one after another, in an allocator that has allocated nothing yet.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
+from tflm_sim.arena.events import OpEvent, Persist, Phase
+from tflm_sim.arena.stages import Stage
 from tflm_sim.emulation.allocations import ALLOCATOR_ROLES, Allocations
 from tflm_sim.emulation.emulator import (
     Emulator,
     Reason,
-    Snapshot,
     Stop,
     argument,
     give_back,
@@ -28,75 +30,42 @@ from tflm_sim.emulation.emulator import (
     words,
 )
 from tflm_sim.emulation.functions import Watched
+from tflm_sim.emulation.measuring import Measuring
+from tflm_sim.emulation.operators import find_operators
 from tflm_sim.emulation.printf import Arguments, formatted
 from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.seen import Arena, Operator, Result
 from tflm_sim.emulation.semihosting import Debugger, Ended
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import dataclass
 
 _FIELDS = 8
 """Words of an allocator among which its fields begin."""
 _MOST_OUTPUT = 1 << 20
 _MOST_LINES = 2000
 _MOST_ARENAS = 32
+_ALIGNED = 64
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
 _INVOKES = 3
 """Calls of Invoke() without anything new after which the program is taken to be in its main loop."""
 
 
-@dataclass(slots=True)
-class Result:
-    """One AllocateTensors().
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """What a run is for.
 
     Attributes:
-        status: What it returned; None where it did not return.
-        used: ``arena_used_bytes()`` afterwards.
-        refused: How many requests for memory were refused.
-        damage: What was handed out although it was in use, "" where nothing was.
-        log: What TFLM printed meanwhile.
-        ending: Why it did not return, "" where it did.
+        keeps_points: Whether the state in which each arena begins is kept.
+        is_brief: Whether only what AllocateTensors() returns counts, and not what its allocator does.
+        operators: Of each AllocateTensors(), whose Init, Prepare and Eval are then noted.
+        measures: Whether stack is measured, and how many calls of Invoke() are run and measured.
+        invokes: How many calls of Invoke() after each AllocateTensors() are run.
     """
 
-    status: int | None = None
-    used: int = 0
-    refused: int = 0
-    damage: str = ""
-    log: list[str] = field(default_factory=list)
-    ending: str = ""
-
-
-@dataclass(slots=True)
-class Arena:
-    """An arena as the program made it.
-
-    Attributes:
-        address: As the program gives it.
-        size: Bytes, as the program gives them.
-        head: Where TFLM's use of it begins, aligned.
-        is_seen_whole: Whether address and size were seen, and not only what was left of them after alignment.
-        point: The state in which its size can still be changed.
-        owner: The allocator whose fields hold its size there; None where it is an argument.
-        size_argument: The number of the argument that holds it.
-        results: Each AllocateTensors() in it.
-    """
-
-    address: int
-    size: int
-    head: int
-    is_seen_whole: bool
-    point: Snapshot | None
-    owner: int | None
-    size_argument: int = 0
-    results: list[Result] = field(default_factory=list)
-
-    @property
-    def end(self) -> int:
-        """The first byte after it."""
-        return self.address + self.size
-
-    @property
-    def padding(self) -> int:
-        """Bytes before the aligned start."""
-        return self.head - self.address
+    keeps_points: bool = False
+    is_brief: bool = False
+    operators: Sequence[tuple[Operator, ...]] = ()
+    measures: bool = False
+    invokes: int = 0
 
 
 class Follower:
@@ -107,11 +76,10 @@ class Follower:
         ending: Why the program was followed no further.
         is_cut: Whether that is because it did not go on for too long.
         log: What TFLM printed, line by line.
+        is_over: Asked after each stop whether all is known.
     """
 
-    def __init__(
-        self, machine: Emulator, program: Program, *, keeps_points: bool = True, is_brief: bool = False
-    ) -> None:
+    def __init__(self, machine: Emulator, program: Program, interest: Interest) -> None:
         self.machine = machine
         self.program = program
         self.debugger = Debugger(_MOST_OUTPUT)
@@ -120,43 +88,58 @@ class Follower:
         self.ending = ""
         self.is_cut = False
         self.is_over: Callable[[], bool] = lambda: False
-        self._keeps_points = keeps_points
+        self._interest = interest
         self._layout: int | None = None
         self._given: tuple[int, int] | None = None
         self._current: Arena | None = None
         self._running: Result | None = None
         self._object = 0
-        self._allocations: Allocations | None = None
-        self._returns: dict[int, tuple[int, Callable[[], None]]] = {}
+        self._allocations: dict[int, Allocations] = {}
+        self._returns: dict[int, list[tuple[int, Callable[[], None]]]] = {}
         self._invokes = 0
+        self._measuring = Measuring(machine, self._when_returned) if interest.measures else None
         self._handlers: dict[int, Callable[[], None]] = {}
         self._shifts: dict[int, int] = {}
+        self._watch()
+
+    def _watch(self) -> None:
+        """Stop where something is to be noted."""
         for role, handle in self._table().items():
-            if is_brief and role in ALLOCATOR_ROLES:
-                for entry in program.functions.get(role, ()):
-                    machine.leave(entry.address)
-                continue
-            for entry in program.functions.get(role, ()):
+            for entry in self.program.functions.get(role, ()):
+                if self._interest.is_brief and role in ALLOCATOR_ROLES:
+                    self.machine.leave(entry.address)
+                    continue
                 self._handlers.setdefault(entry.address, handle)
                 self._shifts[entry.address] = entry.shift
-        machine.stop_at([*self._handlers, *program.semihosting])
+        for operator in (one for operators in self._interest.operators for one in operators):
+            for address, stage in (
+                (operator.init, Stage.OP_INIT),
+                (operator.prepare, Stage.OP_PREPARE),
+                (operator.invoke, Stage.OP_INVOKE),
+            ):
+                if address is not None and (stage is not Stage.OP_INVOKE or self._interest.invokes):
+                    self._handlers.setdefault(address, partial(self._operator, stage))
+        self.machine.stop_at([*self._handlers, *self.program.semihosting])
 
     def _table(self) -> dict[Watched, Callable[[], None]]:
         """Return what happens at which function. Of functions that print, those that others call come last."""
-        prints = next((role for role in _PRINTING if role in self.program.functions), Watched.LOG)
+        functions = self.program.functions
+        prints = next((role for role in _PRINTING if role in functions), Watched.LOG)
         return {
             Watched.CREATE_ALLOCATOR: self._create_allocator,
             Watched.CREATE_ARENA: self._create_arena,
             **{role: partial(self._allocator, role) for role in ALLOCATOR_ROLES},
+            Watched.START_MODEL: self._start_model,
+            Watched.COMMIT_PLAN: partial(self._phase, Stage.PLAN),
             Watched.ALLOCATE_TENSORS: self._allocate_tensors,
-            Watched.INVOKE: self._invoke,
+            Watched.INVOKE if Watched.INVOKE in functions else Watched.INVOKE_SUBGRAPH: self._invoke,
             Watched.ABORT: self._abort,
             prints: partial(self._print, 1 if prints is Watched.REPORT else 0),
         }
 
-    def again(self, arena: Arena, size: int, *, is_brief: bool) -> Follower:
+    def again(self, arena: Arena, size: int, interest: Interest) -> Follower:
         """Return a follower for the program as it stood when ``arena`` began, now with ``size`` bytes."""
-        fresh = Follower(self.machine, self.program, keeps_points=False, is_brief=is_brief)
+        fresh = Follower(self.machine, self.program, interest)
         fresh._layout = self._layout
         fresh._current = Arena(
             arena.address, size, arena.head, arena.is_seen_whole, None, arena.owner, arena.size_argument
@@ -180,6 +163,8 @@ class Follower:
                 self.ending = "all that was asked for is known"
         if self._running is not None:
             self._running.ending = self.ending
+            if self._current is not None:
+                self._current.results.append(self._running)
             self._running = None
 
     def _words(self, stop: Stop, limit: float) -> str:
@@ -195,11 +180,12 @@ class Follower:
             if isinstance(ended, Ended):
                 self.ending = "it ended" + (f" with status {ended.status}" if ended.status else "")
             return
-        expected = self._returns.get(address)
-        if expected is not None and self.machine.get("sp") >= expected[0]:
-            del self._returns[address]
-            self.machine.leave(address) if address not in self._handlers else None
-            expected[1]()
+        expected = self._returns.get(address, [])
+        if expected and self.machine.get("sp") >= expected[-1][0]:
+            _, act = expected.pop()
+            if not expected and address not in self._handlers:
+                self.machine.leave(address)
+            act()
         handler = self._handlers.get(address)
         if handler is not None:
             handler()
@@ -207,10 +193,10 @@ class Follower:
     def _when_returned(self, act: Callable[[], None]) -> None:
         """Have ``act`` called when the function at whose entry the machine stands returns."""
         address = return_address(self.machine)
-        self._returns[address] = (self.machine.get("sp"), act)
+        self._returns.setdefault(address, []).append((self.machine.get("sp"), act))
         self.machine.stop_at([address])
 
-    # -- what happens at functions --------------------------------------------------------------------------------
+    # -- arenas ---------------------------------------------------------------------------------------------------
 
     def _create_allocator(self) -> None:
         self._given = (argument(self.machine, 0), argument(self.machine, 1))
@@ -234,74 +220,28 @@ class Follower:
             else:
                 self._begin(head, end - head, owner, 0)
         self._layout, self._object = at, owner
-        if self._allocations is None:
-            self._allocations = Allocations(self.machine, at)
-        self._allocations.begin(role, owner)
+        self._allocations.setdefault(head, Allocations(self.machine, at)).begin(role, owner)
 
     def _holds_arena(self, fields: tuple[int, ...]) -> bool:
         """Whether these are an allocator's fields: of an arena that is known, or one that has allocated nothing."""
         head, end, planned, tail, temp = fields
         if head == planned == temp != 0 and end == tail >= head:
             return True
-        return (
-            head <= planned <= end
-            and head <= tail <= end
-            and any((one.head, one.end) == (head, end) for one in self.arenas)
-        )
+        is_ordered = head <= planned <= end and head <= tail <= end
+        return is_ordered and any((one.head, one.end) == (head, end) for one in self.arenas)
 
     def _begin(self, head: int, size: int, owner: int | None, size_argument: int) -> None:
         given, self._given = self._given, None
-        whole = given if given is not None and 0 <= head - given[0] < 64 else None
+        whole = given if given is not None and 0 <= head - given[0] < _ALIGNED else None
         whole = whole or self.program.object_around(head, size)
         if len(self.arenas) >= _MOST_ARENAS:
             self.ending = f"it makes more than {_MOST_ARENAS} arenas"
             return
-        point = self.machine.save() if self._keeps_points else None
+        point = self.machine.save() if self._interest.keeps_points else None
         address, whole_size = whole or (head, size)
         self._current = Arena(address, whole_size, head, whole is not None, point, owner, size_argument)
         self.arenas.append(self._current)
-
-    def _allocate_tensors(self) -> None:
-        if self._running is None:
-            self._running = Result()
-            self._invokes = 0
-            self._when_returned(self._allocated)
-
-    def _allocated(self) -> None:
-        result, self._running = self._running, None
-        if result is None or self._current is None:
-            return
-        result.status = self.machine.get(self.machine.core.arguments[0]) & 0xFF
-        if self._allocations is not None:
-            self._allocations.settle()
-            fields = self._allocations.fields(self._object)
-            result.used = max(fields.planned, fields.temp) - fields.head + fields.end - fields.tail
-            result.refused, result.damage = self._allocations.refused, self._allocations.damage
-        self._current.results.append(result)
-
-    def _invoke(self) -> None:
-        if self._current is None or not self._current.results:
-            return
-        self._invokes += 1
-        give_back(self.machine, 0)
-        if self._invokes > _INVOKES:
-            self.ending = "it calls Invoke() again and again"
-
-    def _abort(self) -> None:
-        self.ending = f"it reaches {self.program.name_at(self.machine.get('pc'))}()"
-
-    def _print(self, first: int) -> None:
-        """Note what is printed; ``first``: the number of the argument that is the format."""
-        text = text_at(self.machine, argument(self.machine, first))
-        self._note(formatted(self.machine, text, Arguments(self.machine, first + 1)))
-
-    def _note(self, line: str) -> None:
-        if len(self.log) < _MOST_LINES:
-            self.log.append(line)
-            if self._running is not None:
-                self._running.log.append(line)
-
-    # -- another size ---------------------------------------------------------------------------------------------
+        self._allocations.pop(head, None)
 
     def _resize(self, arena: Arena) -> None:
         """Put an arena's size where the program has it, in the state in which it begins."""
@@ -312,3 +252,100 @@ class Follower:
         assert self._layout is not None, "an arena that is seen in an object has its fields"
         for index in (1, 3):
             set_word(self.machine, arena.owner + 4 * (self._layout + index), arena.head + whole)
+
+    # -- AllocateTensors() ----------------------------------------------------------------------------------------
+
+    def _allocate_tensors(self) -> None:
+        if self._running is None:
+            self._running = result = Result()
+            self._invokes = 0
+            if self._measuring is not None:
+                self._measuring.stack(partial(self._allocated_on, result))
+            else:
+                self._when_returned(self._allocated)
+
+    def _allocated_on(self, result: Result, stack: int) -> None:
+        result.stack = stack
+        self._allocated()
+
+    def _allocated(self) -> None:
+        result, self._running = self._running, None
+        if result is None or self._current is None:
+            return
+        result.status = self.machine.get(self.machine.core.arguments[0]) & 0xFF
+        allocations = self._allocations.get(self._current.head)
+        if allocations is not None:
+            allocations.settle()
+            fields = allocations.fields(self._object)
+            result.used = max(fields.planned, fields.temp) - fields.head + fields.end - fields.tail
+            result.refused, result.damage = allocations.refused, allocations.damage
+            result.events, allocations.events = allocations.events, []
+            if self._interest.keeps_points and not result.status:
+                blocks = (event for event in result.events if isinstance(event, Persist))
+                result.operators = find_operators(self.machine, self._current.head, blocks, self.program.is_function)
+        self._current.results.append(result)
+
+    def _start_model(self) -> None:
+        if self._running is not None:
+            self._running.model = argument(self.machine, 1)
+        self._phase(Stage.BUILTIN_DATA_ALLOCATOR)
+
+    def _phase(self, stage: Stage) -> None:
+        self._tell(Phase(stage))
+
+    def _tell(self, event: Phase | OpEvent) -> None:
+        allocations = self._allocations.get(self._current.head) if self._current is not None else None
+        if allocations is not None:
+            allocations.settle()
+            allocations.events.append(event)
+
+    def _operator(self, stage: Stage) -> None:
+        """Note an operator's Init or Prepare, or measure its Eval."""
+        if self._current is None:
+            return
+        number = len(self._current.results) - (self._running is None)
+        operators = self._interest.operators[number] if 0 <= number < len(self._interest.operators) else ()
+        address = self.machine.get("pc")
+        if stage is Stage.OP_INIT and self._running is not None:
+            done = sum(isinstance(one, OpEvent) for one in self._allocations[self._current.head].events)
+            having = [one for one in operators if one.init is not None]
+            found = having[done] if done < len(having) and having[done].init == address else None
+        else:
+            node = argument(self.machine, 1)
+            found = next((one for one in operators if one.node == node), None)
+        if found is None:
+            return
+        if self._running is not None:
+            stage = Stage.OP_PREPARE if found.prepare == address and found.init != address else stage
+            self._tell(OpEvent(stage, found.subgraph, found.index, found.name, True))
+        elif stage is Stage.OP_INVOKE and self._measuring is not None:
+            self._measuring.operator(found)
+
+    # -- Invoke(), and the rest -----------------------------------------------------------------------------------
+
+    def _invoke(self) -> None:
+        """Answer Invoke() with success, unless it is to be run."""
+        if self._running is not None or self._current is None or not self._current.results:
+            return
+        if self._measuring is not None and self._measuring.is_running:
+            return
+        result = self._current.results[-1]
+        self._invokes += 1
+        if self._measuring is not None and self._invokes <= self._interest.invokes:
+            result.invocations.append(self._measuring.invoke())
+            return
+        give_back(self.machine, 0)
+        if self._invokes > max(_INVOKES, self._interest.invokes):
+            self.ending = "it calls Invoke() again and again"
+
+    def _abort(self) -> None:
+        self.ending = f"it reaches {self.program.name_at(self.machine.get('pc'))}()"
+
+    def _print(self, first: int) -> None:
+        """Note what is printed; ``first``: the number of the argument that is the format."""
+        text = text_at(self.machine, argument(self.machine, first))
+        line = formatted(self.machine, text, Arguments(self.machine, first + 1))
+        if len(self.log) < _MOST_LINES:
+            self.log.append(line)
+            if self._running is not None:
+                self._running.log.append(line)

@@ -23,6 +23,8 @@ _LARGEST = 64 << 20
 """Bytes that a program's segments may hold together."""
 _NEAR = 16 << 20
 """How far from what a RISC-V program writes to there is RAM."""
+_SPARE = (0x9F00_0000, 0x7F00_0000, 0x6F00_0000)
+"""Ends of memory that hardly any program uses; there are more than a program can use up."""
 _NULL = 1 << 12
 _WRITABLE = 2
 
@@ -67,6 +69,11 @@ class MemoryMap:
     constant: tuple[Span, ...]
     used: tuple[Span, ...]
     written: tuple[Span, ...]
+
+    @property
+    def spare(self) -> int:
+        """The end of memory that the program knows nothing of."""
+        return next(end for end in _SPARE if not any(span.start < end and end - _NEAR < span.end for span in self.used))
 
     def kind(self, address: int) -> MemoryKind:
         """Return what lies at an address that nothing has touched yet."""

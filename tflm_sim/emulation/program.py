@@ -15,6 +15,7 @@ from tflm_sim.firmware.symbol_names import function_name, plain_name
 
 _TOPS = ("__StackTop", "_estack", "__stack", "__stack_top", "_stack_top", "__initial_sp", "_sp", "__StackLimit")
 _TABLE_STEP = 4
+EXECUTABLE_SEGMENT = 1
 _ALIGNED = 16
 
 
@@ -64,6 +65,17 @@ class Program:
         """Return a place in the program for people."""
         name = self.name_at(address)
         return f"in {name}() at {address:#x}" if name else f"at {address:#x}"
+
+    def is_function(self, value: int) -> bool:
+        """Whether a word is the address of code, with the Thumb bit where there is one."""
+        address = value & ~self.core.code_bit
+        has_bit = value & 1 == self.core.code_bit
+        return has_bit and any(start <= address < end for start, end in self._code)
+
+    @cached_property
+    def _code(self) -> tuple[tuple[int, int], ...]:
+        segments = [one for one in self.elf.segments if one.flags & EXECUTABLE_SEGMENT]
+        return tuple((one.address, one.address + one.memory_size) for one in segments)
 
     def object_around(self, head: int, size: int) -> tuple[int, int] | None:
         """Return (address, bytes) of the static object that begins at ``head``, but for what alignment skips."""

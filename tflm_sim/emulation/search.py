@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tflm_sim.emulation.emulator import Emulator
-from tflm_sim.emulation.follower import Arena, Follower, Result
+from tflm_sim.emulation.follower import Follower, Interest
 from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.seen import Arena, Result
 from tflm_sim.values import dataclass
 
 _STEP = 16
@@ -79,7 +80,7 @@ class SizeSearch:
         self.trials += 1
         assert self._arena.point is not None, "an arena that is searched has its state kept"
         self._machine.restore(self._arena.point)
-        follower = self._follower.again(self._arena, size, is_brief=is_brief)
+        follower = self._follower.again(self._arena, size, Interest(is_brief=is_brief))
         arena, wanted = follower.arenas[0], len(self._arena.results)
         follower.is_over = lambda: len(arena.results) >= wanted or any(one.status for one in arena.results)
         follower.run(self._limit)

@@ -13,14 +13,21 @@ import mmap
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from ctypes import addressof, c_char
+from ctypes import addressof, byref, c_char, c_size_t, c_uint64, c_void_p, cast, pointer
 
 import unicorn
 from unicorn import arm_const, riscv_const
+from unicorn.unicorn_py3.unicorn import uclib
 
 from tflm_sim.emulation.devices import Devices
 from tflm_sim.emulation.emulator import Core, Reason, Snapshot, Stop
 from tflm_sim.emulation.memory_map import CHUNK, MemoryKind, MemoryMap
+from tflm_sim.units import align_up
+
+try:
+    from tflm_sim.emulation import _counting  # type: ignore[attr-defined,unused-ignore]
+except ImportError:  # Installed without a compiler: instructions are not counted then.
+    _counting = None
 
 _NEVER = 0xFFFFFFFE
 """An address at which no instruction lies."""
@@ -57,6 +64,10 @@ class UnicornMachine:
         self._chunks: dict[int, mmap.mmap] = {}
         self._devices = Devices()
         self._hooks: dict[int, int] = {}
+        self._spare = memory.spare
+        self._counter: c_uint64 | None = None
+        self._counted_twice = 0
+        self._stops_before_counting: frozenset[int] = frozenset()
         self._resumed: int | None = None
         self._hit: int | None = None
         self._fault: Stop | None = None
@@ -119,6 +130,12 @@ class UnicornMachine:
         self._fault = Stop(Reason.FAULT, self.get("pc"), _ACCESS.get(access, "uses"), address)
         return False
 
+    def spare(self, size: int) -> int:
+        """Return memory that the program knows nothing of."""
+        self._spare -= align_up(size, CHUNK)
+        self.write(self._spare, bytes(size))
+        return self._spare
+
     # -- registers ------------------------------------------------------------------------------------------------
 
     def get(self, register: str) -> int:
@@ -148,7 +165,24 @@ class UnicornMachine:
         """Stop there no more."""
         if address in self._hooks:
             self._uc.hook_del(self._hooks.pop(address))
+            self._stops_before_counting -= {address}
             self._forget(address)
+
+    def count(self) -> int | None:
+        """Return how many instructions were executed since the first call."""
+        if _counting is None:
+            return None
+        if self._counter is None:
+            self._counter, handle = c_uint64(0), c_size_t(0)
+            function, counter = c_void_p(_counting.hook_address()), cast(pointer(self._counter), c_void_p)
+            everywhere = (c_uint64(1), c_uint64(0))
+            status = uclib.uc_hook_add(
+                self._uc._uch, byref(handle), unicorn.UC_HOOK_CODE, function, counter, *everywhere
+            )
+            assert status == unicorn.UC_ERR_OK, "Unicorn takes a function of C as a hook"
+            self._stops_before_counting = frozenset(self._hooks)
+            self._uc.ctl_flush_tb()
+        return self._counter.value - self._counted_twice
 
     def _forget(self, address: int) -> None:
         """Have the code around an address translated anew: hooks are part of the translation."""
@@ -159,6 +193,8 @@ class UnicornMachine:
             self._resumed = None
             return
         self._hit = address
+        if self._counter is not None and address not in self._stops_before_counting:
+            self._counted_twice += 1  # The counter is asked first, now and when the program goes on.
         uc.emu_stop()
 
     def run(self, limit: float) -> Stop:

@@ -1,6 +1,6 @@
 """The emulator's process: executes one program and writes what happened as one line of JSON.
 
-    python -m tflm_sim.emulation.worker APP.elf
+    python -m tflm_sim.emulation.worker APP.elf '{"timeout": 120, "invokes": 1}'
 
 Nothing that the program does reaches further than this process, whose memory and time are bounded.
 """
@@ -24,18 +24,20 @@ _MEMORY = 6 << 30
 
 def main() -> int:
     """Execute, and write."""
-    path = sys.argv[1]
+    path, settings = sys.argv[1], json.loads(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    seconds = settings.pop("timeout")
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        answer = as_json(_execute(path))
+        answer = as_json(_execute(path, settings))
     except FirmwareError as problem:
         answer = {"problem": problem.message, "offset": problem.offset}
     print(json.dumps(answer), flush=True)
     return 0
 
 
-def _execute(path: str) -> object:
+def _execute(path: str, settings: dict[str, int]) -> object:
     image = load_image(path)
     if image.elf is None:
         raise FirmwareError(f"a file of format {image.format} cannot be executed here: name the ELF file")
@@ -47,7 +49,7 @@ def _execute(path: str) -> object:
     def make(is_started: bool) -> UnicornMachine:
         return UnicornMachine(program.core, memory_map(elf, is_started=is_started))
 
-    return follow(program, make, emulator=f"Unicorn {unicorn.__version__}", file=path)
+    return follow(program, make, emulator=f"Unicorn {unicorn.__version__}", file=path, **settings)
 
 
 if __name__ == "__main__":

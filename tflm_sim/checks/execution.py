@@ -1,0 +1,121 @@
+"""Does the user's program, executed, ask its allocator for the same as the simulation? To the first that differs.
+
+Compared is what moves memory: what is taken of the tail and of temps, given back, resized. Where the operators of both
+are known, who asked is compared, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tflm_sim.answers.simulation import Simulation
+from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
+from tflm_sim.arena.stages import KERNEL_STEPS, Stage
+from tflm_sim.values import NamedTuple, dataclass
+
+_MOVES = (Persist, Temp, TempFree, TempReset, Resize)
+_STEPS = {Stage.OP_PARSE, Stage.OP_INIT, Stage.OP_PREPARE}
+
+
+class Asked(NamedTuple):
+    """A request, the operator that asked (None outside of operators), and what it is for where that is known."""
+
+    event: Event
+    asker: OpEvent | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Whether a program and the simulation of its model ask for the same.
+
+    Attributes:
+        compared: How many requests are the same, from the first on.
+        executed: The first request of the program that differs, in words; "" where all agree.
+        simulated: That of the simulation, in words.
+        place: Who asked.
+        meaning: What the difference means, as far as that can be told.
+    """
+
+    compared: int
+    executed: str = ""
+    simulated: str = ""
+    place: str = ""
+    meaning: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether there is no difference."""
+        return not (self.executed or self.simulated)
+
+
+def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:
+    """Return how far the requests of a program and of a simulation are the same.
+
+    Args:
+        executed: The events of one AllocateTensors() of the program, in an arena of the simulation's size.
+        simulation: Of its model.
+    """
+    seen, expected = list(_asked(executed)), list(_asked(simulation.events))
+    for number, (one, other) in enumerate(zip(seen, expected, strict=False)):
+        if not _are_same(one, other):
+            return Agreement(number, _words(one), _words(other), _place(one, other), _meaning(one, other))
+    shorter = min(len(seen), len(expected))
+    if len(seen) == len(expected):
+        return Agreement(shorter)
+    nothing, more = "nothing more", max(seen, expected, key=len)[shorter]
+    said = (_words(more), nothing) if len(seen) > shorter else (nothing, _words(more))
+    return Agreement(shorter, *said, _place(more, more), _meaning(more, more))
+
+
+def _asked(events: Iterable[Event]) -> Iterator[Asked]:
+    asker: OpEvent | None = None
+    for event in events:
+        if isinstance(event, OpEvent):
+            asker = event if event.stage in _STEPS else None
+        elif isinstance(event, Phase):
+            asker = None
+        elif isinstance(event, _MOVES):
+            yield Asked(event, asker, event.label if isinstance(event, Persist) else "")
+
+
+def _are_same(one: Asked, other: Asked) -> bool:
+    return _facts(one.event, other.event) == _facts(other.event, one.event) and (
+        one.asker is None or other.asker is None or one.asker[1:3] == other.asker[1:3]
+    )
+
+
+def _facts(event: Event, other: Event) -> tuple[object, ...]:
+    """Return what has to be the same; of tail bytes whose request was not seen, how many are gone."""
+    if isinstance(event, Persist):
+        is_seen = event.alignment > 0 and isinstance(other, Persist) and other.alignment > 0
+        return (Persist, event.offset, event.used, *((event.size, event.alignment) if is_seen else ()))
+    return (type(event), *event)
+
+
+def _words(asked: Asked) -> str:
+    event = asked.event
+    label = f" for {asked.label}" if asked.label else ""
+    if isinstance(event, Persist):
+        return f"{event.size:,} B of the tail (align {event.alignment}) at {event.offset:,}{label}"
+    if isinstance(event, Temp):
+        return f"{event.size:,} B of temp (align {event.alignment}) at {event.offset:,}"
+    if isinstance(event, Resize):
+        return f"the head resized to {event.size:,} B" + ("" if event.ok else ", refused")
+    if isinstance(event, TempFree):
+        return f"the temp at {event.offset:,} given back"
+    return "temps reset"
+
+
+def _place(one: Asked, other: Asked) -> str:
+    asker = other.asker or one.asker
+    return str(asker) if asker is not None else "outside of operators"
+
+
+def _meaning(one: Asked, other: Asked) -> str:
+    asker = one.asker or other.asker
+    if asker is not None and asker.stage in KERNEL_STEPS:
+        return f"the program has another kernel of {asker.name} than the simulation: its library, version or options"
+    if isinstance(one.event, Persist) and isinstance(other.event, Persist):
+        return "the program makes something of its own in the arena, such as resource variables, or has another TFLM"
+    return "the program has another TFLM"

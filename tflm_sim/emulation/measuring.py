@@ -1,0 +1,81 @@
+"""How much stack a function takes, and how many instructions.
+
+The function runs on a stack of its own, painted beforehand: what is not painted any more was used. It does not notice,
+since it takes no argument from the stack; and where the program's own stack ends does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tflm_sim.emulation.emulator import Emulator
+from tflm_sim.emulation.seen import Invocation, Operator
+
+STACK = 1 << 18
+"""Bytes of the stack that is lent: more is not measured."""
+_PAINT = b"\xa5"
+_ROOM = 256
+"""Bytes above the stack pointer that belong to the caller."""
+
+ToldWhenReturned = Callable[[Callable[[], None]], None]
+
+
+class Measuring:
+    """Measures calls of functions, at whose entries the machine stands.
+
+    Attributes:
+        is_running: Whether an Invoke() is being measured.
+    """
+
+    def __init__(self, machine: Emulator, when_returned: ToldWhenReturned) -> None:
+        self.is_running = False
+        self._machine = machine
+        self._when_returned = when_returned
+        self._base: int | None = None
+        self._invocation: Invocation | None = None
+        self._inner: list[int] = []
+
+    def stack(self, act: Callable[[int], None]) -> None:
+        """Have the function run on a painted stack, and ``act`` called with the bytes that it used of it."""
+        if self._base is None:
+            self._base = self._machine.spare(STACK)
+        self._machine.write(self._base, _PAINT * STACK)
+        own = self._machine.get("sp")
+        lent = self._base + STACK - _ROOM + own % 16
+        self._machine.set("sp", lent)
+        self._when_returned(partial(self._returned, self._base, own, lent, act))
+
+    def _returned(self, base: int, own: int, lent: int, act: Callable[[int], None]) -> None:
+        used = self._machine.read(base, lent - base).lstrip(_PAINT)
+        self._machine.set("sp", own)
+        act(len(used))
+
+    def invoke(self) -> Invocation:
+        """Measure an Invoke()."""
+        self.is_running = True
+        self._invocation = invocation = Invocation()
+        self.stack(partial(self._invoked, invocation, self._machine.count()))
+        return invocation
+
+    def _invoked(self, invocation: Invocation, before: int | None, stack: int) -> None:
+        after = self._machine.count()
+        self.is_running, invocation.stack = False, stack
+        invocation.status = self._machine.get(self._machine.core.arguments[0]) & 0xFF
+        if before is not None and after is not None:
+            invocation.instructions = after - before
+
+    def operator(self, operator: Operator) -> None:
+        """Count the instructions of an operator's Eval."""
+        before = self._machine.count()
+        if self._invocation is not None and self.is_running and before is not None:
+            self._inner.append(0)
+            self._when_returned(partial(self._evaluated, self._invocation, operator, before))
+
+    def _evaluated(self, invocation: Invocation, operator: Operator, before: int) -> None:
+        after = self._machine.count()
+        assert after is not None, "what was counted at the entry is counted at the end"
+        inner = self._inner.pop()
+        invocation.by_operator.append((operator, after - before - inner))
+        if self._inner:
+            self._inner[-1] += after - before

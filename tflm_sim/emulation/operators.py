@@ -1,0 +1,77 @@
+"""A model's operators as they stand in the arena: NodeAndRegistration[], found by what they hold.
+
+    | TfLiteNode ... | registration | TfLiteNode ... | registration | ...          a block of the tail
+                           '--> init, free, prepare, invoke, a word, builtin_code, custom_name
+
+The words of a TfLiteNode moved from version to version; that the registration is the last word of a row, and what it
+begins with, has not. Source: micro_allocator.h, micro_common.h @ 90b983c; TfLiteRegistration in c/common.h before 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from tflm_sim.arena.events import Persist
+from tflm_sim.emulation.emulator import Emulator, text_at, words
+from tflm_sim.emulation.seen import Operator
+from tflm_sim.model.schema import builtin_operator_code, builtin_operator_name
+
+_STRIDES = range(24, 68, 4)
+"""Bytes that a row may have."""
+_Row = tuple[int, tuple[int, ...]]
+"""(where its node lies, its words, of which the last is its registration)."""
+_CODE = 5
+_CUSTOM = builtin_operator_code("CUSTOM")
+_MOST_CODES = 1000
+
+
+def find_operators(
+    machine: Emulator, head: int, blocks: Iterable[Persist], is_code: Callable[[int], bool]
+) -> tuple[Operator, ...]:
+    """Return the operators that stand in an arena, by subgraph.
+
+    Args:
+        machine: The machine, after AllocateTensors().
+        head: Where the arena begins.
+        blocks: The tail's blocks, in the order in which they were taken.
+        is_code: Whether a word is the address of a function.
+    """
+    found: list[Operator] = []
+    subgraph = 0
+    for block in blocks:
+        rows = _rows(machine, head + block.offset, block.size, is_code)
+        if rows:
+            found += _operators(machine, subgraph, rows)
+            subgraph += 1
+    return tuple(found)
+
+
+def _rows(machine: Emulator, start: int, size: int, is_code: Callable[[int], bool]) -> list[_Row]:
+    """Return the rows of a block, [] for a block of something else."""
+    for stride in _STRIDES:
+        if size % stride == 0 and size:
+            rows = [(node, words(machine, node, stride // 4)) for node in range(start, start + size, stride)]
+            if all(_is_registration(machine, row[-1], is_code) for _, row in rows):
+                return rows
+    return []
+
+
+def _is_registration(machine: Emulator, address: int, is_code: Callable[[int], bool]) -> bool:
+    if address % 4 or address == 0:
+        return False
+    fields = words(machine, address, _CODE + 1)
+    functions = fields[:4]
+    return (
+        all(function == 0 or is_code(function) for function in functions)
+        and bool(functions[2] or functions[3])
+        and fields[_CODE] < _MOST_CODES
+    )
+
+
+def _operators(machine: Emulator, subgraph: int, rows: Iterable[_Row]) -> Iterator[Operator]:
+    bit = machine.core.code_bit
+    for index, (node, row) in enumerate(rows):
+        init, _, prepare, invoke, _, code, custom = words(machine, row[-1], _CODE + 2)
+        starts, prepares, runs = (function & ~bit or None for function in (init, prepare, invoke))
+        name = text_at(machine, custom, 100) if code == _CUSTOM else builtin_operator_name(code)
+        yield Operator(subgraph, index, name or f"operator {code}", node, starts, prepares, runs, row[:-1])

@@ -1,0 +1,110 @@
+"""What is seen of a program while it runs: arenas, and each AllocateTensors() and Invoke() in them."""
+
+from __future__ import annotations
+
+from tflm_sim.arena.events import Event
+from tflm_sim.emulation.emulator import Snapshot
+from tflm_sim.values import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator of a model as the program has it.
+
+    Attributes:
+        subgraph: Index of its subgraph.
+        index: In its subgraph.
+        name: The builtin operator's name, or the custom one's.
+        node: Where its TfLiteNode lies.
+        init: Where its Init function is, None where it has none.
+        prepare: Where its Prepare function is, None where it has none.
+        invoke: Where its Eval function is.
+        holds: The words of its node.
+    """
+
+    subgraph: int
+    index: int
+    name: str
+    node: int
+    init: int | None
+    prepare: int | None
+    invoke: int | None
+    holds: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Invocation:
+    """One Invoke().
+
+    Attributes:
+        status: What it returned; None where it did not return.
+        stack: Bytes of stack that it used at most.
+        instructions: How many it took; None where they were not counted.
+        by_operator: (operator, instructions) of each call of an operator's Eval function, those it calls left out.
+    """
+
+    status: int | None = None
+    stack: int = 0
+    instructions: int | None = None
+    by_operator: list[tuple[Operator, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Result:
+    """One AllocateTensors().
+
+    Attributes:
+        status: What it returned; None where it did not return.
+        used: ``arena_used_bytes()`` afterwards.
+        refused: How many requests for memory were refused.
+        damage: What was handed out although it was in use, "" where nothing was.
+        log: What TFLM printed meanwhile.
+        ending: Why it did not return, "" where it did.
+        stack: Bytes of stack that it used at most; None where that was not measured.
+        model: Where its model lies; None where that was not seen.
+        events: What its allocator was asked for; the first one's since the arena was made.
+        operators: Its operators, in order; () where none were found.
+        invocations: Each Invoke() after it that was run.
+    """
+
+    status: int | None = None
+    used: int = 0
+    refused: int = 0
+    damage: str = ""
+    log: list[str] = field(default_factory=list)
+    ending: str = ""
+    stack: int | None = None
+    model: int | None = None
+    events: list[Event] = field(default_factory=list)
+    operators: tuple[Operator, ...] = ()
+    invocations: list[Invocation] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Arena:
+    """An arena as the program made it.
+
+    Attributes:
+        address: As the program gives it.
+        size: Bytes, as the program gives them.
+        head: Where TFLM's use of it begins, aligned.
+        is_seen_whole: Whether address and size were seen, and not only what was left of them after alignment.
+        point: The state in which its size can still be changed.
+        owner: The allocator whose fields hold its size there; None where it is an argument.
+        size_argument: The number of the argument that holds it.
+        results: Each AllocateTensors() in it.
+    """
+
+    address: int
+    size: int
+    head: int
+    is_seen_whole: bool
+    point: Snapshot | None
+    owner: int | None
+    size_argument: int = 0
+    results: list[Result] = field(default_factory=list)
+
+    @property
+    def end(self) -> int:
+        """The first byte after it."""
+        return self.address + self.size
