@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tflm_sim.emulation.execution import ExecutedArena, Execution
+from tflm_sim.emulation.execution import ExecutedArena, ExecutedInvoke, Execution
 from tflm_sim.escape import printable
 
 
@@ -34,12 +34,25 @@ def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
     for number, one in enumerate(arena.allocations, 1):
         which = f" {number} of {len(arena.allocations)}" if len(arena.allocations) > 1 else ""
         said = f"{one.arena_used_bytes:,} B used" if one.status == "ok" else f"{one.status} {one.ending}".strip()
-        yield _row("result", f"AllocateTensors(){which}: {said}")
+        stack = "" if one.stack is None else f", {one.stack:,} B of stack"
+        yield _row("result", f"AllocateTensors(){which}: {said}{stack}")
         if one.damage:
             yield _row("caution", f"bytes in use are handed out again: {one.damage}")
         if one.status != "ok" or arena.fits is not True:
             yield from (_row("log", printable(line, 300)) for line in one.log)
+        for invoke in one.invocations:
+            yield from _invoke_lines(invoke)
     yield _answer(name, arena)
+
+
+def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:
+    count = "" if invoke.instructions is None else f", {invoke.instructions:,} instructions"
+    yield _row("result", f"Invoke(): {invoke.status}, {invoke.stack:,} B of stack{count}")
+    if invoke.instructions:
+        for one in invoke.operators:
+            share = 100 * one.instructions / invoke.instructions
+            where = f"#{one.op}" + (f" of subgraph {one.subgraph}" if one.subgraph else "")
+            yield f"{'':<10}{one.instructions:>14,} {share:5.1f} %  {printable(one.name, 60)} {where}"
 
 
 def _answer(name: str, arena: ExecutedArena) -> str:
