@@ -96,6 +96,7 @@ class Follower:
         self._object = 0
         self._allocations: dict[int, Allocations] = {}
         self._returns: dict[int, list[tuple[int, Callable[[], None]]]] = {}
+        self._blocks: list[tuple[int, int]] = []
         self._invokes = 0
         self._measuring = Measuring(machine, self._when_returned) if interest.measures else None
         self._handlers: dict[int, Callable[[], None]] = {}
@@ -134,6 +135,7 @@ class Follower:
             Watched.ALLOCATE_TENSORS: self._allocate_tensors,
             Watched.INVOKE if Watched.INVOKE in functions else Watched.INVOKE_SUBGRAPH: self._invoke,
             Watched.ABORT: self._abort,
+            **({} if Watched.CREATE_ALLOCATOR in functions else {Watched.ALLOCATE: self._allocate}),
             prints: partial(self._print, 1 if prints is Watched.REPORT else 0),
         }
 
@@ -206,6 +208,18 @@ class Follower:
         head, size = argument(self.machine, first), argument(self.machine, first + 1)
         self._begin(head, size, None, first + 1)
 
+    def _allocate(self) -> None:
+        """Note a block of the heap: where the allocator is not seen to be made, an arena may be one."""
+        size = argument(self.machine, 0)
+        self._when_returned(lambda: self._blocks.append((self.machine.get(self.machine.core.arguments[0]), size)))
+
+    def _block_around(self, head: int, size: int) -> tuple[int, int] | None:
+        """Return (address, bytes) of the block of the heap that an arena is, but for what alignment skips."""
+        for address, whole in reversed(self._blocks):
+            if 0 <= head - address < _ALIGNED and address + whole == head + size:
+                return address, whole
+        return None
+
     def _allocator(self, role: Watched) -> None:
         owner = argument(self.machine, 0) - self._shifts[self.machine.get("pc")]
         fields = words(self.machine, owner, _FIELDS + 5)
@@ -233,7 +247,7 @@ class Follower:
     def _begin(self, head: int, size: int, owner: int | None, size_argument: int) -> None:
         given, self._given = self._given, None
         whole = given if given is not None and 0 <= head - given[0] < _ALIGNED else None
-        whole = whole or self.program.object_around(head, size)
+        whole = whole or self.program.object_around(head, size) or self._block_around(head, size)
         if len(self.arenas) >= _MOST_ARENAS:
             self.ending = f"it makes more than {_MOST_ARENAS} arenas"
             return

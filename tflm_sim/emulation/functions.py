@@ -34,6 +34,7 @@ class Watched(Enum):
     PRINT = r"_Z11MicroPrintfPKcz"
     REPORT = r"_ZN6tflite13ErrorReporter6ReportEPKcz"
     LOG = r"DebugLog"
+    ALLOCATE = r"malloc|pvPortMalloc|k_malloc|heap_caps_malloc|_Znw[jm]|_Zna[jm]"
     MAIN = r"main"
     EXIT = r"_?exit|_Exit|_kill"
     ABORT = (
@@ -45,10 +46,18 @@ class Watched(Enum):
 
 _PARTIAL = re.compile(r"\.(?:part|cold)(?:\.\d+)?")
 _SUFFIX = re.compile(r"\.(?:isra|constprop|lto_priv|localalias)\b.*")
+_SPECIALISED = re.compile(r"\.(?:isra|constprop)\b")
+"""What GCC calls a copy of a function whose arguments it changed."""
 _THUNK = re.compile(r"_ZThn(\d+)_(.*)")
 _SHORTEST_COPY = 16
 """Bytes: a shorter thunk only corrects the object's address and goes on in the function itself."""
 _ROLES = {role: re.compile(role.value) for role in Watched}
+
+_WITHOUT_ARGUMENTS = frozenset({
+    Watched.ALLOCATE_TENSORS, Watched.INVOKE, Watched.INVOKE_SUBGRAPH, Watched.COMMIT_PLAN, Watched.RESET_VARIABLES,
+    Watched.MAIN, Watched.EXIT, Watched.ABORT,
+})  # fmt: skip
+"""Functions whose arguments are not asked for."""
 
 
 class Entry(NamedTuple):
@@ -65,12 +74,13 @@ def functions_by_role(symbols: Iterable[Symbol], code_bit: int) -> dict[Watched,
         if symbol.type != FUNCTION or _PARTIAL.search(symbol.name):
             continue
         name, shift = _SUFFIX.sub("", symbol.name), 0
+        has_other_arguments = _SPECIALISED.search(symbol.name) is not None
         thunk = _THUNK.fullmatch(name)
         if thunk is not None:
             if symbol.size < _SHORTEST_COPY:
                 continue
             name, shift = "_Z" + thunk[2], int(thunk[1])
         for role, pattern in _ROLES.items():
-            if pattern.fullmatch(name):
+            if pattern.fullmatch(name) and (role in _WITHOUT_ARGUMENTS or not has_other_arguments):
                 found.setdefault(role, {})[Entry(symbol.value & ~code_bit, shift)] = None
     return {role: tuple(entries) for role, entries in found.items()}
