@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Literal
 
 from tflm_sim.emulation.emulator import Emulator
@@ -19,9 +18,9 @@ from tflm_sim.emulation.follower import Follower, Interest
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.search import SizeSearch, Trial, Unfinished
 from tflm_sim.emulation.seen import Arena, Invocation, Result
+from tflm_sim.emulation.starting import starts
 from tflm_sim.errors import FirmwareError
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass
 
 RUN_S = 3.0
 """Seconds of the host's processor for which a program may go on without reaching anything of TFLM."""
@@ -29,21 +28,6 @@ _TRIAL_S = 1.0
 _INVOKE_S = 60.0
 _ALIGNED = 16
 _MOST_OUTPUT = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A way to start a program.
-
-    Attributes:
-        words: For people.
-        is_guessed: Whether it is not the program's own way.
-        prepare: Makes the machine, ready to run.
-    """
-
-    words: str
-    is_guessed: bool
-    prepare: Callable[[], Emulator]
 
 
 def follow(
@@ -63,9 +47,9 @@ def follow(
         FirmwareError: Nothing of TFLM was reached, whichever way it was started.
     """
     reached = []
-    for start in _starts(program, make):
-        machine = start.prepare()
-        follower = Follower(machine, program, Interest(keeps_points=True))
+    for start in starts(program, make):
+        machine = start.machine
+        follower = Follower(machine, program, Interest(keeps_points=True, answers_vendors=start.is_guessed))
         follower.run(RUN_S)
         if any(arena.results for arena in follower.arenas):
             return Execution(
@@ -81,19 +65,7 @@ def follow(
                 ),
             )
         reached.append(f"{start.words}, {follower.ending}")
-        machine.close()
     raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
-
-
-def _starts(program: Program, make: Callable[[bool], Emulator]) -> Iterator[Start]:
-    yield Start("started from reset", False, partial(_from_reset, program, make))
-
-
-def _from_reset(program: Program, make: Callable[[bool], Emulator]) -> Emulator:
-    machine = make(False)
-    for register, value in program.reset_state().items():
-        machine.set(register, value)
-    return machine
 
 
 def _answer(machine: Emulator, program: Program, follower: Follower, arena: Arena, invokes: int) -> ExecutedArena:

@@ -36,7 +36,7 @@ from tflm_sim.emulation.printf import Arguments, formatted
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.seen import Arena, Operator, Result
 from tflm_sim.emulation.semihosting import Debugger, Ended
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, replace
 
 _FIELDS = 8
 """Words of an allocator among which its fields begin."""
@@ -59,6 +59,7 @@ class Interest:
         operators: Of each AllocateTensors(), whose Init, Prepare and Eval are then noted.
         measures: Whether stack is measured, and how many calls of Invoke() are run and measured.
         invokes: How many calls of Invoke() after each AllocateTensors() are run.
+        answers_vendors: Whether functions of vendors and operating systems are answered instead of run.
     """
 
     keeps_points: bool = False
@@ -66,6 +67,7 @@ class Interest:
     operators: Sequence[tuple[Operator, ...]] = ()
     measures: bool = False
     invokes: int = 0
+    answers_vendors: bool = False
 
 
 class Follower:
@@ -120,6 +122,9 @@ class Follower:
             ):
                 if address is not None and (stage is not Stage.OP_INVOKE or self._interest.invokes):
                     self._handlers.setdefault(address, partial(self._operator, stage))
+        if self._interest.answers_vendors:
+            for address, value in self.program.answered().items():
+                self._handlers.setdefault(address, partial(give_back, self.machine, value))
         self.machine.stop_at([*self._handlers, *self.program.semihosting])
 
     def _table(self) -> dict[Watched, Callable[[], None]]:
@@ -141,7 +146,7 @@ class Follower:
 
     def again(self, arena: Arena, size: int, interest: Interest) -> Follower:
         """Return a follower for the program as it stood when ``arena`` began, now with ``size`` bytes."""
-        fresh = Follower(self.machine, self.program, interest)
+        fresh = Follower(self.machine, self.program, replace(interest, answers_vendors=self._interest.answers_vendors))
         fresh._layout = self._layout
         fresh._current = Arena(
             arena.address, size, arena.head, arena.is_seen_whole, None, arena.owner, arena.size_argument

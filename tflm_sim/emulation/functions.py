@@ -36,6 +36,7 @@ class Watched(Enum):
     LOG = r"DebugLog"
     ALLOCATE = r"malloc|pvPortMalloc|k_malloc|heap_caps_malloc|_Znw[jm]|_Zna[jm]"
     MAIN = r"main"
+    CONSTRUCTORS = r"__libc_init_array"
     EXIT = r"_?exit|_Exit|_kill"
     ABORT = (
         r"abort|__assert_func|__cxa_pure_virtual|Error_Handler"
@@ -55,7 +56,7 @@ _ROLES = {role: re.compile(role.value) for role in Watched}
 
 _WITHOUT_ARGUMENTS = frozenset({
     Watched.ALLOCATE_TENSORS, Watched.INVOKE, Watched.INVOKE_SUBGRAPH, Watched.COMMIT_PLAN, Watched.RESET_VARIABLES,
-    Watched.MAIN, Watched.EXIT, Watched.ABORT,
+    Watched.MAIN, Watched.CONSTRUCTORS, Watched.EXIT, Watched.ABORT,
 })  # fmt: skip
 """Functions whose arguments are not asked for."""
 

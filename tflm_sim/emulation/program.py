@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from tflm_sim.emulation.callers import jumps
 from tflm_sim.emulation.cores import core_of
-from tflm_sim.emulation.functions import functions_by_role
+from tflm_sim.emulation.functions import Watched, functions_by_role
 from tflm_sim.emulation.semihosting import calls
+from tflm_sim.emulation.vendors import answer_of
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.elf import DATA, EXECUTABLE, FUNCTION, Elf
 from tflm_sim.firmware.image import AddressIndex
@@ -15,6 +17,9 @@ from tflm_sim.firmware.symbol_names import function_name, plain_name
 
 _TOPS = ("__StackTop", "_estack", "__stack", "__stack_top", "_stack_top", "__initial_sp", "_sp", "__StackLimit")
 _TABLE_STEP = 4
+_DEPTH = 3
+_GLOBAL_POINTER = "__global_pointer$"
+_OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
 EXECUTABLE_SEGMENT = 1
 _ALIGNED = 16
 
@@ -88,6 +93,34 @@ class Program:
         """Return the static object that holds an address, "" where no symbol says."""
         found = self._objects.at(address)
         return plain_name(found[2]) if found else ""
+
+    @cached_property
+    def global_pointer(self) -> int | None:
+        """What RISC-V code expects in gp; None where no symbol says."""
+        return next((one.value for one in self.elf.symbols if one.name == _GLOBAL_POINTER), None)
+
+    def callers(self) -> list[int]:
+        """Return the functions that call AllocateTensors(), then those that call these; those of TFLM left out."""
+        called = {entry.address for entry in self.functions.get(Watched.ALLOCATE_TENSORS, ())}
+        by_target: dict[int, set[int]] = {}
+        for section in self.elf.sections:
+            if section.flags & EXECUTABLE and section.has_bits:
+                code = bytes(self.elf.bytes_of(section))
+                for where, target in jumps(section.address, code, is_arm=self.core.is_arm):
+                    by_target.setdefault(target, set()).add(where)
+        found: dict[int, None] = {}
+        for _ in range(_DEPTH):
+            rows = (self._names.at(where) for target in called for where in by_target.get(target, ()))
+            called = {row[0] for row in rows if row is not None and not row[2].startswith(_OF_TFLM)} - set(found)
+            found |= dict.fromkeys(sorted(called))
+        return list(found)
+
+    def answered(self) -> dict[int, int]:
+        """Return what functions of vendors return where they are answered instead of run, by address."""
+        rows = (
+            (one.value & ~self.core.code_bit, answer_of(one.name)) for one in self.elf.symbols if one.type == FUNCTION
+        )
+        return {address: row.value for address, row in rows if row is not None}
 
     def reset_state(self) -> dict[str, int]:
         """Return program counter and stack pointer after a reset.

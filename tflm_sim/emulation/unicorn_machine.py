@@ -32,6 +32,8 @@ except ImportError:  # Installed without a compiler: instructions are not counte
 _NEVER = 0xFFFFFFFE
 """An address at which no instruction lies."""
 _SLICE_S = 0.02
+_MOST_WAITS = 1000
+"""Waits for an interrupt (WFI) that end at once, as if one had come."""
 _MOST_MEMORY = 256 << 20
 _INVALID = unicorn.UC_HOOK_MEM_UNMAPPED | unicorn.UC_HOOK_MEM_PROT
 _ACCESS = {
@@ -204,16 +206,19 @@ class UnicornMachine:
         self._hit = self._fault = None
         self._watch.start(limit)
         try:
-            self._uc.emu_start(start | self.core.code_bit, _NEVER)
+            for _ in range(_MOST_WAITS):
+                self._uc.emu_start(self.get("pc") | self.core.code_bit, _NEVER)
+                if self._hit is not None or self._watch.is_late:
+                    break
         except unicorn.UcError as problem:
             return self._fault or Stop(Reason.FAULT, self.get("pc"), f"stops the processor ({problem})")
         finally:
-            was_late = self._watch.stop()
+            self._watch.stop()
         if self._hit is not None:
             return Stop(Reason.ADDRESS, self._hit)
-        if was_late:
+        if self._watch.is_late:
             return Stop(Reason.LIMIT, self.get("pc"))
-        return Stop(Reason.FAULT, self.get("pc"), "halts the processor")
+        return Stop(Reason.FAULT, self.get("pc"), "waits for an interrupt")
 
     # -- snapshots ------------------------------------------------------------------------------------------------
 
@@ -240,31 +245,33 @@ class _Watch:
     """Interrupts the emulator when it has run for too long; Unicorn's own clock would start a thread each time.
 
     What is interrupted is not resumed: the program may stand between two instructions that belong together.
+
+    Attributes:
+        is_late: Whether it was interrupted.
     """
 
     def __init__(self, interrupt: Callable[[], None]) -> None:
         self._interrupt = interrupt
         self._running = threading.Event()
         self._deadline = 0.0
-        self._is_late = self._has_ended = False
+        self.is_late = self._has_ended = False
         threading.Thread(target=self._tick, daemon=True).start()
 
     def _tick(self) -> None:
         while self._running.wait() and not self._has_ended:
             time.sleep(_SLICE_S)
             if self._running.is_set() and time.process_time() > self._deadline:
-                self._is_late = True
+                self.is_late = True
                 self._interrupt()
 
     def start(self, limit: float) -> None:
         """Begin to watch."""
-        self._deadline, self._is_late = time.process_time() + limit, False
+        self._deadline, self.is_late = time.process_time() + limit, False
         self._running.set()
 
-    def stop(self) -> bool:
-        """Leave it alone; return whether it was interrupted."""
+    def stop(self) -> None:
+        """Leave it alone."""
         self._running.clear()
-        return self._is_late
 
     def end(self) -> None:
         """End the thread."""

@@ -1,0 +1,91 @@
+"""The ways to start a program, one after the other until one reaches AllocateTensors().
+
+    from reset                     the program's own way; devices answer as well as they can
+    from main()                    as it stood there, functions of vendors answered instead of run
+    in a function that calls       as it stood in main(), directly in the function that calls AllocateTensors(), or in
+    AllocateTensors()              one that calls that one: a task, setup() of Arduino, app_main() of ESP-IDF
+
+All but the first are guesses, and the answer says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tflm_sim.emulation.emulator import Emulator, Reason, Snapshot
+from tflm_sim.emulation.functions import Watched
+from tflm_sim.emulation.program import Program
+from tflm_sim.values import dataclass
+
+_START_S = 3.0
+_CONSTRUCTORS_S = 1.0
+_MOST_CALLERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A program ready to run.
+
+    Attributes:
+        words: How it was started.
+        machine: It.
+        is_guessed: Whether that is not the program's own way; functions of vendors are then to be answered.
+    """
+
+    words: str
+    machine: Emulator
+    is_guessed: bool
+
+
+def starts(program: Program, make: Callable[[bool], Emulator]) -> Iterator[Started]:
+    """Yield the program in each way, the likeliest first.
+
+    Args:
+        program: The program.
+        make: Makes a machine with the program in it; whether its data stand where start-up code would put them.
+    """
+    machine = make(False)
+    _reset(program, machine)
+    yield Started("started from reset", machine, False)
+    machine, at_main = _at_main(program, make)
+    entry = next((one.address for one in program.functions.get(Watched.MAIN, ())), None)
+    if entry is not None:
+        machine.restore(at_main)
+        machine.set("pc", entry)
+        yield Started("started in main(), functions of vendors answered", machine, True)
+    for address in program.callers()[:_MOST_CALLERS]:
+        machine.restore(at_main)
+        machine.set("pc", address)
+        for register in machine.core.arguments:
+            machine.set(register, 0)
+        machine.set(machine.core.link, machine.spare(16) | machine.core.code_bit)
+        yield Started(f"started in {program.name_at(address)}(), functions of vendors answered", machine, True)
+
+
+def _reset(program: Program, machine: Emulator) -> None:
+    for register, value in program.reset_state().items():
+        machine.set(register, value)
+
+
+def _at_main(program: Program, make: Callable[[bool], Emulator]) -> tuple[Emulator, Snapshot]:
+    """Return the program as it stands in main(): after its own start-up code, or with its data in place."""
+    entries = [one.address for one in program.functions.get(Watched.MAIN, ())]
+    if entries:
+        machine = make(False)
+        _reset(program, machine)
+        machine.stop_at(entries)
+        if machine.run(_START_S).reason is Reason.ADDRESS:
+            return machine, machine.save()
+        machine.close()
+    machine = make(True)
+    _reset(program, machine)
+    if program.global_pointer is not None:
+        machine.set("gp", program.global_pointer)
+    for constructors in program.functions.get(Watched.CONSTRUCTORS, ()):
+        end = machine.spare(16)
+        machine.stop_at([end])
+        machine.set(machine.core.link, end | machine.core.code_bit)
+        machine.set("pc", constructors.address)
+        machine.run(_CONSTRUCTORS_S)
+    _reset(program, machine)
+    return machine, machine.save()
