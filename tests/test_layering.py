@@ -65,7 +65,7 @@ WALLS = {
     "distributed": {"cli/sweep.py", "sweeps/engine.py"},
     "pandas": {"sweeps/sweep.py"},
     "pyarrow": {"sweeps/tables.py"},
-    "unicorn": {"emulation/unicorn_machine.py", "emulation/worker.py"},
+    "unicorn": {"emulation/unicorn_machine.py", "emulation/backends.py"},
     "fsspec": {"sweeps/urls.py"},
     "matplotlib": {"report/drawings.py"},
 }

@@ -6,6 +6,7 @@ import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import show
+from tflm_sim.emulation.backends import EMULATORS
 from tflm_sim.emulation.execute import execute
 from tflm_sim.errors import UsageError
 from tflm_sim.report.execution_text import execution_lines
@@ -36,6 +37,9 @@ def register(subparsers: Subparsers) -> None:
         default=0,
         help="run and measure N calls of Invoke(): stack, instructions by operator (default: 0, none is run)",
     )
+    parser.add_argument(
+        "--emulator", choices=EMULATORS, default="", help="default: Unicorn where it has the core, else QEMU"
+    )
     parser.add_argument("--json", action="store_true", help="what was seen as one JSON document")
     parser.set_defaults(run=run)
 
@@ -44,6 +48,6 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if not 0 <= args.invoke <= MOST_INVOKES:
         raise UsageError(f"--invoke {args.invoke}: 0 to {MOST_INVOKES}")
-    execution = execute(args.elf, invokes=args.invoke)
+    execution = execute(args.elf, invokes=args.invoke, emulator=args.emulator)
     show(execution, execution_lines, as_json=args.json)
     return execution.exit_code

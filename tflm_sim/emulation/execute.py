@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-from importlib.util import find_spec
 
 from tflm_sim.child_python import child_python
 from tflm_sim.documents import from_json
@@ -20,16 +19,20 @@ _WALL = 10
 """How many times as long it may take where other programs want the processor, too."""
 
 
-def execute(elf: str | os.PathLike[str], *, invokes: int = 0, timeout: int = TIMEOUT_S) -> Execution:
+def execute(
+    elf: str | os.PathLike[str], *, invokes: int = 0, emulator: str = "", timeout: int = TIMEOUT_S
+) -> Execution:
     """Execute a linked program up to the end of its AllocateTensors(), with arenas of many sizes.
 
     The program runs in an emulator, in a process of its own: Cortex-M0 to M33 and RISC-V of 32 bits in Unicorn
-    (``pip install 'tflm_sim[run]'``). It reaches nothing outside: its semihosting may print and end.
+    (``pip install 'tflm_sim[run]'``), Cortex-M7 with doubles and M55 in the user's QEMU.
+    It reaches nothing outside: its semihosting may print and end.
 
     Args:
         elf: The ELF file, with symbols.
         invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are not run,
             and the program is told that they succeeded.
+        emulator: "unicorn" or "qemu"; "" for the first that is installed and has the program's core.
         timeout: Seconds of the host's processor after which it is given up.
 
     Raises:
@@ -38,9 +41,7 @@ def execute(elf: str | os.PathLike[str], *, invokes: int = 0, timeout: int = TIM
     """
     path = os.fspath(elf)
     load_image(path)
-    if find_spec("unicorn") is None:
-        raise UsageError("executing a program needs an emulator: pip install 'tflm_sim[run]'")
-    settings = json.dumps({"timeout": timeout, "invokes": invokes})
+    settings = json.dumps({"timeout": timeout, "invokes": invokes, "emulator": emulator})
     command = [*child_python("tflm_sim.emulation.worker"), path, settings]
     try:
         ended = subprocess.run(command, capture_output=True, timeout=_WALL * timeout, check=False)
@@ -53,6 +54,8 @@ def execute(elf: str | os.PathLike[str], *, invokes: int = 0, timeout: int = TIM
         last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise FirmwareError(f"the emulator failed on it: {last or f'signal {-ended.returncode}'}", path=path)
     answer = json.loads(line)
+    if "usage" in answer:
+        raise UsageError(answer["usage"])
     if "problem" in answer:
         raise FirmwareError(answer["problem"], path=path, offset=answer["offset"])
     return from_json(Execution, answer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from struct import Struct
 
 from tflm_sim.emulation.callers import jumps
 from tflm_sim.emulation.cores import core_of
@@ -16,7 +17,10 @@ from tflm_sim.firmware.image import AddressIndex
 from tflm_sim.firmware.symbol_names import function_name, plain_name
 
 _TOPS = ("__StackTop", "_estack", "__stack", "__stack_top", "_stack_top", "__initial_sp", "_sp", "__StackLimit")
-_TABLE_STEP = 4
+_VECTORS = Struct("<7I")
+_FAULTS = slice(3, 7)
+_SEARCHED = 1 << 16
+_LOWEST_RAM = 0x1000_0000
 _DEPTH = 3
 _GLOBAL_POINTER = "__global_pointer$"
 _OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
@@ -132,17 +136,31 @@ class Program:
             return {"pc": self.elf.entry}
         return {"pc": self.elf.entry & ~1, "sp": self._stack_pointer()}
 
-    def _stack_pointer(self) -> int:
-        """Return the first word of the vector table, which stands before the address of the first instruction."""
+    def fault_handlers(self) -> list[int]:
+        """Return where the processor goes on faults, by the vector table; [] where that was not found."""
+        table = self._vectors
+        return [] if table is None else [value & ~1 for value in table[_FAULTS] if value & 1]
+
+    @cached_property
+    def _vectors(self) -> tuple[int, ...] | None:
+        """The first words of the vector table: a stack pointer before the address of the first instruction."""
+        if not self.core.is_arm:
+            return None
         entry = (self.elf.entry | 1).to_bytes(4, "little")
         for segment in self.elf.segments:
-            data = bytes(self.elf.data[segment.offset : segment.offset + min(segment.file_size, 1 << 16)])
+            data = bytes(self.elf.data[segment.offset : segment.offset + min(segment.file_size, _SEARCHED)])
             at = data.find(entry)
-            while at >= _TABLE_STEP:
-                top = int.from_bytes(data[at - 4 : at], "little")
-                if at % 4 == 0 and top % 4 == 0 and top >= 0x1000_0000:
-                    return top
+            while at >= 4:
+                table = _VECTORS.unpack_from(data.ljust(at + _VECTORS.size, b"\0"), at - 4)
+                if at % 4 == 0 and table[0] % 4 == 0 and table[0] >= _LOWEST_RAM:
+                    return table
                 at = data.find(entry, at + 1)
+        return None
+
+    def _stack_pointer(self) -> int:
+        """Return the first stack pointer."""
+        if self._vectors is not None:
+            return self._vectors[0]
         values = {symbol.name: symbol.value for symbol in self.elf.symbols}
         for name in _TOPS:
             if name in values:

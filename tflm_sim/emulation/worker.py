@@ -1,6 +1,6 @@
 """The emulator's process: executes one program and writes what happened as one line of JSON.
 
-    python -m tflm_sim.emulation.worker APP.elf '{"timeout": 120, "invokes": 1}'
+    python -m tflm_sim.emulation.worker APP.elf '{"timeout": 120, "invokes": 1, "emulator": ""}'
 
 Nothing that the program does reaches further than this process, whose memory and time are bounded.
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import resource
 import sys
+from typing import Any
 
 from tflm_sim.documents import as_json
+from tflm_sim.emulation.backends import backend
 from tflm_sim.emulation.follow import follow
-from tflm_sim.emulation.memory_map import memory_map
 from tflm_sim.emulation.program import Program
-from tflm_sim.errors import FirmwareError
+from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.image import load_image
 
 _MEMORY = 6 << 30
@@ -33,23 +34,19 @@ def main() -> int:
         answer = as_json(_execute(path, settings))
     except FirmwareError as problem:
         answer = {"problem": problem.message, "offset": problem.offset}
+    except UsageError as problem:
+        answer = {"usage": str(problem)}
     print(json.dumps(answer), flush=True)
     return 0
 
 
-def _execute(path: str, settings: dict[str, int]) -> object:
+def _execute(path: str, settings: dict[str, Any]) -> object:
     image = load_image(path)
     if image.elf is None:
         raise FirmwareError(f"a file of format {image.format} cannot be executed here: name the ELF file")
-    program, elf = Program(image.elf), image.elf
-    import unicorn
-
-    from tflm_sim.emulation.unicorn_machine import UnicornMachine
-
-    def make(is_started: bool) -> UnicornMachine:
-        return UnicornMachine(program.core, memory_map(elf, is_started=is_started))
-
-    return follow(program, make, emulator=f"Unicorn {unicorn.__version__}", file=path, **settings)
+    program = Program(image.elf)
+    emulator = backend(program, path, settings["emulator"])
+    return follow(program, emulator.make, emulator=emulator.name, file=path, invokes=settings["invokes"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,209 @@
+"""A machine in QEMU, driven through its gdbstub: what Unicorn has no core for (Cortex-M55 with MVE, M7 with doubles).
+
+    $c#63 ->     <- $T05...#b9      packets on qemu's own standard input and output
+
+Only the memory of QEMU's board is there. Nothing of the host is: semihosting is off, and its calls are answered here,
+where the program is stopped before each. QEMU is a program of its own that the user installs.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tflm_sim.emulation.emulator import Core, Reason, Snapshot, Stop
+from tflm_sim.emulation.memory_map import Span
+from tflm_sim.errors import FirmwareError
+
+_BLOCK = 1024
+"""Bytes of memory in a packet; QEMU takes packets of 4096 characters."""
+_SPARE = {"mps3-an547": 0x6F00_0000, "virt": 0x8780_0000}
+"""The end of memory that hardly any program uses, by board."""
+_SPARE_ELSEWHERE = 0x21F0_0000
+_PATIENCE_S = 20.0
+_WALL = 20
+_TICKS = os.sysconf("SC_CLK_TCK")
+_ARM_NAMES = {**{f"r{index}": index for index in range(13)}, "sp": 13, "lr": 14, "pc": 15, "xpsr": 25}
+_RISCV_NAMES = {"ra": 1, "sp": 2, "gp": 3, **{f"a{index}": 10 + index for index in range(8)}, "pc": 32}
+
+
+class GdbMachine:
+    """A program in QEMU.
+
+    Args:
+        core: Its processor.
+        path: Its file.
+        program: QEMU's, such as qemu-system-arm.
+        kept: The memory that snapshots hold.
+        faults: Where the processor goes on faults.
+    """
+
+    def __init__(self, core: Core, path: str, program: str, kept: Iterable[Span], faults: Iterable[int]) -> None:
+        self.core = core
+        self._names = _ARM_NAMES if core.is_arm else _RISCV_NAMES
+        self._kept = tuple(kept)
+        self._faults = frozenset(faults)
+        self._stops: set[int] = set()
+        self._spare = _SPARE.get(core.board, _SPARE_ELSEWHERE)
+        bios = [] if core.is_arm else ["-bios", "none"]
+        command = [program, "-M", core.board, *bios, "-kernel", path, "-S", "-gdb", "stdio", "-nodefaults"]
+        self._qemu = subprocess.Popen(
+            [*command, "-display", "none", "-serial", "null", "-monitor", "none"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._received = b""
+        self._ask("?")
+        for address in self._faults:
+            self._ask(f"Z0,{address:x},2")
+
+    # -- packets --------------------------------------------------------------------------------------------------
+
+    def _send(self, text: str) -> None:
+        data = text.encode("ascii")
+        assert self._qemu.stdin is not None, "it is a pipe"
+        self._qemu.stdin.write(b"$%s#%02x" % (data, sum(data) % 256))
+        self._qemu.stdin.flush()
+
+    def _receive(self, patience: float) -> str | None:
+        """Return the next packet; None after ``patience`` seconds without one."""
+        assert self._qemu.stdin is not None, "it is a pipe"
+        assert self._qemu.stdout is not None, "it is a pipe"
+        ends = time.monotonic() + patience
+        while True:
+            start = self._received.find(b"$")
+            end = self._received.find(b"#", start) if start >= 0 else -1
+            if end >= 0 and len(self._received) >= end + 3:
+                packet, self._received = self._received[start + 1 : end], self._received[end + 3 :]
+                self._qemu.stdin.write(b"+")
+                self._qemu.stdin.flush()
+                return packet.decode("latin-1")
+            ready, _, _ = select.select([self._qemu.stdout], [], [], max(0.0, ends - time.monotonic()))
+            if not ready:
+                return None
+            piece = os.read(self._qemu.stdout.fileno(), 65536)
+            if not piece:
+                raise EOFError
+            self._received += piece
+
+    def _ask(self, text: str) -> str:
+        try:
+            self._send(text)
+            answer = self._receive(_PATIENCE_S)
+        except (EOFError, BrokenPipeError):
+            answer = None
+        if answer is None:
+            raise FirmwareError(f"QEMU's board {self.core.board} ended, or does not answer: does the program fit it?")
+        return answer
+
+    # -- memory and registers -------------------------------------------------------------------------------------
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return bytes; zeros where the board has no memory."""
+        found = b""
+        for start, step in _blocks(address, size):
+            answer = self._ask(f"m{start:x},{step:x}")
+            found += bytes(step) if answer.startswith("E") else bytes.fromhex(answer)
+        return found
+
+    def write(self, address: int, data: bytes) -> None:
+        """Put bytes into memory."""
+        for start, step in _blocks(address, len(data)):
+            self._ask(f"M{start:x},{step:x}:{data[start - address : start - address + step].hex()}")
+
+    def spare(self, size: int) -> int:
+        """Return memory that the program knows nothing of."""
+        self._spare -= size + -size % 16
+        return self._spare
+
+    def get(self, register: str) -> int:
+        """Return a register."""
+        value = int.from_bytes(bytes.fromhex(self._ask(f"p{self._names[register]:x}")), "little")
+        return value & ~self.core.code_bit if register == "pc" else value
+
+    def set(self, register: str, value: int) -> None:
+        """Change a register."""
+        self._ask(f"P{self._names[register]:x}={(value & 0xFFFFFFFF).to_bytes(4, 'little').hex()}")
+
+    # -- running --------------------------------------------------------------------------------------------------
+
+    def stop_at(self, addresses: Iterable[int]) -> None:
+        """Stop before the instructions at ``addresses``."""
+        for address in set(addresses) - self._stops:
+            self._ask(f"Z0,{address:x},2")
+            self._stops.add(address)
+
+    def leave(self, address: int) -> None:
+        """Stop there no more."""
+        if address in self._stops:
+            self._stops.discard(address)
+            self._ask(f"z0,{address:x},2")
+
+    def count(self) -> None:
+        """Instructions are not counted here."""
+        return None
+
+    def run(self, limit: float) -> Stop:
+        """Run on."""
+        start = self.get("pc")
+        if start in self._stops:
+            self._ask(f"z0,{start:x},2")
+            self._ask("vCont;s:1")
+            self._ask(f"Z0,{start:x},2")
+            if self.get("pc") in self._stops:
+                return Stop(Reason.ADDRESS, self.get("pc"))
+        self._send("vCont;c")
+        began, spent = time.monotonic(), self._spent()
+        try:
+            while self._receive(0.2) is None:
+                if self._spent() - spent > limit or time.monotonic() - began > _WALL * limit:
+                    self._interrupt()
+                    return Stop(Reason.LIMIT, self.get("pc"))
+        except EOFError:
+            return Stop(Reason.FAULT, start, "ends QEMU")
+        address = self.get("pc")
+        if address in self._faults and address not in self._stops:
+            return Stop(Reason.FAULT, address, "faults, and goes on")
+        return Stop(Reason.ADDRESS, address)
+
+    def _interrupt(self) -> None:
+        assert self._qemu.stdin is not None, "it is a pipe"
+        self._qemu.stdin.write(b"\x03")
+        self._qemu.stdin.flush()
+        self._receive(_PATIENCE_S)
+
+    def _spent(self) -> float:
+        """Return how long QEMU has had a processor, in seconds."""
+        fields = Path(f"/proc/{self._qemu.pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    # -- snapshots ------------------------------------------------------------------------------------------------
+
+    def save(self) -> Snapshot:
+        """Return the state."""
+        registers = {name: self.get(name) for name in self._names}
+        return Snapshot(
+            registers, None, {span.start: self.read(span.start, span.end - span.start) for span in self._kept}
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a state."""
+        for address, data in snapshot.memory.items():
+            self.write(address, data)
+        for name, value in snapshot.processor.items():
+            self.set(name, value)
+
+    def close(self) -> None:
+        """End QEMU."""
+        self._qemu.kill()
+        self._qemu.wait()
+
+
+def _blocks(address: int, size: int) -> Iterator[tuple[int, int]]:
+    for start in range(address, address + size, _BLOCK):
+        yield start, min(_BLOCK, address + size - start)
