@@ -15,6 +15,7 @@ from tflm_sim.emulation.execution import (
     Execution,
 )
 from tflm_sim.emulation.follower import Follower, Interest
+from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.search import SizeSearch, Trial, Unfinished
 from tflm_sim.emulation.seen import Arena, Invocation, Result
@@ -46,6 +47,8 @@ def follow(
     Raises:
         FirmwareError: Nothing of TFLM was reached, whichever way it was started.
     """
+    if Watched.ALLOCATE_TENSORS not in program.functions:
+        raise FirmwareError(_unnamed(program), path=file)
     reached = []
     for start in starts(program, make):
         machine = start.machine
@@ -66,6 +69,19 @@ def follow(
             )
         reached.append(f"{start.words}, {follower.ending}")
     raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
+
+
+def _unnamed(program: Program) -> str:
+    """Return why a program without the name of AllocateTensors() cannot be followed."""
+    if not program.elf.symbols:
+        return (
+            "it has no symbols, by which TFLM's functions are found: name the ELF file from before it was stripped "
+            "(strip -g leaves what is needed)"
+        )
+    return (
+        "none of its functions is MicroInterpreter::AllocateTensors(): it has no TFLM, or link-time optimisation put it "
+        "into its caller (add __attribute__((noinline)) there, or link without -flto)"
+    )
 
 
 def _answer(machine: Emulator, program: Program, follower: Follower, arena: Arena, invokes: int) -> ExecutedArena:
