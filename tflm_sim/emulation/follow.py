@@ -79,8 +79,8 @@ def _unnamed(program: Program) -> str:
             "(strip -g leaves what is needed)"
         )
     return (
-        "none of its functions is MicroInterpreter::AllocateTensors(): it has no TFLM, or link-time optimisation put it "
-        "into its caller (add __attribute__((noinline)) there, or link without -flto)"
+        "none of its functions is MicroInterpreter::AllocateTensors(): it has no TFLM, or link-time optimisation put "
+        "it into its caller (link without -flto)"
     )
 
 
