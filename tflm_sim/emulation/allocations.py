@@ -32,6 +32,7 @@ class _Call(NamedTuple):
     before: Fields
     first: int
     second: int
+    frame: tuple[int, int]
 
 
 class Allocations:
@@ -58,16 +59,23 @@ class Allocations:
         return Fields(*words(self._machine, owner + 4 * self._layout, 5))
 
     def begin(self, role: Watched, owner: int) -> None:
-        """Note that the machine stands at the entry of an allocator's function."""
-        self.settle()
+        """Note that the machine stands at the entry of an allocator's function.
+
+        A call that goes on in another entry of the same function (a thunk, which only corrects the object's address) is
+        one call.
+        """
         arguments = [argument(self._machine, index) for index in (1, 2)]
         if role is Watched.RESIZE:
             arguments = [argument(self._machine, index) for index in (2, 3)]
         elif role is Watched.RESIZE_FREE:
             arguments = [0, 1]
+        frame = self._machine.get("sp"), self._machine.get(self._machine.core.link)
         before = self.fields(owner)
-        self._find_unseen(before)
-        self._call = _Call(role, owner, before, *arguments)
+        call = _Call(role, owner, before, *arguments, frame)
+        if call != self._call:
+            self.settle()
+            self._find_unseen(before)
+            self._call = call
 
     def _find_unseen(self, now: Fields) -> None:
         """Note tail bytes that were taken where the compiler put the allocator's code into the one that asks."""
@@ -114,7 +122,7 @@ class Allocations:
         self.listener(TempReset(ok, call.before.temp - after.head, after.planned - after.head))
 
     def _resize(self, call: _Call, after: Fields) -> None:
-        ok = after.planned - after.head == call.first
+        ok = 0 <= after.planned - after.head - call.first < max(call.second, 1)
         self.refused += not ok
         self.listener(Resize(call.first, call.second, ok, after.planned - after.head, after.tail - after.head))
 

@@ -13,7 +13,7 @@ from tflm_sim.emulation.execution import ExecutedEvent
 from tflm_sim.values import NamedTuple
 
 
-class Owner(NamedTuple):
+class Holder(NamedTuple):
     """An operator, and an address in the arena that it holds."""
 
     subgraph: int
@@ -21,7 +21,7 @@ class Owner(NamedTuple):
     name: str
 
 
-def with_parse(events: Sequence[Event], owners: Mapping[int, Owner]) -> Iterator[Event]:
+def with_parse(events: Sequence[Event], owners: Mapping[int, Holder]) -> Iterator[Event]:
     """Yield the events, each operator's builtin data behind the event that says so.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from tflm_sim.emulation.emulator import Emulator
-from tflm_sim.emulation.event_rows import Owner, rows_of, with_parse
+from tflm_sim.emulation.event_rows import Holder, rows_of, with_parse
 from tflm_sim.emulation.execution import (
     ExecutedAllocation,
     ExecutedArena,
@@ -18,7 +18,7 @@ from tflm_sim.emulation.follower import Follower, Interest
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.search import SizeSearch, Trial, Unfinished
-from tflm_sim.emulation.seen import Arena, Invocation, Result
+from tflm_sim.emulation.seen import Arena, InvokeSeen, Result
 from tflm_sim.emulation.starting import starts
 from tflm_sim.errors import FirmwareError
 from tflm_sim.units import align_up
@@ -169,15 +169,15 @@ def _allocation(machine: Emulator, arena: Arena, result: Result) -> ExecutedAllo
     )
 
 
-def _owners(result: Result, head: int) -> Iterator[tuple[int, Owner]]:
+def _owners(result: Result, head: int) -> Iterator[tuple[int, Holder]]:
     """Yield (offset in the arena, operator) of each address that an operator's node holds."""
     for operator in result.operators:
         for value in operator.holds:
             if value >= head:
-                yield value - head, Owner(operator.subgraph, operator.index, operator.name)
+                yield value - head, Holder(operator.subgraph, operator.index, operator.name)
 
 
-def _invocation(invocation: Invocation) -> ExecutedInvoke:
+def _invocation(invocation: InvokeSeen) -> ExecutedInvoke:
     operators = tuple(
         ExecutedOperator(operator.subgraph, operator.index, operator.name, count)
         for operator, count in invocation.by_operator

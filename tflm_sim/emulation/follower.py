@@ -34,7 +34,7 @@ from tflm_sim.emulation.measuring import Measuring
 from tflm_sim.emulation.operators import find_operators
 from tflm_sim.emulation.printf import Arguments, formatted
 from tflm_sim.emulation.program import Program
-from tflm_sim.emulation.seen import Arena, Operator, Result
+from tflm_sim.emulation.seen import Arena, NodeSeen, Result
 from tflm_sim.emulation.semihosting import Debugger, Ended
 from tflm_sim.values import dataclass, replace
 
@@ -64,7 +64,7 @@ class Interest:
 
     keeps_points: bool = False
     is_brief: bool = False
-    operators: Sequence[tuple[Operator, ...]] = ()
+    operators: Sequence[tuple[NodeSeen, ...]] = ()
     measures: bool = False
     invokes: int = 0
     answers_vendors: bool = False

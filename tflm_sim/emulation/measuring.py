@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tflm_sim.emulation.emulator import Emulator
-from tflm_sim.emulation.seen import Invocation, Operator
+from tflm_sim.emulation.seen import InvokeSeen, NodeSeen
 
 STACK = 1 << 18
 """Bytes of the stack that is lent: more is not measured."""
@@ -33,7 +33,7 @@ class Measuring:
         self._machine = machine
         self._when_returned = when_returned
         self._base: int | None = None
-        self._invocation: Invocation | None = None
+        self._invocation: InvokeSeen | None = None
         self._inner: list[int] = []
 
     def stack(self, act: Callable[[int], None]) -> None:
@@ -51,28 +51,28 @@ class Measuring:
         self._machine.set("sp", own)
         act(len(used))
 
-    def invoke(self) -> Invocation:
+    def invoke(self) -> InvokeSeen:
         """Measure an Invoke()."""
         self.is_running = True
-        self._invocation = invocation = Invocation()
+        self._invocation = invocation = InvokeSeen()
         self.stack(partial(self._invoked, invocation, self._machine.count()))
         return invocation
 
-    def _invoked(self, invocation: Invocation, before: int | None, stack: int) -> None:
+    def _invoked(self, invocation: InvokeSeen, before: int | None, stack: int) -> None:
         after = self._machine.count()
         self.is_running, invocation.stack = False, stack
         invocation.status = self._machine.get(self._machine.core.arguments[0]) & 0xFF
         if before is not None and after is not None:
             invocation.instructions = after - before
 
-    def operator(self, operator: Operator) -> None:
+    def operator(self, operator: NodeSeen) -> None:
         """Count the instructions of an operator's Eval."""
         before = self._machine.count()
         if self._invocation is not None and self.is_running and before is not None:
             self._inner.append(0)
             self._when_returned(partial(self._evaluated, self._invocation, operator, before))
 
-    def _evaluated(self, invocation: Invocation, operator: Operator, before: int) -> None:
+    def _evaluated(self, invocation: InvokeSeen, operator: NodeSeen, before: int) -> None:
         after = self._machine.count()
         assert after is not None, "what was counted at the entry is counted at the end"
         inner = self._inner.pop()

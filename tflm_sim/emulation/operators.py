@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tflm_sim.arena.events import Persist
 from tflm_sim.emulation.emulator import Emulator, text_at, words
-from tflm_sim.emulation.seen import Operator
+from tflm_sim.emulation.seen import NodeSeen
 from tflm_sim.model.schema import builtin_operator_code, builtin_operator_name
 
 _STRIDES = range(24, 68, 4)
@@ -27,7 +27,7 @@ _MOST_CODES = 1000
 
 def find_operators(
     machine: Emulator, head: int, blocks: Iterable[Persist], is_code: Callable[[int], bool]
-) -> tuple[Operator, ...]:
+) -> tuple[NodeSeen, ...]:
     """Return the operators that stand in an arena, by subgraph.
 
     Args:
@@ -36,7 +36,7 @@ def find_operators(
         blocks: The tail's blocks, in the order in which they were taken.
         is_code: Whether a word is the address of a function.
     """
-    found: list[Operator] = []
+    found: list[NodeSeen] = []
     subgraph = 0
     for block in blocks:
         rows = _rows(machine, head + block.offset, block.size, is_code)
@@ -68,10 +68,10 @@ def _is_registration(machine: Emulator, address: int, is_code: Callable[[int], b
     )
 
 
-def _operators(machine: Emulator, subgraph: int, rows: Iterable[_Row]) -> Iterator[Operator]:
+def _operators(machine: Emulator, subgraph: int, rows: Iterable[_Row]) -> Iterator[NodeSeen]:
     bit = machine.core.code_bit
     for index, (node, row) in enumerate(rows):
         init, _, prepare, invoke, _, code, custom = words(machine, row[-1], _CODE + 2)
         starts, prepares, runs = (function & ~bit or None for function in (init, prepare, invoke))
         name = text_at(machine, custom, 100) if code == _CUSTOM else builtin_operator_name(code)
-        yield Operator(subgraph, index, name or f"operator {code}", node, starts, prepares, runs, row[:-1])
+        yield NodeSeen(subgraph, index, name or f"operator {code}", node, starts, prepares, runs, row[:-1])

@@ -8,7 +8,7 @@ from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class NodeSeen:
     """An operator of a model as the program has it.
 
     Attributes:
@@ -33,7 +33,7 @@ class Operator:
 
 
 @dataclass(slots=True)
-class Invocation:
+class InvokeSeen:
     """One Invoke().
 
     Attributes:
@@ -46,7 +46,7 @@ class Invocation:
     status: int | None = None
     stack: int = 0
     instructions: int | None = None
-    by_operator: list[tuple[Operator, int]] = field(default_factory=list)
+    by_operator: list[tuple[NodeSeen, int]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -76,8 +76,8 @@ class Result:
     stack: int | None = None
     model: int | None = None
     events: list[Event] = field(default_factory=list)
-    operators: tuple[Operator, ...] = ()
-    invocations: list[Invocation] = field(default_factory=list)
+    operators: tuple[NodeSeen, ...] = ()
+    invocations: list[InvokeSeen] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import re
 from tflm_sim.values import NamedTuple
 
 
-class Answer(NamedTuple):
+class VendorAnswer(NamedTuple):
     """Functions by name, and what they return."""
 
     system: str
@@ -19,30 +19,21 @@ class Answer(NamedTuple):
 
 
 ANSWERS = (
-    Answer("FreeRTOS", r"vTaskDelay(?:Until)?|xTaskDelayUntil|vTaskStartScheduler|vTask(?:Suspend|Resume)(?:All)?", 0),
-    Answer(
-        "FreeRTOS", r"xTaskCreate\w*|xQueueGeneric(?:Send|Receive)|xQueueReceive|xQueueSemaphoreTake|xTaskNotify\w*", 1
-    ),
-    Answer(
-        "Zephyr", r"(?:z_impl_)?k_(?:msleep|usleep|sleep|busy_wait|yield|sem_take|mutex_lock|mutex_unlock|sem_give)", 0
-    ),
-    Answer("Zephyr", r"printk|vprintk|log_\w+|z_log_\w+", 0),
-    Answer("STM32 HAL", r"HAL_(?!GetTick)\w+|SystemClock_Config|MX_\w+", 0),
-    Answer("Nordic", r"nrfx?_\w+|bsp_\w+", 0),
-    Answer("ESP-IDF", r"esp_(?!nn_)\w+|gpio_\w+|uart_\w+|i2[cs]_\w+|ets_\w+|rtc_\w+", 0),
-    Answer(
-        "Arduino",
-        r"delay|delayMicroseconds|pinMode|digitalWrite|analogWrite|_ZN(?:7Print|14HardwareSerial|4UART)\w+",
-        0,
-    ),
-    Answer(
-        "Pico SDK", r"stdio_init_all|stdio_usb_init|sleep_(?:ms|us|until)|busy_wait_\w+|clocks_init|runtime_init", 0
-    ),
+    VendorAnswer("FreeRTOS", r"vTask(?:Delay|DelayUntil|StartScheduler|Suspend|SuspendAll|Resume)|xTaskDelayUntil", 0),
+    VendorAnswer("FreeRTOS", r"x(?:TaskCreate|TaskNotify|QueueGeneric|QueueReceive|QueueSemaphoreTake)\w*", 1),
+    VendorAnswer("Zephyr", r"(?:z_impl_)?k_(?:[mu]?sleep|busy_wait|yield|sem_(?:take|give)|mutex_(?:un)?lock)", 0),
+    VendorAnswer("Zephyr", r"v?printk|z?_?log_\w+", 0),
+    VendorAnswer("STM32 HAL", r"HAL_(?!GetTick)\w+|SystemClock_Config|MX_\w+", 0),
+    VendorAnswer("Nordic", r"nrfx?_\w+|bsp_\w+", 0),
+    VendorAnswer("ESP-IDF", r"esp_(?!nn_)\w+|(?:gpio|uart|i2[cs]|ets|rtc)_\w+", 0),
+    VendorAnswer("Arduino", r"delay(?:Microseconds)?|pinMode|(?:digital|analog)Write", 0),
+    VendorAnswer("Arduino", r"_ZN(?:5Print|14HardwareSerial|4UART)\w+", 0),
+    VendorAnswer("Pico SDK", r"stdio_(?:usb_)?init(?:_all)?|sleep_(?:ms|us|until)|busy_wait_\w+|clocks_init", 0),
 )
 """Where two rows match, the first one holds."""
 _PATTERNS = [(re.compile(row.names), row) for row in ANSWERS]
 
 
-def answer_of(name: str) -> Answer | None:
+def answer_of(name: str) -> VendorAnswer | None:
     """Return the row of a function, None for one that is run."""
     return next((row for pattern, row in _PATTERNS if pattern.fullmatch(name)), None)
