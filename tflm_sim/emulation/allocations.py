@@ -64,14 +64,14 @@ class Allocations:
         A call that goes on in another entry of the same function (a thunk, which only corrects the object's address) is
         one call.
         """
-        arguments = [argument(self._machine, index) for index in (1, 2)]
-        if role is Watched.RESIZE:
-            arguments = [argument(self._machine, index) for index in (2, 3)]
-        elif role is Watched.RESIZE_FREE:
-            arguments = [0, 1]
+        if role is Watched.RESIZE_FREE:
+            first, second = 0, 1
+        else:
+            number = 2 if role is Watched.RESIZE else 1
+            first, second = argument(self._machine, number), argument(self._machine, number + 1)
         frame = self._machine.get("sp"), self._machine.get(self._machine.core.link)
         before = self.fields(owner)
-        call = _Call(role, owner, before, *arguments, frame)
+        call = _Call(role, owner, before, first, second, frame)
         if call != self._call:
             self.settle()
             self._find_unseen(before)
