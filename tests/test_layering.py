@@ -57,6 +57,7 @@ NUMPY_IN_SHRINKING = {
 # Package -> the modules that may import it.
 WALLS = {
     "serial": {"board/transport.py"},
+    "capstone": {"firmware/machine_code.py"},
     "cffi": {"planners/native/build_native.py"},
     "numpy": NUMPY_IN_SHRINKING | {"lite/numpy_kernels.py", "keras.py"},
     "keras": {"keras.py"},

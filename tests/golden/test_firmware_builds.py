@@ -50,7 +50,7 @@ def firmware(facts: dict[str, Any]) -> Firmware:
         debug=DebugFacts(structs, {}, 1, sources, ()) if structs else None,
         symbol_count=1000,
         operators=frozenset({"CONV_2D"}),
-        is_recording=facts.get("recording", False),
+        interpreters=("recording",) if facts.get("recording") else ("plain",),
         traces=tuple(Trace(*trace) for trace in facts["traces"]),
         absent_checks=tuple(AbsentCheck(*check) for check in facts.get("absent", ())),
     )

@@ -1,35 +1,48 @@
-"""Does a model work in the arena of the firmware that it is linked into? The verdict of ``tflm-sim firmware``."""
+"""Does a model work in the arena of the firmware that it is linked into? The verdict of ``tflm-sim firmware``.
+
+A firmware's file leaves open a few things in ways that can be listed (two enums' sizes, several versions, two arrays):
+each combination is a case, and the verdict is that of all cases or none. What cannot be listed is a condition of the
+verdict, and is named unless the answer is the same where it does not hold.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.candidates import words_of
+from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject
 from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.firmware.firmware import Firmware
-from tflm_sim.firmware.memory import Region
+from tflm_sim.firmware.target import Condition
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
-from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.values import dataclass, replace
+from tflm_sim.ops.registry import registrations
+from tflm_sim.targets.target import Target
+from tflm_sim.values import dataclass, field, replace
+
+_MOST_VARIABLES = 4096
+"""More resource variables than this no firmware makes room for."""
+_MOST_ORDERS = 3
+"""Models on one allocator whose every order is tried."""
 
 
 @dataclass(frozen=True, slots=True)
-class ArenaRoom:
-    """The arena that a model is to work in.
+class CaseNeed:
+    """What the model needs in one of the cases that the file leaves open.
 
     Attributes:
-        name: The symbol, or what the user called it.
-        size: Bytes.
-        address: Where it lies; None where that is not known (then it counts as aligned to 16).
-        free: Bytes of the same region of RAM that nothing takes; None where that is not known.
+        case: What is the case: "TFLM 90b983c2b, short enums".
+        needed: The smallest arena; None when no size is enough.
+        fits: Whether the model works there; None where the arena is not known.
     """
 
-    name: str
-    size: int
-    address: int | None = None
-    free: int | None = None
+    case: str
+    needed: int | None
+    fits: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +56,14 @@ class FirmwareVerdict:
         arena: The arena; None where the firmware does not say which one it is.
         needed: The smallest arena at that address, bytes; None when no size is enough.
         multiple_of_16: The smallest one that is a multiple of 16.
-        used: ``arena_used_bytes()`` in a roomy arena.
+        used: ``arena_used_bytes()`` in this arena; in a roomy one where it does not work or there is none.
         fits: Whether it works; None when that cannot be told.
         log: What the device prints there.
-        missing: Operators of the model that the firmware does not register.
-        reason: Why it fails in an arena of any size, "" where it does not.
-        by_snapshot: Where the TFLM that is linked decides: each that is left, with the smallest arena there (None:
-            none). Empty where they agree; what is above is the most demanding then.
+        missing: Operators of the model that the firmware does not register, in the order in which the device asks.
+        reason: Why it fails, or why it cannot be told, where the arena's size does not decide.
+        cases: What the file leaves open and what the model needs in each case; () where all cases need the same. What
+            is above is the most demanding then.
+        conditions: What the verdict takes for granted: sentences that follow "if".
     """
 
     model: str
@@ -63,95 +77,289 @@ class FirmwareVerdict:
     log: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     reason: str = ""
-    by_snapshot: tuple[tuple[str, int | None], ...] = ()
+    cases: tuple[CaseNeed, ...] = ()
+    conditions: tuple[str, ...] = ()
 
-    @property
-    def exit_code(self) -> int:
-        """0: fits, 1: does not, 3: cannot be told."""
-        return {True: 0, False: 1, None: 3}[self.fits]
+    def exit_code(self, *, is_strict: bool) -> int:
+        """0: fits, 1: does not, 3: cannot be told, or, for who is strict, it hangs on a condition."""
+        return 3 if is_strict and self.conditions else {True: 0, False: 1, None: 3}[self.fits]
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One way in which the firmware can be.
+
+    Attributes:
+        models: The subject, and the models that share its allocator, in order.
+        configuration: How TFLM is set up.
+        room: The arena.
+        words: What is the case, by question.
+    """
+
+    models: tuple[Model, ...]
+    configuration: Configuration
+    room: ArenaRoom | None
+    words: dict[str, str] = field(default_factory=dict)
+
+    def at(self, **settings: object) -> _Case:
+        """Return the case with other settings."""
+        return replace(self, configuration=configure(self.configuration, **settings))  # type: ignore[arg-type]
+
+    def roomy(self) -> Simulation:
+        return simulate(self.models, self.configuration)
+
+    def sized(self) -> Simulation | None:
+        return None if self.room is None else simulate(self.models, self.configuration, arena_size=self.room.size)
+
+    def fits(self) -> bool | None:
+        """Whether the model works; None where the arena is not known."""
+        smallest = self.roomy().smallest
+        if smallest is None:
+            return False
+        return None if self.room is None else smallest.size <= self.room.size
 
 
 def judge(
-    model: Model, configurations: Sequence[Configuration], *, rooms: Sequence[ArenaRoom], missing: tuple[str, ...] = ()
+    subject: Subject,
+    firmware: Firmware,
+    configurations: Sequence[Configuration],
+    conditions: Iterable[Condition] = (),
+    *,
+    settled: frozenset[str] = frozenset(),
 ) -> FirmwareVerdict:
-    """Return the verdict about ``model``; name, size and place are the caller's to fill in.
+    """Return the verdict about a model.
 
     Args:
-        model: The model.
+        subject: The model, and the arenas that it may get.
+        firmware: What the file says.
         configurations: The firmware's set-up on each target that its file leaves possible, the likeliest first.
-        rooms: The arenas that it may get; () where none is known. Of several, none is named in the verdict: it holds
-            for each of them, or it cannot be told.
-        missing: Operators that the firmware does not register.
+        conditions: What those targets take for granted.
+        settled: Settings that the user named, which are not looked for in the file: "planner",
+            "resource_variable_count".
     """
-    verdicts = [_judge_in(model, configurations, room, missing) for room in rooms or (None,)]
-    if len(verdicts) == 1:
-        return verdicts[0]
-    worst = _most_demanding(verdicts)
-    fits = worst.fits if len({verdict.fits for verdict in verdicts}) == 1 else None
-    return replace(worst, arena=None, fits=fits)
+    model = subject.model
+    custom = _unknown_operators(model, configurations[0])
+    missing = missing_operators(model, firmware)
+    if custom:
+        return _undecided(subject, f"the memory of the custom operator {custom[0]} is not known: --custom-ops FILE.py")
+    cases = _distinct(_cases(subject, configurations, settled))
+    outcomes = [_outcome(case, subject) for case in cases]
+    verdict = _joined(subject, cases, outcomes)
+    if missing:
+        return replace(verdict, fits=False, missing=missing, log=(), cases=())
+    reason = _refusal(model, firmware, settled)
+    if reason:
+        return replace(verdict, fits=False, reason=reason, log=(), cases=())
+    if verdict.fits is None:
+        return verdict
+    return replace(verdict, conditions=tuple(_conditions(subject, firmware, cases, conditions, settled, verdict.fits)))
 
 
-def _judge_in(
-    model: Model, configurations: Sequence[Configuration], room: ArenaRoom | None, missing: tuple[str, ...]
-) -> FirmwareVerdict:
-    """Return the verdict for one arena."""
-    if room is not None and room.address is not None:
-        configurations = [configure(one, arena_address=room.address % BUFFER_ALIGNMENT) for one in configurations]
-    by_need: dict[tuple[int | None, int], Simulation] = {}
-    needs = []
-    for configuration in configurations:
-        roomy = simulate(model, configuration)
-        need = roomy.smallest.size if roomy.smallest else None
-        needs.append((configuration.target.runtime.snapshot, need))
-        by_need.setdefault((need, roomy.arena_used_bytes), roomy)
-    verdicts = [_judge(roomy, room, missing) for roomy in by_need.values()]
-    worst = _most_demanding(verdicts)
-    if len(verdicts) == 1:
-        return worst
-    fits = worst.fits if len({verdict.fits for verdict in verdicts}) == 1 else None
-    return replace(worst, fits=fits, by_snapshot=tuple(needs))
+def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
+    return FirmwareVerdict(
+        model=subject.name, model_size=subject.size, place=subject.place, arena=None, needed=None, multiple_of_16=None,
+        used=0, fits=None, reason=reason,
+    )  # fmt: skip
 
 
-def _most_demanding(verdicts: Iterable[FirmwareVerdict]) -> FirmwareVerdict:
-    return max(verdicts, key=lambda verdict: math.inf if verdict.needed is None else verdict.needed)
+def _cases(subject: Subject, configurations: Sequence[Configuration], settled: frozenset[str]) -> Iterator[_Case]:
+    """Yield every way in which the firmware can be, the likeliest first."""
+    for room in subject.rooms or (None,):
+        for order, shared in _orders(subject, room):
+            for configuration in configurations:
+                call = room.call if room is not None else None
+                if call is not None and call.is_recording != (configuration.interpreter == "recording"):
+                    continue
+                words = {
+                    **words_of(configuration),
+                    "arena": "" if room is None else f"in {room.name} of {room.size:,} B",
+                    "allocator": shared,
+                }
+                case = _Case(order, configuration, room, words)
+                yield from (_placed(one, settled) for one in _at_addresses(case))
 
 
-def _judge(roomy: Simulation, room: ArenaRoom | None, missing: tuple[str, ...]) -> FirmwareVerdict:
-    """Return the verdict for one of the targets."""
+def _orders(subject: Subject, room: ArenaRoom | None) -> Iterator[tuple[tuple[Model, ...], str]]:
+    """Yield the models that share an allocator, in every order in which they may be allocated."""
+    others = subject.others if room is None or room.call is None else room.shared_with
+    if not others or (room is not None and room.call is None):
+        yield (subject.model,), "an allocator of its own"
+    if others and len(others) < _MOST_ORDERS:
+        for order in permutations((subject.model, *others)):
+            yield order, "the models share an allocator"
+
+
+def _at_addresses(case: _Case) -> Iterator[_Case]:
+    """Yield the case at each address modulo 16 that its arena may have."""
+    if case.room is None:
+        yield case
+        return
+    for address in case.room.addresses:
+        words = case.words if len(case.room.addresses) == 1 else {**case.words, "address": f"at {address} modulo 16"}
+        yield replace(case.at(arena_address=address), words=words)
+
+
+def _placed(case: _Case, settled: frozenset[str]) -> _Case:
+    """Return the case with what the call in the code says of planner and resource variables."""
+    call = case.room.call if case.room is not None else None
+    settings: dict[str, object] = {}
+    if call is not None and "planner" not in settled and call.preserves_all_tensors and not call.is_recording:
+        settings["planner"] = "linear"
+    if call is not None and "resource_variable_count" not in settled and call.variables is not None:
+        settings["resource_variable_count"] = call.variables
+        if call.variables and call.variable_arena:
+            settings["variable_arena_size"] = call.variable_arena
+    return case.at(**settings) if settings else case
+
+
+def _distinct(cases: Iterable[_Case]) -> list[_Case]:
+    found: dict[object, _Case] = {}
+    for case in cases:
+        found.setdefault((tuple(map(id, case.models)), case.configuration, case.room), case)
+    return list(found.values())
+
+
+def _outcome(case: _Case, subject: Subject) -> FirmwareVerdict:
+    """Return the verdict for one case."""
+    roomy = case.roomy()
     smallest = roomy.smallest
     verdict = FirmwareVerdict(
-        model="",
-        model_size=0,
-        place="",
-        arena=room,
+        model=subject.name,
+        model_size=subject.size,
+        place=subject.place,
+        arena=case.room,
         needed=smallest.size if smallest else None,
         multiple_of_16=smallest.multiple_of_16 if smallest else None,
         used=roomy.arena_used_bytes,
         fits=None,
-        missing=missing,
     )
-    if missing or smallest is None:
-        reason = "" if missing else f"AllocateTensors() fails in an arena of any size: {roomy.failure}"
-        return replace(verdict, fits=False, reason=reason, log=() if missing else roomy.log)
-    if room is None:
+    if smallest is None:
+        return replace(
+            verdict,
+            fits=False,
+            reason=f"AllocateTensors() fails in an arena of any size: {roomy.failure}",
+            log=roomy.log,
+        )
+    sized = case.sized()
+    if sized is None or case.room is None:
         return verdict
-    simulation = simulate(roomy.model, roomy.configuration, arena_size=room.size)
-    return replace(verdict, fits=simulation.fits, log=simulation.log)
+    fits = smallest.size <= case.room.size
+    return replace(verdict, fits=fits, log=sized.log, used=sized.arena_used_bytes if fits else verdict.used)
+
+
+def _joined(subject: Subject, cases: Sequence[_Case], outcomes: Sequence[FirmwareVerdict]) -> FirmwareVerdict:
+    """Return one verdict of those for each case."""
+    worst = max(outcomes, key=lambda each: math.inf if each.needed is None else each.needed)
+    fits = worst.fits if len({each.fits for each in outcomes}) == 1 else None
+    rooms = {case.room for case in cases}
+    verdict = replace(worst, fits=fits, arena=worst.arena if len(rooms) == 1 else None)
+    if len({(each.needed, each.fits) for each in outcomes}) == 1:
+        return verdict
+    open_ones = [name for name in cases[0].words if len({case.words.get(name) for case in cases}) > 1]
+    rows = (
+        CaseNeed(", ".join(case.words[name] for name in open_ones if name in case.words), each.needed, each.fits)
+        for case, each in zip(cases, outcomes, strict=True)
+    )
+    return replace(verdict, cases=tuple(dict.fromkeys(rows)))
+
+
+def _refusal(model: Model, firmware: Firmware, settled: frozenset[str]) -> str:
+    """Return why the model cannot work in a program that has none of what it needs, "" where it may."""
+    if firmware.is_link_time_optimised:
+        return ""
+    used = len(_used(model)) + len(_used(model, custom=True))
+    most = max(firmware.resolver_sizes, default=0)
+    if most and used > most and not firmware.has_all_operators:
+        return (
+            f"MicroMutableOpResolver<{most}> has room for {most} operators, and the model has {used}: "
+            "AllocateTensors() will fail"
+        )
+    needs_table = bool(resource_variable_names(model)) and "resource_variable_count" not in settled
+    if needs_table and firmware.has_resource_variables is False:
+        return (
+            "the model has resource variables, and the program makes no table for them "
+            "(MicroResourceVariables::Create is not in it): AllocateTensors() will fail"
+        )
+    return ""
+
+
+def _conditions(
+    subject: Subject,
+    firmware: Firmware,
+    cases: Sequence[_Case],
+    conditions: Iterable[Condition],
+    settled: frozenset[str],
+    fits: bool,
+) -> Iterator[str]:
+    """Yield what a verdict hangs on."""
+    rooms = list(dict.fromkeys(case.room for case in cases if case.room is not None))
+    if any(room.is_assumed for room in rooms):
+        names = " or ".join(dict.fromkeys(room.name for room in rooms))
+        yield f"{names} is its arena" if len(rooms) == 1 else f"its arena is {names}"
+    calls = [room.call for room in rooms]
+    likely = [next(case for case in cases if case.room == room) for room in rooms] or list(cases[:1])
+    if "planner" not in settled and any(call is None or call.preserves_all_tensors is None for call in calls):
+        plain = [case for case in likely if case.configuration.interpreter == "plain"]
+        if any(case.at(planner="linear").fits() != fits for case in plain):
+            yield "preserve_all_tensors is not set"
+    if "resource_variable_count" not in settled and any(call is None or call.variables is None for call in calls):
+        yield from _variables(subject.model, firmware, likely, fits)
+    if firmware.only_takes_allocators and not any(calls) and not subject.others:
+        yield "no other model shares its allocator"
+    if fits and not firmware.has_all_operators and (firmware.operators is None or firmware.is_link_time_optimised):
+        why = "link-time optimisation" if firmware.is_link_time_optimised else "no symbols"
+        yield f"its operators are registered (not judged: {why})"
+    for condition in conditions:
+        others = [_on(case, target) for case in likely for target in condition.otherwise]
+        if not others or any(case.fits() != fits for case in others):
+            yield condition.text
+
+
+def _on(case: _Case, target: Target) -> _Case:
+    """Return the case on another target."""
+    own = case.configuration.target
+    moved = replace(target, arena_address=own.arena_address, ethos_u=own.ethos_u)
+    return replace(case, configuration=replace(case.configuration, target=moved))
+
+
+def _variables(model: Model, firmware: Firmware, cases: Sequence[_Case], fits: bool) -> Iterator[str]:
+    """Yield for how many resource variables a verdict holds, where the program may make a table for them."""
+    least = len(resource_variable_names(model))
+    if firmware.has_resource_variables is False or (not least and firmware.has_resource_variables is None):
+        return
+    if not fits:
+        if least:
+            yield f"MicroResourceVariables::Create makes room for {least} or more"
+        return
+    most = least
+    low, high = least, _MOST_VARIABLES
+    while low <= high:
+        middle = (low + high) // 2
+        if all(case.at(resource_variable_count=middle).fits() is not False for case in cases):
+            most, low = middle, middle + 1
+        else:
+            high = middle - 1
+    if most < _MOST_VARIABLES or least:
+        span = f"{least} to {most}" if most < _MOST_VARIABLES else f"{least} or more"
+        yield f"MicroResourceVariables::Create makes room for {span}"
+
+
+def _unknown_operators(model: Model, configuration: Configuration) -> tuple[str, ...]:
+    """Return the custom operators that are no kernels of TFLM's."""
+    known = registrations(configuration.target, configuration.custom_ops)
+    return tuple(name for name in _used(model, custom=True) if name not in known)
 
 
 def missing_operators(model: Model, firmware: Firmware) -> tuple[str, ...]:
     """Return the builtin operators of ``model`` that ``firmware`` does not register, as far as that is proved."""
     if firmware.operators is None or firmware.has_all_operators or firmware.is_link_time_optimised:
         return ()
-    used = {operator.opcode_index for subgraph in model.subgraphs for operator in subgraph.operators}
-    names = {
-        builtin_operator_name(code.builtin_code)
-        for index, code in enumerate(model.operator_codes)
-        if index in used and code.custom_code is None
-    }
-    return tuple(sorted(names - firmware.operators - {"", "CUSTOM"}))
+    return tuple(name for name in _used(model) if name not in firmware.operators and name not in ("", "CUSTOM"))
 
 
-def region_of(firmware: Firmware, address: int) -> Region | None:
-    """Return the region of RAM that holds ``address``."""
-    return next((region for region in firmware.regions if region.holds(address)), None)
+def _used(model: Model, *, custom: bool = False) -> list[str]:
+    """Return the builtin or the custom operators of a model, in the order in which the device looks for them."""
+    codes = (model.operator_codes[op.opcode_index] for subgraph in model.subgraphs for op in subgraph.operators)
+    if custom:
+        return list(dict.fromkeys(code.custom_code for code in codes if code.custom_code is not None))
+    return list(dict.fromkeys(builtin_operator_name(code.builtin_code) for code in codes if code.custom_code is None))

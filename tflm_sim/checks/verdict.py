@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
+from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import HIDDEN, named
 from tflm_sim.document_types import Count
@@ -36,6 +37,7 @@ class Verdict:
         board: What it was judged for, None for an arena of a given size.
         smallest: The smallest arena, bytes, of which ``needed`` is the multiple of 16; null when no size is enough.
         missing_baseline: Why the baseline that was named says nothing about it, "" where it does or none was named.
+        candidates: With --firmware: what each target needs that the file leaves possible, where they differ.
     """
 
     name: str = field(metadata=HIDDEN)
@@ -50,6 +52,7 @@ class Verdict:
     board: Board | None = field(default=None, metadata=HIDDEN)
     smallest: Count | None = field(default=None, metadata=named("smallest_arena_bytes"))
     missing_baseline: str = ""
+    candidates: tuple[CandidateNeed, ...] = ()
 
     @property
     def growth(self) -> int | None:

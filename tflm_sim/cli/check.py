@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tflm_sim.cli.options import (
     configuration,
     not_named,
     open_kernels,
+    possible_configurations,
     simulated,
 )
 from tflm_sim.cli.terminal import say, say_json
@@ -81,13 +83,17 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; every model is judged, also after one that fails."""
     chosen = _chosen_board(args)
-    configurations = _configurations(args, chosen)
+    possible = possible_configurations(args)
+    configurations = _configurations(args, chosen, possible[0])
     is_compared = args.baseline is not None and not args.update_baseline
     known = read_baseline(Path(args.baseline)) if is_compared else None
     names = list(expand(args.models))
     is_alone = len(names) == len(configurations) == 1
     judged = [
-        [(_judged(name, args, each, chosen, known, is_alone=is_alone), each) for each in configurations]
+        [
+            (_judged(name, args, possible if args.firmware else [each], chosen, known, is_alone=is_alone), each)
+            for each in configurations
+        ]
         for name in names
     ]
     verdicts = [verdict for rows in judged for verdict, _ in rows]
@@ -127,9 +133,8 @@ def _about(args: argparse.Namespace, chosen: Board | None, configurations: Seque
     return ["not named: --library; with yours the answer is one line", *dict.fromkeys(remarks)]
 
 
-def _configurations(args: argparse.Namespace, chosen: Board | None) -> list[Configuration]:
+def _configurations(args: argparse.Namespace, chosen: Board | None, named: Configuration) -> list[Configuration]:
     """Return what is judged: what the options name, or what people use on a board where nothing names its TFLM."""
-    named = configuration(args)
     if chosen is None:
         return [named]
     _check_core(chosen, named)
@@ -175,17 +180,19 @@ def _check_core(chosen: Board, config: Configuration) -> None:
 def _judged(
     name: str,
     args: argparse.Namespace,
-    config: Configuration,
+    possible: Sequence[Configuration],
     chosen: Board | None,
     known: Mapping[str, int] | None,
     *,
     is_alone: bool,
 ) -> Verdict:
     """Judge a model, also one of several that cannot be used, and compare it with the sizes that are known."""
-    key = baseline_key(name, config)
+    key = baseline_key(name, possible[0])
     before = (known or {}).get(key)
     try:
-        verdict = _judge(name, load(name), args, config, chosen, before)
+        model = load(name)
+        verdicts = [_judge(name, model, args, config, chosen, before) for config in possible]
+        verdict = verdicts[0] if len(verdicts) == 1 else _of_all(model, possible, verdicts)
         missing = _not_in_the_baseline(verdict, args, known) if known is not None and before is None else ""
         return replace(verdict, missing_baseline=missing)
     except ModelError as error:
@@ -204,6 +211,18 @@ def _not_in_the_baseline(verdict: Verdict, args: argparse.Namespace, known: Mapp
     others = [key.removeprefix(model) for key in known if key.startswith(model)]
     has = f"it has that of {' and '.join(others[:2])}; " if others else ""
     return f"{args.baseline} has no size for {verdict.key}; {has}run once with --update-baseline, which writes it"
+
+
+def _of_all(model: Model, possible: Sequence[Configuration], verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict of all targets that a program leaves possible: theirs, or that it cannot be told."""
+    from tflm_sim.checks.candidates import candidate_text, most_demanding
+
+    needs = most_demanding(model, possible)[1]
+    worst = max(verdicts, key=lambda verdict: math.inf if verdict.needed is None else verdict.needed)
+    worst = replace(worst, key=verdicts[0].key, candidates=tuple(needs))
+    if len({verdict.fits for verdict in verdicts}) == 1:
+        return worst
+    return replace(worst, fits=None, reason=candidate_text(needs))
 
 
 def _judge(

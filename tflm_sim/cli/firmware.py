@@ -1,24 +1,25 @@
-"""``tflm-sim firmware``: the user's own build. Exit code 0: all models fit, 1: one does not, 3: cannot be told."""
+"""``tflm-sim firmware``: the user's own build. Exit code 0: all models fit, 1: one does not, 3: cannot be told.
+
+With ``--strict`` a verdict that hangs on an assumption cannot be told.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from tflm_sim.checks.firmware import ArenaRoom, FirmwareVerdict, judge, missing_operators, region_of
+from tflm_sim.checks.firmware import FirmwareVerdict, judge
+from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject, rooms_for
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import show
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.embedded_models import EmbeddedModel
 from tflm_sim.firmware.firmware import Firmware, read_firmware
-from tflm_sim.firmware.symbol_names import ArenaSymbol
 from tflm_sim.firmware.target import FirmwareTarget, firmware_target
 from tflm_sim.model.load import load
-from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.firmware import firmware_document
 from tflm_sim.report.firmware_text import firmware_lines
 from tflm_sim.units import parse_size
-from tflm_sim.values import replace
 
 EXAMPLES = """
 tflm-sim firmware build/app.elf
@@ -27,7 +28,11 @@ tflm-sim firmware build/app.elf --arena-symbol g_buffer --ram 256KiB --json
 tflm-sim firmware app.bin --target esp32-s3 --limit 80KiB
 tflm-sim firmware build/app.elf --library esp-tflite-micro@1.3.5
 """
-EXITS = {1: "a model does not work in its arena", 3: "the file cannot be used, or does not say enough"}
+EXITS = {
+    0: "every model works in its arena, under the conditions that the verdict names",
+    1: "a model does not work in its arena",
+    3: "the file cannot be used, or does not say enough",
+}
 
 
 def register(subparsers: Subparsers) -> None:
@@ -50,6 +55,9 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--limit", metavar="N", help="bytes of the arena, for one that is allocated at run time")
     parser.add_argument("--ram", metavar="N", help="bytes of the RAM that holds .data and .bss")
     add_configuration(parser, with_firmware=False)
+    parser.add_argument(
+        "--strict", action="store_true", help="exit code 3 for a verdict that hangs on an assumption, 'yes, if ...'"
+    )
     parser.add_argument("--json", action="store_true", help="facts and verdicts as one JSON document")
     parser.set_defaults(run=run)
 
@@ -60,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     firmware = read_firmware(args.elf, arena_symbol=args.arena_symbol, ram=ram)
     if args.arena_symbol and not firmware.arenas:
         raise FirmwareError(f"no object is called {args.arena_symbol}", path=args.elf)
-    subjects = _subjects(firmware, args.model)
+    subjects = _subjects(firmware, args)
     try:
         found = firmware_target(
             firmware,
@@ -74,18 +82,15 @@ def run(args: argparse.Namespace) -> int:
         _say(firmware, None, [], problem=problem.message, as_json=args.json)
         return problem.exit_code
     configurations = [configuration(args, chosen=target) for target in found.alternatives]
-    rooms = _rooms(firmware, args)
-    verdicts = [
-        replace(
-            judge(model, configurations, rooms=rooms, missing=missing_operators(model, firmware)),
-            model=name,
-            model_size=size,
-            place=place,
-        )
-        for name, size, place, model in subjects
-    ]
+    settled = frozenset(
+        name
+        for name, value in (("planner", args.planner), ("resource_variable_count", args.resource_variables))
+        if value is not None
+    )
+    verdicts = [judge(subject, firmware, configurations, found.conditions, settled=settled) for subject in subjects]
     _say(firmware, found, verdicts, as_json=args.json)
-    return _exit_code(verdicts)
+    codes = {verdict.exit_code(is_strict=args.strict) for verdict in verdicts}
+    return next((code for code in (1, 3) if code in codes), 0)
 
 
 def _say(
@@ -99,55 +104,45 @@ def _say(
     show(firmware_document(firmware, found, verdicts, problem=problem), firmware_lines, as_json=as_json)
 
 
-def _exit_code(verdicts: list[FirmwareVerdict]) -> int:
-    codes = {verdict.exit_code for verdict in verdicts}
-    return 1 if 1 in codes else 3 if 3 in codes else 0
-
-
-def _subjects(firmware: Firmware, wanted: str | None) -> list[tuple[str, int, str, Model]]:
-    """Return (name, bytes, place, model) of the models to judge.
+def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
+    """Return the models to judge, with the arenas that they may get.
 
     Raises:
         FirmwareError: There is no model in the firmware, and none was named.
         ModelError: The named file is no model.
     """
     inside = {_name(model): model for model in firmware.models}
-    if wanted is None:
+    if args.model is None:
         if not inside:
             raise FirmwareError(
                 "no model in it (no TFL3 flatbuffer can be read); name the .tflite file behind the firmware's",
                 path=firmware.image.path,
             )
-        return [_subject(model) for model in firmware.models]
-    if wanted in inside:
-        return [_subject(inside[wanted])]
-    model = load(wanted)
-    return [(wanted, len(model.source), "from its file", model)]
+        return [_subject(firmware, model, args) for model in firmware.models]
+    if args.model in inside:
+        return [_subject(firmware, inside[args.model], args)]
+    model = load(args.model)
+    return [Subject(args.model, len(model.source), "from its file", model, _rooms(firmware, None, args))]
 
 
-def _subject(model: EmbeddedModel) -> tuple[str, int, str, Model]:
-    return (
-        _name(model),
-        model.extent,
-        f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else ""),
-        model.model,
-    )
+def _subject(firmware: Firmware, model: EmbeddedModel, args: argparse.Namespace) -> Subject:
+    place = f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else "")
+    others = (each.model for each in firmware.models if each is not model and firmware.only_takes_allocators)
+    return Subject(_name(model), model.extent, place, model.model, _rooms(firmware, model, args), tuple(others))
 
 
 def _name(model: EmbeddedModel) -> str:
     return model.symbol or f"at {model.address:#x}"
 
 
-def _rooms(firmware: Firmware, args: argparse.Namespace) -> list[ArenaRoom]:
-    """Return the arena that the user sized, or those that there are."""
+def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Namespace) -> tuple[ArenaRoom, ...]:
+    """Return the arena that the user sized, or those that the model may get."""
+    address = args.arena_address
     if args.limit is not None:
         name = firmware.arenas[0].name if len(firmware.arenas) == 1 else "an arena"
-        return [ArenaRoom(name, parse_size(args.limit), args.arena_address)]
-    return [_room(firmware, arena, args.arena_address) for arena in firmware.arenas]
-
-
-def _room(firmware: Firmware, arena: ArenaSymbol, address: int | None) -> ArenaRoom:
-    if address is not None and address != arena.address % BUFFER_ALIGNMENT:
-        raise UsageError(f"--arena-address {address}: {arena.name} lies at {arena.address:#x}")
-    region = region_of(firmware, arena.address)
-    return ArenaRoom(arena.name, arena.size, arena.address, region.free if region else None)
+        return (ArenaRoom(name, parse_size(args.limit), address, addresses=(address or 0,)),)
+    rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None)
+    for room in rooms:
+        if address is not None and room.address is not None and address != room.address % BUFFER_ALIGNMENT:
+            raise UsageError(f"--arena-address {address}: {room.name} lies at {room.address:#x}")
+    return rooms

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb, target_of_program
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb
 from tflm_sim.cli.terminal import COLOR_CHOICES, say, say_json, show, terminal_width, wants_color
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
@@ -223,7 +223,11 @@ def _micro(target: str | None, firmware: str | None) -> Target:
     """Return what TFLM runs on."""
     from tflm_sim.targets.presets import preset
 
-    return target_of_program(firmware, named=target) if firmware else preset(target or TARGET)
+    if not firmware:
+        return preset(target or TARGET)
+    from tflm_sim.cli.linked_program import targets_of_program
+
+    return targets_of_program(firmware, named=target)[0]
 
 
 def _on_micro(model: Model, target: Target) -> str:

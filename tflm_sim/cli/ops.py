@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb, target_of_program
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.ops.registry import coverage, registrations
 from tflm_sim.targets.presets import library_target, preset
@@ -30,7 +30,7 @@ def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(subparsers, "ops", "list the modelled operators and the traces that exercise each", EXAMPLES)
     parser.add_argument("--target", metavar="T", help=f"preset (default: {TARGET})")
-    parser.add_argument("--firmware", metavar="APP.elf", help="a linked program: its target is meant")
+    parser.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program")
     parser.add_argument("--library", metavar="L[@V]", help="only what this library has; see 'libraries'")
     parser.add_argument("--kernels", metavar="LIB", help="kernel library (default: the preset's)")
     parser.add_argument("--json", action="store_true", help="one JSON document, with the names of the models")
@@ -40,7 +40,9 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if args.firmware:
-        target = target_of_program(args.firmware, named=args.target, kernels=args.kernels)
+        from tflm_sim.cli.linked_program import targets_of_program
+
+        target = targets_of_program(args.firmware, named=args.target, kernels=args.kernels)[0]
     elif args.library:
         target = library_target(args.library, name=args.target, kernels=args.kernels)
     else:

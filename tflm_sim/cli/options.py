@@ -16,10 +16,10 @@ from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.kernel_library import NEWER, VERSIONS
 from tflm_sim.targets.presets import has_default_kernels, library_target
-from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
+from tflm_sim.targets.runtime import OPTIMIZATIONS, REFERENCE_SNAPSHOT
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
-from tflm_sim.values import TYPE_CHECKING, replace
+from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
@@ -32,6 +32,7 @@ PAIRED = (
     "kernels",
     "runtime",
     "library",
+    "optimize_kernels_for",
     "interpreter",
     "planner",
     "resource_variables",
@@ -88,7 +89,9 @@ def add_configuration(
     store = "append" if is_pair else "store"
     group.add_argument("--target", action=store, metavar="T", help=f"preset (default: {TARGET}); see 'targets'")
     if with_firmware:
-        group.add_argument("--firmware", action=store, metavar="APP.elf", help="a linked program: its target is meant")
+        group.add_argument(
+            "--firmware", action=store, metavar="APP.elf", help="read the target from this linked program"
+        )
     else:
         parser.set_defaults(firmware=None)
     group.add_argument(
@@ -102,6 +105,12 @@ def add_configuration(
     )
     group.add_argument(
         "--library", action=store, metavar="L[@V]", help="the TFLM and kernels of a library; see 'libraries'"
+    )
+    group.add_argument(
+        "--optimize-kernels-for",
+        action=store,
+        choices=OPTIMIZATIONS,
+        help="OPTIMIZE_KERNELS_FOR of upstream's Makefile, for CMSIS-NN with MVE (default: speed)",
     )
     group.add_argument("--ethos-u", action="store_true", help="the firmware links the Ethos-U driver")
     group.add_argument(
@@ -143,7 +152,7 @@ def add_configuration(
 
 
 def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: Target | None = None) -> Configuration:
-    """Return what :func:`add_configuration`'s options say.
+    """Return what :func:`add_configuration`'s options say: of several targets of a ``--firmware``, the likeliest.
 
     Args:
         args: The options; ``--board`` of a verb that has it names its target.
@@ -156,7 +165,10 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
     """
     args = on_board(args)
     if chosen is None and args.firmware:
-        chosen = target_of_firmware(args)
+        chosen, *others = targets_of_firmware(args)
+        if others:
+            newest = f"{chosen.runtime.snapshot}, {chosen.abi.name}, {chosen.interpreter}"
+            say(f"{chosen.name}: {newest} is taken of {len(others) + 1} that are possible", file=sys.stderr)
     elif chosen is None and args.library:
         chosen = target_of_library(args)
     return configure(
@@ -165,6 +177,7 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         runtime=None if chosen else args.runtime,
         ethos_u=args.ethos_u or None,
         arena_address=args.arena_address,
+        optimize_kernels_for=args.optimize_kernels_for,
         interpreter=args.interpreter,
         planner=args.planner,
         resource_variable_count=args.resource_variables,
@@ -221,6 +234,13 @@ def _takes_default_kernels(args: argparse.Namespace, config: Configuration) -> b
     return not args.kernels and has_default_kernels(config.target.name)
 
 
+def possible_configurations(args: argparse.Namespace, *, is_split: bool = False) -> tuple[Configuration, ...]:
+    """Return what the options say; with ``--firmware`` one for each target that its file leaves possible."""
+    if not args.firmware:
+        return (configuration(args, is_split=is_split),)
+    return tuple(configuration(args, is_split=is_split, chosen=target) for target in targets_of_firmware(args))
+
+
 def target_of_library(args: argparse.Namespace) -> Target:
     """Return the target of ``--library``.
 
@@ -232,9 +252,11 @@ def target_of_library(args: argparse.Namespace) -> Target:
     return library_target(args.library, name=args.target, kernels=args.kernels)
 
 
-def target_of_firmware(args: argparse.Namespace) -> Target:
-    """Return the target of ``--firmware`` with what the other options name; see :func:`target_of_program`."""
-    return target_of_program(
+def targets_of_firmware(args: argparse.Namespace) -> tuple[Target, ...]:
+    """Return the targets that the program of ``--firmware`` leaves possible, with what the other options name."""
+    from tflm_sim.cli.linked_program import targets_of_program
+
+    return targets_of_program(
         args.firmware,
         named=args.target,
         kernels=args.kernels,
@@ -242,32 +264,6 @@ def target_of_firmware(args: argparse.Namespace) -> Target:
         library=args.library,
         interpreter=args.interpreter,
     )
-
-
-def target_of_program(path: str, **named: str | None) -> Target:
-    """Return the target of a linked program, its arena's address too; what had to be assumed goes to stderr.
-
-    Args:
-        path: Its ELF file.
-        named: What the file may not say, as for :func:`firmware_target`.
-
-    Raises:
-        UsageError: Something that the file does not say has to be named.
-        FirmwareError: The file cannot be used.
-    """
-    from tflm_sim.firmware.firmware import read_firmware
-    from tflm_sim.firmware.target import firmware_target
-
-    firmware = read_firmware(path)
-    found = firmware_target(firmware, **named)
-    for ground in found.assumptions:
-        say(f"{found.target.name}: {ground.part} assumed: {ground.value} ({ground.grounds})", file=sys.stderr)
-    if len(found.alternatives) > 1:
-        rules = next(ground for ground in found.grounds if ground.part == "TFLM")
-        newest = found.target.runtime.snapshot
-        say(f"{found.target.name}: TFLM {rules.value}: {newest} is taken; --runtime names another", file=sys.stderr)
-    address = firmware.arenas[0].address % BUFFER_ALIGNMENT if len(firmware.arenas) == 1 else 0
-    return replace(found.target, arena_address=address)
 
 
 def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespace]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TextIO
 
 from tflm_sim.answers.offline_plan import with_offline_plan
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
+from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, possible_configurations
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
 from tflm_sim.device.configuration import PLANNER_NAMES, Configuration
 from tflm_sim.errors import ModelError, UsageError
@@ -121,7 +122,8 @@ def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
 
 
 def _pictures(args: argparse.Namespace) -> list[Picture]:
-    config, model = configuration(args, is_split=args.split_arenas), load(args.model)
+    model = load(args.model)
+    config, needs = _chosen(args, model)
     size = None if args.arena_size is None else parse_size(args.arena_size)
     if size is not None and args.split_arenas:
         raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
@@ -131,6 +133,10 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
             take_picture(each, case, arena_size=size, title=title, observers=progress.observers)
             for each, case, title in cases
         ]
+    if needs:
+        report = pictures[0].size
+        assert isinstance(report, SizeDocument), "these are pictures of TFLM"
+        pictures[0] = replace(pictures[0], size=replace(report, candidates=tuple(needs)))
     if args.advise:
         from tflm_sim.shrinking.advice import advice
 
@@ -138,6 +144,17 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
         assert isinstance(report, SizeDocument), "these are pictures of TFLM"
         pictures[0] = replace(pictures[0], size=replace(report, advice=advice(model, config)))
     return pictures
+
+
+def _chosen(args: argparse.Namespace, model: Model) -> tuple[Configuration, Sequence[CandidateNeed]]:
+    """Return what the options say; of several targets of a program that which needs most, and what each needs."""
+    possible = possible_configurations(args, is_split=args.split_arenas)
+    if len(possible) == 1:
+        return possible[0], ()
+    worst, needs = most_demanding(model, possible)
+    for line in [candidate_text(needs)] if needs else []:
+        say(line, file=sys.stderr)
+    return worst.configuration, needs
 
 
 def _comparisons(

@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_custom_ops, target_of_program
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_custom_ops
 from tflm_sim.cli.terminal import ProgressLine, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
@@ -54,7 +54,7 @@ def register(subparsers: Subparsers) -> None:
         metavar="T",
         help=f"preset (default: {TARGET}); several: no arena grows on any of them",
     )
-    firmware.add_argument("--firmware", metavar="APP.elf", help="a linked program: its target is meant")
+    firmware.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program")
     firmware.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn, for every target")
     firmware.add_argument("--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own")
     limits = parser.add_argument_group("what the result may cost")
@@ -145,7 +145,10 @@ def _configurations(args: argparse.Namespace) -> list[Configuration]:
         if args.target and len(args.target) > 1:
             raise UsageError("--firmware is one target; name at most one --target for what its file does not say")
         named = args.target[0] if args.target else None
-        return [configure(target_of_program(args.firmware, named=named, kernels=args.kernels), custom_ops=custom_ops)]
+        from tflm_sim.cli.linked_program import targets_of_program
+
+        possible = targets_of_program(args.firmware, named=named, kernels=args.kernels)
+        return [configure(target, custom_ops=custom_ops) for target in possible]
     names = list(dict.fromkeys(args.target or [TARGET]))
     return [configure(name, kernels=args.kernels, custom_ops=custom_ops) for name in names]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.cli.options import (
@@ -11,8 +12,8 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_verb,
-    configuration,
     not_named,
+    possible_configurations,
     simulated,
 )
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, say, say_json, terminal_width, wants_color
@@ -24,6 +25,10 @@ from tflm_sim.model.types import Model
 from tflm_sim.report.size import arena_answer
 from tflm_sim.report.text import failure_lines, size_lines
 from tflm_sim.units import format_size, parse_size
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tflm_sim.checks.candidates import CandidateNeed
 
 EXAMPLES = """
 tflm-sim size model.tflite --target cortex-m4
@@ -69,7 +74,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    config = configuration(args, is_split=args.split_arenas)
+    possible = possible_configurations(args, is_split=args.split_arenas)
     if args.map and args.arena_size is not None:
         raise UsageError("--map draws the smallest arena; 'report --arena-size' draws another")
     if args.split_arenas and args.arena_size is not None:
@@ -80,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     if args.advise and (args.jsonl or args.map or args.arena_size is not None):
         raise UsageError("--advise goes with the report of a model and with --json")
     if args.jsonl:
-        return _jsonl(names, config)
+        return _jsonl(names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
     code = 0
@@ -88,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
         if position:
             say("")
         model = load(name)
+        config, needs = _chosen(model, possible)
         if args.arena_size is not None:
             code = max(code, _fixed_size(model, config, parse_size(args.arena_size), as_json=args.json))
             continue
@@ -96,10 +102,20 @@ def run(args: argparse.Namespace) -> int:
             continue
         simulation = simulated(model, config)
         advice = _advice(model, config) if args.advise else None
-        _say(simulation, advice, not_named(args, config), as_json=args.json)
+        _say(simulation, advice, not_named(args, config), needs, as_json=args.json)
         if simulation.failure is not None:
             code = SimulatedFailure.exit_code
     return code
+
+
+def _chosen(model: Model, possible: Sequence[Configuration]) -> tuple[Configuration, Sequence[CandidateNeed]]:
+    """Return the configuration to show, of several that which needs most, and what each needs where they differ."""
+    if len(possible) == 1:
+        return possible[0], ()
+    from tflm_sim.checks.candidates import most_demanding
+
+    worst, needs = most_demanding(model, possible)
+    return worst.configuration, needs
 
 
 def _advice(model: Model, config: Configuration) -> str:
@@ -108,13 +124,24 @@ def _advice(model: Model, config: Configuration) -> str:
     return advice(model, config)
 
 
-def _say(simulation: Simulation, advice: str | None, remarks: list[str], *, as_json: bool) -> None:
+def _say(
+    simulation: Simulation,
+    advice: str | None,
+    remarks: list[str],
+    needs: Sequence[CandidateNeed],
+    *,
+    as_json: bool,
+) -> None:
     if as_json:
         from tflm_sim.report.document import size_document
 
-        say_json(size_document(simulation, advice=advice))
-    else:
-        say(*size_lines(simulation, remarks=remarks), *(() if advice is None else ("", advice)))
+        say_json(size_document(simulation, advice=advice, candidates=needs))
+        return
+    say(*size_lines(simulation, remarks=remarks), *(() if advice is None else ("", advice)))
+    if needs:
+        from tflm_sim.checks.candidates import candidate_text
+
+        say("", candidate_text(needs))
 
 
 def _map(model: Model, config: Configuration, *, color: bool) -> int:
@@ -127,7 +154,7 @@ def _map(model: Model, config: Configuration, *, color: bool) -> int:
     return 0 if picture.status == "ok" else SimulatedFailure.exit_code
 
 
-def _jsonl(names: list[str], config: Configuration) -> int:
+def _jsonl(names: list[str], possible: Sequence[Configuration]) -> int:
     from tflm_sim.report.document import ErrorDocument, SizeDocument, error_document, size_document
 
     code = 0
@@ -136,9 +163,10 @@ def _jsonl(names: list[str], config: Configuration) -> int:
         model: Model | None = None
         try:
             model = load(name)
-            document = size_document(simulated(model, config))
+            config, needs = _chosen(model, possible)
+            document = size_document(simulated(model, config), candidates=needs)
         except TflmSimError as error:
-            document = error_document(name, model, config, error)
+            document = error_document(name, model, possible[0], error)
             code = error.exit_code
         say_json(document, indent=None)
         sys.stdout.flush()

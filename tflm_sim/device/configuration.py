@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tflm_sim.errors import UsageError
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.presets import at_runtime, preset
+from tflm_sim.targets.runtime import OPTIMIZATIONS, Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.values import TYPE_CHECKING, TypedDict, dataclass, replace
 
@@ -66,14 +67,15 @@ class Configuration:
 class Settings(TypedDict, total=False):
     """The keyword settings of :func:`configure`: None, or leaving one out, means the target's or TFLM's default.
 
-    ``kernels``, ``runtime``, ``arena_address`` and ``ethos_u`` are the target's; the others are fields of
-    :class:`Configuration`.
+    ``kernels``, ``runtime``, ``optimize_kernels_for``, ``arena_address`` and ``ethos_u`` are the target's; the others
+    are fields of :class:`Configuration`.
     """
 
     kernels: str | None
     arena_address: int | None
     ethos_u: bool | None
     runtime: str | None
+    optimize_kernels_for: str | None
     interpreter: str | None
     planner: str | None
     resource_variable_count: int | None
@@ -102,12 +104,20 @@ def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     base = _base(where, chosen.pop("kernels", None), chosen.pop("runtime", None))
     changes = {name: chosen.pop(name) for name in _TARGET_SETTINGS if name in chosen}
+    if "optimize_kernels_for" in chosen:
+        changes["runtime"] = _optimized(base.target.runtime, chosen.pop("optimize_kernels_for"))
     if changes:
         chosen["target"] = replace(base.target, **changes)
     for name, collection in _COLLECTIONS.items():
         if name in chosen:
             chosen[name] = collection(chosen[name])
     return replace(base, **chosen) if chosen else base
+
+
+def _optimized(runtime: Runtime, purpose: str) -> Runtime:
+    if purpose not in OPTIMIZATIONS:
+        raise UsageError(f"kernels are optimized for one of {', '.join(OPTIMIZATIONS)}, not for '{purpose}'")
+    return replace(runtime, optimize_kernels_for=purpose)
 
 
 def _base(where: Where, kernels: str | None, runtime: str | None) -> Configuration:

@@ -34,6 +34,7 @@ class Processor:
         description: For people: "ARM v7E-M (7E-M)".
         abi: The layout rules that the attributes prove; None where they leave a choice.
         grounds: What proves the rules, or what is missing.
+        hint: Where they leave the choice between short and int enums: what they say nevertheless.
         isa: The variant of CMSIS-NN for it: "scalar", "dsp" or "mve"; "" where that does not apply or is not said.
     """
 
@@ -41,6 +42,7 @@ class Processor:
     abi: Abi | None
     grounds: str
     isa: str = ""
+    hint: Abi | None = None
 
 
 def processor(elf: Elf) -> Processor:
@@ -73,9 +75,10 @@ def _arm(said: Mapping[int, int | str]) -> Processor:
     description = f"ARM {architecture}" + (f" ({name})" if name else "")
     is_short = _ENUM_SIZES.get(int(said.get(ENUM_SIZE, 0)))
     if is_short is None:
-        return Processor(description, None, "Tag_ABI_enum_size is not said", _isa(said))
-    grounds = f"Tag_ABI_enum_size: {'small' if is_short else 'int'}"
-    return Processor(description, AAPCS if is_short else ILP32, grounds, _isa(said))
+        return Processor(description, None, "Tag_ABI_enum_size is not said", _isa(said), AAPCS)
+    # A linker takes the first object file's word for all: that is the start file's, not TFLM's.
+    grounds = f"Tag_ABI_enum_size says {'small' if is_short else 'int'}, of one object file at least"
+    return Processor(description, None, grounds, _isa(said), AAPCS if is_short else ILP32)
 
 
 def _isa(said: Mapping[int, int | str]) -> str:

@@ -9,20 +9,28 @@ from collections.abc import Iterable
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.absent_checks import AbsentCheck, find_absent_checks
 from tflm_sim.firmware.attributes import Processor, processor
+from tflm_sim.firmware.call_graph import CallGraph
 from tflm_sim.firmware.embedded_models import EmbeddedModel, find_models
 from tflm_sim.firmware.image import AddressIndex, Image, load_image
+from tflm_sim.firmware.linked_kernels import (
+    keeps_kernel_sums,
+    kernel_functions,
+    links_all_operators,
+    registered_operators,
+)
 from tflm_sim.firmware.measured_structs import DebugFacts, debug_facts
 from tflm_sim.firmware.memory import Region, regions
+from tflm_sim.firmware.set_up import SetUp, read_set_up
 from tflm_sim.firmware.symbol_names import (
     ArenaSymbol,
     arena_pointers,
     arenas,
-    is_recording,
-    kernel_functions,
-    links_all_operators,
+    interpreters,
+    only_takes_allocators,
     plain_name,
     reference_kernel,
-    registered_operators,
+    resolver_sizes,
+    resource_variables_linked,
 )
 from tflm_sim.firmware.traces import Trace, find_traces, kernel_files
 from tflm_sim.targets.runtime import Runtime
@@ -50,13 +58,21 @@ class Firmware:
         processor: What header and attributes say; None where the format has neither.
         debug: What the debug information of TFLM says; None without it.
         symbol_count: Symbols; 0 for a stripped file.
-        operators: Operators whose Register function is in the image; None where that proves nothing.
-        has_all_operators: Whether it links the resolver with every operator.
+        operators: Operators whose Register function is called; None where no such function is in the image, which
+            proves nothing.
+        has_all_operators: Whether it uses the resolver with every operator.
         kernel_functions: Functions by kernel library.
+        keeps_kernel_sums: Whether CMSIS-NN's kernels were built with KERNELS_OPTIMIZED_FOR_SPEED; None where nothing
+            tells.
         reference_kernel: A function that only reference kernels use, "" where none is in the image.
         prints_messages: Whether TFLM's messages are in the image.
         has_compression: Whether the code for compressed tensors is (USE_TFLM_COMPRESSION).
-        is_recording: Whether the recording interpreter is in the image; None without symbols and its messages.
+        interpreters: Which interpreters the image can make, "plain" and "recording"; () where nothing tells.
+        has_resource_variables: Whether MicroResourceVariables::Create is in the image; None where nothing tells.
+        resolver_sizes: For how many operators each MicroMutableOpResolver in the image has room.
+        only_takes_allocators: Whether every interpreter is given an allocator that was made before, so that several may
+            share one.
+        set_up: What its code passes to TFLM.
         is_link_time_optimised: Whether functions may have been inlined across files, so that a missing name proves
             nothing.
         regions: RAM by region.
@@ -75,10 +91,15 @@ class Firmware:
     operators: frozenset[str] | None = None
     has_all_operators: bool = False
     kernel_functions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    keeps_kernel_sums: bool | None = None
     reference_kernel: str = ""
     prints_messages: bool = False
     has_compression: bool = False
-    is_recording: bool | None = None
+    interpreters: tuple[str, ...] = ()
+    has_resource_variables: bool | None = None
+    resolver_sizes: tuple[int, ...] = ()
+    only_takes_allocators: bool = False
+    set_up: SetUp = SetUp()
     is_link_time_optimised: bool = False
     regions: tuple[Region, ...] = ()
     traces: tuple[Trace, ...] = ()
@@ -123,7 +144,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         models,
         prints_messages=any(text in part for part in parts for text in _MESSAGES),
         has_compression=any(_COMPRESSION in part for part in parts),
-        is_recording=any(_RECORDING in part for part in parts) or None,
+        interpreters=("recording", "plain") if any(_RECORDING in part for part in parts) else (),
         traces=find_traces(parts, elf.symbols if elf else (), files),
         kernel_files=files,
         absent_checks=find_absent_checks(parts, files),
@@ -133,6 +154,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
     symbols = elf.symbols
     known = processor(elf)
     int64_alignment = known.abi.int64_alignment if known.abi else 8
+    graph = CallGraph(elf)
     debug = debug_facts(elf, declarations(Runtime()), int64_alignment=int64_alignment)
     return replace(
         plain,
@@ -142,11 +164,16 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         processor=known,
         debug=debug,
         symbol_count=len(symbols),
-        operators=registered_operators(symbols),
-        has_all_operators=links_all_operators(symbols),
-        kernel_functions=tuple((library, tuple(names)) for library, names in kernel_functions(symbols).items()),
+        operators=registered_operators(graph),
+        has_all_operators=links_all_operators(graph),
+        kernel_functions=tuple((library, tuple(names)) for library, names in kernel_functions(graph).items()),
+        keeps_kernel_sums=keeps_kernel_sums(graph),
         reference_kernel=reference_kernel(symbols),
-        is_recording=plain.is_recording or is_recording(symbols),
+        interpreters=interpreters(symbols) or plain.interpreters,
+        has_resource_variables=resource_variables_linked(symbols),
+        resolver_sizes=resolver_sizes(symbol.name for symbol in symbols),
+        only_takes_allocators=only_takes_allocators(symbols),
+        set_up=read_set_up(elf, graph),
         is_link_time_optimised=_is_link_time_optimised(debug, (symbol.name for symbol in symbols)),
         regions=regions(elf, ram=ram),
     )

@@ -25,6 +25,25 @@ _UF2_END = 0x0AB16F30
 _UF2_NOT_FLASH = 1
 
 
+_OTHER_FILES = {
+    b"!<arch>\n": "a library of object files; name the linked program",
+    b"\x1f\x8b": "compressed with gzip; unpack it first",
+    b"PK\x03\x04": "a .zip archive; unpack it first",
+    **dict.fromkeys(
+        (b"S0", b"S1", b"S2", b"S3"),
+        "Motorola S-records; name the linked program, or convert it: objcopy -I srec -O ihex",
+    ),
+    b"MZ": "a Windows program (PE), which is not read; an ELF file is",
+    **dict.fromkeys(
+        (b"\xfe\xed\xfa\xce", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"),
+        "a macOS program (Mach-O), which is not read; an ELF file is",
+    ),
+}
+"""Files that are no firmware that can be read, by how they begin, in words."""
+_TEXT_LOOKED_AT = 4096
+_CONTROL = bytes(range(9)) + bytes(range(14, 32)) + b"\x7f"
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Bytes that lie together in memory.
@@ -91,9 +110,17 @@ def _image(data: bytes) -> Image:
         return Image(None, "UF2", tuple(_joined(_uf2_blocks(data))))
     if data[:1] == b":" and data[1:9].isalnum():
         return Image(None, "Intel HEX", tuple(_joined(_hex_records(data))))
-    if data[:8] == b"!<arch>\n":
-        raise FirmwareError("a library of object files; name the linked program", offset=0)
+    if (other := next((words for start, words in _OTHER_FILES.items() if data.startswith(start)), "")) or _is_text(
+        data
+    ):
+        raise FirmwareError(other or "a text file; name the linked program", offset=0)
     return Image(None, "binary", (Piece("", 0, memoryview(data)),))
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether the start of a file is what a person can read; flash holds control characters within a few bytes."""
+    start = data[:_TEXT_LOOKED_AT]
+    return len(start.translate(None, _CONTROL)) == len(start) and start.isascii()
 
 
 def _elf_pieces(elf: Elf) -> Iterator[Piece]:

@@ -48,6 +48,7 @@ class Snapshots:
         measured: The structs that were measured.
         abi: The layout rules.
         lacks: A check that is not in the file, for each stretch that is left out for that alone.
+        is_mixed: Whether texts are left out that went before others came.
     """
 
     runtimes: tuple[Runtime, ...]
@@ -59,6 +60,7 @@ class Snapshots:
     measured: tuple[MeasuredStruct, ...]
     abi: Abi
     lacks: tuple[AbsentCheck, ...] = ()
+    is_mixed: bool = False
 
     @property
     def has_structs(self) -> bool:
@@ -74,11 +76,6 @@ class Snapshots:
         ends_before = self.went is None or position < self.went.end
         mismatches = _mismatches(self.measured, self.abi, runtime)
         return starts_after and ends_before and len(mismatches) <= len(self.mismatches)
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether traces or structs say anything at all."""
-        return self.has_structs or self.came is not None or self.went is not None or bool(self.lacks)
 
 
 def find_snapshots(
@@ -98,17 +95,24 @@ def find_snapshots(
         absent: Checks that it lacks.
         compression: Whether the code for compressed tensors is in it, which decides where structs do not.
     """
-    came, went = bounds(traces)
-    if came is not None and went is not None and came.first >= went.end:
-        came = went = None  # A fork that mixes versions: its texts bound nothing.
+    found = list(traces)
+    came, went = bounds(found)
+    is_mixed = came is not None and went is not None and came.first >= went.end
+    if is_mixed and came is not None:
+        # A fork keeps old kernels of its own, as esp-tflite-micro does; the newest text is that of its last merge.
+        went = bounds(trace for trace in found if trace.end > came.first)[1]
     start = came.first if came else FIRST_POSITION
     end = went.end if went else NEWEST_POSITION + 1
     stretches = _stretches(start, end)
-    compressions = (False, True)
+    purposes = ("speed", "size") if _FOR_SIZE in {struct.name for struct in measured} else ("speed",)
     fits = [
         (_mismatches(measured, abi, runtime), stretch, runtime)
         for stretch in reversed(stretches)
-        for runtime in (replace(_runtime(stretch[1] - 1), compression=compression) for compression in compressions)
+        for runtime in (
+            replace(_runtime(stretch[1] - 1), compression=compression, optimize_kernels_for=purpose)
+            for compression in (False, True)
+            for purpose in purposes
+        )
         if not runtime.compression or runtime.has("compression")
     ]
     if measured:
@@ -135,7 +139,12 @@ def find_snapshots(
         measured=measured,
         abi=abi,
         lacks=tuple(dict.fromkeys(lacking.values())) if kept else (),
+        is_mixed=is_mixed,
     )
+
+
+_FOR_SIZE = "cmsis_nn/svdf.CmsisNnOpDataSvdf"
+"""The struct that has another size where kernels are optimized for size."""
 
 
 def _esp_runtimes() -> tuple[Runtime, ...]:

@@ -1,4 +1,4 @@
-"""What the names in a symbol table tell: arenas, registered operators, kernels, options of the build."""
+"""What the names in a symbol table tell: arenas, interpreters, resolvers, reference kernels."""
 
 from __future__ import annotations
 
@@ -9,24 +9,22 @@ from tflm_sim.firmware.elf import DATA, FUNCTION, Elf, Symbol
 from tflm_sim.values import dataclass
 
 _ARENA = re.compile(r"arena|tensor_?(pool|memory|buffer|heap)", re.IGNORECASE)
+_NO_ARENAS = frozenset(("main_arena",))
+"""Objects of that name that are something else: glibc keeps its heap's state in ``main_arena``."""
 _ARENA_LEAST = 256
 """Bytes: what is smaller is a pointer to an arena, or its size."""
 _NESTED = re.compile(r"_Z(?:N[KV]*)?")
-_REGISTER = re.compile(r"Register_([A-Z0-9_]+?)(?:_(?:U?INT|FLOAT)\w*)?(?:Ev|v)?$")
-_KERNEL_FUNCTIONS = {
-    "cmsis_nn": re.compile(r"arm_(?:convolve|depthwise_conv|fully_connected|softmax|avgpool|max_pool|elementwise|svdf|"
-                           r"nn_|transpose_conv|batch_matmul|lstm)"),
-    "esp_nn": re.compile(r"esp_nn_(?!.*(?:init|time))"),
-    "xtensa": re.compile(r"xa_nn_"),
-}  # fmt: skip
 _REFERENCE_KERNELS = frozenset({"ConvPrepare", "DepthwiseConvPrepare", "PoolingPrepare", "SoftmaxPrepare"})
 """Source: the library's own kernels have a Prepare in an unnamed namespace: kernels/cmsis_nn, esp_nn @ 90b983c."""
 _ESP_VARIANTS = ("esp32s3", "esp32p4", "opt", "ansi")
 """Suffixes of ESP-NN's functions, the most specific first."""
 _RECORDING = re.compile(r"Recording(?:MicroAllocator|MicroInterpreter)")
-_ALL_OPS = re.compile(r"AllOpsResolver")
-_CUSTOM_NAMES = {"DETECTION_POSTPROCESS": "TFLite_Detection_PostProcess", "ETHOSU": "ethos-u"}
-"""Register functions of custom operators whose name in models is not the function's."""
+_PLAIN_ALLOCATOR = re.compile(r"_ZN6tflite14MicroAllocator6CreateEPh")
+_CONSTRUCTOR = re.compile(
+    r"_ZN6tflite16MicroInterpreterC[12]EPKNS_5ModelERKNS_15MicroOpResolverE(Ph|PNS_14MicroAllocatorE)"
+)
+_VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6Create")
+_RESOLVER = re.compile(r"22MicroMutableOpResolverILj(\d+)E")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +87,8 @@ def arenas(elf: Elf, wanted: str | None = None) -> tuple[ArenaSymbol, ...]:
         if wanted is None and not (section.is_writable and symbol.size >= _ARENA_LEAST and _ARENA.search(symbol.name)):
             continue
         plain = plain_name(symbol.name)
+        if wanted is None and plain in _NO_ARENAS:
+            continue
         if wanted in (symbol.name, plain) if wanted is not None else _ARENA.search(plain):
             found[symbol.value] = ArenaSymbol(plain, symbol.value, symbol.size, section.name)
     return tuple(found[address] for address in sorted(found))
@@ -108,35 +108,33 @@ def arena_pointers(elf: Elf) -> tuple[str, ...]:
     )
 
 
-def registered_operators(symbols: Iterable[Symbol]) -> frozenset[str] | None:
-    """Return the operators whose Register function is in the image; None where none is, which proves nothing."""
-    found = set()
-    for symbol in symbols:
-        match = _REGISTER.match(plain_name(symbol.name)) if "Register_" in symbol.name else None
-        if match:
-            found.add(_CUSTOM_NAMES.get(match[1], match[1]))
-    return frozenset(found) or None
+def interpreters(symbols: Collection[Symbol]) -> tuple[str, ...]:
+    """Return which interpreters the image can make: "plain", "recording", both; () for a stripped file.
+
+    The plain one makes a MicroAllocator, in its constructor or before.
+    """
+    if not symbols:
+        return ()
+    names = [symbol.name for symbol in symbols if symbol.type == FUNCTION]
+    recording = any(map(_RECORDING.search, names))
+    plain = not recording or any(map(_PLAIN_ALLOCATOR.search, names))
+    return ("plain",) * plain + ("recording",) * recording
 
 
-def links_all_operators(symbols: Iterable[Symbol]) -> bool:
-    """Whether the resolver with every operator is in the image."""
-    return any(_ALL_OPS.search(symbol.name) for symbol in symbols)
+def only_takes_allocators(symbols: Iterable[Symbol]) -> bool:
+    """Whether the only constructor of MicroInterpreter in the image takes a MicroAllocator and no arena."""
+    kinds = {match[1] for symbol in symbols if (match := _CONSTRUCTOR.match(symbol.name))}
+    return kinds == {"PNS_14MicroAllocatorE"}
 
 
-def is_recording(symbols: Collection[Symbol]) -> bool | None:
-    """Whether the recording interpreter or allocator is in the image; None for a stripped file."""
-    return any(symbol.type == FUNCTION and _RECORDING.search(symbol.name) for symbol in symbols) if symbols else None
+def resource_variables_linked(symbols: Collection[Symbol]) -> bool | None:
+    """Whether the image can make a table of resource variables; None for a stripped file."""
+    return any(_VARIABLES.search(symbol.name) for symbol in symbols) if symbols else None
 
 
-def kernel_functions(symbols: Iterable[Symbol]) -> dict[str, list[str]]:
-    """Return the functions of each kernel library that is in the image."""
-    found: dict[str, list[str]] = {}
-    for symbol in symbols:
-        if symbol.type == FUNCTION:
-            for library, pattern in _KERNEL_FUNCTIONS.items():
-                if pattern.match(symbol.name):
-                    found.setdefault(library, []).append(symbol.name)
-    return found
+def resolver_sizes(names: Iterable[str]) -> tuple[int, ...]:
+    """Return for how many operators each MicroMutableOpResolver in the image has room, ascending."""
+    return tuple(sorted({int(match[1]) for name in names if (match := _RESOLVER.search(name))}))
 
 
 def reference_kernel(symbols: Iterable[Symbol]) -> str:

@@ -1,19 +1,24 @@
 """A :class:`Target` out of what a firmware says: what proves each part of it, and what had to be assumed.
 
-    part       proved by                                          else
-    ---------  -------------------------------------------------  --------------------------------------------
-    ABI        header and attributes, the size of enums           --target
-    structs    debug information                                  the tables of the snapshot
-    snapshot   sizes, messages and functions, see snapshot.py     --runtime, --library, or every snapshot that is left
-    kernels    TFLM's source files in the debug information or    --kernels, or the library's
-               in messages, or functions among the symbols
+    part         proved by                                         else
+    -----------  ------------------------------------------------  --------------------------------------------
+    ABI          header and attributes; the size of enums in       --target, or short and int enums both
+                 debug information or of TfLiteTensor in code
+    structs      debug information                                 the tables of the snapshot
+    snapshot     sizes, messages and functions, see snapshot.py    --runtime, --library, or every snapshot that is left
+    kernels      TFLM's source files in the debug information or   --kernels, or the library's
+                 in messages, or functions that TFLM calls
+    interpreter  the functions that are linked, or called          --interpreter, or both
 
-What is proved goes before what is named; a name that contradicts a proof is refused.
+What is proved goes before what is named; a name that contradicts a proof is refused. What a file leaves open in a few
+ways is an alternative each; what it does not tell at all is a :class:`Condition` of the answer.
 """
 
 from __future__ import annotations
 
-from tflm_sim.document_fields import named
+from collections.abc import Iterator
+from typing import Literal
+
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, StructMismatch, commit_at, find_snapshots
@@ -21,15 +26,17 @@ from tflm_sim.firmware.symbol_names import esp_variant
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.targets.libraries import Library, find_library
-from tflm_sim.targets.presets import at_runtime, preset
+from tflm_sim.targets.presets import at_runtime, preset, refuse_what_is_no_build
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass, field, replace
+from tflm_sim.values import dataclass, replace
 
 _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
 """Sources in ``kernels/`` that belong to no library."""
 _LONGEST_TEXT = 60
+_AS_NAMED = "as named"
+INTERPRETERS = ("plain", "recording")
 _TENSOR = "TfLiteTensor"
 _LIBRARIES = {"cmsis_nn": "CMSIS-NN", "esp_nn": "ESP-NN", "xtensa": "Cadence's NN library"}
 
@@ -42,13 +49,33 @@ class Ground:
         part: "ABI", "structs", "TFLM", "kernels" or "interpreter".
         value: What it is.
         grounds: What proves it, or what is missing for a proof.
-        is_proved: Whether the file proves it; if not, it is assumed or was named by the user.
+        how: "measured": the file holds it, as a size or a symbol; "concluded" from what it holds; "named" by the user;
+            "assumed", since nothing tells.
     """
 
     part: str
     value: str
     grounds: str
-    is_proved: bool = field(metadata=named("proved"))
+    how: Literal["measured", "concluded", "named", "assumed"]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the file or the user says it."""
+        return self.how != "assumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What an answer takes for granted.
+
+    Attributes:
+        text: "CMSIS-NN is 4ab83cc": a sentence that follows "if".
+        otherwise: Targets for which it does not hold: where they give the same answer, nothing hangs on it. () where
+            there is no telling what else might be.
+    """
+
+    text: str
+    otherwise: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +87,19 @@ class FirmwareTarget:
         alternatives: It and the others that the file leaves possible, the newest TFLM first.
         grounds: Why it is that one, part by part.
         mismatches: Structs whose measured size no table has.
+        conditions: What every answer takes for granted.
     """
 
     target: Target
     alternatives: tuple[Target, ...]
     grounds: tuple[Ground, ...]
     mismatches: tuple[StructMismatch, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def assumptions(self) -> tuple[Ground, ...]:
-        """What the file does not prove."""
-        return tuple(ground for ground in self.grounds if not ground.is_proved)
+        """What neither the file nor the user says."""
+        return tuple(ground for ground in self.grounds if not ground.is_known)
 
 
 def firmware_target(
@@ -100,29 +129,85 @@ def firmware_target(
         raise UsageError("--library says which TFLM is linked; leave --runtime out")
     build_of = None if library is None else _modelled(library)
     base = preset(named) if named is not None else _usual_machine(firmware, build_of)
-    abi, abi_ground = _abi(firmware, base)
+    abis, abi_ground = _abis(firmware, base)
     linked, library_ground = _kernels(firmware, base, kernels or _kernels_of(firmware, build_of))
-    recording, interpreter_ground = _interpreter(firmware, interpreter)
+    recordings, interpreter_ground = _interpreters(firmware, interpreter)
     measured = tuple(firmware.debug.structs.values()) if firmware.debug else ()
     target = Target(
         name=_name(firmware),
-        abi=abi,
+        abi=abis[0],
         runtime=base.runtime if base and build_of is None else Runtime(),
         kernel_library=linked,
-        interpreter=recording,
+        interpreter=recordings[0],
         description=firmware.processor.description if firmware.processor else "",
         measured=measured,
+        ethos_u="ethos-u" in (firmware.operators or ()),
     )
     snapshots = find_snapshots(
-        measured, abi, firmware.traces, firmware.absent_checks, compression=firmware.has_compression
+        measured, abis[0], firmware.traces, firmware.absent_checks, compression=firmware.has_compression
     )
-    alternatives, rules = _alternatives(target, snapshots, base, build_of.label if build_of else runtime)
-    library_ground = replace(library_ground, value=str(alternatives[0].kernel_library))
+    runtimes, rules = _alternatives(target, snapshots, base, build_of.label if build_of else runtime)
+    library_ground = replace(library_ground, value=str(runtimes[0].kernel_library))
     proof = "the firmware's own debug information" if measured and not snapshots.mismatches else ""
-    alternatives = tuple(replace(alternative, verified_against=proof) for alternative in alternatives)
+    alternatives = tuple(
+        replace(
+            one,
+            verified_against=proof,
+            abi=abi,
+            interpreter=recording,
+            runtime=replace(one.runtime, optimize_kernels_for=purpose),
+        )
+        for one in runtimes
+        for abi in abis
+        for recording in recordings
+        for purpose in _purposes(firmware, one)
+    )
     build = _build(firmware, alternatives[0])
     grounds = (abi_ground, _structs(measured), rules, build, library_ground, interpreter_ground)
-    return FirmwareTarget(alternatives[0], alternatives, grounds, snapshots.mismatches)
+    conditions = tuple(_conditions(firmware, alternatives[0], grounds, is_named=kernels is not None and "@" in kernels))
+    return FirmwareTarget(alternatives[0], alternatives, grounds, snapshots.mismatches, conditions)
+
+
+def _purposes(firmware: Firmware, target: Target) -> tuple[str, ...]:
+    """Return what the kernels can be optimized for: speed, size, or both where the file does not say."""
+    library = target.kernel_library
+    if (library.name, library.variant) != ("cmsis_nn", "mve"):
+        return ("speed",)
+    if firmware.keeps_kernel_sums is not None:
+        return ("speed",) if firmware.keeps_kernel_sums else ("size",)
+    return ("size",) if target.runtime.kernels_for_size else ("speed", "size")
+
+
+def _conditions(
+    firmware: Firmware, target: Target, grounds: tuple[Ground, ...], *, is_named: bool
+) -> Iterator[Condition]:
+    """Yield what an answer takes for granted; what the user named is not assumed."""
+    by_part = {ground.part: ground for ground in grounds}
+    if not target.measured:
+        yield Condition("TFLM's structs are unchanged")
+        if firmware.set_up.tensor_enums is None:
+            loose = replace(target, runtime=replace(target.runtime, static_memory=False))
+            yield Condition("TF_LITE_STATIC_MEMORY is defined", (loose,) if target.runtime.static_memory else ())
+    if not by_part["TFLM"].is_known:
+        yield Condition(f"TFLM is {target.runtime.snapshot}")
+    if not by_part["kernels"].is_known:
+        yield Condition(f"it links {target.kernel_library}")
+    others = tuple(_other_versions(target))
+    if others and not is_named:
+        yield Condition(f"{_LIBRARIES[target.kernel_library.name]} is {target.kernel_library.version}", others)
+
+
+def _other_versions(target: Target) -> Iterator[Target]:
+    """Yield the target with each other version of its kernel library that its TFLM can be built with."""
+    library = target.kernel_library
+    for version in VERSIONS.get(library.name, ()):
+        other = replace(library, version=version)
+        try:
+            refuse_what_is_no_build(other, target.runtime)
+        except UsageError:
+            continue
+        if other != library:
+            yield replace(target, kernel_library=other)
 
 
 def _name(firmware: Firmware) -> str:
@@ -173,32 +258,40 @@ def _proved_abi(firmware: Firmware) -> tuple[Abi | None, str]:
     abi, grounds = None, f"a file of the format '{firmware.image.format}' does not say its processor"
     if known is not None:
         abi, grounds = known.abi, known.grounds
-    enum_size = firmware.debug.enum_size if firmware.debug else None
-    if enum_size is not None and known is not None and known.description.startswith("ARM"):
-        abi = AAPCS if enum_size == 1 else ILP32
-        grounds = f"TfLiteType takes {enum_size} B in the debug information"
+    if known is not None and known.hint:
+        enum_size = firmware.debug.enum_size if firmware.debug else None
+        has_short_enums = firmware.set_up.tensor_enums
+        if enum_size is not None:
+            return AAPCS if enum_size == 1 else ILP32, f"TfLiteType takes {enum_size} B in the debug information"
+        if has_short_enums is not None:
+            return AAPCS if has_short_enums else ILP32, "the size of TfLiteTensor in TFLM's code"
     return abi, grounds
 
 
-def _abi(firmware: Firmware, base: Target | None) -> tuple[Abi, Ground]:
+def _abis(firmware: Firmware, base: Target | None) -> tuple[tuple[Abi, ...], Ground]:
+    """Return the layout rules that the file leaves possible."""
     abi, grounds = _proved_abi(firmware)
     if abi is None:
-        if base is None:
+        if base is not None:
+            return (base.abi,), Ground("ABI", base.abi.name, f"as named; {grounds}", "named")
+        if firmware.processor is None or not firmware.processor.hint:
             raise FirmwareError(f"{grounds}; name the machine with --target", path=firmware.image.path)
-        return base.abi, Ground("ABI", base.abi.name, f"as named; {grounds}", False)
+        likely = firmware.processor.hint
+        other = ILP32 if likely == AAPCS else AAPCS
+        return (likely, other), Ground("ABI", f"{likely.name} or {other.name}", grounds, "assumed")
     if base is not None and base.abi != abi:
         raise UsageError(
             f"--target {base.name} has the ABI {base.abi.name}, {_name(firmware)} has {abi.name} ({grounds}); "
             "leave --target out"
         )
     enums = "short enums" if abi.short_enums else "int enums"
-    return abi, Ground("ABI", f"{abi.name}, {abi.pointer_size * 8}-bit, {enums}", grounds, True)
+    return (abi,), Ground("ABI", f"{abi.name}, {abi.pointer_size * 8}-bit, {enums}", grounds, "measured")
 
 
 def _structs(measured: tuple[MeasuredStruct, ...]) -> Ground:
     if measured:
-        return Ground("structs", f"{len(measured)} measured", "debug information", True)
-    return Ground("structs", "as in TFLM's sources", "no debug information of TFLM in the file", False)
+        return Ground("structs", f"{len(measured)} measured", "debug information", "measured")
+    return Ground("structs", "as in TFLM's sources", "no debug information of TFLM in the file", "assumed")
 
 
 def _build(firmware: Firmware, target: Target) -> Ground:
@@ -212,7 +305,7 @@ def _build(firmware: Firmware, target: Target) -> Ground:
         "with messages" if firmware.prints_messages else "TF_LITE_STRIP_ERROR_STRINGS, or TFLM is not linked",
     ]
     why = "" if tensor is None else f"TfLiteTensor takes {tensor.size} B; "
-    return Ground("build", ", ".join(flags), f"{why}messages in the image", tensor is not None)
+    return Ground("build", ", ".join(flags), f"{why}messages in the image", "assumed" if tensor is None else "measured")
 
 
 def _alternatives(
@@ -225,12 +318,9 @@ def _alternatives(
         UsageError: There is no such TFLM.
     """
     if runtime is not None:
-        return (at_runtime(target, runtime),), Ground("TFLM", runtime, "as named", False)
+        return (at_runtime(target, runtime),), Ground("TFLM", runtime, _AS_NAMED, "named")
     if base is not None and base.runtime != Runtime():
-        return (target,), Ground("TFLM", base.runtime.snapshot, f"as in {base.name}", False)
-    if not snapshots.is_bounded:
-        value = f"{Runtime().snapshot}; name another with --runtime"
-        return (target,), Ground("TFLM", value, "neither structs, messages nor functions tell", False)
+        return (target,), Ground("TFLM", base.runtime.snapshot, f"as in {base.name}", "named")
     refusal, found = "", []
     for candidate in ESP_RUNTIMES if target.kernel_library.name == "esp_nn" else snapshots.runtimes:
         try:
@@ -242,7 +332,9 @@ def _alternatives(
         ground = _rules(snapshots)
         refusal = refusal or "the ESP-NN kernels of no release of esp-tflite-micro of that time are modelled"
         raise FirmwareError(f"TFLM {ground.value} ({ground.grounds}): {refusal}", path=target.name)
-    return tuple(found), _with_releases(_rules(snapshots, refusal), found)
+    return tuple(found), _with_releases(
+        _rules(snapshots, refusal, is_esp=target.kernel_library.name == "esp_nn"), found
+    )
 
 
 def _with_releases(ground: Ground, found: list[Target]) -> Ground:
@@ -260,11 +352,12 @@ def _with_runtime(target: Target, runtime: Runtime) -> Target:
     """Return ``target`` with a TFLM of upstream's, as ``--runtime`` would, or with a named one."""
     if runtime.upstream is None:
         return replace(target, runtime=runtime)
-    machine = replace(target, runtime=Runtime(compression=runtime.compression))
+    flags = Runtime(compression=runtime.compression, optimize_kernels_for=runtime.optimize_kernels_for)
+    machine = replace(target, runtime=flags)
     return at_runtime(machine, runtime.snapshot)
 
 
-def _rules(snapshots: Snapshots, refusal: str = "") -> Ground:
+def _rules(snapshots: Snapshots, refusal: str = "", *, is_esp: bool = False) -> Ground:
     """Return what is known of the version, and from what; ``refusal``: why a part of it is left out."""
     first, last = commit_at(snapshots.first), commit_at(snapshots.last)
     value = first if first == last else f"between {first} and {last}"
@@ -282,9 +375,12 @@ def _rules(snapshots: Snapshots, refusal: str = "") -> Ground:
     for check in snapshots.lacks[:1]:
         span = f"{commit_at(check.first)} to {commit_at(check.end - 1)}"
         reasons.append(f"a check of kernels/{check.file}.cc that was there from {span} is not in the image")
+    if snapshots.is_mixed:
+        reasons.append("older texts are left out, as a fork keeps them")
     if refusal:
         reasons.append(f"left out: {refusal}")
-    return Ground("TFLM", value, "; ".join(reasons), not (snapshots.mismatches or refusal))
+    is_assumed = bool(snapshots.mismatches or refusal or (snapshots.is_mixed and not is_esp))
+    return Ground("TFLM", value, "; ".join(reasons) or "nothing tells", "assumed" if is_assumed else "concluded")
 
 
 def _short(text: str) -> str:
@@ -296,9 +392,11 @@ def _kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tu
     if proof is None:
         if kernels is not None:
             library = parse_kernels(kernels, variants=_variants(firmware, base))
-            return library, Ground("kernels", str(library), "as named", False)
+            return library, Ground("kernels", str(library), _AS_NAMED, "named")
         if base is not None:
-            return base.kernel_library, Ground("kernels", str(base.kernel_library), "the target's usual ones", False)
+            return base.kernel_library, Ground(
+                "kernels", str(base.kernel_library), "the target's usual ones", "assumed"
+            )
         raise FirmwareError(
             "neither symbols nor debug information tell the kernels; "
             "name them with --kernels reference, cmsis_nn or esp_nn",
@@ -313,7 +411,7 @@ def _kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tu
     if kernels is not None and kernels.partition("@")[0].removesuffix("_ansi") != name:
         raise UsageError(f"--kernels {kernels}: {_name(firmware)} links {name} ({grounds})")
     if name == "reference":
-        return REFERENCE, Ground("kernels", "reference", grounds, True)
+        return REFERENCE, Ground("kernels", "reference", grounds, "concluded")
     variants = _variants(firmware, base)
     if name not in variants:
         raise FirmwareError(
@@ -322,7 +420,7 @@ def _kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tu
         )
     library = parse_kernels(kernels or name, variants=variants)
     version = "as named" if kernels and "@" in kernels else "its version is assumed"
-    return library, Ground("kernels", str(library), f"{grounds}; {version}", True)
+    return library, Ground("kernels", str(library), f"{grounds}; {version}", "concluded")
 
 
 def _variants(firmware: Firmware, base: Target | None) -> dict[str, str]:
@@ -341,16 +439,15 @@ def _variants(firmware: Firmware, base: Target | None) -> dict[str, str]:
 def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
     """Return the kernel library that the image holds, with what proves it; None where nothing tells."""
     debug = firmware.debug.kernels if firmware.debug else frozenset()
-    for name in _LIBRARIES:
-        for grounds, sources in (("debug information", debug), ("messages", firmware.kernel_files)):
+    for grounds, sources in (("debug information", debug), ("messages", firmware.kernel_files)):
+        for name in _LIBRARIES:
             own = sorted(source for source in sources if source.startswith(f"{name}/"))
             if own:
                 return name, f"{grounds} of kernels/{own[0]}" + (f" and {len(own) - 1} more" if own[1:] else "")
-    for name, functions in firmware.kernel_functions:
-        return name, f"{functions[0]}" + (f" and {len(functions) - 1} more functions" if functions[1:] else "")
-    for grounds, sources in (("debug information", debug), ("messages", firmware.kernel_files)):
         if sources - _SHARED_SOURCES:
             return "reference", f"{grounds} of kernels/{min(sources - _SHARED_SOURCES)}, and of no library's"
+    for name, functions in firmware.kernel_functions:
+        return name, f"{functions[0]}" + (f" and {len(functions) - 1} more functions" if functions[1:] else "")
     if firmware.reference_kernel:
         return "reference", f"{firmware.reference_kernel}, and no other library's functions"
     if firmware.operators and not firmware.is_link_time_optimised:
@@ -358,11 +455,17 @@ def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
     return None
 
 
-def _interpreter(firmware: Firmware, named: str | None) -> tuple[str, Ground]:
+def _interpreters(firmware: Firmware, named: str | None) -> tuple[tuple[str, ...], Ground]:
+    """Return the interpreters that the program can make, the likeliest first."""
     if named is not None:
-        return named, Ground("interpreter", named, "as named", False)
-    if firmware.is_recording is None:
-        return "plain", Ground("interpreter", "plain", "no symbols tell", False)
-    if firmware.is_recording:
-        return "recording", Ground("interpreter", "recording", "RecordingMicroAllocator is in the image", True)
-    return "plain", Ground("interpreter", "plain", "no RecordingMicroAllocator in the image", True)
+        return (named,), Ground("interpreter", named, _AS_NAMED, "named")
+    made = {one.is_recording for one in firmware.set_up.interpreters if one.allocator is not None}
+    if len(made) == 1 and all(one.allocator is not None for one in firmware.set_up.interpreters):
+        kind = "recording" if made.pop() else "plain"
+        return (kind,), Ground("interpreter", kind, "the call that makes it", "concluded")
+    if len(firmware.interpreters) == 1 and not firmware.is_link_time_optimised:
+        why = "no" if firmware.interpreters == ("plain",) else "only the"
+        grounds = f"{why} RecordingMicroAllocator is in the image"
+        return firmware.interpreters, Ground("interpreter", firmware.interpreters[0], grounds, "concluded")
+    why = "both are in the image" if firmware.interpreters else "no symbols tell"
+    return firmware.interpreters or INTERPRETERS, Ground("interpreter", "plain or recording", why, "assumed")

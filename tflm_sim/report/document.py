@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 from tflm_sim.answers.simulation import Simulation
+from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count, OneOf, Sha256
@@ -59,6 +61,8 @@ class SizeDocument:
 
     Attributes:
         advice: What ``shrink`` would give, in a line; with --advise.
+        candidates: With --firmware: what each target needs that the file leaves possible, where they differ; the rest
+            is about the one that needs most.
     """
 
     IS_OPEN: ClassVar = True
@@ -67,6 +71,7 @@ class SizeDocument:
     configuration: ConfigurationFacts = field(metadata=INLINE)
     answer: SizeAnswer = field(metadata=INLINE)
     advice: str | None = field(default=None, metadata=OPTIONAL)
+    candidates: tuple[CandidateNeed, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,13 +95,16 @@ class ErrorDocument:
     error: ErrorFacts
 
 
-def size_document(simulation: Simulation, *, advice: str | None = None) -> SizeDocument:
+def size_document(
+    simulation: Simulation, *, advice: str | None = None, candidates: Sequence[CandidateNeed] = ()
+) -> SizeDocument:
     """Return the report of one model."""
     return SizeDocument(
         model=model_facts(simulation.model),
         configuration=configuration_facts(simulation.configuration),
         answer=size_answer(simulation),
         advice=advice,
+        candidates=tuple(candidates) or None,
     )
 
 

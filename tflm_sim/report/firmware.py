@@ -45,11 +45,17 @@ class RamFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotNeed:
-    """What the model needs under one of the versions of TFLM that the file can hold."""
+class CaseRow:
+    """What the model needs in one of the cases that the file leaves open.
 
-    snapshot: str
+    Attributes:
+        case: What is the case there: a version of TFLM, the size of enums, an arena.
+        fits: Whether it works there; null where the arena is not known.
+    """
+
+    case: str
     smallest_arena: Count | None
+    fits: bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +65,10 @@ class FirmwareVerdictRow:
     Attributes:
         model_size: Its bytes.
         place: Where it lies: a section and an address, or its file.
+        arena_used_bytes: In this arena; in a roomy one where it does not work or none is known.
+        missing_operators: In the order in which the device asks for them.
+        assumptions: What the verdict takes for granted; sentences that follow "if".
+        cases: What the file leaves open, where it matters.
     """
 
     model: str
@@ -74,7 +84,8 @@ class FirmwareVerdictRow:
     missing_operators: tuple[str, ...]
     ram_free: int | None
     reason: str
-    by_snapshot: tuple[SnapshotNeed, ...]
+    assumptions: tuple[str, ...]
+    cases: tuple[CaseRow, ...]
     log: tuple[str, ...]
 
 
@@ -89,7 +100,7 @@ class FirmwareDocument:
         problem: Why there is no answer.
     """
 
-    firmware: Literal[1] = 1
+    firmware: Literal[2] = 2
     file: str | None
     format: str
     processor: str | None
@@ -163,6 +174,7 @@ def _verdict_row(verdict: FirmwareVerdict) -> FirmwareVerdictRow:
         missing_operators=tuple(verdict.missing),
         ram_free=None if arena is None else arena.free,
         reason=verdict.reason,
-        by_snapshot=tuple(SnapshotNeed(*row) for row in verdict.by_snapshot),
+        assumptions=verdict.conditions,
+        cases=tuple(CaseRow(row.case, row.needed, row.fits) for row in verdict.cases),
         log=tuple(verdict.log),
     )

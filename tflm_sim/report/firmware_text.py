@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -19,8 +19,7 @@ def _fact_lines(document: FirmwareDocument) -> Iterator[str]:
     what = document.processor or "processor not said"
     yield _row("file", f"{printable(document.file or '-', 200)}: {document.format}, {printable(what)}")
     for ground in document.grounds:
-        mark = "" if ground.is_proved else "assumed: "
-        yield _row(ground.part, f"{mark}{printable(ground.value, 120)} ({printable(ground.grounds, 300)})")
+        yield _row(ground.part, f"{ground.how}: {printable(ground.value, 120)} ({printable(ground.grounds, 300)})")
     for name, sizes in document.disagreeing.items():
         several = " and ".join(map(_bytes, sizes))
         yield _row("caution", f"{name} takes {several} in different source files: they were built with different flags")
@@ -69,33 +68,43 @@ def _region(region: RamFacts) -> str:
 def _answer(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     """Return the paragraph that a person wants at the end of a build."""
     mark = {True: "yes", False: "no", None: "cannot be told"}[row.fits]
+    if row.assumptions:
+        mark += f", if {_listed([printable(text, 200) for text in row.assumptions])}"
     where = f"model {printable(row.model)} ({_bytes(row.model_size)} {printable(row.place)})"
     if row.arena is not None and row.arena_size is not None:
         where += f" in {printable(row.arena)} ({_bytes(row.arena_size)})"
     return f"{mark}: {where}: {_reason(row, document)}"
 
 
+def _listed(parts: Sequence[str]) -> str:
+    """Return "a", "a and b", "a, b and c"."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
 def _reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
-    if row.by_snapshot and row.fits is None and row.arena is not None:
-        return f"which TFLM is linked decides, and the file does not say: {_by_snapshot(row)}; name it with --runtime"
-    most = f" (at most; {_by_snapshot(row)})" if row.by_snapshot else ""
+    if row.cases and row.fits is None and any(case.fits is not None for case in row.cases):
+        return f"the file does not say which of these it is: {_cases(row)}"
+    most = f" (at most: {_cases(row)})" if row.cases else ""
     return _one_reason(row, document) + most
 
 
-def _by_snapshot(row: FirmwareVerdictRow) -> str:
-    """Return what each TFLM that is left needs, those that need the same together."""
-    groups: dict[int | None, list[str]] = {}
-    for each in row.by_snapshot:
-        groups.setdefault(each.smallest_arena, []).append(each.snapshot)
+def _cases(row: FirmwareVerdictRow) -> str:
+    """Return what is needed in each case that the file leaves open, those that need the same together."""
+    groups: dict[tuple[int | None, bool | None], list[str]] = {}
+    for each in row.cases:
+        groups.setdefault((each.smallest_arena, each.fits), []).append(printable(each.case, 120))
     parts = []
-    for need, snapshots in groups.items():
-        span = snapshots[0] if len(snapshots) == 1 else f"{snapshots[-1]} to {snapshots[0]}"
-        parts.append(f"{span} {'fails' if need is None else _bytes(need)}")
-    return ", ".join(parts)
+    for (need, fits), cases in groups.items():
+        span = cases[0] if len(cases) == 1 else f"{cases[-1]} to {cases[0]}"
+        verdict = "" if row.fits is not None or fits is None else ", which fits" if fits else ", which does not fit"
+        parts.append(f"{span}: " + ("fails" if need is None else f"{_bytes(need)}{verdict}"))
+    return "; ".join(parts)
 
 
 def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     needed, multiple_of_16 = row.smallest_arena, row.smallest_arena_multiple_of_16
+    if row.reason:
+        return printable(row.reason, 400)
     if row.missing_operators:
         names = ", ".join(row.missing_operators)
         needs = "" if multiple_of_16 is None else f"; its arena would be {_bytes(multiple_of_16)}"

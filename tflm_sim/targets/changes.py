@@ -170,6 +170,9 @@ _KERNELS: dict[str, Change] = {
     "cmsis_transpose_conv_reversed": Change(
         1557, "182c8c770", "2024-11-12", "CMSIS-NN: TRANSPOSE_CONV as a convolution with a reversed filter"
     ),
+    "cmsis_for_size": Change(
+        1548, "5a46ab0e1", "2024-11-01", "CMSIS-NN: FULLY_CONNECTED and SVDF can be optimized for size"
+    ),
     "cmsis_constant_sums": Change(1685, "11a8f50d9", "2025-10-17", "CMSIS-NN: kernel sums of constants alone"),
     "cmsis_depthwise_batches": Change(
         1887, "cc99d0597", "2026-05-27", "CMSIS-NN: DEPTHWISE_CONV_2D of several batches"

@@ -245,7 +245,8 @@ def at_runtime(target: Target, text: str) -> Target:
     if named is not None and named.target in OWN_BUILDS:
         return _own_build(target, named.label, named.target)
     found = named.runtime() if named is not None else find_runtime(text)
-    runtime = replace(found, compression=target.runtime.compression)
+    own = target.runtime
+    runtime = replace(found, compression=own.compression, optimize_kernels_for=own.optimize_kernels_for)
     if runtime.compression and not runtime.has("compression"):
         raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")
     library = target.kernel_library

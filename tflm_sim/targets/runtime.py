@@ -37,6 +37,9 @@ _POSITIONS: dict[str, Mapping[str, int]] = {
 }
 """Where each named snapshot stands in the history of its repositories; one that is not listed is at its newest."""
 
+OPTIMIZATIONS = ("speed", "size", "neither")
+"""What kernels can be optimized for."""
+
 _ABSENT = {EDGE_IMPULSE: 0}
 """Repositories whose changes a build does not have unless it comes from there."""
 
@@ -50,6 +53,8 @@ class Runtime:
         static_memory: TF_LITE_STATIC_MEMORY, the lean ``TfLiteTensor`` and ``TfLiteNode``. The makefiles set it; an
             Arduino library cannot.
         compression: USE_TFLM_COMPRESSION, which adds members to OpData and to the allocator.
+        optimize_kernels_for: "speed", "size" or "neither": which macro OPTIMIZE_KERNELS_FOR of upstream's Makefile
+            defines, KERNELS_OPTIMIZED_FOR_SPEED or _SIZE. It says where CMSIS-NN for MVE keeps sums of weights.
         upstream: Its position in upstream's history; None for the named snapshots above, which know theirs.
         forks: (repository, position) of other repositories in whose history it has a place.
         source_suffix: How the names of its C++ files end, which messages print.
@@ -58,9 +63,15 @@ class Runtime:
     snapshot: str = REFERENCE_SNAPSHOT
     static_memory: bool = True
     compression: bool = False
+    optimize_kernels_for: str = "speed"
     upstream: int | None = field(default=None, metadata=HIDDEN)
     forks: tuple[tuple[str, int], ...] = field(default=(), metadata=HIDDEN)
     source_suffix: str = field(default=".cc", metadata=HIDDEN)
+
+    @property
+    def kernels_for_size(self) -> bool:
+        """Whether KERNELS_OPTIMIZED_FOR_SIZE is defined."""
+        return self.optimize_kernels_for == "size"
 
     def position(self, tree: str) -> int:
         """Return where the snapshot stands in the history of a repository, see :mod:`tflm_sim.targets.changes`."""

@@ -25,7 +25,7 @@ def declarations(runtime: Runtime) -> Mapping[str, CStruct]:
     """Return every struct of a runtime as it declares it, by name."""
 
     def holds(word: str) -> bool:
-        if word in ("compression", "static_memory"):
+        if word in ("compression", "static_memory", "kernels_for_size"):
             return bool(getattr(runtime, word))
         return runtime.snapshot == word if word in SNAPSHOTS else runtime.has(word)
 

@@ -78,5 +78,5 @@ def test_an_address_is_in_the_row_that_starts_before_it() -> None:
 
 def test_a_recording_interpreter_that_prints_is_recognised_without_symbols() -> None:
     text = b"[RecordingMicroAllocator] Arena allocation total %d bytes\0"
-    assert examine(parse_image(uf2(0x10000000, SINE + text))).is_recording is True
-    assert examine(parse_image(uf2(0x10000000, SINE))).is_recording is None
+    assert examine(parse_image(uf2(0x10000000, SINE + text))).interpreters == ("recording", "plain")
+    assert examine(parse_image(uf2(0x10000000, SINE))).interpreters == ()

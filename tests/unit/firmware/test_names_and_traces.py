@@ -9,10 +9,8 @@ from tflm_sim.firmware.elf import FUNCTION, Symbol
 from tflm_sim.firmware.snapshot import find_snapshots
 from tflm_sim.firmware.symbol_names import (
     esp_variant,
-    kernel_functions,
     plain_name,
     reference_kernel,
-    registered_operators,
 )
 from tflm_sim.firmware.traces import NEWEST_POSITION, Trace, bounds, find_traces, kernel_files
 from tflm_sim.targets.abi import AAPCS
@@ -38,21 +36,6 @@ def function(name: str) -> Symbol:
 )
 def test_the_last_identifier_is_the_name(mangled: str, plain: str) -> None:
     assert plain_name(mangled) in (plain, mangled)
-
-
-def test_register_functions_name_operators() -> None:
-    names = (
-        "_ZN6tflite16Register_CONV_2DEv",
-        "_ZN6tflite24Register_CONV_2D_INT8REFEv",
-        "_ZN6tflite15Register_ETHOSUEv",
-    )
-    assert registered_operators(map(function, names)) == {"CONV_2D", "ethos-u"}
-    assert registered_operators([function("main")]) is None
-
-
-def test_kernel_libraries_are_known_by_their_functions() -> None:
-    symbols = [function("arm_convolve_s8"), function("esp_nn_conv_s8_esp32s3"), function("armada")]
-    assert kernel_functions(symbols) == {"cmsis_nn": ["arm_convolve_s8"], "esp_nn": ["esp_nn_conv_s8_esp32s3"]}
 
 
 def test_a_prepare_of_its_own_name_shows_reference_kernels() -> None:

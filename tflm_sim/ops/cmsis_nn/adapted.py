@@ -28,7 +28,7 @@ from tflm_sim.ops.reference.quantization import check_activation_range, checked_
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
 from tflm_sim.ops.reference.svdf import svdf_prepare
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import op_data, size_of, temp_at
+from tflm_sim.ops.roles import fail, op_data, size_of, temp_at
 
 _INT8, _INT16 = TensorType.INT8, TensorType.INT16
 _SUPPORTED = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT16, TensorType.INT8)
@@ -121,10 +121,15 @@ def _prepare_svdf(node: Node) -> Steps[None]:
 
 
 def _svdf_kernel_sums(k: Kernel, weights_feature: KernelTensor) -> Steps[None]:
-    """Keep the sums of the weights in the tail, where the build is optimised for speed."""
+    """Keep the sums of the weights: in the tail where the build is optimised for speed, in scratch for size."""
     filters, input_size = weights_feature.shape
     size = buffer_sizes(k.node).arm_svdf_s8_get_buffer_size(isa(k.node), Dims(filters, input_size, 1, 1))
-    if size > 0:
+    how = k.node.target.runtime.optimize_kernels_for if k.has("cmsis_for_size") else "speed"
+    if size > 0 and how == "neither":
+        raise fail("Either KERNELS_OPTIMIZED_FOR_SIZE or KERNELS_OPTIMIZED_FOR_SPEED must be defined")
+    if how == "size":
+        yield from optional_scratch(size, "kernel_sums")
+    elif size > 0:
         k.ensure(weights_feature.is_constant, "IsConstantTensor(weights_feature)")
         k.check(weights_feature.is_constant, "GetTensorData<int8_t>(weights_feature) != nullptr")
         yield Persistent(size, "kernel_sums")

@@ -83,6 +83,8 @@ def _int8_buffers(
 
 def _keeps_sums(k: Kernel, kernel: KernelTensor, bias: KernelTensor | None) -> bool:
     """Return whether the sums of the weights are computed in Prepare, into the tail."""
+    if k.has("cmsis_for_size") and k.node.target.runtime.optimize_kernels_for != "speed":
+        return False
     if k.has("cmsis_constant_sums"):
         return kernel.is_constant and (bias is None or bias.is_constant)
     if k.has("cmsis_fc_sums_of_data"):

@@ -56,6 +56,7 @@ struct cmsis_nn/svdf.CmsisNnOpDataSvdf {  // :34
   int32_t effective_scale_1_a, effective_scale_2_a;
   int effective_scale_1_b, effective_scale_2_b, scratch_tensor_index, scratch_output_tensor_index,
   input_zero_point, output_zero_point; [[cmsis_svdf_int8]] int activation_state_zero_point;
+  [[cmsis_for_size && kernels_for_size]] int scratch_weight_tensor_index;
   [[cmsis_keeps_sums]] void *kernel_sums;
 };
 

@@ -1,0 +1,130 @@
+"""Which arena a model of a firmware gets: from the call in its code that says so, or by an array's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tflm_sim.firmware.elf import DATA
+from tflm_sim.firmware.embedded_models import EmbeddedModel
+from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.image import AddressIndex
+from tflm_sim.firmware.memory import Region
+from tflm_sim.firmware.set_up import InterpreterCall
+from tflm_sim.firmware.symbol_names import ArenaSymbol, plain_name
+from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.values import dataclass
+
+_HEAP_ADDRESSES = (0, 4, 8, 12)
+"""Where an arena from a heap may start, modulo 16."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaRoom:
+    """The arena that a model is to work in.
+
+    Attributes:
+        name: The symbol, or what the user called it.
+        size: Bytes.
+        address: Where it lies; None where that is not known.
+        free: Bytes of the same region of RAM that nothing takes; None where that is not known.
+        addresses: Where it may start, modulo 16.
+        is_assumed: Whether nothing but its name says that it is an arena.
+        call: The call in the code that makes its interpreter; None where none was read.
+        shared_with: The other models whose interpreters were given the same allocator.
+    """
+
+    name: str
+    size: int
+    address: int | None = None
+    free: int | None = None
+    addresses: tuple[int, ...] = (0,)
+    is_assumed: bool = False
+    call: InterpreterCall | None = None
+    shared_with: tuple[Model, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model to judge.
+
+    Attributes:
+        name: The symbol in the firmware, or its file.
+        size: Its bytes.
+        place: Where it lies, in words.
+        model: The model.
+        rooms: The arenas that it may get; () where none is known.
+        others: Models that may share its allocator, where the code does not say.
+    """
+
+    name: str
+    size: int
+    place: str
+    model: Model
+    rooms: tuple[ArenaRoom, ...] = ()
+    others: tuple[Model, ...] = ()
+
+
+def rooms_for(firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool) -> tuple[ArenaRoom, ...]:
+    """Return the arenas that a model of the firmware may get; None for a model that is to replace one.
+
+    Args:
+        firmware: What its file says.
+        model: The model.
+        is_named: Whether the user named the arena, so that it is no assumption.
+    """
+    calls = None if is_named else firmware.set_up.arenas
+    if calls is None:
+        return tuple(_by_name(firmware, arena, is_assumed=not is_named) for arena in firmware.arenas)
+    own = [call for call in calls if model is None or call.model is None or _holds(model, call.model)]
+    return tuple(dict.fromkeys(_of_call(firmware, call, calls, model) for call in own or calls))
+
+
+def _holds(model: EmbeddedModel, address: int) -> bool:
+    return model.address <= address < model.address + model.extent
+
+
+def _by_name(firmware: Firmware, arena: ArenaSymbol, *, is_assumed: bool) -> ArenaRoom:
+    addresses = (arena.address % BUFFER_ALIGNMENT,)
+    return ArenaRoom(
+        arena.name, arena.size, arena.address, _free(firmware, arena.address), addresses, is_assumed=is_assumed
+    )
+
+
+def _of_call(
+    firmware: Firmware, call: InterpreterCall, calls: Iterable[InterpreterCall], model: EmbeddedModel | None
+) -> ArenaRoom:
+    assert call.arena_size is not None
+    sharers = [other for other in calls if call.allocator and other.allocator == call.allocator]
+    shared = tuple(
+        each.model
+        for each in firmware.models
+        if each is not model and any(other.model is not None and _holds(each, other.model) for other in sharers)
+    )
+    if call.is_on_heap or call.arena is None:
+        return ArenaRoom("the heap", call.arena_size, None, None, _HEAP_ADDRESSES, call=call, shared_with=shared)
+    start, _, symbol = _object_at(firmware, call.arena)
+    offset = call.arena - start
+    name = f"the bytes at {start:#x}" if not symbol else symbol + (f" + {offset:,}" if offset else "")
+    addresses = (call.arena % BUFFER_ALIGNMENT,)
+    free = _free(firmware, call.arena)
+    return ArenaRoom(name, call.arena_size, call.arena, free, addresses, call=call, shared_with=shared)
+
+
+def _object_at(firmware: Firmware, address: int) -> tuple[int, int, str]:
+    """Return (start, size, name) of the object that holds an address; of itself, without a name, where none does."""
+    symbols = firmware.image.elf.symbols if firmware.image.elf else ()
+    objects = AddressIndex(
+        (one.value, one.size, plain_name(one.name)) for one in symbols if one.type in DATA and one.size
+    )
+    return objects.at(address) or (address, 0, "")
+
+
+def _free(firmware: Firmware, address: int) -> int | None:
+    region = region_of(firmware, address)
+    return region.free if region else None
+
+
+def region_of(firmware: Firmware, address: int) -> Region | None:
+    """Return the region of RAM that holds ``address``."""
+    return next((region for region in firmware.regions if region.holds(address)), None)

@@ -1,0 +1,304 @@
+"""What a function passes to the functions that it calls, as far as its code alone says.
+
+Every path through the function is followed with what is known of registers and of its stack; where two paths meet,
+what they do not agree on is unknown. A value is a number, or a number of bytes behind something that stands for itself:
+
+    Value("", 0x20000c80)     a number: an address, a size
+    Value("sp", -24)          24 bytes below the stack pointer at the function's first instruction
+    Value("argument 2", 0)    the function's own argument; its callers decide
+    Value("call 0x81f4", 0)   what the call at that address returned
+
+Invariant: what is not certain is None. Memory that another function can reach is forgotten at every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tflm_sim.firmware.call_graph import Function
+from tflm_sim.firmware.elf import Elf, Section
+from tflm_sim.firmware.machine_code import (
+    Branch,
+    CallTo,
+    Compare,
+    Convention,
+    Decoder,
+    Forget,
+    Load,
+    Maybe,
+    SetTo,
+    Shift,
+    Step,
+    Store,
+    Sum,
+)
+from tflm_sim.values import NamedTuple, dataclass, field
+
+_MOST_STEPS = 40_000
+"""Instructions that are read of one function, those on several paths several times."""
+_MOST_ARGUMENTS = 10
+_LONGEST_INSTRUCTION = 24
+"""Bytes that are handed to the decoder: IT of Thumb with the four instructions behind it are 18."""
+ARGUMENT, CALL = "argument ", "call "
+
+
+class Value(NamedTuple):
+    """A number, or bytes behind what ``base`` stands for; see the head of the module."""
+
+    base: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOn:
+    """A call.
+
+    Attributes:
+        site: The address of the call.
+        target: What is called; None where that is not known.
+        arguments: By position; None for what is not known.
+    """
+
+    site: int
+    target: int | None
+    arguments: tuple[Value | None, ...]
+
+
+@dataclass(slots=True)
+class _State:
+    """What is known before an instruction; what is not in it is not known."""
+
+    registers: dict[str, Value]
+    slots: dict[int, tuple[Value, int]] = field(default_factory=dict)
+    reachable_from: int | None = None
+    compared: tuple[str, int] | None = None
+
+    def copy(self) -> _State:
+        return _State(dict(self.registers), dict(self.slots), self.reachable_from, self.compared)
+
+    def met(self, other: _State) -> _State:
+        """Return what both agree on."""
+        reachable = [one for one in (self.reachable_from, other.reachable_from) if one is not None]
+        return _State(
+            dict(self.registers.items() & other.registers.items()),
+            dict(self.slots.items() & other.slots.items()),
+            min(reachable, default=None),
+            self.compared if self.compared == other.compared else None,
+        )
+
+    def put(self, register: str, value: Value | None) -> None:
+        """Note a register's new value."""
+        if self.compared is not None and self.compared[0] == register:
+            self.compared = None
+        if value is None:
+            self.registers.pop(register, None)
+        else:
+            self.registers[register] = value
+
+
+class CodeReader:
+    """Reads functions of a program."""
+
+    def __init__(self, elf: Elf, decoder: Decoder) -> None:
+        self._elf, self._decoder = elf, decoder
+        self._convention: Convention = decoder.convention
+        self._mask = (1 << 8 * self._convention.word) - 1
+        self._sections = [s for s in elf.sections if s.is_allocated and s.has_bits and s.size]
+        self._constants = {name: Value("", number) for name, number in self._convention.constants}
+
+    def calls(self, function: Function) -> tuple[PassedOn, ...]:
+        """Return the calls of a function that some path reaches, by address; () where it is too long to be read."""
+        states: dict[int, _State] = {}
+        found: dict[int, int | None] = {}
+        work = [(function.start, self._at_entry())]
+        left = _MOST_STEPS
+        while work:
+            address, state = work.pop()
+            known = states.get(address)
+            state = state if known is None else known.met(state)
+            if known == state or not function.start <= address < function.start + function.size:
+                continue
+            left -= 1
+            if not left:
+                return ()
+            states[address] = state
+            decoded = self._decoder.decode(self._code(address), address)
+            if decoded is None:
+                continue
+            size, steps = decoded
+            work += self._after(address, size, steps, state.copy(), found, function)
+        return tuple(
+            PassedOn(site, target, tuple(self._argument(states[site], i) for i in range(_MOST_ARGUMENTS)))
+            for site, target in sorted(found.items())
+        )
+
+    def word_at(self, address: int) -> int | None:
+        """Return the word that the file holds at an address that the program cannot write to."""
+        return self._constant(address, self._convention.word)
+
+    def _at_entry(self) -> _State:
+        convention = self._convention
+        arguments = [Value(f"{ARGUMENT}{i}", 0) for i in range(_MOST_ARGUMENTS)]
+        registers = dict(zip(convention.arguments, arguments, strict=False))
+        passed = arguments[len(registers) :]
+        slots = {convention.pushed + convention.word * i: (value, convention.word) for i, value in enumerate(passed)}
+        return _State({**registers, convention.stack: Value("sp", 0)}, slots)
+
+    def _after(
+        self,
+        address: int,
+        size: int,
+        steps: list[Step],
+        state: _State,
+        found: dict[int, int | None],
+        function: Function,
+    ) -> Iterator[tuple[int, _State]]:
+        """Yield where execution goes on behind an instruction, with what is known there."""
+        for step in steps:
+            match step:
+                case Branch(target, is_conditional, equal):
+                    if target is not None:
+                        if not function.start <= target < function.start + function.size and not is_conditional:
+                            found[address] = target
+                        yield target, _given(state, equal is True)
+                    if is_conditional:
+                        yield address + size, _given(state, equal is False)
+                    return
+                case CallTo(target):
+                    found[address] = target
+                    self._called(state, address)
+                case Maybe(inner):
+                    before = state.copy()
+                    self._apply(state, inner)
+                    state = state.met(before)
+                case _:
+                    self._apply(state, step)
+        yield address + size, state
+
+    def _apply(self, state: _State, step: Step) -> None:
+        match step:
+            case SetTo(register, source, offset):
+                state.put(register, self._plus(self._value(state, source), offset))
+            case Sum(register, first, second, sign):
+                state.put(register, self._sum(self._value(state, first), self._value(state, second), sign))
+            case Shift(register, source, bits):
+                value = self._value(state, source)
+                is_number = value is not None and not value.base
+                state.put(register, self._plus(Value("", value.offset << bits), 0) if value and is_number else None)
+            case Load(register, base, offset, size):
+                state.put(register, self._loaded(state, self._plus(self._value(state, base), offset), size))
+            case Store(base, offset, size, register):
+                value = None if register is None else self._value(state, register)
+                place = self._value(state, base)
+                self._store(state, place if offset is None else self._plus(place, offset), size, value, offset is None)
+            case Forget(register):
+                state.put(register, None)
+            case Compare(register, number):
+                state.compared = None if register is None else (register, number)
+
+    def _value(self, state: _State, name: str) -> Value | None:
+        if not name:
+            return Value("", 0)
+        return state.registers.get(name) or self._constants.get(name)
+
+    def _plus(self, value: Value | None, offset: int) -> Value | None:
+        if value is None:
+            return None
+        total = value.offset + offset
+        return Value(value.base, total if value.base else total & self._mask)
+
+    def _sum(self, first: Value | None, second: Value | None, sign: int) -> Value | None:
+        if second is not None and not second.base:
+            return self._plus(first, sign * second.offset)
+        if first is not None and not first.base and sign > 0:
+            return self._plus(second, first.offset)
+        return None
+
+    def _loaded(self, state: _State, place: Value | None, size: int) -> Value | None:
+        if place is None:
+            return None
+        if not place.base:
+            number = self._constant(place.offset, size)
+            return None if number is None else Value("", number)
+        if place.base != "sp":
+            return None
+        value, width = state.slots.get(place.offset, (None, size))
+        return value if width == size else None
+
+    def _constant(self, address: int, size: int) -> int | None:
+        section = self._section(address, size)
+        if section is None or section.is_writable:
+            return None
+        start = address - section.address
+        return int.from_bytes(self._elf.bytes_of(section)[start : start + size], "little")
+
+    def _section(self, address: int, size: int) -> Section | None:
+        return next((s for s in self._sections if s.address <= address and address + size <= s.address + s.size), None)
+
+    def _code(self, address: int) -> bytes:
+        section = self._section(address, 2)
+        if section is None:
+            return b""
+        start = address - section.address
+        return bytes(self._elf.bytes_of(section)[start : start + _LONGEST_INSTRUCTION])
+
+    def _store(self, state: _State, place: Value | None, size: int, value: Value | None, is_anywhere: bool) -> None:
+        if value is not None and value.base == "sp" and (place is None or place.base != "sp"):
+            _reach(state, value.offset)
+        if place is None or (place.base == "sp" and is_anywhere):
+            state.slots = {}
+        elif place.base not in ("", "sp"):
+            _forget_reachable(state)
+        elif place.base == "sp":
+            start, end = place.offset, place.offset + size
+            state.slots = {at: slot for at, slot in state.slots.items() if at >= end or at + slot[1] <= start}
+            if value is not None:
+                state.slots[start] = (value, size)
+
+    def _called(self, state: _State, site: int) -> None:
+        """Forget what a call may change."""
+        for value in [self._argument(state, i) for i in range(_MOST_ARGUMENTS)]:
+            if value is not None and value.base == "sp":
+                _reach(state, value.offset)
+        _forget_reachable(state)
+        state.registers = {name: value for name, value in state.registers.items() if name in self._convention.kept}
+        state.compared = None
+        state.registers[self._convention.result] = Value(f"{CALL}{site:#x}", 0)
+
+    def _argument(self, state: _State, position: int) -> Value | None:
+        convention = self._convention
+        if position < len(convention.arguments):
+            return self._value(state, convention.arguments[position])
+        stack = state.registers.get(convention.stack)
+        if stack is None or stack.base != "sp":
+            return None
+        place = stack.offset + convention.word * (position - len(convention.arguments))
+        return state.slots.get(place, (None, 0))[0]
+
+
+def _given(state: _State, is_equal: bool) -> _State:
+    """Return what is known where the comparison holds; the same as before where nothing says that it does."""
+    after = state.copy()
+    if is_equal and state.compared is not None:
+        register, number = state.compared
+        after.registers[register] = Value("", number)
+    return after
+
+
+def _reach(state: _State, offset: int) -> None:
+    """Note that other functions can reach the stack from ``offset`` upwards."""
+    state.reachable_from = offset if state.reachable_from is None else min(state.reachable_from, offset)
+
+
+def _forget_reachable(state: _State) -> None:
+    limit = state.reachable_from
+    if limit is not None:
+        state.slots = {at: slot for at, slot in state.slots.items() if at < limit}
+
+
+def substituted(value: Value | None, arguments: Mapping[int, Value | None]) -> Value | None:
+    """Return a value with the function's own arguments replaced by what a caller passes."""
+    if value is None or not value.base.startswith(ARGUMENT):
+        return value
+    given = arguments.get(int(value.base.removeprefix(ARGUMENT)))
+    return None if given is None else Value(given.base, given.offset + value.offset)
