@@ -13,7 +13,7 @@ from tflm_sim.firmware.set_up import InterpreterCall
 from tflm_sim.firmware.symbol_names import ArenaSymbol, plain_name
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, field
 
 _HEAP_ADDRESSES = (0, 4, 8, 12)
 """Where an arena from a heap may start, modulo 16."""
@@ -41,7 +41,7 @@ class ArenaRoom:
     addresses: tuple[int, ...] = (0,)
     is_assumed: bool = False
     call: InterpreterCall | None = None
-    shared_with: tuple[Model, ...] = ()
+    shared_with: tuple[Model, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
