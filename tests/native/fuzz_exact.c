@@ -144,7 +144,8 @@ static limits_t limits(int64_t node_limit) { return (limits_t){node_limit, is_ov
 static void check_searches(const tflm_exact_buffer_t *b, size_t count, int64_t best) {
   static const char *const keys[] = {"TAWO", "WATZ", "ZLOA"};
   problem_t p;
-  if (tflm_exact_problem_init(&p, b, count) != TFLM_PLAN_OK || p.bound > best) fail("the bound is wrong", b, count);
+  if (tflm_exact_problem_init(&p, b, count, (int)draw(0, 1)) != TFLM_PLAN_OK || p.bound > best)
+    fail("the bound is wrong", b, count);
   search_narrow_t *narrow = tflm_exact_search_new_narrow(&p);
   search_wide_t *wide = tflm_exact_search_new_wide(&p);
   for (int turn = 0; turn < 12; turn++) {
@@ -193,7 +194,7 @@ static void check_packing(void) {
   count = fill_up(b, count, moments, full);
   const int64_t best = plain_minimum(b, count);
   problem_t p;
-  if (tflm_exact_problem_init(&p, b, count) != TFLM_PLAN_OK) fail("no memory", b, count);
+  if (tflm_exact_problem_init(&p, b, count, (int)draw(0, 1)) != TFLM_PLAN_OK) fail("no memory", b, count);
   if (tflm_exact_packing_applies(&p)) {
     packing_t *k = tflm_exact_packing_new(&p);
     packing_task_t task = {(uint64_t)draw(0, 4), limits(INT64_MAX)};
@@ -224,7 +225,7 @@ static void check_split(void) {
         b[count++] = (tflm_exact_buffer_t){draw(1, 20), time, time + step + row % 2 - 1, alignments[draw(0, 2)],
                                            TFLM_EXACT_FREE};
   problem_t p;
-  if (tflm_exact_problem_init(&p, b, count) != TFLM_PLAN_OK) fail("no memory", b, count);
+  if (tflm_exact_problem_init(&p, b, count, (int)draw(0, 1)) != TFLM_PLAN_OK) fail("no memory", b, count);
   split_task_t task = {capacity, (uint64_t)draw(0, 9), draw(1, 4), limits(2000), (int)draw(0, 1), 0, 0};
   if (tflm_exact_split_run(&p, b, &task, units) == SEARCH_FOUND) {
     if (tflm_exact_peak(&p, units) > capacity) fail("storeys are too high", b, count);
