@@ -4,10 +4,13 @@
     python tools/bench_exact.py --smallest [--time-limit 60]                the smallest capacity per instance
     python tools/bench_exact.py --models [--time-limit 10]                  the head of every model in ../shared/models
     python tools/bench_exact.py --hard [--only ours,minimalloc,cp_sat]      ../shared/planners/hard, family by family
+    python tools/bench_exact.py --all-peers [--idealloc-problems DIR]       A to K, hard, mixed, pangu and resnet50
 
 DIR is benchmarks/challenging of google/minimalloc; without it the same instances with their time compressed, in
-../shared/planners/speed, are taken. A BINARY is built outside of this tree. Times are CPU seconds
-of all threads; "recorded" is ../shared/planners/minimalloc.json, from another day.
+../shared/planners/speed, are taken (by --all-peers ../shared/planners/challenging). With --idealloc-problems it is
+benchmarks/somas_tensors of cappadokes/idealloc. Where there is no capacity, a problem is solved when its plan is proved
+to be the smallest. A BINARY is built outside of this tree. Times are CPU seconds of all threads; "recorded" is
+../shared/planners/minimalloc.json, from another day.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import resource
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +36,8 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.model.load import load
 from tflm_sim.planners.buffers import Buffer, plan_of
 from tflm_sim.planners.exact import ExactResult, Progress, solve
+from tflm_sim.planners.greedy import plan
+from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
 from tflm_sim.planners.validate import validate
 from tflm_sim.targets.presets import preset
@@ -40,6 +45,8 @@ from tflm_sim.targets.presets import preset
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 CAPACITY = 1_048_576
 NAMES = "ABCDEFGHIJK"
+LARGE = ("pangu_2.6B", "resnet50")
+"""Only idealloc and ours plan these: for a search of the whole they are too large."""
 MINIMALLOC_TIMEOUT_S = 120
 
 
@@ -92,11 +99,13 @@ def run_minimalloc(
     *,
     capacity: int = CAPACITY,
     timeout_s: float = MINIMALLOC_TIMEOUT_S,
+    options: tuple[str, ...] = (),
 ) -> float | None:
     """Return minimalloc's CPU seconds, or None where so many are not enough."""
     with scratch.open("w", encoding="utf-8") as file:
         write_csv(file, problem)
     command = [str(binary), f"--capacity={capacity}", f"--input={scratch}", f"--output={scratch}.out", "--validate"]
+    command += options
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         subprocess.run(command, check=True, capture_output=True, preexec_fn=lambda: limit_cpu(timeout_s))
@@ -164,11 +173,42 @@ def print_smallest(args: argparse.Namespace) -> None:
         )
 
 
-def hard_instances(directory: Path) -> Iterator[tuple[str, int, Problem]]:
-    """Yield family, capacity and problem of each ``NAME.CAPACITY.csv``."""
+Instance = tuple[str, int | None, Problem]
+"""Family, capacity (None: the smallest plan is asked for), and the problem."""
+
+
+def hard_instances(directory: Path) -> Iterator[Instance]:
+    """Yield each ``NAME.CAPACITY.csv``."""
     for path in sorted(directory.glob("*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
             yield path.name.split("_")[0], int(path.name.split(".")[-2]), read_csv(file, path=str(path))
+
+
+def mixed_problems() -> Iterator[Instance]:
+    """Yield the problems with mixed alignments."""
+    for number, rows in enumerate(json.loads((SHARED / "planners" / "mixed" / "problems.json").read_text("utf-8"))):
+        buffers = tuple(Buffer(size, lower, upper, alignment) for lower, upper, size, alignment in rows)
+        yield "mixed", None, Problem(buffers, f"mixed {number}")
+
+
+def all_instances(args: argparse.Namespace) -> Iterator[Instance]:
+    """Yield A to K, the hard ones, those with mixed alignments, and what is in ``--idealloc-problems``."""
+    for name, problem in instances(args.instances or SHARED / "planners" / "challenging"):
+        yield "A to K", CAPACITY, Problem(problem.buffers, name)
+    yield from hard_instances(args.hard_instances)
+    yield from mixed_problems()
+    for path in sorted(args.idealloc_problems.glob("*.csv")) if args.idealloc_problems else ():
+        with path.open(newline="", encoding="utf-8") as file:
+            yield path.stem, None, read_csv(file, path=str(path))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a solver made of a problem: its plan's peak in bytes or None, the CPU seconds, and whether it is a proof."""
+
+    peak: int | None
+    cpu_s: float
+    is_proof: bool = False
 
 
 def limit_cpu(seconds: float) -> None:
@@ -178,85 +218,126 @@ def limit_cpu(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (most, most))
 
 
-def run_cp_sat(problem: Problem, capacity: int, time_limit: float) -> tuple[int | None, float]:
-    """Return the peak of CP-SAT's plan within the capacity (one worker), or None, and its CPU seconds."""
+def run_cp_sat(problem: Problem, capacity: int | None, time_limit: float) -> Answer:
+    """Ask CP-SAT, one worker, for a plan within the capacity, or for the smallest."""
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
+    room = capacity or plan(problem.buffers).peak
     offsets, lives, places = [], [], []
+    top = model.new_int_var(0, room, "")
     for buffer in problem.buffers:
-        offset = model.new_int_var(0, capacity - buffer.size, "")
+        offset = model.new_int_var(0, (room - buffer.size) // buffer.alignment, "") * buffer.alignment
         offsets.append(offset)
         lives.append(model.new_fixed_size_interval_var(buffer.lower, buffer.upper - buffer.lower, ""))
         places.append(model.new_fixed_size_interval_var(offset, buffer.size, ""))
+        model.add(offset + buffer.size <= top)
     model.add_no_overlap_2d(lives, places)
+    if capacity is None:
+        model.minimize(top)
     receiver, sender = multiprocessing.Pipe(duplex=False)
 
     def search() -> None:
-        limit_cpu(time_limit)
+        limit_cpu(time_limit + 2)
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = 1
         start = time.process_time()
-        found = solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+        watch = threading.Thread(target=stop_after, args=(solver, time_limit), daemon=True)
+        watch.start()
+        status = solver.solve(model)
+        found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
         peak = plan_of(problem.buffers, [solver.value(offset) for offset in offsets]).peak if found else None
-        sender.send((peak, time.process_time() - start))
+        sender.send(Answer(peak, time.process_time() - start, status == cp_model.OPTIMAL))
 
     child = multiprocessing.get_context("fork").Process(target=search)
     child.start()
     child.join()
-    answer: tuple[int | None, float] = receiver.recv() if receiver.poll() else (None, time_limit)
+    answer: Answer = receiver.recv() if receiver.poll() else Answer(None, time_limit)
     return answer
 
 
-def run_ours(problem: Problem, capacity: int, args: argparse.Namespace) -> tuple[int | None, float]:
-    """Return the peak of our best plan and the CPU seconds; the limit is CPU time, whoever else uses the machine."""
+def stop_after(solver: Any, cpu_s: float) -> None:
+    """Stop a CP-SAT solver when this process has used so many CPU seconds more."""
+    start = time.process_time()
+    while time.process_time() - start < cpu_s:
+        time.sleep(0.05)
+    solver.stop_search()
+
+
+def run_ours(problem: Problem, capacity: int | None, args: argparse.Namespace) -> Answer:
+    """Ask our planner; the limit is CPU time, whoever else uses the machine."""
     cancel, start = threading.Event(), time.process_time()
 
     def watch(_: Progress) -> None:
         if time.process_time() - start >= args.time_limit:
             cancel.set()
 
-    result = solve(problem.buffers, capacity=capacity, on_progress=watch, cancel=cancel, workers=args.workers)
+    result = solve(
+        problem.buffers,
+        capacity=capacity,
+        time_limit=math.inf if capacity else 20 * args.time_limit,
+        on_progress=watch,
+        cancel=cancel,
+        workers=args.workers,
+    )
     cpu_s = time.process_time() - start
     assert result.offsets is None or not validate(problem.buffers, plan_of(problem.buffers, result.offsets))
-    return result.peak, cpu_s
+    return Answer(result.peak, cpu_s, result.proved)
 
 
-def run_hard_minimalloc(problem: Problem, capacity: int, args: argparse.Namespace) -> tuple[int | None, float]:
-    """Return the capacity if minimalloc fits into it, else None, and the CPU seconds (the limit if it is ended)."""
-    cpu_s = run_minimalloc(args.minimalloc, problem, args.scratch, capacity=capacity, timeout_s=args.peer_limit)
-    return (None, args.peer_limit) if cpu_s is None else (capacity, cpu_s)
+def run_peer_minimalloc(problem: Problem, capacity: int | None, args: argparse.Namespace) -> Answer:
+    """Ask minimalloc; without a capacity for the smallest, from the peak of TFLM's greedy plan downwards."""
+    if capacity is not None:
+        cpu_s = run_minimalloc(args.minimalloc, problem, args.scratch, capacity=capacity, timeout_s=args.peer_limit)
+        return Answer(None, args.peer_limit) if cpu_s is None else Answer(capacity, cpu_s)
+    peak = plan(problem.buffers).peak
+    options = ("--minimize_capacity",)
+    cpu_s = run_minimalloc(
+        args.minimalloc, problem, args.scratch, capacity=peak, timeout_s=args.peer_limit, options=options
+    )
+    if cpu_s is None:
+        return Answer(None, args.peer_limit)
+    with Path(f"{args.scratch}.out").open(newline="", encoding="utf-8") as file:
+        solution = read_csv(file)
+    return Answer(max(buffer.size + (buffer.offset or 0) for buffer in solution.buffers), cpu_s, is_proof=True)
 
 
-def print_hard(args: argparse.Namespace) -> None:
-    """Print solved, CPU seconds and gap per family, for each solver that is there."""
-    solvers = {
+def solvers_of(args: argparse.Namespace) -> dict[str, Callable[[Problem, int | None], Answer]]:
+    """Return the solvers that are there, by name."""
+    solvers: dict[str, Callable[[Problem, int | None], Answer]] = {
         "ours": lambda problem, capacity: run_ours(problem, capacity, args),
-        "minimalloc": lambda problem, capacity: run_hard_minimalloc(problem, capacity, args),
+        "minimalloc": lambda problem, capacity: run_peer_minimalloc(problem, capacity, args),
         "cp_sat": lambda problem, capacity: run_cp_sat(problem, capacity, args.peer_limit),
-        "idealloc": lambda problem, capacity: run_idealloc(problem, args),
+        "idealloc": lambda problem, capacity: Answer(*run_idealloc(problem, args)),
     }
     absent = {name for name in ("minimalloc", "idealloc") if getattr(args, name) is None}
-    names = [name for name in args.only.split(",") if name not in absent]
+    return {name: solvers[name] for name in args.only.split(",") if name not in absent}
+
+
+def print_families(cases: Iterator[Instance], args: argparse.Namespace) -> None:
+    """Print solved, CPU seconds and the distance to capacity or bound per family, for each solver that is there."""
     totals: dict[tuple[str, str], list[tuple[bool, float, float]]] = {}
-    for family, capacity, problem in hard_instances(args.hard_instances):
+    for family, capacity, problem in cases:
         cells = []
-        for name in names:
-            peak, cpu_s = solvers[name](problem, capacity)
-            gap = math.nan if peak is None else max(peak - capacity, 0) / capacity
-            solved = peak is not None and peak <= capacity
-            totals.setdefault((family, name), []).append((solved, cpu_s, gap))
-            totals.setdefault(("all", name), []).append((solved, cpu_s, gap))
-            cells.append(f"{name} {'solved' if solved else 'open':6} {cpu_s:7.3f} s")
+        for name, ask in solvers_of(args).items():
+            if (family in LARGE and name not in ("ours", "idealloc")) or (family == "mixed" and name == "idealloc"):
+                continue  # idealloc knows no alignments
+            answer = ask(problem, capacity)
+            least = capacity or lower_bound(problem.buffers)
+            gap = math.nan if answer.peak is None else max(answer.peak - least, 0) / least
+            solved = answer.peak is not None and (answer.is_proof if capacity is None else answer.peak <= capacity)
+            totals.setdefault((family, name), []).append((solved, answer.cpu_s, gap))
+            totals.setdefault(("all", name), []).append((solved, answer.cpu_s, gap))
+            cells.append(f"{name} {'solved' if solved else 'open':6} {answer.cpu_s:7.3f} s")
         print(f"{Path(problem.title).stem:24} {len(problem.buffers):5}  " + "   ".join(cells), flush=True)
     print()
-    print("family    solver      solved   CPU s: sum    largest   largest gap")
+    print("family      solver      solved     CPU s: sum    largest   largest gap")
     for (family, name), rows in sorted(totals.items(), key=lambda item: (item[0][0] == "all", item[0])):
         gaps = [gap for _, _, gap in rows if not math.isnan(gap)]
         widest = f"{max(gaps):.2%}" if len(gaps) == len(rows) else "no plan"
         print(
-            f"{family:9} {name:10} {sum(solved for solved, _, _ in rows):3} of {len(rows):2}  "
-            f"{sum(cpu for _, cpu, _ in rows):10.3f} {max(cpu for _, cpu, _ in rows):10.3f}   {widest:>11}"
+            f"{family:11} {name:10} {sum(solved for solved, _, _ in rows):3} of {len(rows):3}  "
+            f"{sum(cpu for _, cpu, _ in rows):12.3f} {max(cpu for _, cpu, _ in rows):10.3f}   {widest:>11}"
         )
 
 
@@ -293,6 +374,8 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true", help="minimise instead")
     parser.add_argument("--models", action="store_true", help="minimise the heads of the shared models")
     parser.add_argument("--hard", action="store_true", help="the hard families, at their capacities")
+    parser.add_argument("--all-peers", action="store_true", help="every set, every solver that is there")
+    parser.add_argument("--idealloc-problems", type=Path, help="benchmarks/somas_tensors of cappadokes/idealloc")
     parser.add_argument("--hard-instances", type=Path, default=SHARED / "planners" / "hard", help="NAME.CAPACITY.csv")
     parser.add_argument("--only", default="ours,minimalloc,cp_sat,idealloc", help="solvers of --hard")
     parser.add_argument("--preset", default="cortex-m4", help="target of --models")
@@ -303,7 +386,9 @@ def main() -> None:
     if args.peer_limit is None:
         args.peer_limit = args.time_limit
     if args.hard:
-        print_hard(args)
+        print_families(hard_instances(args.hard_instances), args)
+    elif args.all_peers:
+        print_families(all_instances(args), args)
     elif args.models:
         print_models(args)
     else:

@@ -1,6 +1,59 @@
 /* Exact planner: the smallest arena for buffers whose lifetimes are known, or the proof that a capacity is too small.
  *
- * Branch and bound over "place this buffer here" / "it will be higher than here"; see exact_search.c for the theory.
+ * THE ORDER OF WORK, and the file of each step
+ *
+ *  1. bytes become units, moments become sections (exact_problem.c): a section is a moment at which as many buffers are
+ *     alive as can be; every pair that ever meets, meets in one.
+ *  2. all guises of a problem become one (exact_canonical.c): sorted, time in the direction that sorts first.
+ *  3. lower bounds: the load of a section (exact_problem.c); where alignments differ, its lowest stack (exact_stack.c).
+ *  4. first plans: the caller's, and first fit in five orders (exact_orders.c). At the bound the work ends.
+ *  5. more than 2,048 buffers: windows of the best plan are planned anew, each as a small problem (exact_improve.c).
+ *  6. else turns are taken (exact.c) until plan and bound meet, or a limit comes:
+ *       a packing, where every section is exactly full (exact_packing.c, exact_packing_groups.c, pq_tree.c);
+ *       a plan in two storeys, each a problem of its own (exact_split.c);
+ *       a search of the whole (exact_search.c) by a strategy (exact_strategy.c) in one of four forms (exact_ways.c).
+ *
+ * WHAT A SEARCH DECIDES. It asks whether a plan fits a capacity. Each buffer has `lowest`, an offset below which it
+ * cannot be. A strategy picks a section, and in it the buffer that can lie lowest; first all plans where it lies just
+ * there, then all where it is higher. What follows from that raises `lowest` of others:
+ *
+ *   deduction     what it proves                                                                  file
+ *   carried       what nothing carries at `lowest` rises to the least top of a neighbour          exact_search_deduce.h
+ *   section       what lies at t or above: t + sizes <= capacity                                  the same
+ *   not first     who as the lowest of a section would push it over the capacity has one below    the same
+ *   stack         what is left of a section has an order that fits, with its alignments' gaps     the same
+ *   twins         of buffers that differ in nothing, the first is the lower one                   exact_problem.c
+ *   harmless      who can be placed without raising anybody, is placed; there is no second case   exact_search.c
+ *   parts         where no unplaced buffer crosses, what is left falls apart in time              exact_search.c
+ *   failures      a part that had no plan has none at the same or a lower capacity                exact_search_choose.h
+ *
+ * ONE INSTANCE, capacity 10 (a size 3, b 3, c 1, d 5, e 5; alignment 1):
+ *
+ *   time      0  1  2  3      sections: 0 {d, e}, load 10; 1 {a, d}, load 8; 2 {a, b, c}, load 7.
+ *   a            =======      (Moment 2 is {a, b}, a part of section 2.) The largest load is the bound: 10.
+ *   b               ====
+ *   c                  =      First fit, largest first, e before d: e 0, d 5, a on d at 10, which ends at 13 (TFLM's
+ *   d         =====           own plan); with d first it finds 10. Suppose that it did not, and a search begins:
+ *   e         ==
+ *
+ *   d at 0    Section 0 has nothing to lose. e and a rise to 5, on d: section 0 needs 5 + 5 = 10, section 1 5 + 3 = 8.
+ *             No buffer that is left crosses from section 0 to 2: parts {e} and {a, b, c}.
+ *   e at 5    It raises nobody: there is no second case. The part {e} is done.
+ *   b at 0    c rises to 3. a stays at 5.
+ *   c at 3    It ends at 4, below a: harmless.
+ *   a at 5    It ends at 8. The peak is 10, the bound: proved.
+ *
+ *   10 +-----+                    Had it failed, the second case would be "d higher": d rises to 3, the top of a, the
+ *      |  e  |                    lowest that can carry it. Now d as the lowest of section 0 would need 3 + 10 > 10:
+ *    8 |     +-----------------+  not first, so e is below d, and d at 5. Then a is below d too, as 5 + 8 > 10: this is
+ *      |     |        a        |  the picture upside down. A proof is long where sizes leave room, because much is
+ *    5 +-----+-----+-----+-----+  tried there that differs in little; the failures that are remembered, the twins and
+ *      |     d     |     |  c  |  the parts are against that.
+ *    3 |           +-----+-----+
+ *      |           |     b     |  Stack: sizes 5 and 20 aligned to 16 and 30 aligned to 1 have load 55. Of their six
+ *    0 +-----------+-----------+  orders 5, 20, 30 from below has the lowest top: offsets 0, 16, 36, top 66. No plan
+ *         0     1     2     3     is lower.
+ *
  * Thread-safe: no globals; all state hangs on the call. Offsets and sizes are bytes, times are inclusive. Status codes
  * are those of tflm_plan.h.
  */
