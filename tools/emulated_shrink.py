@@ -168,7 +168,7 @@ class Board:
 def inputs_of(model: Model) -> bytes:
     """Return the bytes of all inputs of all runs: the extremes first, then noise of several kinds."""
     rng = np.random.default_rng(SEED)
-    tensors = [model.subgraphs[0].tensors[index] for index in model.subgraphs[0].inputs or ()]
+    tensors = [model.subgraphs[0].tensors[index] for index in model.subgraphs[0].input_tensors]
     return b"".join(
         stimulus(rng, np.dtype(DTYPES[tensor.type]), tensor.shape or (), run).tobytes()
         for run in range(RUNS)

@@ -63,7 +63,7 @@ def difference(shrunk: Shrunk) -> str:
     except RuntimeError:
         pass
     rng = np.random.default_rng(14)
-    facts, count = original.get_input_details(0), len(shrunk.model.subgraphs[0].outputs or ())
+    facts, count = original.get_input_details(0), len(shrunk.model.subgraphs[0].output_tensors)
     for run in range(RUNS):
         values = stimulus(rng, np.dtype(facts["dtype"]), tuple(facts["shape"]), run)
         outputs = []

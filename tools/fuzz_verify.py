@@ -200,7 +200,7 @@ def _compared(original: bytes, result: bytes, model: Model) -> str:
     except RuntimeError:
         return "the wheel does not allocate it"
     for run in range(RUNS):
-        details = [both[0].get_input_details(index) for index in range(len(main.inputs or ()))]
+        details = [both[0].get_input_details(index) for index in range(len(main.input_tensors))]
         inputs = [stimulus(rng, np.dtype(each["dtype"]), tuple(each["shape"]), run) for each in details]
         outputs = []
         for each in both:
@@ -210,7 +210,7 @@ def _compared(original: bytes, result: bytes, model: Model) -> str:
                 each.invoke()
             except (RuntimeError, ValueError):
                 return "the original cannot be invoked" if each is both[0] else "the wheel does not invoke it"
-            outputs.append([each.get_output(index).tobytes() for index in range(len(main.outputs or ()))])
+            outputs.append([each.get_output(index).tobytes() for index in range(len(main.output_tensors))])
         if outputs[0] != outputs[1]:
             return f"other bytes in run {run}"
     return "same"

@@ -70,7 +70,7 @@ def npu_tensors(model: Model) -> NpuTensors:
     for number, subgraph in enumerate(model.subgraphs):
         for operator in subgraph.operators:
             if operator.opcode_index in custom:
-                inputs, outputs = operator.inputs or (), operator.outputs or ()
+                inputs, outputs = operator.input_tensors, operator.output_tensors
                 memory |= {(number, inputs[position]) for position in ETHOS_U_MEMORY if position < len(inputs)}
                 operators.append(frozenset((number, tensor) for tensor in (*inputs, *outputs)))
     return NpuTensors(frozenset(memory), tuple(operators))

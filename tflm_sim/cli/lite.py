@@ -256,7 +256,7 @@ def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
     if not equals:
         raise UsageError(f"--resize {text}: an input's name or number, =, and a shape: input=1,96,96,3")
     tensors = model.subgraphs[0].tensors
-    inputs = [index for index in model.subgraphs[0].inputs or () if 0 <= index < len(tensors)]
+    inputs = [index for index in model.subgraphs[0].input_tensors if 0 <= index < len(tensors)]
     found = [index for index in inputs if tensors[index].name == name]
     if not found and name.isdigit() and int(name) < len(inputs):
         found = [inputs[int(name)]]

@@ -121,7 +121,7 @@ def _while(run: Invoker, place: Place) -> None:
 
 def _condition(run: Invoker, subgraph: int, place: Place) -> None:
     run.run_subgraph(subgraph)
-    run.check(run.slots(subgraph, (run.model.subgraphs[subgraph].outputs or ())[:1]), place)
+    run.check(run.slots(subgraph, run.model.subgraphs[subgraph].output_tensors[:1]), place)
 
 
 def _call_once(run: Invoker, place: Place) -> None:

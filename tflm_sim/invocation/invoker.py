@@ -126,7 +126,7 @@ class Invoker:
 
     def inputs_alive(self) -> tuple[bool, ...]:
         """Return, for each input of the model, whether its content is intact; True for one that has no bytes."""
-        slots = (self.slot(0, tensor) for tensor in self.model.subgraphs[0].inputs or ())
+        slots = (self.slot(0, tensor) for tensor in self.model.subgraphs[0].input_tensors)
         return tuple(slot is None or slot.is_intact() for slot in slots)
 
     def run_subgraph(self, index: int) -> None:
@@ -167,7 +167,7 @@ class Invoker:
     def ends(self, place: Place) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return an operator's input and output tensors."""
         operator = self.model.subgraphs[place.subgraph].operators[place.operator]
-        return operator.inputs or (), operator.outputs or ()
+        return operator.input_tensors, operator.output_tensors
 
     def eval_tensor(self, subgraph: int, tensor: int) -> EvalTensor:
         """Return a tensor as the runtime sees it."""

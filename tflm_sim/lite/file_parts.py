@@ -164,8 +164,8 @@ def _add_operator(subgraph: TfLiteSubgraph, operator: Operator, registrations: S
     try:
         subgraph.add_node(
             registration,
-            operator.inputs or (),
-            operator.outputs or (),
+            operator.input_tensors,
+            operator.output_tensors,
             intermediates=operator.intermediates or (),
             options=None if is_custom or not _has_parameters(registration.op) else operator.options,
             init_data=operator.custom_options if is_custom else None,

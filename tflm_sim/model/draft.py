@@ -91,8 +91,8 @@ class Draft:
         self.origin = model
         self.tensors: list[Tensor] = list(main.tensors)
         self.operators: list[Operator] = list(main.operators)
-        self.inputs: tuple[int, ...] = main.inputs or ()
-        self.outputs: tuple[int, ...] = main.outputs or ()
+        self.inputs = main.input_tensors
+        self.outputs = main.output_tensors
         self.metadata: list[Metadata] = list(model.metadata)
         self._buffers: list[ConstantData] = list(model.buffers)
         self._codes: list[OperatorCode] = list(model.operator_codes)
@@ -113,9 +113,21 @@ class Draft:
         data = self._buffers[self.tensors[tensor].buffer].data
         return data if data is not None and len(data) else None
 
+    def is_constant(self, tensor: int) -> bool:
+        """Return whether a tensor has constant bytes."""
+        return self.data(tensor) is not None
+
     def is_activation(self, tensor: int) -> bool:
         """Return whether a tensor index names something that is computed (no constant, not absent)."""
-        return tensor >= 0 and self.data(tensor) is None
+        return tensor >= 0 and not self.is_constant(tensor)
+
+    def readers(self, tensor: int) -> list[int]:
+        """Return the operators that read a tensor, in execution order."""
+        return [index for index, operator in enumerate(self.operators) if tensor in operator.input_tensors]
+
+    def writers(self, tensor: int) -> list[int]:
+        """Return the operators that write a tensor, in execution order."""
+        return [index for index, operator in enumerate(self.operators) if tensor in operator.output_tensors]
 
     def add_tensor(
         self,
@@ -179,13 +191,13 @@ class Draft:
         """Return the operators that read each tensor, by tensor index, each operator once."""
         found: dict[int, list[int]] = {}
         for index, operator in enumerate(self.operators):
-            for tensor in dict.fromkeys(operator.inputs or ()):
+            for tensor in dict.fromkeys(operator.input_tensors):
                 found.setdefault(tensor, []).append(index)
         return found
 
     def producers(self) -> dict[int, int]:
         """Return the last operator that writes each tensor, by tensor index."""
-        return {tensor: index for index, operator in enumerate(self.operators) for tensor in operator.outputs or ()}
+        return {tensor: index for index, operator in enumerate(self.operators) for tensor in operator.output_tensors}
 
     def model(self) -> Model:
         """Return the model, without what nothing names any more. Positions in the file mean nothing in it."""
@@ -239,7 +251,7 @@ class Draft:
         """Return the main subgraph with the tensors that are named, and their new index by old index."""
         named = {*self.inputs, *self.outputs}
         for operator in self.operators:
-            named.update((*(operator.inputs or ()), *(operator.outputs or ()), *(operator.intermediates or ())))
+            named.update((*operator.named_tensors, *(operator.intermediates or ())))
         for signature in self.origin.signatures:
             if signature.subgraph_index == 0:
                 named.update(tensor for _, tensor in (*signature.inputs, *signature.outputs))

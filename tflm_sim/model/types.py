@@ -223,6 +223,21 @@ class Operator:
     mutating_inputs: tuple[bool, ...] | None = None
     offset: int = 0
 
+    @property
+    def input_tensors(self) -> tuple[int, ...]:
+        """``inputs``, empty where the file has no vector."""
+        return self.inputs or ()
+
+    @property
+    def output_tensors(self) -> tuple[int, ...]:
+        """``outputs``, empty where the file has no vector."""
+        return self.outputs or ()
+
+    @property
+    def named_tensors(self) -> tuple[int, ...]:
+        """The input and output tensors, without those that are absent."""
+        return tuple(tensor for tensor in (*self.input_tensors, *self.output_tensors) if tensor >= 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
@@ -234,6 +249,16 @@ class Subgraph:
     outputs: tuple[int, ...] | None
     name: str = ""
     has_operators: bool = True
+
+    @property
+    def input_tensors(self) -> tuple[int, ...]:
+        """``inputs``, empty where the file has no vector."""
+        return self.inputs or ()
+
+    @property
+    def output_tensors(self) -> tuple[int, ...]:
+        """``outputs``, empty where the file has no vector."""
+        return self.outputs or ()
 
 
 @dataclass(frozen=True, slots=True)

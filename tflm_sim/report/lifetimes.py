@@ -75,7 +75,7 @@ def overview_lines(lifetimes: Lifetimes) -> list[str]:
     shown = sorted(sorted(head, key=lambda life: -life.size)[:ROWS], key=lambda life: (life.first, life.offset or 0))
     title = f"{len(head)} buffers in the head" + (f", the {ROWS} largest" if len(head) > ROWS else "")
     lines = [f"{title}; a column is an operator:", *timeline_lines(lifetimes, shown), ""]
-    for position in range(len(lifetimes.model.subgraphs[0].inputs or ())):
+    for position in range(len(lifetimes.model.subgraphs[0].input_tensors)):
         life = lifetimes.find(f"input:{position}")
         lines.append(f"input {position} is {buffer_name(life)}: {after_invoke(lifetimes, life)}")
     variables = [life for life in lifetimes.buffers if life.home == TAIL]

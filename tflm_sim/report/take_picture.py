@@ -161,9 +161,9 @@ def _category(allocation: ModelAllocation, info: AllocationInfo) -> str:
     subgraph = allocation.model.subgraphs[info.subgraph]
     if subgraph.tensors[info.tensor].is_variable:
         return "planned_variable"
-    if info.subgraph == 0 and info.tensor in (subgraph.inputs or ()):
+    if info.subgraph == 0 and info.tensor in subgraph.input_tensors:
         return "input"
-    return "output" if info.subgraph == 0 and info.tensor in (subgraph.outputs or ()) else "activation"
+    return "output" if info.subgraph == 0 and info.tensor in subgraph.output_tensors else "activation"
 
 
 def _remedies(

@@ -30,8 +30,7 @@ def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kind
     for index, operator in enumerate(draft.operators):
         if any(rule(draft, operator, axis) is not None for axis in (1, 2)) or channels.is_channelwise(draft, operator):
             continue
-        named = {t for t in (*(operator.inputs or ()), *(operator.outputs or ())) if t in facts.bytes}
-        sizes = [facts.bytes[tensor] for tensor in named]
+        sizes = [facts.bytes[tensor] for tensor in set(operator.named_tensors) if tensor in facts.bytes]
         use = use_of(draft.name(operator), operator, draft.tensors) if operator.outputs else None
         may_share = use is not None and any(promised(use, kind, libraries) for kind in kinds)
         alive = max(sizes, default=0) if may_share else sum(sizes)

@@ -56,7 +56,7 @@ def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iter
         return
     links = [head]
     for last in range(first + 1, min(first + LONGEST_CHAIN, len(draft.operators))):
-        carried = (links[-1].operator.outputs or ())[0]
+        carried = (links[-1].operator.output_tensors)[0]
         if consumers.get(carried) != [last] or carried in draft.outputs:
             return
         link = _channelwise(draft, draft.operators[last], carried, links[-1].scale)
@@ -68,7 +68,7 @@ def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iter
 
 def _head(draft: Draft, operator: Operator) -> ChainLink | None:
     """Return the first link: a convolution whose output channels each read all of the input."""
-    name, inputs, output = draft.name(operator), operator.inputs or (), single_output(operator)
+    name, inputs, output = draft.name(operator), operator.input_tensors, single_output(operator)
     if name not in ("CONV_2D", "DEPTHWISE_CONV_2D") or output is None or not _is_image(draft, output):
         return None
     if name == "DEPTHWISE_CONV_2D" and shape(draft, inputs[0])[-1:] != (1,):
@@ -82,7 +82,7 @@ def _head(draft: Draft, operator: Operator) -> ChainLink | None:
 
 def _channelwise(draft: Draft, operator: Operator, carried: int, scale: int) -> ChainLink | None:
     """Return the link of an operator that keeps channels apart, or None."""
-    name, inputs, output = draft.name(operator), operator.inputs or (), single_output(operator)
+    name, inputs, output = draft.name(operator), operator.input_tensors, single_output(operator)
     if output is None or not inputs or draft.tensors[output].is_variable or not _is_image(draft, carried):
         return None
     channels = shape(draft, carried)[3]
@@ -120,7 +120,7 @@ def _channelwise(draft: Draft, operator: Operator, carried: int, scale: int) -> 
 
 def is_channelwise(draft: Draft, operator: Operator) -> bool:
     """Return whether an operator keeps channels apart, so that it runs group by group behind a convolution."""
-    inputs = operator.inputs or ()
+    inputs = operator.input_tensors
     return bool(inputs) and inputs[0] >= 0 and _channelwise(draft, operator, inputs[0], 1) is not None
 
 
@@ -132,7 +132,7 @@ def _is_image(draft: Draft, tensor: int) -> bool:
 def _is_whole(draft: Draft, operator: Operator, axes: Mapping[int, int], channels: int) -> bool:
     """Return whether every constant that is to be divided is one, with a share for each channel."""
     for place, axis in axes.items():
-        values = array(draft, (operator.inputs or ())[place])
+        values = array(draft, operator.input_tensors[place])
         if values is None or values.ndim <= axis or values.shape[axis] != channels:
             return False
     return True
@@ -142,11 +142,11 @@ def channel_splits(
     draft: Draft, facts: Profile, first: int, last: int, links: tuple[ChainLink, ...]
 ) -> Iterator[Split]:
     """Yield the ways to run a chain in groups, with their estimates."""
-    source = (links[0].operator.inputs or ())[0]
-    result = (links[-1].operator.outputs or ())[0]
+    source = links[0].operator.input_tensors[0]
+    result = (links[-1].operator.output_tensors)[0]
     if source not in facts.bytes or result not in facts.bytes:
         return
-    channels = shape(draft, (links[0].operator.outputs or ())[0])[3]
+    channels = shape(draft, links[0].operator.output_tensors[0])[3]
     seen: set[tuple[tuple[int, int], ...]] = set()
     for count in PARTS:
         parts = even_cuts(channels, count, CHANNEL_STEP if channels > CHANNEL_STEP else 1)
@@ -168,7 +168,7 @@ def _estimates(
     for start, end in split.parts:
         carried = split.source
         for index, link in enumerate(links):
-            size = tensor_bytes(draft, (link.operator.outputs or ())[0]) * (end - start) // channels
+            size = tensor_bytes(draft, link.operator.output_tensors[0]) * (end - start) // channels
             key -= 1
             steps.append(
                 Footprint((carried,), key, align_up(size, BUFFER_ALIGNMENT), facts.scratch[split.first + index])
@@ -193,7 +193,7 @@ def apply_channels(draft: Draft, split: Split, links: tuple[ChainLink, ...]) -> 
         carried = split.source
         computed = []
         for link in links:
-            output = (link.operator.outputs or ())[0]
+            output = link.operator.output_tensors[0]
             dimensions = (*shape(draft, output)[:-1], (end - start) * link.scale)
             group = draft.add_like(output, dimensions)
             operators.append(_share(draft, link, carried, group, (start * link.scale, end * link.scale)))
@@ -210,7 +210,7 @@ def apply_channels(draft: Draft, split: Split, links: tuple[ChainLink, ...]) -> 
 def _share(draft: Draft, link: ChainLink, carried: int, output: int, channels: tuple[int, int]) -> Operator:
     """Return the operator of one group: its share of the constants, the rest as it was."""
     start, end = channels
-    inputs = list(link.operator.inputs or ())
+    inputs = list(link.operator.input_tensors)
     for place, tensor in enumerate(inputs):
         if place in link.axes:
             inputs[place] = _cut_constant(draft, tensor, link.axes[place], start, end)

@@ -73,7 +73,7 @@ def as_before(model: Model, before: Model, shared: Iterable[int]) -> Model:
 def _dilated(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary]) -> Operator | None:
     """Return the operator with a dilation of 2 along its axes of one tap, None where that is not the same."""
     name = draft.name(operator)
-    outputs, inputs = operator.outputs or (), operator.inputs or ()
+    outputs, inputs = operator.output_tensors, operator.input_tensors
     if not outputs or not promised(use_of(name, operator, draft.tensors), CHOICE, libraries):
         return None
     if len(shape(draft, inputs[0])) != 4 or len(shape(draft, inputs[1])) != 4:

@@ -49,9 +49,9 @@ class Use:
 
 def use_of(name: str, operator: Operator, tensors: Sequence[Tensor]) -> Use:
     """Return an operator of a subgraph as kernels see it; it has an output."""
-    named = [tensors[index] if index >= 0 else None for index in (operator.inputs or ())[:2]]
+    named = [tensors[index] if index >= 0 else None for index in operator.input_tensors[:2]]
     image, filters = (*named, None, None)[:2]
-    output = tensors[(operator.outputs or ())[0]].type
+    output = tensors[operator.output_tensors[0]].type
     down, across = (operator.options.get(f"dilation_{side}_factor", 1) for side in ("h", "w"))
     return Use(
         name,

@@ -23,7 +23,7 @@ from tflm_sim.shrinking.graph import shape, window
 
 def needed_distance(draft: Draft, operator: Operator) -> int | None:
     """Return how many elements the input must lie above the output, None for an operator that has no such order."""
-    name, inputs, outputs = draft.name(operator), operator.inputs or (), operator.outputs or ()
+    name, inputs, outputs = draft.name(operator), operator.input_tensors, operator.output_tensors
     source, target = shape(draft, inputs[0]), shape(draft, outputs[0])
     if name not in WINDOWED or len(source) != 4 or len(target) != 4 or source[0] != 1:
         return None
@@ -43,7 +43,7 @@ def reads_are_safe(model: Model, operator: Operator, name: str, distance: int) -
 
     Elements of both have one size.
     """
-    tensors, inputs, outputs = model.subgraphs[0].tensors, operator.inputs or (), operator.outputs or ()
+    tensors, inputs, outputs = model.subgraphs[0].tensors, operator.input_tensors, operator.output_tensors
     source, target = tensors[inputs[0]].shape or (), tensors[outputs[0]].shape or ()
     if distance < 0 or len(source) != 4 or len(target) != 4 or source[0] != 1:
         return False

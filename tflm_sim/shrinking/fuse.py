@@ -38,12 +38,12 @@ def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
         if not readers or not choose():
             continue
         index = draft.operators.index(pad)
-        source = (pad.inputs or ())[0]
+        source = pad.input_tensors[0]
         for reader in readers:
             operator = draft.operators[reader]
             draft.operators[reader] = replace(
                 operator,
-                inputs=(source, *(operator.inputs or ())[1:]),
+                inputs=(source, *operator.input_tensors[1:]),
                 options={**operator.options, "padding": PADDING_SAME},
             )
         witnesses.append(Witness(label_of(draft, index), f"is the padding SAME of its readers {readers}"))
@@ -53,7 +53,7 @@ def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
 
 def _same_readers(draft: Draft, pad: Operator) -> list[int]:
     """Return the convolutions behind a PAD if all of its readers are such and SAME would pad just so, else []."""
-    inputs, output = pad.inputs or (), (pad.outputs or ())[0]
+    inputs, output = pad.input_tensors, pad.output_tensors[0]
     paddings = integers(draft, inputs[1]) if len(inputs) > 1 else None
     if paddings is None or len(paddings) != 8 or output in draft.outputs or any(paddings[:2] + paddings[6:]):
         return []
@@ -64,7 +64,7 @@ def _same_readers(draft: Draft, pad: Operator) -> list[int]:
         values = array(draft, inputs[2])
         if values is None or [float(value) for value in values.ravel()] != [float(zero_point(draft.tensors[source]))]:
             return []
-    readers = [index for index, operator in enumerate(draft.operators) if output in (operator.inputs or ())]
+    readers = draft.readers(output)
     return readers if all(_pads_alike(draft, draft.operators[index], source, paddings) for index in readers) else []
 
 
@@ -77,15 +77,15 @@ def _pads_alike(draft: Draft, operator: Operator, source: int, paddings: list[in
     for axis in (1, 2):
         same = replace(window(draft, operator, axis), is_same=True)
         outputs, before = same.output(shape(draft, source)[axis])
-        if outputs != shape(draft, (operator.outputs or ())[0])[axis] or before != paddings[2 * axis]:
+        if outputs != shape(draft, operator.output_tensors[0])[axis] or before != paddings[2 * axis]:
             return False
     return True
 
 
 def _has_finite_weights(draft: Draft, operator: Operator) -> bool:
     """Return whether no weight makes more of a zero than a zero."""
-    facts = draft.tensors[(operator.inputs or ())[1]]
-    weights = array(draft, (operator.inputs or ())[1])
+    facts = draft.tensors[operator.input_tensors[1]]
+    weights = array(draft, operator.input_tensors[1])
     return facts.type != TensorType.FLOAT32 or (weights is not None and bool(np.isfinite(weights).all()))
 
 
@@ -133,14 +133,14 @@ def join_depthwise(draft: Draft, choose: Chooser) -> list[Witness]:
 
 def _branches(draft: Draft, concatenation: Operator) -> list[_Branch] | None:
     """Return the branches between a SPLIT of channels and the CONCATENATION of just those channels, or None."""
-    output = (concatenation.outputs or ())[0]
+    output = concatenation.output_tensors[0]
     if len(shape(draft, output)) != 4 or axis_option(draft, concatenation, 4) != 3:
         return None
     if concatenation.options.get("fused_activation_function", 0):
         return None
     producers, consumers = draft.producers(), draft.consumers()
     branches: list[_Branch] = []
-    for tensor in concatenation.inputs or ():
+    for tensor in concatenation.input_tensors:
         branch = _branch(draft, tensor, producers, consumers)
         if branch is None or not same_kind(draft, tensor, output):
             return None
@@ -163,20 +163,20 @@ def _branch(draft: Draft, tensor: int, producers: dict[int, int], consumers: dic
         return draft.operators[producers[tensor]]
 
     convolution = producer_of(tensor)
-    if convolution is None or draft.name(convolution) != "DEPTHWISE_CONV_2D" or len(convolution.inputs or ()) < 3:
+    if convolution is None or draft.name(convolution) != "DEPTHWISE_CONV_2D" or len(convolution.input_tensors) < 3:
         return None
     options = convolution.options
     unit = ("stride_h", "stride_w", "dilation_h_factor", "dilation_w_factor", "depth_multiplier")
     if options.get("padding") != PADDING_VALID or any(options.get(name, 1) != 1 for name in unit):
         return None
-    source = (convolution.inputs or ())[0]
+    source = convolution.input_tensors[0]
     before = producer_of(source)
     if before is None:
         return None
     start, end = 0, shape(draft, source)[1]
     if draft.name(before) in ("SLICE", "STRIDED_SLICE"):
         rows = _row_slice(draft, before)
-        source = (before.inputs or ())[0]
+        source = before.input_tensors[0]
         before = producer_of(source)
         if rows is None or before is None:
             return None
@@ -189,7 +189,7 @@ def _branch(draft: Draft, tensor: int, producers: dict[int, int], consumers: dic
 
 def _split_axis(draft: Draft, split: Operator) -> int | None:
     """Return the axis of a SPLIT or SPLIT_V with a constant one."""
-    inputs = split.inputs or ()
+    inputs = split.input_tensors
     axis = integers(draft, inputs[0] if draft.name(split) == "SPLIT" else inputs[2])
     return axis[0] % 4 if axis else None
 
@@ -197,7 +197,7 @@ def _split_axis(draft: Draft, split: Operator) -> int | None:
 def _row_slice(draft: Draft, operator: Operator) -> tuple[int, int] | None:
     """Return the rows that a SLICE or STRIDED_SLICE takes if it takes all of the other axes, else None."""
     bounds = slice_bounds(draft, operator)
-    dimensions = shape(draft, (operator.inputs or ())[0])
+    dimensions = shape(draft, operator.input_tensors[0])
     if bounds is None or len(bounds) != 4:
         return None
     whole = [(0, size) for size in dimensions]
@@ -206,7 +206,7 @@ def _row_slice(draft: Draft, operator: Operator) -> tuple[int, int] | None:
 
 def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | None:
     """Return [start, end) along each axis of a SLICE or STRIDED_SLICE with steps of 1 and constant bounds, or None."""
-    inputs = operator.inputs or ()
+    inputs = operator.input_tensors
     dimensions = shape(draft, inputs[0])
     begin, other = integers(draft, inputs[1]), integers(draft, inputs[2])
     if begin is None or other is None or not len(begin) == len(other) == len(dimensions):
@@ -233,15 +233,15 @@ def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | No
 def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> Operator | None:
     """Return the one convolution, its filter and bias added to the draft; None where the branches do not fit."""
     split = draft.operators[branches[0].split]
-    source = (split.inputs or ())[1 if draft.name(split) == "SPLIT" else 0]
-    output = (concatenation.outputs or ())[0]
+    source = split.input_tensors[1 if draft.name(split) == "SPLIT" else 0]
+    output = concatenation.output_tensors[0]
     rows = shape(draft, output)[1]
     parts = [_weights(draft, branch) for branch in branches]
     found = [part for part in parts if part is not None]
     activations = {branch.convolution.options.get("fused_activation_function", 0) for branch in branches}
     if len(found) < len(parts) or len(activations) > 1 or draft.tensors[source].type != TensorType.INT8:
         return None
-    if not all(same_kind(draft, (b.convolution.inputs or ())[0], source) for b in branches):
+    if not all(same_kind(draft, b.convolution.input_tensors[0], source) for b in branches):
         return None
     height = max(weights.shape[1] for weights, _, _ in found)
     widths = {weights.shape[2] for weights, _, _ in found}
@@ -258,7 +258,7 @@ def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> O
     scales = tuple(scale for _, _, part in found for scale in part)
     least, most = _joined_range(draft, branches)
     first = branches[0].convolution
-    biases = draft.tensors[(first.inputs or ())[2]]
+    biases = draft.tensors[first.input_tensors[2]]
     joined_filter = draft.add_tensor(
         filters.shape,
         TensorType.INT8,
@@ -276,7 +276,7 @@ def _joined_range(draft: Draft, branches: list[_Branch]) -> tuple[tuple[float, .
     least: list[float] = []
     most: list[float] = []
     for branch in branches:
-        weights = (branch.convolution.inputs or ())[1]
+        weights = branch.convolution.input_tensors[1]
         quantization, count = draft.tensors[weights].quantization, shape(draft, weights)[3]
         if quantization is None or any(len(seen) not in (1, count) for seen in quantization.range):
             return (), ()
@@ -290,7 +290,7 @@ def _joined_bias_scales(draft: Draft, branches: list[_Branch], channels: int) ->
     """Return the biases' scales, one a channel, where all of them have any."""
     scales: list[float] = []
     for branch in branches:
-        inputs = branch.convolution.inputs or ()
+        inputs = branch.convolution.input_tensors
         quantization, count = draft.tensors[inputs[2]].quantization, shape(draft, inputs[2])[0]
         if quantization is None or len(quantization.scale) not in (1, count):
             return draft.tensors[inputs[2]].quantization
@@ -300,7 +300,7 @@ def _joined_bias_scales(draft: Draft, branches: list[_Branch], channels: int) ->
 
 def _weights(draft: Draft, branch: _Branch) -> tuple[Array, Array, tuple[float, ...]] | None:
     """Return (filter, bias, a scale a channel) of a branch that is quantized symmetrically, else None."""
-    inputs = branch.convolution.inputs or ()
+    inputs = branch.convolution.input_tensors
     weights, bias = array(draft, inputs[1]), array(draft, inputs[2])
     facts = draft.tensors[inputs[1]]
     quantization = facts.quantization

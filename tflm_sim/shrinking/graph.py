@@ -67,7 +67,7 @@ def window(draft: Draft, operator: Operator, axis: int) -> Window:
     if draft.name(operator) in POOLS:
         kernel = _integer(options.get("filter_height" if axis == 1 else "filter_width"))
     else:
-        kernel = shape(draft, (operator.inputs or ())[1])[axis]
+        kernel = shape(draft, operator.input_tensors[1])[axis]
     return Window(
         kernel,
         max(1, _integer(options.get(f"stride_{side}", 1))),
@@ -168,5 +168,5 @@ def replace_all(tensors: Sequence[int] | None, old: int, new: int) -> tuple[int,
 
 def single_output(operator: Operator) -> int | None:
     """Return an operator's output where it has just one."""
-    outputs = operator.outputs or ()
+    outputs = operator.output_tensors
     return outputs[0] if len(outputs) == 1 else None

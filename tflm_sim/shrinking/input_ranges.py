@@ -30,18 +30,18 @@ def _range(draft: Draft, tensor: int) -> Range | None:
     """Return what an input may hold: what all operators allow that it reaches unchanged."""
     reached, limits = {tensor}, list[int]()
     for operator in draft.operators:
-        read = [position for position, index in enumerate(operator.inputs or ()) if index in reached]
+        read = [position for position, index in enumerate(operator.input_tensors) if index in reached]
         if not read:
             continue
         if draft.name(operator) in _PASS_ON:
-            reached.update(operator.outputs or ())
+            reached.update(operator.output_tensors)
         limits += _limits(draft, operator, read)
     return (0, max(0, min(limits) - 1)) if limits else None
 
 
 def _limits(draft: Draft, operator: Operator, read: list[int]) -> Iterator[int]:
     """Yield how many values an operator allows for inputs that it uses as indices."""
-    name, inputs = draft.name(operator), operator.inputs or ()
+    name, inputs = draft.name(operator), operator.input_tensors
     if name == "GATHER" and 1 in read:
         table = shape(draft, inputs[0])
         yield table[axis_option(draft, operator, len(table))]

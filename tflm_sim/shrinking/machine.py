@@ -103,7 +103,7 @@ class Machine:
         main = self.model.subgraphs[0]
         handles: dict[int, StateKey] = {}
         for operator in main.operators:
-            name, inputs, outputs = self.name(operator), operator.inputs or (), operator.outputs or ()
+            name, inputs, outputs = self.name(operator), operator.input_tensors, operator.output_tensors
             if name == "VAR_HANDLE":
                 handles[outputs[0]] = _resource(operator)
             elif name in ("READ_VARIABLE", "ASSIGN_VARIABLE") and inputs[0] in handles:
@@ -121,9 +121,9 @@ class Machine:
         subgraph = self.model.subgraphs[index]
         handles: dict[int, StateKey] = {}
         for each in subgraph.operators:
-            name, inputs = self.name(each), each.inputs or ()
+            name, inputs = self.name(each), each.input_tensors
             if name == "VAR_HANDLE":
-                handles[(each.outputs or ())[0]] = _resource(each)
+                handles[each.output_tensors[0]] = _resource(each)
                 continue
             value = constant(self.model, subgraph.tensors[inputs[1]]) if name == "ASSIGN_VARIABLE" else None
             if value is None or inputs[0] not in handles:
@@ -140,7 +140,7 @@ class Machine:
         self.begin(inputs)
         for _ in self.steps():
             pass
-        outputs = [self._read(index) for index in main.outputs or ()]
+        outputs = [self._read(index) for index in main.output_tensors]
         for position, output in enumerate(outputs):
             if output is None:
                 raise refuse(f"nothing writes output {position}")
@@ -149,7 +149,7 @@ class Machine:
     def begin(self, inputs: Sequence[Hashes]) -> None:
         """Set the inputs of an invocation."""
         self.values, self.opaque = list(self._constants), {}
-        for index, value in zip(self.model.subgraphs[0].inputs or (), inputs, strict=True):
+        for index, value in zip(self.model.subgraphs[0].input_tensors, inputs, strict=True):
             self.values[index] = value
 
     def steps(self) -> Iterator[tuple[int, list[Hashes | None], dict[int, Hashes]]]:
@@ -157,7 +157,7 @@ class Machine:
         handles: dict[int, StateKey] = {}
         seen: dict[str, int] = {}
         for number, operator in enumerate(self.model.subgraphs[0].operators):
-            name, inputs, outputs = self.name(operator), operator.inputs or (), operator.outputs or ()
+            name, inputs, outputs = self.name(operator), operator.input_tensors, operator.output_tensors
             read = [self._read(index) for index in inputs]
             written: dict[int, Hashes] = {}
             if name == "VAR_HANDLE":
@@ -194,7 +194,7 @@ class Machine:
     ) -> dict[int, Hashes]:
         """Return what an operator writes, by tensor."""
         tensors = self.model.subgraphs[0].tensors
-        inputs, outputs = operator.inputs or (), operator.outputs or ()
+        inputs, outputs = operator.input_tensors, operator.output_tensors
         for index, value in zip(inputs, read, strict=True):
             if index >= 0 and value is None:
                 raise refuse(f"#{number} {name} reads tensor {index}, which nobody wrote")
@@ -296,6 +296,6 @@ def _reset_byte(tensor: Tensor) -> int:
 
 def fresh_inputs(machine: Machine, moment: str) -> list[Hashes]:
     """Return unknown inputs; both models get the same ones."""
-    bound = machine.model.subgraphs[0].inputs or ()
+    bound = machine.model.subgraphs[0].input_tensors
     shapes = [machine.model.subgraphs[0].tensors[index].shape or () for index in bound]
     return [symbols(f"input {position} {moment}", shape) for position, shape in enumerate(shapes)]

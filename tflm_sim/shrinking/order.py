@@ -71,20 +71,21 @@ def _graph(draft: Draft, facts: Profile) -> _Graph:
     readers: dict[int, int] = {}
     last_stateful: int | None = None
     for index, operator in enumerate(draft.operators):
-        named = [tensor for tensor in (*(operator.inputs or ()), *(operator.outputs or ())) if tensor >= 0]
         waits = 0
-        for tensor in operator.inputs or ():
+        for tensor in operator.input_tensors:
             if tensor in producers and not draft.tensors[tensor].is_variable:
                 waits |= 1 << producers[tensor]
             if tensor in facts.bytes:
                 readers[tensor] = readers.get(tensor, 0) | 1 << index
-        if draft.name(operator) in STATEFUL or any(draft.tensors[tensor].is_variable for tensor in named):
+        if draft.name(operator) in STATEFUL or any(
+            draft.tensors[tensor].is_variable for tensor in operator.named_tensors
+        ):
             if last_stateful is not None:
                 waits |= 1 << last_stateful
             last_stateful = index
         before.append(waits)
-    outputs = [tuple(t for t in operator.outputs or () if t in facts.bytes) for operator in draft.operators]
-    inputs = [tuple(t for t in operator.inputs or () if t in facts.bytes) for operator in draft.operators]
+    outputs = [tuple(t for t in operator.output_tensors if t in facts.bytes) for operator in draft.operators]
+    inputs = [tuple(t for t in operator.input_tensors if t in facts.bytes) for operator in draft.operators]
     touched = [tuple(set(a) | set(b)) for a, b in zip(inputs, outputs, strict=True)]
     behind = [tuple(late for late, waits in enumerate(before) if waits >> early & 1) for early in range(len(before))]
     return _Graph(before, behind, outputs, touched, readers)

@@ -231,7 +231,7 @@ def overlaps(simulation: Simulation) -> list[Overlap]:
     }
     found = []
     for index, operator in enumerate(simulation.model.subgraphs[0].operators):
-        for source, output in product(operator.inputs or (), operator.outputs or ()):
+        for source, output in product(operator.input_tensors, operator.output_tensors):
             if source in places and output in places:
                 (start, end), (low, high) = places[source], places[output]
                 shared = min(end, high) - max(start, low)
@@ -312,7 +312,7 @@ def find_steps(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple
     """Return (input, output) -> bytes that the input must lie above the output, where kernels go pixel by pixel."""
     draft, steps = layout.draft, {}
     for index, operator in enumerate(draft.operators):
-        source, output = ((operator.inputs or ()) + (-1,))[0], single_output(operator)
+        source, output = (*operator.input_tensors, -1)[0], single_output(operator)
         if output not in layout.alive or source not in layout.alive:
             continue
         is_handed_on = layout.is_handed_on(index, source, output)
@@ -328,7 +328,7 @@ def find_links(draft: Draft, alive: dict[int, Alive], libraries: Sequence[Kernel
     """Return every two tensors that could be one group as far as the kernels of all libraries promise."""
     found: list[SharingLink] = []
     for index, operator in enumerate(draft.operators):
-        name, outputs = draft.name(operator), operator.outputs or ()
+        name, outputs = draft.name(operator), operator.output_tensors
         if not outputs:
             continue
         use = use_of(name, operator, draft.tensors)
@@ -346,8 +346,8 @@ def find_links(draft: Draft, alive: dict[int, Alive], libraries: Sequence[Kernel
 
 def _replaced(draft: Draft, operator: Operator, name: str) -> list[int]:
     """Return the inputs whose bytes an elementwise operator may write its output to."""
-    output = (operator.outputs or ())[0]
-    inputs = operator.inputs or ()
+    output = operator.output_tensors[0]
+    inputs = operator.input_tensors
     count, size = elements(draft, output), element_size(draft, output)
     if name not in UNARY | BINARY | {"SOFTMAX"}:
         return []
@@ -363,7 +363,7 @@ def _replaced(draft: Draft, operator: Operator, name: str) -> list[int]:
 
 def _copied(draft: Draft, operator: Operator, name: str) -> list[tuple[int, int, int]]:
     """Return (whole tensor, part of it, bytes from its start) for what an operator copies byte by byte."""
-    inputs, outputs = operator.inputs or (), operator.outputs or ()
+    inputs, outputs = operator.input_tensors, operator.output_tensors
     if name in VIEWS:
         return [(inputs[0], outputs[0], 0)] if elements(draft, inputs[0]) == elements(draft, outputs[0]) else []
     if name in ("CONCATENATION", "PACK"):

@@ -85,13 +85,13 @@ class _Arena:
         machine = Machine(self.model)
         main = self.model.subgraphs[0]
         inputs = fresh_inputs(machine, "any")
-        for tensor, value in zip(main.inputs or (), inputs, strict=True):
+        for tensor, value in zip(main.input_tensors, inputs, strict=True):
             self._store(tensor, value)
         machine.begin(inputs)
         for number, read, written in machine.steps():
             operator = main.operators[number]
             name = machine.name(operator)
-            for tensor, held in zip(operator.inputs or (), read, strict=True):
+            for tensor, held in zip(operator.input_tensors, read, strict=True):
                 if held is not None:
                     self._expect(tensor, held, f"#{number} {name} reads tensor {tensor}")
             self._check_overlaps(number, name, operator, written)
@@ -102,14 +102,14 @@ class _Arena:
                     self.bytes[place.start : place.end] = salt("nested", number)
             for tensor, value in written.items():
                 self._store(tensor, value)
-        for position, tensor in enumerate(main.outputs or ()):
+        for position, tensor in enumerate(main.output_tensors):
             held = machine.values[tensor]
             if held is not None:
                 self._expect(tensor, held, f"output {position} is tensor {tensor}")
 
     def _check_overlaps(self, number: int, name: str, operator: Operator, written: Mapping[int, Hashes]) -> None:
         """Refuse an output or a scratch buffer on bytes that the operator still reads."""
-        sources = [t for t in dict.fromkeys(operator.inputs or ()) if t in self.places]
+        sources = [t for t in dict.fromkeys(operator.input_tensors) if t in self.places]
         outputs = [t for t in written if t in self.places]
         for place in self.scratch.get(number, ()):
             for tensor in (*sources, *outputs):
@@ -137,11 +137,11 @@ class _Arena:
                 return
         elif promised(use, IN_PLACE, [self.library]):
             is_aligned = (a.start, a.size // a.element) == (b.start, b.size // b.element)
-            if is_aligned and b.element <= a.element and (operator.inputs or ()).count(source) == 1:
+            if is_aligned and b.element <= a.element and operator.input_tensors.count(source) == 1:
                 return
         elif (
             promised(use, DIAGONAL, [self.library])
-            and source == (operator.inputs or ())[0]
+            and source == operator.input_tensors[0]
             and a.element == b.element
             and not (a.start - b.start) % a.element
             and reads_are_safe(self.model, operator, name, (a.start - b.start) // a.element)

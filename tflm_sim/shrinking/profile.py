@@ -102,10 +102,10 @@ def _lifetimes(draft: Draft) -> tuple[dict[int, int], dict[int, int], dict[int, 
     born = {tensor: -1 for tensor in draft.inputs if draft.is_activation(tensor)}
     dies = dict(born)
     for index, operator in enumerate(draft.operators):
-        for tensor in operator.outputs or ():
+        for tensor in operator.output_tensors:
             born.setdefault(tensor, index)
             dies[tensor] = index
-        for tensor in operator.inputs or ():
+        for tensor in operator.input_tensors:
             if tensor in born:
                 dies[tensor] = index
     for tensor in draft.outputs:

@@ -93,8 +93,8 @@ def _run(original: Model, result: bytes, arena: int, runs: int) -> dict[str, Any
         "seconds": SECONDS,
         "seed": _SEED,
         "ranges": input_ranges(original),
-        "inputs": len(main.inputs or ()),
-        "outputs": len(main.outputs or ()),
+        "inputs": len(main.input_tensors),
+        "outputs": len(main.output_tensors),
     }
     with tempfile.TemporaryDirectory() as folder:
         paths = []

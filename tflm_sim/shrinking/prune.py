@@ -36,14 +36,14 @@ def drop_dead(draft: Draft, choose: Chooser) -> list[Witness]:
     """Drop operators whose outputs nobody reads and that leave no state behind."""
     witnesses: list[Witness] = []
     while True:
-        read = {*draft.outputs, *(t for operator in draft.operators for t in operator.inputs or ())}
+        read = {*draft.outputs, *(t for operator in draft.operators for t in operator.input_tensors)}
         for signature in draft.origin.signatures:
             if signature.subgraph_index == 0:
                 read.update(tensor for _, tensor in signature.outputs)
         dead = [
             index
             for index, operator in enumerate(draft.operators)
-            if not any(tensor in read for tensor in operator.outputs or ()) and not _has_effect(draft, operator)
+            if not any(tensor in read for tensor in operator.output_tensors) and not _has_effect(draft, operator)
         ]
         chosen = [index for index in dead if choose()]
         if not chosen:
@@ -54,9 +54,8 @@ def drop_dead(draft: Draft, choose: Chooser) -> list[Witness]:
 
 def _has_effect(draft: Draft, operator: Operator) -> bool:
     """Return whether an operator leaves something behind beside its outputs."""
-    named = (*(operator.inputs or ()), *(operator.outputs or ()))
     is_stateful = draft.name(operator) in STATEFUL - {"VAR_HANDLE", "READ_VARIABLE"}
-    return is_stateful or any(tensor >= 0 and draft.tensors[tensor].is_variable for tensor in named)
+    return is_stateful or any(draft.tensors[tensor].is_variable for tensor in operator.named_tensors)
 
 
 def merge_constants(draft: Draft, choose: Chooser) -> list[Witness]:
@@ -75,7 +74,7 @@ def merge_constants(draft: Draft, choose: Chooser) -> list[Witness]:
             merged[index] = first
     if merged:
         draft.operators = [
-            replace(operator, inputs=tuple(merged.get(tensor, tensor) for tensor in operator.inputs or ()))
+            replace(operator, inputs=tuple(merged.get(tensor, tensor) for tensor in operator.input_tensors))
             for operator in draft.operators
         ]
     return [Witness(f"tensor {old}", f"holds what tensor {new} holds") for old, new in merged.items()]
@@ -102,7 +101,7 @@ def fold_constants(draft: Draft, choose: Chooser) -> list[Witness]:
 
 def _folded(draft: Draft, operator: Operator, output: int) -> Array | None:
     """Return an operator's result where it is known, else None."""
-    name, inputs = draft.name(operator), operator.inputs or ()
+    name, inputs = draft.name(operator), operator.input_tensors
     facts = draft.tensors[output]
     if facts.type not in DTYPES or facts.shape is None or facts.is_variable or not inputs:
         return None
@@ -149,7 +148,7 @@ _FLATTENED = "stands before what flattens anyway"
 
 def _copy_reason(draft: Draft, operator: Operator) -> str | None:
     """Return why an operator's output can be replaced by its input, None where it cannot."""
-    name, output, inputs = draft.name(operator), single_output(operator), operator.inputs or ()
+    name, output, inputs = draft.name(operator), single_output(operator), operator.input_tensors
     if output is None or not inputs or not draft.is_activation(inputs[0]):
         return None
     source = inputs[0]
@@ -161,8 +160,8 @@ def _copy_reason(draft: Draft, operator: Operator) -> str | None:
         return _SAME_BYTES
     if name not in VIEWS or output in draft.outputs or elements(draft, source) != elements(draft, output):
         return None
-    readers = [each for each in draft.operators if output in (each.inputs or ())]
-    if readers and all(draft.name(each) in VIEWS and (each.inputs or ())[0] == output for each in readers):
+    readers = [draft.operators[index] for index in draft.readers(output)]
+    if readers and all(draft.name(each) in VIEWS and each.input_tensors[0] == output for each in readers):
         return "is viewed again by its readers"
     if readers and all(_flattens(draft, each, source, output) for each in readers):
         return _FLATTENED
@@ -174,13 +173,13 @@ def _is_written_before_read(draft: Draft, operator: Operator, source: int, outpu
     if output in draft.outputs:
         return True
     index = draft.operators.index(operator)
-    last = max((i for i, each in enumerate(draft.operators) if output in (each.inputs or ())), default=index)
-    return any(source in (each.outputs or ()) for each in draft.operators[index : last + 1])
+    last = max(draft.readers(output), default=index)
+    return any(source in each.output_tensors for each in draft.operators[index : last + 1])
 
 
 def _is_identity(draft: Draft, operator: Operator, name: str, source: int, output: int) -> bool:
     """Return whether the output is the input, byte for byte and shape for shape."""
-    inputs = operator.inputs or ()
+    inputs = operator.input_tensors
     if shape(draft, source) != shape(draft, output):
         return False
     if name in VIEWS or name in ("QUANTIZE", "SLICE", "CAST"):
@@ -198,11 +197,11 @@ def _is_identity(draft: Draft, operator: Operator, name: str, source: int, outpu
 
 def _flattens(draft: Draft, reader: Operator, source: int, output: int) -> bool:
     """Return whether a reader takes its first input as rows of the filter's depth, whatever its shape is."""
-    inputs = reader.inputs or ()
+    inputs = reader.input_tensors
     if draft.name(reader) != "FULLY_CONNECTED" or inputs[0] != output or output in inputs[1:]:
         return False
     depth = shape(draft, inputs[1])[-1:]
-    rows = elements(draft, (reader.outputs or ())[0]) // max(1, shape(draft, (reader.outputs or ())[0])[-1])
+    rows = elements(draft, reader.output_tensors[0]) // max(1, shape(draft, reader.output_tensors[0])[-1])
     return (
         not reader.options.get("keep_num_dims")
         and len(depth) == 1
@@ -214,7 +213,7 @@ def _flattens(draft: Draft, reader: Operator, source: int, output: int) -> bool:
 def _drop(draft: Draft, index: int, reason: str, choose: Chooser) -> bool:
     """Drop a copy and return whether that was possible and chosen."""
     operator = draft.operators[index]
-    source, output = (operator.inputs or ())[0], (operator.outputs or ())[0]
+    source, output = operator.input_tensors[0], operator.output_tensors[0]
     if output not in draft.outputs:
         old, new = output, source
     elif reason == _SAME_BYTES and source not in (*draft.inputs, *draft.outputs) and source in draft.producers():

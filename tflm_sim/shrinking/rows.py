@@ -84,7 +84,7 @@ def segments(
         if outside and (type(own) is not Rule or len(outside) == len(own.activations)):
             return
         side.update(dict.fromkeys(outside))
-        output = (draft.operators[last].outputs or ())[0]
+        output = draft.operators[last].output_tensors[0]
         made.add(output)
         sizes.update(dict.fromkeys(own.activations, own.size))
         sizes[output] = own.outputs
@@ -102,7 +102,7 @@ def flow(segment: OperatorSegment, start: int, end: int) -> dict[int, Stripe] | 
         stripe = _through(own, stripes)
         if stripe is None:
             return None
-        stripes[(operator.outputs or ())[0]] = stripe
+        stripes[operator.output_tensors[0]] = stripe
     return stripes
 
 
@@ -126,7 +126,7 @@ def needed_rows(segment: OperatorSegment, start: int, end: int) -> tuple[int, in
     """Return the rows of X that rows [start, end) of Y are made of."""
     need = {segment.result: (start, end)}
     for operator, own in zip(reversed(segment.operators), reversed(segment.rules), strict=True):
-        output = (operator.outputs or ())[0]
+        output = operator.output_tensors[0]
         if output not in need:
             continue
         first, last = own.needed(need[output])
@@ -191,7 +191,7 @@ def _macs(segment: OperatorSegment, whole: list[int], stripes: list[dict[int, St
     """Return the multiply-accumulates that the stripes compute more than once."""
     total = 0
     for operator, own, macs in zip(segment.operators, segment.rules, whole, strict=True):
-        output = (operator.outputs or ())[0]
+        output = operator.output_tensors[0]
         rows = sum(stripe[output][1] - stripe[output][0] for stripe in stripes)
         total += macs * rows // max(1, own.outputs) - macs
     return total
@@ -201,7 +201,7 @@ def _trims(segment: OperatorSegment, stripes: Mapping[int, Stripe]) -> Iterator[
     """Yield (operator of the segment, activation, rows wanted) where an operand has too many rows."""
     for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
         if type(own) is Rule:
-            wanted = stripes[(operator.outputs or ())[0]]
+            wanted = stripes[operator.output_tensors[0]]
             for tensor in own.activations:
                 has = stripes[tensor][:2] if tensor in stripes else (0, segment.sizes[tensor])
                 if has != wanted[:2]:
@@ -239,7 +239,7 @@ def _walk(
         for tensor in own.activations:
             if (index, tensor) in trims:
                 local[tensor] = cut(tensor, holders.get(tensor, tensor), *trims[index, tensor][:2])
-        holders[(operator.outputs or ())[0]] = compute(index, local)
+        holders[operator.output_tensors[0]] = compute(index, local)
     result = holders[segment.result]
     return result if stripe[segment.result][:2] == part else cut(segment.result, result, *part)
 
@@ -268,7 +268,7 @@ def _peak(
 
         def compute(index: int, holders: Mapping[int, int], stripe: Mapping[int, Stripe] = stripe) -> int:
             reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
-            output = (segment.operators[index].outputs or ())[0]
+            output = segment.operators[index].output_tensors[0]
             start, end, _, _ = stripe[output]
             return step(reads, output, end - start, facts.scratch[segment.first + index])
 
@@ -350,12 +350,12 @@ def _emit(
 
     def compute(index: int, holders: Mapping[int, int]) -> int:
         operator, own = segment.operators[index], segment.rules[index]
-        whole = (operator.outputs or ())[0]
+        whole = operator.output_tensors[0]
         rows = stripe[whole][:2]
         dimensions = list(shape(draft, whole))
         dimensions[axis] = rows[1] - rows[0]
         output = draft.add_like(whole, dimensions)
-        inputs = [holders.get(tensor, tensor) for tensor in operator.inputs or ()]
+        inputs = [holders.get(tensor, tensor) for tensor in operator.input_tensors]
         given = stripe.get(own.activations[0], (0, own.size))
         inputs = own.operands(draft, inputs, axis, given[:2], rows)
         operators.append(replace(operator, inputs=tuple(inputs), outputs=(output,)))

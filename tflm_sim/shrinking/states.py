@@ -46,7 +46,7 @@ def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
         if refusal(draft, key, variable, initial) is not None or not choose():
             continue
         read, assign = variable.reads[0], variable.assigns[0]
-        old, new = (draft.operators[read].outputs or ())[0], (draft.operators[assign].inputs or ())[1]
+        old, new = draft.operators[read].output_tensors[0], draft.operators[assign].input_tensors[1]
         facts = draft.tensors[old]
         state = draft.add_tensor(
             facts.shape or (), facts.type, quantization=facts.quantization, is_variable=True, name=facts.name
@@ -84,7 +84,7 @@ def refusal(draft: Draft, key: Key, variable: _Variable, initial: dict[Key, tupl
     if len(variable.reads) != 1 or len(variable.assigns) != 1:
         return f"{len(variable.assigns)} writers and {len(variable.reads)} readers, where one of each is needed"
     read, assign = variable.reads[0], variable.assigns[0]
-    old, new = (draft.operators[read].outputs or ())[0], (draft.operators[assign].inputs or ())[1]
+    old, new = draft.operators[read].output_tensors[0], draft.operators[assign].input_tensors[1]
     facts, written = draft.tensors[old], draft.tensors[new]
     if (facts.type, facts.shape) != (written.type, written.shape):
         return "what is read and what is written have different shapes or types"
@@ -92,13 +92,13 @@ def refusal(draft: Draft, key: Key, variable: _Variable, initial: dict[Key, tupl
         return "its quantization would have to change"
     if key in initial and initial[key][1] != _reset_value(facts):
         return "its initial state is not the zero point"
-    writers = [index for index, operator in enumerate(draft.operators) if new in (operator.outputs or ())]
+    writers = draft.writers(new)
     bound = {*draft.inputs, *draft.outputs}
-    if len(writers) != 1 or draft.data(new) is not None or bound & {old, new} or written.is_variable:
+    if len(writers) != 1 or draft.is_constant(new) or bound & {old, new} or written.is_variable:
         return "its new value is an input, an output or a constant of the model"
     if read > assign:
         return f"operator {read} reads it after operator {assign} wrote it"
-    readers = [index for index, operator in enumerate(draft.operators) if old in (operator.inputs or ())]
+    readers = draft.readers(old)
     if any(reader >= writers[0] for reader in readers):
         return f"operator {max(readers)} still reads the old value when operator {writers[0]} writes the new one"
     return None
@@ -125,10 +125,10 @@ def _variables(draft: Draft) -> dict[Key, _Variable]:
         name = draft.name(operator)
         if name == "VAR_HANDLE":
             key = _key(operator)
-            owner[(operator.outputs or ())[0]] = key
+            owner[operator.output_tensors[0]] = key
             found.setdefault(key, _Variable()).handles.append(index)
-        elif name in ("READ_VARIABLE", "ASSIGN_VARIABLE") and (operator.inputs or ())[0] in owner:
-            variable = found[owner[(operator.inputs or ())[0]]]
+        elif name in ("READ_VARIABLE", "ASSIGN_VARIABLE") and operator.input_tensors[0] in owner:
+            variable = found[owner[operator.input_tensors[0]]]
             (variable.reads if name == "READ_VARIABLE" else variable.assigns).append(index)
     return found
 
@@ -151,9 +151,9 @@ def _initial_values(draft: Draft) -> dict[Key, tuple[Tensor, bytes]] | None:
         owner: dict[int, Key] = {}
         for name, operator in zip(names, subgraph.operators, strict=True):
             if name == "VAR_HANDLE":
-                owner[(operator.outputs or ())[0]] = _key(operator)
+                owner[operator.output_tensors[0]] = _key(operator)
                 continue
-            inputs = operator.inputs or ()
+            inputs = operator.input_tensors
             data = model.tensor_data(subgraph.tensors[inputs[1]]) if name == "ASSIGN_VARIABLE" else None
             if data is None or inputs[0] not in owner:
                 return None

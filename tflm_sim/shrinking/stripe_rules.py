@@ -192,7 +192,7 @@ class TransposedRule(Rule):
 def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
     """Return how an operator treats an axis, None where it cannot be run in stripes."""
     output = single_output(operator)
-    name, inputs = draft.name(operator), operator.inputs or ()
+    name, inputs = draft.name(operator), operator.input_tensors
     if output is None or len(shape(draft, output)) != 4 or not inputs:
         return None
     activations = tuple(dict.fromkeys(tensor for tensor in inputs if draft.is_activation(tensor)))
@@ -221,7 +221,7 @@ def _resize(draft: Draft, operator: Operator, name: str, rows: tuple[tuple[int, 
     _, size, outputs = rows
     factor = outputs // max(1, size)
     is_exact = factor * size == outputs and factor > 0 and 1024 % factor == 0
-    if not is_exact or operator.options.get("align_corners") or integers(draft, (operator.inputs or ())[1]) is None:
+    if not is_exact or operator.options.get("align_corners") or integers(draft, operator.input_tensors[1]) is None:
         return None
     return ResizeRule(*rows, factor, name == "RESIZE_BILINEAR", bool(operator.options.get("half_pixel_centers")))
 
@@ -230,7 +230,7 @@ def _transposed(
     draft: Draft, operator: Operator, rows: tuple[tuple[int, ...], int, int], axis: int
 ) -> TransposedRule | None:
     """Return the rule of a TRANSPOSE_CONV whose windows meet and whose output has the usual shape."""
-    inputs, options = operator.inputs or (), operator.options
+    inputs, options = operator.input_tensors, operator.options
     stride, kernel = int(str(options.get(f"stride_{'hw'[axis - 1]}", 1))), shape(draft, inputs[1])[axis]
     is_same = options.get("padding", PADDING_SAME) == PADDING_SAME
     _, size, outputs = rows
@@ -246,14 +246,14 @@ def _is_pointwise(
     """Return whether every row of the output needs just that row of each activation, and no row of a constant."""
     whole = shape(draft, output)
     if name == "CONCATENATION":
-        inputs = operator.inputs or ()
+        inputs = operator.input_tensors
         joins_rows = axis_option(draft, operator, 4) == axis
         return not joins_rows and len(activations) == len(inputs) and len(set(inputs)) == len(inputs)
     if name == "SOFTMAX" or name in UNARY:
         return len(activations) == 1 and shape(draft, activations[0]) == whole
     if name not in BINARY:
         return False
-    constants = [tensor for tensor in operator.inputs or () if tensor >= 0 and tensor not in activations]
+    constants = [tensor for tensor in operator.input_tensors if tensor >= 0 and tensor not in activations]
     ranks = (shape(draft, constant) for constant in constants)
     spread = all(len(dims) < 4 - axis or dims[axis - 4] == 1 for dims in ranks)
     return spread and all(shape(draft, tensor) == whole for tensor in activations)

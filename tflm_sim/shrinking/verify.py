@@ -146,7 +146,7 @@ def _signatures(model: Model) -> Iterator[tuple[object, ...]]:
             continue
         subgraph = model.subgraphs[signature.subgraph_index]
         places = []
-        for pairs, bound in ((signature.inputs, subgraph.inputs or ()), (signature.outputs, subgraph.outputs or ())):
+        for pairs, bound in ((signature.inputs, subgraph.input_tensors), (signature.outputs, subgraph.output_tensors)):
             for name, tensor in pairs:
                 facts = subgraph.tensors[tensor] if 0 <= tensor < len(subgraph.tensors) else None
                 where = bound.index(tensor) if tensor in bound else None

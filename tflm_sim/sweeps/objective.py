@@ -66,11 +66,11 @@ def _live_bytes(model: Model) -> int:
         return 0
     subgraph = model.subgraphs[0]
     last = len(subgraph.operators)
-    spans: dict[int, list[int]] = {index: [0, 0] for index in subgraph.inputs or ()}
+    spans: dict[int, list[int]] = {index: [0, 0] for index in subgraph.input_tensors}
     for number, operator in enumerate(subgraph.operators):
-        for index in (*(operator.inputs or ()), *(operator.outputs or ())):
+        for index in (*operator.input_tensors, *operator.output_tensors):
             spans.setdefault(index, [number, number])[1] = number
-    for index in subgraph.outputs or ():
+    for index in subgraph.output_tensors:
         spans.setdefault(index, [last, last])[1] = last
     changes = [0] * (last + 2)
     is_constant = _constants(model)

@@ -109,7 +109,7 @@ def test_names_inside_stay_unless_they_are_to_go() -> None:
     assert kept.gains == dropped.gains
     assert all(tensor.name for tensor in kept.model.subgraphs[0].tensors)
     main = dropped.model.subgraphs[0]
-    bound = {*(main.inputs or ()), *(main.outputs or ())}
+    bound = {*main.input_tensors, *main.output_tensors}
     assert [t.name for i, t in enumerate(main.tensors) if t.name and i not in bound] == []
     assert dropped.after.file_bytes < kept.after.file_bytes
 
@@ -162,7 +162,7 @@ def test_minima_and_maxima_stay_with_their_tensors_and_a_share_keeps_its_share()
     tensors = tuple(replace(tensor, quantization=ranges.get(index)) for index, tensor in enumerate(main.tensors))
     source = encode(replace(model, subgraphs=(replace(main, tensors=tensors),)))
     after = shrink(parse(source), "cortex-m4").model.subgraphs[0]
-    bound = after.tensors[(after.inputs or ())[0]].quantization
+    bound = after.tensors[after.input_tensors[0]].quantization
     # Tensor 0 is the input, tensor 1 the filter with 32 channels, one scale each.
     assert bound is not None
     assert bound.range == ((-0.0,), (0.0,))

@@ -205,8 +205,8 @@ def _rewritten(model: Model) -> Iterator[Model]:
     draft = Draft(model)
     for first in range(len(draft.operators)):
         for last, links in channels.chains(draft, first, draft.consumers()):
-            source, result = (links[0].operator.inputs or ())[0], (links[-1].operator.outputs or ())[0]
-            count = (draft.tensors[(links[0].operator.outputs or ())[0]].shape or ())[-1]
+            source, result = links[0].operator.input_tensors[0], (links[-1].operator.output_tensors)[0]
+            count = (draft.tensors[links[0].operator.output_tensors[0]].shape or ())[-1]
             parts = split.even_cuts(count, 3)
             whole = Draft(model)
             channels.apply_channels(whole, split.Split("channels", first, last, source, result, parts), links)
@@ -216,7 +216,7 @@ def _rewritten(model: Model) -> Iterator[Model]:
 def _striped(model: Model) -> Iterator[Model]:
     draft = Draft(model)
     rules = [stripe_rules.rule(draft, operator, 1) for operator in draft.operators]
-    dies = {t: i for i, o in enumerate(draft.operators) for t in (*(o.inputs or ()), *(o.outputs or ()))}
+    dies = {t: i for i, o in enumerate(draft.operators) for t in (*o.input_tensors, *o.output_tensors)}
     dies |= dict.fromkeys(draft.outputs, len(draft.operators))
     for first in range(len(draft.operators)):
         for segment in rows.segments(draft, 1, first, rules, dies):
@@ -282,9 +282,9 @@ def _mutants(model: Model) -> Iterator[tuple[str, Model]]:
         return replace(model, subgraphs=(replace(main, operators=operators), *model.subgraphs[1:]))
 
     draft = Draft(model)
-    read = {t for o in main.operators for t in o.inputs or ()}
+    read = {t for o in main.operators for t in o.input_tensors}
     for index, operator in enumerate(main.operators):
-        name, inputs = draft.name(operator), operator.inputs or ()
+        name, inputs = draft.name(operator), operator.input_tensors
         if name == "CONCATENATION":
             for at in range(len(inputs) - 1):
                 swapped = (*inputs[:at], inputs[at + 1], inputs[at], *inputs[at + 2 :])

@@ -32,7 +32,7 @@ def _input_count(node: Node, index: int) -> int:
 
 def _output_count(node: Node, index: int) -> int:
     """``NumSubgraphOutputs``."""
-    return len(_subgraph(node, index).outputs or ())
+    return len(_subgraph(node, index).output_tensors)
 
 
 def _graph(k: Kernel) -> str:
