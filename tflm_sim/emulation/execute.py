@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -43,19 +44,29 @@ def execute(
     load_image(path)
     settings = json.dumps({"timeout": timeout, "invokes": invokes, "emulator": emulator})
     command = [*child_python("tflm_sim.emulation.worker"), path, settings]
+    worker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     try:
-        ended = subprocess.run(command, capture_output=True, timeout=_WALL * timeout, check=False)
+        output, errors = worker.communicate(timeout=_WALL * timeout)
     except subprocess.TimeoutExpired:
         raise FirmwareError(f"the emulator was given up after {_WALL * timeout} s", path=path) from None
-    if ended.returncode == -signal.SIGXCPU:
+    finally:
+        _end(worker)
+    if worker.returncode == -signal.SIGXCPU:
         raise FirmwareError(f"the emulator was given up after {timeout} s of the processor", path=path)
-    line = ended.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    line = output.decode("utf-8", "replace").strip().rpartition("\n")[2]
     if not line.startswith("{"):
-        last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise FirmwareError(f"the emulator failed on it: {last or f'signal {-ended.returncode}'}", path=path)
+        last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise FirmwareError(f"the emulator failed on it: {last or f'signal {-worker.returncode}'}", path=path)
     answer = json.loads(line)
     if "usage" in answer:
         raise UsageError(answer["usage"])
     if "problem" in answer:
         raise FirmwareError(answer["problem"], path=path, offset=answer["offset"])
     return from_json(Execution, answer)
+
+
+def _end(worker: subprocess.Popen[bytes]) -> None:
+    """End the process and what it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait()
