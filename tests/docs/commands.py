@@ -24,6 +24,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 sys.path.insert(0, str(ROOT / "tests" / "firmware"))
 import elf_program  # noqa: E402
+import run_program  # noqa: E402
 
 
 class Command(NamedTuple):
@@ -71,6 +72,7 @@ STANDS_FOR = {
     "--target ...": "esp32-s3",
     "--library NAME": "chirale",
     "--preserve NAME": "1",
+    "run build/app.elf": "executed/app.elf",
 }
 """What stands in a command for something of the reader's own; with the word before it where that decides."""
 
@@ -201,6 +203,8 @@ def _program(folder: Path) -> None:
     ).read_bytes()
     for name in ("build/app.elf", "app.elf", "old.elf", "new.elf"):
         (folder / name).write_bytes(program)
+    (folder / "executed").mkdir()
+    run_program.built(folder / "executed", "cortex-m4")
 
 
 def run(words: list[str], folder: Path, given: str = "") -> subprocess.CompletedProcess[str]:

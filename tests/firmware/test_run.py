@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,92 +14,17 @@ from tflm_sim.emulation.event_rows import events_of
 from tflm_sim.emulation.execution import Execution
 
 sys.path.insert(0, str(Path(__file__).parent))
-import elf_program
+import run_program
 
 pytest.importorskip("unicorn")
-
-SOURCE = """
-#include <stddef.h>
-#include <stdint.h>
-#include <stdarg.h>
-__attribute__((noinline)) void MicroPrintf(const char *format, ...) { asm volatile("" : : "r"(format) : "memory"); }
-namespace tflite {
-struct SingleArenaBufferAllocator {
-  uint8_t *start, *end, *head, *tail, *temp;
-  virtual uint8_t *AllocatePersistentBuffer(size_t size, size_t alignment);
-  virtual uint8_t *AllocateTemp(size_t size, size_t alignment);
-  virtual int ResetTempAllocations();
-  static SingleArenaBufferAllocator *Create(uint8_t *buffer, size_t size);
-};
-__attribute__((noinline)) uint8_t *SingleArenaBufferAllocator::AllocatePersistentBuffer(size_t size, size_t alignment) {
-  uint8_t *at = (uint8_t *)(((uintptr_t)tail - size) & -(uintptr_t)alignment);
-  if (at < head) {
-    MicroPrintf("Failed to allocate tail memory. Requested: %u, available %u", size, (unsigned)(tail - head));
-    return nullptr;
-  }
-  return tail = at;
-}
-__attribute__((noinline)) uint8_t *SingleArenaBufferAllocator::AllocateTemp(size_t size, size_t alignment) {
-  uint8_t *at = (uint8_t *)(((uintptr_t)temp + alignment - 1) & -(uintptr_t)alignment);
-  if ((uintptr_t)tail - (uintptr_t)at < size || at > tail) return nullptr;
-  temp = at + size;
-  return at;
-}
-__attribute__((noinline)) int SingleArenaBufferAllocator::ResetTempAllocations() { temp = head; return 0; }
-__attribute__((noinline)) SingleArenaBufferAllocator *SingleArenaBufferAllocator::Create(uint8_t *buffer, size_t size) {
-  SingleArenaBufferAllocator own;
-  own.start = own.head = own.temp = buffer;
-  own.end = own.tail = buffer + size;
-  SingleArenaBufferAllocator *placed = (SingleArenaBufferAllocator *)own.AllocatePersistentBuffer(24, 4);
-  if (placed == nullptr) for (;;) asm volatile("udf #0");
-  __builtin_memcpy((void *)placed, &own, sizeof own);
-  return placed;
-}
-struct MicroInterpreter {
-  SingleArenaBufferAllocator *allocator;
-  int AllocateTensors();
-  int Invoke();
-};
-__attribute__((noinline)) int MicroInterpreter::AllocateTensors() {
-  if (allocator->AllocatePersistentBuffer(100, 4) == nullptr) return 1;
-  if (allocator->AllocateTemp(64, 16) == nullptr) return 1;
-  if (allocator->AllocatePersistentBuffer(40, 16) == nullptr) return 1;
-  return allocator->ResetTempAllocations();
-}
-__attribute__((naked)) int MicroInterpreter::Invoke() {
-  asm volatile(".syntax unified\\n push {r4-r7}\\n sub sp, #64\\n str r0, [sp]\\n movs r0, #250\\n"
-               "1: subs r0, #1\\n bne 1b\\n add sp, #64\\n pop {r4-r7}\\n movs r0, #0\\n bx lr");
-}
-}  // namespace tflite
-alignas(16) uint8_t tensor_arena[1024] = {1};
-tflite::MicroInterpreter interpreter = {nullptr};
-extern "C" int main() {
-  interpreter.allocator = tflite::SingleArenaBufferAllocator::Create(tensor_arena, ARENA);
-  int status = interpreter.AllocateTensors();
-  if (status == 0) status = interpreter.Invoke();
-  register int operation asm("r0") = 0x18;
-  register int reason asm("r1") = status ? 0x20023 : 0x20026;
-  asm volatile("bkpt 0xab" : : "r"(operation), "r"(reason));
-  for (;;) asm volatile("");
-}
-"""
-LAYOUT = "-Wl,-Ttext=0x8000,-Tdata=0x20000000,--defsym=__StackTop=0x20010000"
-
-
-def built(folder: Path, core: str, arena: int = 1024) -> Path:
-    """Return the program for a core, with an arena of so many bytes."""
-    if shutil.which("arm-none-eabi-g++") is None:
-        pytest.skip("arm-none-eabi-g++ not installed")
-    flags = ["-O1", "-fno-inline", f"-DARENA={arena}", LAYOUT]
-    return elf_program.build(folder, f"arm-none-eabi-g++ -mcpu={core} -mthumb", {"main.cc": SOURCE}, *flags)
 
 
 def executed(folder: Path, core: str = "cortex-m4", arena: int = 1024, invokes: int = 0) -> Execution:
     """Return what the program does."""
-    return tflm_sim.execute(built(folder, core, arena), invokes=invokes)
+    return tflm_sim.execute(run_program.built(folder, core, arena), invokes=invokes)
 
 
-@pytest.mark.parametrize("core", ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m33"])
+@pytest.mark.parametrize("core", ["cortex-m3", "cortex-m4", "cortex-m33"])
 def test_the_smallest_arena_is_exact_where_bytes_are_not_handed_out_twice(core: str, tmp_path: Path) -> None:
     (arena,) = executed(tmp_path, core).arenas
     # The object takes 24 B, then 100 B: the tail stands at S - 124. A temp of 64 B fits from S = 188 on, but 40 B at a
@@ -134,7 +59,7 @@ def test_stack_and_instructions_of_invoke_are_counted(tmp_path: Path) -> None:
 def test_an_arena_that_is_too_small_is_told_with_what_the_device_prints(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program = built(tmp_path, "cortex-m4", arena=112)
+    program = run_program.built(tmp_path, "cortex-m4", arena=112)
     assert main(["run", str(program)]) == 1
     shown = capsys.readouterr().out
     # 112 - 24 = 88 B are left for 100.
@@ -143,7 +68,7 @@ def test_an_arena_that_is_too_small_is_told_with_what_the_device_prints(
 
 
 def test_a_program_without_symbols_is_refused_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program = built(tmp_path, "cortex-m4")
-    elf_program.subprocess.run(["arm-none-eabi-strip", str(program)], check=True)
+    program = run_program.built(tmp_path, "cortex-m4")
+    subprocess.run(["arm-none-eabi-strip", str(program)], check=True)
     assert main(["run", str(program)]) == 3
     assert "it has no symbols, by which TFLM's functions are found" in capsys.readouterr().err
