@@ -91,7 +91,9 @@ def read_document(text: bytes | str, *, path: str = "") -> PictureDocument:
 
 
 def _check(picture: Picture) -> None:
-    """Refuse rows that point at nothing."""
+    """Refuse rows that point at nothing, and scopes of which the live bytes are not known."""
+    if len(picture.live_bytes) != len(picture.scopes):
+        raise ValueError(f"{len(picture.scopes)} scopes have {len(picture.live_bytes)} numbers of live bytes")
     ranges = {"enter": len(picture.moments), "place": len(picture.residents)}
     ranges |= dict.fromkeys(("persist", "temp", "free"), len(picture.blocks))
     for step in picture.steps:

@@ -155,7 +155,8 @@ class Call:
     def salt(self, *facts: object, without: Sequence[str] = ()) -> np.uint64:
         """Return a number for the operator, its options, and the kinds of its first input and its output."""
         options = sorted((k, str(v)) for k, v in self.operator.options.items() if k not in without)
-        first = None if self.inputs[0] is None else kind(self.inputs[0])
+        source = self.inputs[0] if self.inputs else None
+        first = None if source is None else kind(source)
         return salt(self.name, options, first, kind(self.outputs[0]), *facts)
 
 

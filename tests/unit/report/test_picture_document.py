@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema
@@ -52,6 +53,14 @@ def test_hostile_names_are_kept_as_they_are(hostile: Model) -> None:
 def test_other_files_are_refused(text: str) -> None:
     with pytest.raises(ModelError, match="cannot be read as "):
         read_pictures(text, path="saved.json")
+
+
+@pytest.mark.parametrize("change", [lambda rows: rows[:-1], lambda rows: [*rows, 0]])
+def test_scopes_and_their_live_bytes_are_as_many(change: Callable[[list[int]], list[int]]) -> None:
+    document = copy.deepcopy(SINE)
+    document["pictures"][0]["live_bytes"] = change(document["pictures"][0]["live_bytes"])
+    with pytest.raises(ModelError, match="numbers of live bytes"):
+        read_pictures(json.dumps(document))
 
 
 def test_another_version_is_refused() -> None:

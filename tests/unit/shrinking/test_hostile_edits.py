@@ -10,6 +10,8 @@ import shrinking_models as models
 from tflm_sim import load, parse
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
+from tflm_sim.model.types import Operator, Tensor, TensorType
+from tflm_sim.shrinking.symbolic import Call, opaque
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 
 HOSTILE = Path(__file__).resolve().parents[3] / "../shared/hostile/verify"
@@ -55,3 +57,9 @@ def test_a_dead_operator_that_writes_beyond_its_output_is_refused() -> None:
     draft.operators.append(draft.operator("CONCATENATION", (source, source), (short,), options={"axis": 1}))
     with pytest.raises(VerificationFailed, match="CONCATENATION is called in a way that is not understood here"):
         verify(model, parse(encode(draft.model())))
+
+
+def test_an_operator_whose_inputs_were_dropped_still_has_a_hash_of_its_own() -> None:
+    output = Tensor("y", (1, 4), TensorType.INT8, 0)
+    hashes = {int(opaque(Call(name, Operator(0, (), (0,)), (), (output,), (), ()))) for name in ("A", "B")}
+    assert len(hashes) == 2
