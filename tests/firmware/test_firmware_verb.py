@@ -11,7 +11,9 @@ import pytest
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.cli import main
+from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
+from tflm_sim.model.types import TensorType
 from tflm_sim.samples import sample_path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -20,6 +22,7 @@ import elf_program
 ARM = "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb"
 RISCV = "riscv64-unknown-elf-g++ -march=rv32imc -mabi=ilp32"
 SAMPLE = "sine"
+MIRROR_PAD = "namespace tflite { void Register_MIRROR_PAD() {} }\n"
 MESSAGE = 'extern "C" const char *const text = "Failed to resize buffer. Requested: %u, available %u, missing: %u";'
 
 
@@ -95,6 +98,18 @@ def test_an_operator_that_is_not_registered_is_a_no(tmp_path: Path, capsys: pyte
     code, text = run(capsys, str(elf), "sample:mobilenet_v1_025")
     assert code == 1
     assert "not registered: AVERAGE_POOL_2D, CONV_2D, DEPTHWISE_CONV_2D, RESHAPE, SOFTMAX" in answer(text)
+
+
+def test_a_model_that_never_invokes_is_a_no(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = ModelBuilder()
+    tensor, result = (builder.tensor((4, 4), TensorType.INT16, scale=0.5) for _ in range(2))
+    paddings = builder.tensor((2, 2), TensorType.INT32, data=bytes(16))
+    builder.operator("MIRROR_PAD", [tensor, paddings], [result])
+    model = tmp_path / "mirror.tflite"
+    model.write_bytes(builder.build(inputs=[tensor], outputs=[result]))
+    code, text = run(capsys, str(program(tmp_path, ARM, 4096, "-g", extra=MIRROR_PAD)), str(model))
+    assert (code, answer(text).split(":")[0]) == (1, "no")
+    assert answer(text).endswith("allocates, but Invoke() fails: #0 MIRROR_PAD: INT16 is not supported")
 
 
 def test_the_document_holds_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import tflm_sim.pytest_plugin.checker
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.types import TensorType
 
 pytest_plugins = ["pytester"]
 
@@ -44,6 +46,26 @@ def test_the_questions(pytester: pytest.Pytester) -> None:
         "arena.assert_sound()",
     )
     run(pytester).assert_outcomes(passed=4)
+
+
+def test_a_model_that_never_invokes_fits_nowhere(pytester: pytest.Pytester) -> None:
+    builder = ModelBuilder()
+    tensor, result = (builder.tensor((4, 4), TensorType.INT16, scale=0.5) for _ in range(2))
+    paddings = builder.tensor((2, 2), TensorType.INT32, data=bytes(16))
+    builder.operator("MIRROR_PAD", [tensor, paddings], [result])
+    (pytester.path / "mirror.tflite").write_bytes(builder.build(inputs=[tensor], outputs=[result]))
+    pytester.makepyfile(
+        """
+        import pytest
+        @pytest.mark.arena(model="mirror.tflite", limit="64KiB")
+        def test_by_limit(): pass
+        @pytest.mark.arena(model="mirror.tflite")
+        def test_by_assertion(arena): arena.assert_fits("64KiB")
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*mirror.tflite allocates, but Invoke() fails: #0 MIRROR_PAD: INT16 is not supported"])
 
 
 def test_the_limit_of_the_marker_is_held_without_the_fixture(pytester: pytest.Pytester) -> None:

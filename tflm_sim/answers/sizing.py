@@ -12,14 +12,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+from tflm_sim.answers.invoke_problem import InvokeProblem, invoke_problem
 from tflm_sim.answers.peak import Peak, find_peak
 from tflm_sim.answers.smallest_arena import SmallestArena, in_one_arena, roomy_run, smallest_of
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
 from tflm_sim.device.known_prepares import KnownPrepares
 from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.device.run import Device
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.types import Model
-from tflm_sim.values import TYPE_CHECKING, dataclass
+from tflm_sim.values import TYPE_CHECKING, dataclass, field
 
 if TYPE_CHECKING:
     from typing import Any, Unpack
@@ -38,6 +40,7 @@ class Sizing:
         head_bytes, tail_bytes: In a roomy arena.
         failure: What stopped it, or None.
         allocation: Tensors, lifetimes and plan, as far as they came.
+        device: The models as AllocateTensors() left them.
     """
 
     configuration: Configuration
@@ -46,6 +49,12 @@ class Sizing:
     tail_bytes: int
     failure: SimulatedFailure | None
     allocation: ModelAllocation | None
+    device: Device = field(repr=False)
+
+    @property
+    def invoke_problem(self) -> InvokeProblem | None:
+        """Why Invoke() fails every time though AllocateTensors() succeeds, None where nothing is known to."""
+        return invoke_problem(self.device, self.configuration)
 
     @property
     def status(self) -> str:
@@ -144,6 +153,7 @@ class Sizer:
             device.arena.persistent_used_bytes,
             device.failure,
             device.allocations[0] if device.allocations else None,
+            device,
         )
 
     def _known(self) -> KnownPrepares:

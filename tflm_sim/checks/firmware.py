@@ -113,8 +113,9 @@ class _Case:
 
     def fits(self) -> bool | None:
         """Whether the model works; None where the arena is not known."""
-        smallest = self.roomy().smallest
-        if smallest is None:
+        roomy = self.roomy()
+        smallest = roomy.smallest
+        if smallest is None or roomy.invoke_problem is not None:
             return False
         return None if self.room is None else smallest.size <= self.room.size
 
@@ -240,6 +241,9 @@ def _outcome(case: _Case, subject: Subject) -> FirmwareVerdict:
             reason=f"AllocateTensors() fails in an arena of any size: {roomy.failure}",
             log=roomy.log,
         )
+    problem = roomy.invoke_problem
+    if problem is not None:
+        return replace(verdict, fits=False, reason=str(problem), log=problem.log)
     sized = case.sized()
     if sized is None or case.room is None:
         return verdict
@@ -257,7 +261,11 @@ def _joined(subject: Subject, cases: Sequence[_Case], outcomes: Sequence[Firmwar
         return verdict
     open_ones = [name for name in cases[0].words if len({case.words.get(name) for case in cases}) > 1]
     rows = (
-        CaseNeed(", ".join(case.words[name] for name in open_ones if name in case.words), each.needed, each.fits)
+        CaseNeed(
+            ", ".join(case.words[name] for name in open_ones if name in case.words),
+            None if each.reason else each.needed,
+            each.fits,
+        )
         for case, each in zip(cases, outcomes, strict=True)
     )
     return replace(verdict, cases=tuple(dict.fromkeys(rows)))

@@ -10,7 +10,7 @@ from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.report.tables import table_lines
 from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.rows import Row, rows_of
+from tflm_sim.sweeps.rows import NEVER_INVOKES, Row, rows_of
 from tflm_sim.sweeps.sweep import cases
 from tflm_sim.targets.boards import BOARDS
 from tflm_sim.values import dataclass
@@ -96,7 +96,9 @@ def _target_cells(row: Row) -> tuple[str, ...]:
 
 def _board_cells(row: Row) -> tuple[str, ...]:
     verdict = {None: "not known", True: "yes", False: "no"}[row.fits]
-    if row.fits is False and row.multiple_of_16 is not None and row.multiple_of_16 <= (row.limit or 0):
+    if row.status == NEVER_INVOKES:
+        verdict = "no: Invoke()"
+    elif row.fits is False and row.multiple_of_16 is not None and row.multiple_of_16 <= (row.limit or 0):
         verdict = "no: flash"
     flash = BOARDS[row.board].flash
     of_ram, ram = _share(row.multiple_of_16, row.limit), _kib(row.limit)

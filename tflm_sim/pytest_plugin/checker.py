@@ -89,7 +89,7 @@ class ArenaChecker:
     # -- assertions -------------------------------------------------------------------------------------------------
 
     def assert_fits(self, limit: int | str | None = None) -> None:
-        """Assert that the model works in an arena of ``limit`` bytes, else of the marker's limit."""
+        """Assert that the model works in an arena of ``limit`` bytes, else of the marker's limit: Invoke() too."""
         __tracebackhide__ = True
         room = _bytes(limit) if limit is not None else self.limit
         if room is None:
@@ -99,6 +99,8 @@ class ArenaChecker:
         simulation = self.simulate(room)
         if not simulation.fits:
             raise _failed(self._too_large(room, simulation))
+        if (problem := self.roomy.invoke_problem) is not None:
+            raise _failed([f"{self.name} {problem}", *(f"the device prints: {line}" for line in problem.log)])
 
     def assert_alive(self, tensor: str | int, *, during: str | int) -> None:
         """Assert that a tensor's content is in memory while an operator runs (each time that it runs)."""

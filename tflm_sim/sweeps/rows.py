@@ -75,8 +75,9 @@ class Row:
         model_bytes: Of the file.
         target, kernels, runtime, board: What it was sized for.
         settings: Further settings, as JSON.
-        status: "ok"; "error" or "abort", when AllocateTensors() fails in any arena; "unsupported", an operator that is
-            not modelled; "unreadable", no model; "timeout", "memory" or "crash", when sizing it took too much or found
+        status: "ok"; "error" or "abort", when AllocateTensors() fails in any arena; "never-invokes", when it succeeds
+            and Invoke() fails every time (the sizes are there); "unsupported", an operator that is not modelled;
+            "unreadable", no model; "timeout", "memory" or "crash", when sizing it took too much or found
             an error in this package.
         smallest_arena, multiple_of_16: The smallest arena, and the smallest one that is a multiple of 16.
         arena_used_bytes, head_bytes, tail_bytes: In a roomy arena.
@@ -86,8 +87,8 @@ class Row:
         operators: Of all subgraphs.
         macs: Multiply-accumulates of one invocation.
         limit: Bytes that the arena may have.
-        fits: Whether the arena, and on a board the model in flash, fit.
-        error: Why there is no figure, in words.
+        fits: Whether the arena, and on a board the model in flash, fit; False for a model that never invokes.
+        error: Why there is no figure, or why the model never invokes, in words.
         version: Of this package.
     """
 
@@ -116,7 +117,8 @@ class Row:
     version: str = __version__
 
 
-STATUSES = frozenset({"ok", "error", "abort", "unsupported", "unreadable", "timeout", "memory", "crash"})
+NEVER_INVOKES = "never-invokes"
+STATUSES = frozenset({"ok", "error", "abort", NEVER_INVOKES, "unsupported", "unreadable", "timeout", "memory", "crash"})
 
 COLUMNS: dict[str, str] = Row.__annotations__
 """Name -> "str", "int | None" or "bool | None"."""
@@ -230,7 +232,8 @@ def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
 def _row(known: Row, case: Case, sized: Sizing) -> Row:
     target, smallest, peak = sized.configuration.target, sized.smallest, sized.peak
     limit = case.arena_limit
-    needed = None if smallest is None else smallest.multiple_of_16
+    needed, problem = None if smallest is None else smallest.multiple_of_16, sized.invoke_problem
+    fits = _fits(needed, limit, known.model_bytes, board(case.board) if case.board else None)
     return Row(
         model=known.model,
         sha256=known.sha256,
@@ -242,7 +245,7 @@ def _row(known: Row, case: Case, sized: Sizing) -> Row:
         runtime=target.runtime.snapshot,
         board=case.board,
         settings=case.settings_text,
-        status=sized.status,
+        status=sized.status if problem is None else NEVER_INVOKES,
         smallest_arena=None if smallest is None else smallest.size,
         multiple_of_16=needed,
         arena_used_bytes=sized.arena_used_bytes,
@@ -252,8 +255,8 @@ def _row(known: Row, case: Case, sized: Sizing) -> Row:
         peak_operator="" if peak is None else _operator(sized, peak.subgraph, peak.operator),
         peak_bytes=None if peak is None else peak.live_bytes,
         limit=limit,
-        fits=_fits(needed, limit, known.model_bytes, board(case.board) if case.board else None),
-        error="" if sized.failure is None else str(sized.failure)[:LONGEST_ERROR],
+        fits=False if fits and problem is not None else fits,
+        error=str(sized.failure or problem or "")[:LONGEST_ERROR],
     )
 
 

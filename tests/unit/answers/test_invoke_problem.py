@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tflm_sim import parse, simulate
+from tflm_sim.answers.sizing import Sizer
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType as T
 from tflm_sim.ops.eval_types import ROWS
@@ -48,6 +49,11 @@ def test_a_kernel_that_prints_nothing_is_told_by_the_type():
     assert found.reason == "INT16 is not supported"
     assert found.log == ("Node MIRROR_PAD (number 0) failed to invoke with status 1",)
     assert problem(mirror_pad(T.INT8)) is None
+
+
+def test_a_sizer_that_knows_the_operator_says_it_too():
+    sizer, model = Sizer(), mirror_pad(T.INT16)
+    assert [sizer.sizing(model, "cortex-m4").invoke_problem for _ in range(3)] == [problem(model)] * 3
 
 
 def test_a_kernel_of_ones_own_is_not_judged():
