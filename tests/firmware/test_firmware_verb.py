@@ -108,7 +108,7 @@ def test_a_model_that_never_invokes_is_a_no(tmp_path: Path, capsys: pytest.Captu
     model = tmp_path / "mirror.tflite"
     model.write_bytes(builder.build(inputs=[tensor], outputs=[result]))
     code, text = run(capsys, str(program(tmp_path, ARM, 4096, "-g", extra=MIRROR_PAD)), str(model))
-    assert (code, answer(text).split(":")[0]) == (1, "no")
+    assert (code, answer(text).startswith("no")) == (1, True)
     assert answer(text).endswith("allocates, but Invoke() fails: #0 MIRROR_PAD: INT16 is not supported")
 
 
