@@ -23,10 +23,10 @@ from tflm_sim.cli.ops import OperatorRow
 from tflm_sim.cli.sweep import SweepDifference, SweepDocument
 from tflm_sim.cli.targets import TargetRow
 from tflm_sim.documents import Json
-from tflm_sim.emulation.execution import Execution
 from tflm_sim.lite.answer import LiteDocument
 from tflm_sim.report.difference import Difference
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
+from tflm_sim.report.execution_text import ExecutionDocument
 from tflm_sim.report.firmware import FirmwareDocument
 from tflm_sim.report.lifetimes import LifetimesDocument
 from tflm_sim.report.lite_difference import LiteDifference
@@ -58,7 +58,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "plan": (PlanDocument,),
     "ports": (tuple[PortInfo, ...],),
     "report": (PictureDocument,),
-    "run": (Execution,),
+    "run": (ExecutionDocument,),
     "shrink": (ShrunkDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
     "sweep": (SweepDocument, SweepDifference, Row),

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tflm_sim.answers.simulation import Simulation
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import KERNEL_STEPS, Stage
+from tflm_sim.emulation.event_rows import events_of
+from tflm_sim.emulation.execution import ExecutedArena, Execution
+from tflm_sim.errors import TflmSimError
+from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.target import firmware_target
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.values import NamedTuple, dataclass
 
 _MOVES = (Persist, Temp, TempFree, TempReset, Resize)
@@ -47,6 +53,42 @@ class Agreement:
     def agrees(self) -> bool:
         """Whether there is no difference."""
         return not (self.executed or self.simulated)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The first AllocateTensors() in an arena, held against the simulation of its model.
+
+    Attributes:
+        address: The arena's.
+        agreement: How far they agree; null where that cannot be told.
+        reason: Why it cannot.
+    """
+
+    address: int
+    agreement: Agreement | None
+    reason: str = ""
+
+
+def compare(execution: Execution, firmware: Firmware) -> tuple[Compared, ...]:
+    """Return how far each arena's first AllocateTensors() is as the simulation for the firmware's own target says."""
+    return tuple(_compare(arena, firmware) for arena in execution.arenas)
+
+
+def _compare(arena: ExecutedArena, firmware: Firmware) -> Compared:
+    first = arena.allocations[0]
+    model = next(
+        (one.model for one in firmware.models if one.address <= (first.model or -1) < one.address + one.extent), None
+    )
+    if model is None:
+        return Compared(arena.address, None, "its model is not in the file")
+    try:
+        target = firmware_target(firmware).alternatives[0]
+        simulation = simulate(model, target, arena_size=arena.size, arena_address=arena.address % BUFFER_ALIGNMENT)
+    except TflmSimError as problem:
+        return Compared(arena.address, None, str(problem))
+    skipped = -arena.address % BUFFER_ALIGNMENT
+    return Compared(arena.address, agreement(events_of(first.events, arena.size - skipped), simulation))
 
 
 def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:

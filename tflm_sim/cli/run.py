@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from tflm_sim.checks.execution import compare
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import show
 from tflm_sim.emulation.backends import EMULATORS
 from tflm_sim.emulation.execute import execute
 from tflm_sim.errors import UsageError
-from tflm_sim.report.execution_text import execution_lines
+from tflm_sim.firmware.firmware import read_firmware
+from tflm_sim.report.execution_text import ExecutionDocument, document_lines
 
 EXAMPLES = """
 tflm-sim run build/app.elf
@@ -49,5 +51,6 @@ def run(args: argparse.Namespace) -> int:
     if not 0 <= args.invoke <= MOST_INVOKES:
         raise UsageError(f"--invoke {args.invoke}: 0 to {MOST_INVOKES}")
     execution = execute(args.elf, invokes=args.invoke, emulator=args.emulator)
-    show(execution, execution_lines, as_json=args.json)
+    compared = compare(execution, read_firmware(args.elf))
+    show(ExecutionDocument(execution=execution, compared=compared), document_lines, as_json=args.json)
     return execution.exit_code

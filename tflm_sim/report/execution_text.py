@@ -4,8 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tflm_sim.checks.execution import Compared
+from tflm_sim.document_fields import INLINE
 from tflm_sim.emulation.execution import ExecutedArena, ExecutedInvoke, Execution
 from tflm_sim.escape import printable
+from tflm_sim.values import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionDocument:
+    """What happened when a program was executed, and how far the simulation of its models says the same.
+
+    Attributes:
+        compared: Of each arena, in order.
+    """
+
+    execution: Execution = field(metadata=INLINE)
+    compared: tuple[Compared, ...]
+
+
+def document_lines(document: ExecutionDocument) -> list[str]:
+    """Return what was seen, then how far the simulation agrees, one line each."""
+    return [*execution_lines(document.execution), "", *map(_compared_line, document.compared)]
+
+
+def _compared_line(compared: Compared) -> str:
+    found = compared.agreement
+    if found is None:
+        return _row("simulated", f"not compared: {printable(compared.reason, 300)}")
+    if found.agrees:
+        return _row("simulated", f"all {found.compared:,} requests to the allocator are those of the simulation")
+    first = f"{found.compared:,} requests are those of the simulation; then, in {printable(found.place, 100)},"
+    return _row("simulated", f"{first} {found.executed} instead of {found.simulated}: {printable(found.meaning, 200)}")
 
 
 def execution_lines(document: Execution) -> list[str]:

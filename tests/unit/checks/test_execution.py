@@ -1,0 +1,52 @@
+"""Requests of an executed program against those of the simulation."""
+
+from __future__ import annotations
+
+from tflm_sim import load, simulate
+from tflm_sim.arena.events import Event, Persist
+from tflm_sim.checks.execution import agreement
+from tflm_sim.emulation.event_rows import events_of, rows_of
+from tflm_sim.samples import sample_path
+
+SIMULATION = simulate(load(sample_path("residual")), "cortex-m4", arena_size=1 << 16)
+
+
+def seen() -> list[Event]:
+    """Return the simulation's own events as they come back from an emulator's process."""
+    return list(events_of(rows_of(SIMULATION.events), 1 << 16))
+
+
+def test_the_same_requests_agree_to_the_last() -> None:
+    found = agreement(seen(), SIMULATION)
+    assert found.agrees
+    assert found.compared > 20
+
+
+def test_the_first_other_size_is_named_with_its_operator() -> None:
+    events = seen()
+    at = next(number for number, event in enumerate(events) if isinstance(event, Persist) and event.alignment == 16)
+    event = events[at]
+    assert isinstance(event, Persist)
+    events[at] = event._replace(size=event.size + 4)
+    found = agreement(events, SIMULATION)
+    assert not found.agrees
+    assert f"{event.size + 4:,} B of the tail" in found.executed
+    assert f"{event.size:,} B of the tail" in found.simulated
+    assert "#0 in subgraph 0" in found.place
+
+
+def test_a_request_that_was_not_seen_agrees_by_the_bytes_that_are_gone() -> None:
+    events = seen()
+    at = next(number for number, event in enumerate(events) if isinstance(event, Persist))
+    event = events[at]
+    assert isinstance(event, Persist)
+    events[at] = event._replace(size=event.used, alignment=0)
+    assert agreement(events, SIMULATION).agrees
+    events[at] = event._replace(size=event.used + 4, used=event.used + 4, alignment=0)
+    assert agreement(events, SIMULATION).compared == 0
+
+
+def test_what_is_missing_at_the_end_is_told() -> None:
+    events = seen()
+    last = max(number for number, event in enumerate(events) if isinstance(event, Persist))
+    assert agreement(events[:last], SIMULATION).executed == "nothing more"
