@@ -9,11 +9,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 from random import Random
 
 from tflm_sim import compare_planners, load, parse, sample_path, simulate, smallest_arena
 from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.exact import solve
 from tflm_sim.planners.greedy import plan
+from tflm_sim.planners.problem import read_csv
 
 SAMPLES = ["sine", "keyword_spotter", "mobilenet_v1_025", "residual", "streaming"]
 TARGETS = ("cortex-m0plus", "cortex-m4", "cortex-m55", "esp32", "esp32-s3", "esp32-c3", "riscv32", "x86_64")
@@ -79,6 +82,29 @@ class Plan:
     def time_by_size(self, buffers: int) -> None:
         """The GPU delegate's."""
         compare_planners(self.buffers, ("gpu_greedy_by_size",))
+
+
+class ExactNodes:
+    """Decisions of the exact planner until a plan fits: the same on every machine."""
+
+    params = ("challenging", "hard")
+    param_names = ("set",)
+
+    def setup(self, name: str) -> None:
+        """Read the capacity problems, NAME.CAPACITY.csv; asv leaves the benchmark out where they are not there."""
+        directory = Path(__file__).resolve().parents[2] / "shared" / "planners" / name
+        if not directory.is_dir():
+            raise NotImplementedError
+        self.problems = []
+        for path in sorted(directory.glob("*.csv")):
+            with path.open(newline="", encoding="utf-8") as file:
+                self.problems.append((int(path.name.split(".")[-2]), read_csv(file, path=str(path)).buffers))
+
+    def track_nodes(self, name: str) -> int:
+        """Sum over the problems; one that is not solved counts with its limit."""
+        return sum(solve(b, capacity=capacity, node_limit=500_000).nodes for capacity, b in self.problems)
+
+    track_nodes.unit = "nodes"  # type: ignore[attr-defined]
 
 
 class Command:
