@@ -79,7 +79,7 @@ def test_the_limit_of_the_marker_is_held_without_the_fixture(pytester: pytest.Py
     result.stdout.fnmatch_lines([
         "*sample:sine does not fit on cortex-m4: it needs 1,072 B, 16 B more than 1,056 B*",
         "*the device prints: Too many buffers (max is 3)*",
-        "*what binds: *bytes of planner tables for 4 buffers*",
+        "*does not fit in a byte less: *bytes of planner tables for 4 buffers*",
         "*head 32 B, fullest at *",
         "*tensor 0*##..*",
     ])  # fmt: skip

@@ -49,7 +49,7 @@ class SmallestArena:
     binding: Constraint
 
     def _repr_html_(self) -> str:
-        """For notebooks: the sizes, and what binds."""
+        """For notebooks: the sizes, and what does not fit in a byte less."""
         return html_table(f"smallest arena: {self.size:,} B", self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ class SmallestArena:
         return [
             ("for the firmware", f"alignas(16) uint8_t tensor_arena[{self.multiple_of_16}];"),
             ("arena_used_bytes()", f"{self.arena_used_bytes:,} B"),
-            (f"binds ({self.binding.kind})", f"{self.binding.detail}, in '{self.binding.place}'"),
+            ("does not fit in a byte less", f"{self.binding.detail}, in '{self.binding.place}'"),
         ]
 
 

@@ -28,7 +28,9 @@ class OperatorRow:
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(subparsers, "ops", "list the modelled operators and the traces that exercise each", EXAMPLES)
+    parser = add_verb(
+        subparsers, "ops", "list the modelled operators and the recordings of real TFLM that have each", EXAMPLES
+    )
     parser.add_argument("--target", metavar="T", help=f"preset (default: {TARGET})")
     parser.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program")
     parser.add_argument("--library", metavar="L[@V]", help="only what this library has; see 'libraries'")
@@ -53,10 +55,10 @@ def run(args: argparse.Namespace) -> int:
     untraced = sum(op not in proved for op in models)
     return show_rows(
         rows,
-        ("operator", "traced models", "upstream source"),
+        ("operator", "recorded models", "upstream source"),
         lambda row: (row.op, str(len(row.models)), row.source),
         "",
-        f"{len(models)} operators; {untraced} without a trace are tested",
+        f"{len(models)} operators; {untraced} without a recording are tested",
         "against the pip wheel with built models",
         "(ethos-u, which the wheel does not link, by its requests alone)",
         as_json=args.json,

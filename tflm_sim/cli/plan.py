@@ -89,7 +89,7 @@ def register(subparsers: Subparsers) -> None:
         "--write", metavar="OUT.tflite", help="write the model with the best plan in its metadata, if the arena gains"
     )
     parser.add_argument(
-        "--replace-plan", action="store_true", help="plan anew a model whose metadata has a plan already"
+        "--replace-plan", action="store_true", help="replace the plan that the model's metadata has already"
     )
     add_configuration(parser, with_planner=False)
     parser.set_defaults(run=run)

@@ -92,7 +92,11 @@ def register(subparsers: Subparsers) -> None:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
-    form.add_argument("--explain", action="store_true", help="also each edit, why it is lawful, and what was rejected")
+    form.add_argument(
+        "--explain",
+        action="store_true",
+        help="also print each edit, why the outputs stay the same, and what was rejected",
+    )
     parser.set_defaults(run=run)
 
 

@@ -56,7 +56,7 @@ def register(subparsers: Subparsers) -> None:
     add_configuration(parser)
     parser.add_argument("--board", metavar="B", help="a board: its target, unless one is named; see 'boards'")
     parser.add_argument(
-        "--arena-size", metavar="N", help="say instead what happens in an arena of N bytes (64KiB, 65536)"
+        "--arena-size", metavar="N", help="show instead what happens in an arena of N bytes (64KiB, 65536)"
     )
     parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
     parser.add_argument(

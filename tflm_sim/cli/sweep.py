@@ -98,7 +98,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="results: .csv, .jsonl or .parquet")
     begin = parser.add_mutually_exclusive_group()
     begin.add_argument("--resume", action="store_true", help="go on with FILE, row by row of the same version")
-    begin.add_argument("--overwrite", action="store_true", help="begin FILE anew")
+    begin.add_argument("--overwrite", action="store_true", help="start FILE again from nothing")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes of this machine (default: one a core)")
     parser.add_argument("--scheduler", metavar="URL", help="the workers of a dask cluster: tcp://HOST:PORT, or tls://")
     for name, what in _TLS.items():

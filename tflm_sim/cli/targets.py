@@ -51,7 +51,7 @@ def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(subparsers, "targets", "list the targets and what proves each", EXAMPLES)
     parser.add_argument(
-        "target", nargs="?", metavar="NAME", help="with every TFLM and every kernel library it runs with"
+        "target", nargs="?", metavar="NAME", help="one target, with every TFLM and kernel library that it runs with"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.set_defaults(run=run)
@@ -62,9 +62,9 @@ def run(args: argparse.Namespace) -> int:
     if args.target is not None:
         found = list(combination_rows(preset(args.target).name))
         cells = attrgetter("tflm", "kernels", "proof")
-        return show_rows(found, ("TFLM", "kernels", "held against"), cells, as_json=args.json)
+        return show_rows(found, ("TFLM", "kernels", "compared with"), cells, as_json=args.json)
     rows = [target_row(preset(name)) for name in PRESETS]
-    header = ("target", "ABI", "default kernels", "held against", "what it is")
+    header = ("target", "ABI", "default kernels", "compared with", "what it is")
     cells = attrgetter("name", "abi", "kernels", "proof", "description")
     return show_rows(rows, header, cells, as_json=args.json)
 

@@ -173,11 +173,13 @@ class ArenaChecker:
         return lines + [f"the device prints: {printable(line, 200)}" for line in simulation.log] + self._who_needs_it()
 
     def _who_needs_it(self) -> list[str]:
-        """What binds, the largest holders of the tail, and the fullest moment of the head as a picture."""
+        """What does not fit in a byte less, the largest holders of the tail, and the fullest moment of the head."""
         smallest = self.roomy.smallest
         assert smallest is not None, "it works in one arena"
         groups = sorted(self.roomy.ledger.groups.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
-        lines = [f"what binds: {smallest.binding.detail}, in '{smallest.binding.place}'"]
+        lines = [
+            f"the last thing that does not fit in a byte less: {smallest.binding.detail}, in '{smallest.binding.place}'"
+        ]
         lines.append(f"tail {self.roomy.tail_bytes:,} B:")
         lines += [f"    {line}" for line in table_lines([(f"{row.used:,}", what) for what, row in groups])]
         peak = self.roomy.peak

@@ -153,7 +153,7 @@ class Picture:
         scopes: The (subgraph, operator) of each scope; the operator is -1 at the start of a subgraph.
         residents: What the planner placed, in the order in which it was asked.
         live_bytes: Of each scope, each buffer rounded up to 16.
-        limits: The largest need first: what binds, then what would bind next. Empty for two arenas.
+        limits: The largest need first: what decides the arena's size, then what would next. Empty for two arenas.
         remedies: The largest saving first.
         levels: The sections of the arena wherever one moves; pictures that 0.1.0 saved have none.
     """

@@ -61,7 +61,7 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
     smallest, rounded, binding = answer.smallest_arena_bytes, answer.smallest_arena_multiple_of_16, answer.binding
     assert smallest is not None, "only for models that work"
     assert rounded is not None, "a multiple of 16 works too"
-    assert binding is not None, "something binds"
+    assert binding is not None, "something does not fit in a byte less"
     unnoticed = answer.passes_unnoticed_from_bytes
     less = (
         "AllocateTensors() fails with one byte less"
@@ -84,11 +84,12 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
         f"{answer.tail_bytes:,}",
     ]
     if smallest > used:
-        lines.append(f"that is {smallest - used:,} B less than it needs on the way there:")
-    lines.append(
-        f"what binds ({binding.kind}): {binding.what}, in '{binding.where}': {binding.floor:,} B from the start must "
-        f"lie below a tail of {smallest - binding.floor:,} B"
-    )
+        lines.append(f"setup needs {smallest - used:,} B more: temporary memory that it frees afterwards, or alignment")
+    lines += [
+        f"the last thing that does not fit in a byte less: {binding.what}, in '{binding.where}'",
+        f"    with it, {binding.floor:,} B are in use from the arena's start (head and temporary memory), "
+        f"{smallest - binding.floor:,} B from its end (tail)",
+    ]
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The file of a sweep's rows: begun anew, or gone on with; what is done is in it or beside it, whatever ends the run.
+"""The file of a sweep's rows, new or continued; what is done is in it or beside it, whatever ends the run.
 
 -o r.csv, r.jsonl              rows are written to it as they come
 the same with --resume         ... to .r.csv.part, which takes its place in the end
@@ -25,7 +25,7 @@ class Results:
         name: The file; None for none.
         over: What each model is sized for.
         resumes: Go on with the file, or with what a killed run left beside it.
-        overwrites: Begin it anew.
+        overwrites: Start it again from nothing.
 
     Raises:
         UsageError: The file exists and nobody said which; another sweep writes it; or it cannot be read or written.
@@ -51,7 +51,7 @@ class Results:
             self._form = ".jsonl"
         exists = path.is_file() or self._part.is_file()
         if exists and not (self._resumes or overwrites):
-            raise UsageError(f"{path} exists: --resume goes on with it, --overwrite begins anew")
+            raise UsageError(f"{path} exists: --resume continues it, --overwrite starts it again from nothing")
         self.done = Done(self._earlier() if self._resumes else (), over)
         self._part.unlink(missing_ok=True)
         self._is_beside = self._resumes or self._form != path.suffix

@@ -209,18 +209,18 @@ def test_the_command_resumes_to_the_same_bytes(ending: str, tmp_path: Path, caps
     assert main(["sweep", *ALL, *common, "-o", str(whole)]) == 0
     assert main(["sweep", *ALL[1:3], *common, "-o", str(part)]) == 0
     assert main(["sweep", *ALL, *common, "-o", str(part)]) == 2
-    assert "exists: --resume goes on with it, --overwrite begins anew" in capsys.readouterr().err
+    assert "exists: --resume continues it, --overwrite starts it again from nothing" in capsys.readouterr().err
     assert main(["sweep", *ALL, *common, "-o", str(part), "--resume"]) == 0
     assert part.read_bytes() == whole.read_bytes()
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
-@pytest.mark.parametrize("begins", ["anew", "with --resume"])
+@pytest.mark.parametrize("begins", ["from nothing", "with --resume"])
 def test_a_run_that_was_killed_is_resumed_to_the_same_bytes(ending: str, begins: str, tmp_path: Path) -> None:
     whole, part = tmp_path / f"whole{ending}", tmp_path / f"part{ending}"
     common = ["--targets", "cortex-m4,esp32", "--jobs", "1"]
     assert main(["sweep", *ALL, *common, "-o", str(whole)]) == 0
-    killed = Results(str(part), cases(["cortex-m4", "esp32"]), resumes=begins != "anew", overwrites=False)
+    killed = Results(str(part), cases(["cortex-m4", "esp32"]), resumes=begins != "from nothing", overwrites=False)
     killed.write(rows(ALL[1:3], cases(["cortex-m4", "esp32"])))
     assert not part.exists() or ending != ".parquet"
     del killed

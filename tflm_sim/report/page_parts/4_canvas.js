@@ -36,7 +36,7 @@ class PictureCanvas extends BlockCanvas {
       context.lineTo(this.x(view.arena), y);
       context.stroke();
       context.setLineDash([]);
-      this.#flag("tightest: what binds", this.x(limit.floor) + 6, y - 9);
+      this.#flag("tightest: this decides the arena's size", this.x(limit.floor) + 6, y - 9);
     }
   }
 

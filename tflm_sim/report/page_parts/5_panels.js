@@ -1,7 +1,7 @@
 // What stands beside the picture: figures, the chosen block, what would have to shrink, tables.
 
 const STAGES = {
-  prepare: "on the way: the Prepare functions",
+  prepare: "during setup: the Prepare functions",
   planning: "the planner's own memory",
   running: "head and tail together, in the end",
 };
@@ -128,7 +128,7 @@ function shrinkPanel(app) {
   if (view.remedies.length) parts.push(...remedyParts(app, view));
   const hint = isOnPhone(view)
     ? "The XNNPACK delegate, which apps get by default, is left out: it takes nodes away and has memory of its own."
-    : "Two arenas do not compete: the persistent one must hold the tail, the other one head and temps.";
+    : "Two arenas do not compete: the persistent one must hold the tail, the other one the head and temporary memory.";
   if (!parts.length) parts.push(make("p", { class: "hint" }, hint));
   return parts;
 }
@@ -136,7 +136,7 @@ function shrinkPanel(app) {
 function limitParts(app, view) {
   const [first, second] = view.limits;
   const text = second
-    ? `Bytes saved there shrink the arena, up to ${bytes(first.need - second.need)}. Then this binds as well: ${STAGES[second.stage]}.`
+    ? `Bytes saved there shrink the arena, up to ${bytes(first.need - second.need)}. Then this decides the size: ${STAGES[second.stage]}.`
     : "Every byte saved there shrinks the arena.";
   const body = make("tbody");
   view.limits.forEach((limit, row) => body.append(make("tr", { class: row ? null : "chosen" },
@@ -146,7 +146,7 @@ function limitParts(app, view) {
   const head = make("tr", {}, make("th", {}, "tightest"), make("th", { class: "n" }, "front"), make("th", { class: "n" }, "tail"), make("th", { class: "n" }, "needs"));
   const binding = view.size.binding ? [make("p", { class: "hint" }, `${view.size.binding.kind}: ${view.size.binding.what}, in ${printable(view.size.binding.where, 120)}`)] : [];
   const notes = view.source.failure ? [] : [make("p", {}, text)];
-  return [make("h3", {}, `What binds: ${STAGES[first.stage]}`), ...binding, ...notes,
+  return [make("h3", {}, `What decides the size: ${STAGES[first.stage]}`), ...binding, ...notes,
     make("table", { id: "limits" }, make("thead", {}, head), body),
     make("p", { class: "hint" }, `Bytes, in the arena that is drawn: ${bytes(view.arena)}.`), ...partsAt(app, view, first.step)];
 }

@@ -3,7 +3,7 @@
 const KEYS = [
   ["← →", "one event back or on (Shift: a whole phase or operator)"], ["Home End", "first, last event"], ["space", "play"],
   ["+ −", "closer, farther (wheel too; Shift+wheel: bytes alone)"], ["↑ ↓", "move the picture"], ["0", "show all"],
-  ["p", "the fullest moment of the head"], ["b", "what binds"], ["/", "search"], ["n", "next match"], ["t", "light or dark"], ["Esc", "let go"],
+  ["p", "the fullest moment of the head"], ["b", "what decides the size"], ["/", "search"], ["n", "next match"], ["t", "light or dark"], ["Esc", "let go"],
 ];
 
 class App extends Panes {
