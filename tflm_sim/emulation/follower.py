@@ -209,7 +209,7 @@ class Follower:
         self._given = (argument(self.machine, 0), argument(self.machine, 1))
 
     def _create_arena(self) -> None:
-        first = 0 if self.program.allocator_is_static else 1
+        first = 1 if self.program.has_reporter_first else 0
         head, size = argument(self.machine, first), argument(self.machine, first + 1)
         self._begin(head, size, None, first + 1)
 

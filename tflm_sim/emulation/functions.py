@@ -30,19 +30,16 @@ class Watched(Enum):
     RESERVE = rf"_ZN6tflite{_ALLOCATORS}33ReserveNonPersistentOverlayMemoryEjj"
     START_MODEL = r"_ZN6tflite14MicroAllocator20StartModelAllocationEPKNS_5ModelE.*"
     COMMIT_PLAN = r"_ZN6tflite14MicroAllocator22CommitStaticMemoryPlanE.*"
-    RESET_VARIABLES = r"_ZN6tflite(?:21MicroInterpreterGraph|10MicroGraph|16MicroInterpreter)20ResetVariableTensorsEv"
     PRINT = r"_Z11MicroPrintfPKcz"
     REPORT = r"_ZN6tflite13ErrorReporter6ReportEPKcz"
     LOG = r"DebugLog"
     ALLOCATE = r"malloc|pvPortMalloc|k_malloc|heap_caps_malloc|_Znw[jm]|_Zna[jm]"
     MAIN = r"main"
     CONSTRUCTORS = r"__libc_init_array"
-    EXIT = r"_?exit|_Exit|_kill"
     ABORT = (
         r"abort|__assert_func|__cxa_pure_virtual|Error_Handler"
         r"|HardFault_Handler|MemManage_Handler|BusFault_Handler|UsageFault_Handler"
     )
-    TICK = r"SysTick_Handler|xPortSysTickHandler|sys_clock_isr"
 
 
 _PARTIAL = re.compile(r"\.(?:part|cold)(?:\.\d+)?")
@@ -55,8 +52,8 @@ _SHORTEST_COPY = 16
 _ROLES = {role: re.compile(role.value) for role in Watched}
 
 _WITHOUT_ARGUMENTS = frozenset({
-    Watched.ALLOCATE_TENSORS, Watched.INVOKE, Watched.INVOKE_SUBGRAPH, Watched.COMMIT_PLAN, Watched.RESET_VARIABLES,
-    Watched.MAIN, Watched.CONSTRUCTORS, Watched.EXIT, Watched.ABORT,
+    Watched.ALLOCATE_TENSORS, Watched.INVOKE, Watched.INVOKE_SUBGRAPH, Watched.COMMIT_PLAN,
+    Watched.MAIN, Watched.CONSTRUCTORS, Watched.ABORT,
 })  # fmt: skip
 """Functions whose arguments are not asked for."""
 

@@ -21,6 +21,7 @@ _VECTORS = Struct("<7I")
 _FAULTS = slice(3, 7)
 _SEARCHED = 1 << 16
 _LOWEST_RAM = 0x1000_0000
+_WITH_REPORTER = "6CreateEPNS_13ErrorReporterEPhj"
 _DEPTH = 3
 _GLOBAL_POINTER = "__global_pointer$"
 _OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
@@ -36,6 +37,7 @@ class Program:
         core: Its processor.
         functions: Where TFLM's functions are.
         semihosting: Where it asks its debugger.
+        has_reporter_first: Whether the allocator's Create() takes an ErrorReporter first, as it did until 2022.
     """
 
     def __init__(self, elf: Elf) -> None:
@@ -43,7 +45,7 @@ class Program:
         self.core = core_of(elf)
         self.functions = functions_by_role(elf.symbols, self.core.code_bit)
         self.semihosting = frozenset(self._calls())
-        self.allocator_is_static = True
+        self.has_reporter_first = any(_WITH_REPORTER in symbol.name for symbol in elf.symbols)
 
     def _calls(self) -> Iterator[int]:
         for section in self.elf.sections:
