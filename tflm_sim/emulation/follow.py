@@ -97,7 +97,9 @@ def _answer(machine: Emulator, program: Program, follower: Follower, arena: Aren
         try:
             found = search.smallest()
         except Unfinished as problem:
-            reason = f"with {problem.trial.size:,} B {problem.trial.ending}"
+            trial = problem.trial
+            reason = f"AllocateTensors() works, but resumed with {trial.size:,} B the program did not: {trial.ending}"
+            fits = None
         else:
             if found is None:
                 reason = "AllocateTensors() succeeds, but TFLM hands out memory twice or ignores a refusal on the way"

@@ -50,16 +50,18 @@ class GdbMachine:
         self._stops: set[int] = set()
         self._spare = _SPARE.get(core.board, _SPARE_ELSEWHERE)
         bios = [] if core.is_arm else ["-bios", "none"]
-        command = [program, "-M", core.board, *bios, "-kernel", path, "-S", "-gdb", "stdio", "-nodefaults"]
+        self._command = [program, "-M", core.board, *bios, "-kernel", path, "-S", "-gdb", "stdio", "-nodefaults"]
+        self._command += ["-display", "none", "-serial", "null", "-monitor", "none"]
+        self._launch()
+
+    def _launch(self) -> None:
+        """Start QEMU, which stops before the first instruction."""
         self._qemu = subprocess.Popen(
-            [*command, "-display", "none", "-serial", "null", "-monitor", "none"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
-        self._received = b""
+        self._received, self._is_gone = b"", False
         self._ask("qXfer:features:read:target.xml:0,ffb")  # QEMU gives single registers to who knows their numbers.
-        for address in self._faults:
+        for address in self._faults | self._stops:
             self._ask(f"Z0,{address:x},2")
 
     # -- packets --------------------------------------------------------------------------------------------------
@@ -168,7 +170,8 @@ class GdbMachine:
                     self._interrupt()
                     return Stop(Reason.LIMIT, self.get("pc"))
         except EOFError:
-            return Stop(Reason.FAULT, start, "ends QEMU")
+            self._is_gone = True
+            return Stop(Reason.FAULT, start, "runs on, and locks the processor up")
         address = self.get("pc")
         if address in self._faults and address not in self._stops:
             return Stop(Reason.FAULT, address, "faults, and goes on")
@@ -195,7 +198,10 @@ class GdbMachine:
         )
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state."""
+        """Go back to a state, in another QEMU where the processor locked up: that ends it."""
+        if self._is_gone:
+            self.close()
+            self._launch()
         for address, data in snapshot.memory.items():
             self.write(address, data)
         for name, value in snapshot.processor.items():

@@ -100,14 +100,15 @@ class SizeSearch:
     def smallest(self) -> tuple[Trial, Trial] | None:
         """Return the smallest size that works, and the smallest in which AllocateTensors() succeeds.
 
-        One byte less than each was tried, and fails. None where the size that the program gives does not work.
+        One byte less than each was tried, and fails. None where the size that the program gives is not sound.
 
         Raises:
-            Unfinished: The program came to no end.
+            Unfinished: The program came to no end, or goes another way than before when it is resumed.
         """
         given = self._arena.size
-        if not self.attempt(given, is_brief=True).succeeds:
-            return None
+        first = self.attempt(given, is_brief=True)
+        if not first.succeeds:
+            raise Unfinished(first)
         least = max(result.used for result in self._arena.results) - _STEP
         low = least if 0 < least < given and not self.attempt(least, is_brief=True).succeeds else 0
         succeeds = self._least(low, given, lambda size: self.attempt(size, is_brief=True).succeeds)
