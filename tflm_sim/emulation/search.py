@@ -119,7 +119,9 @@ class SizeSearch:
                 step *= 2
             high = min(succeeds + step, given)
             if high == given and not self._is_sound(given):
-                return None
+                if any(result.refused or result.damage for result in self._arena.results):
+                    return None
+                raise Unfinished(self.attempt(given))
             sound = self._least(succeeds + step // 2 if step > _STEP else succeeds, high, self._is_sound)
         return self.attempt(sound), self.attempt(succeeds)
 
