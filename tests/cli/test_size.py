@@ -41,7 +41,7 @@ def test_jsonl_goes_on_after_a_bad_model(capsys: pytest.CaptureFixture[str], tmp
     rows = [json.loads(line) for line in out.splitlines()]
     assert code == 3
     assert [row.get("status") for row in rows] == ["ok", None, "ok"]
-    assert rows[1]["error"]["kind"] == "ModelError"
+    assert rows[1]["error"]["kind"] == "NoModelError"
     for row in rows:
         jsonschema.validate(row, published("size"))
 

@@ -34,6 +34,15 @@ from tflm_sim.values import dataclass, replace
 
 _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
 """Sources in ``kernels/`` that belong to no library."""
+_REPLACED = """
+    add batch_matmul conv depthwise_conv fully_connected maximum_minimum mul pad pooling softmax svdf transpose
+    transpose_conv unidirectional_sequence_lstm
+"""
+_REPLACED_SOURCES = frozenset(_REPLACED.split())
+"""Reference sources that a library replaces with its own: where one of them is linked, the library is not.
+
+Source: tensorflow/lite/micro/kernels/{cmsis_nn,esp_nn}/ @ 90b983c, esp-tflite-micro 1.4.0.
+"""
 _LONGEST_TEXT = 60
 _AS_NAMED = "as named"
 INTERPRETERS = ("plain", "recording")
@@ -444,12 +453,14 @@ def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
             own = sorted(source for source in sources if source.startswith(f"{name}/"))
             if own:
                 return name, f"{grounds} of kernels/{own[0]}" + (f" and {len(own) - 1} more" if own[1:] else "")
-        if sources - _SHARED_SOURCES:
-            return "reference", f"{grounds} of kernels/{min(sources - _SHARED_SOURCES)}, and of no library's"
+        if sources & _REPLACED_SOURCES:
+            return "reference", f"{grounds} of kernels/{min(sources & _REPLACED_SOURCES)}, and of no library's"
     for name, functions in firmware.kernel_functions:
         return name, f"{functions[0]}" + (f" and {len(functions) - 1} more functions" if functions[1:] else "")
     if firmware.reference_kernel:
         return "reference", f"{firmware.reference_kernel}, and no other library's functions"
+    if kernels := (debug | firmware.kernel_files) - _SHARED_SOURCES:
+        return "reference", f"kernels/{min(kernels)}, and no library's"
     if firmware.operators and not firmware.is_link_time_optimised:
         return "reference", f"no other library's functions among {firmware.symbol_count:,} symbols"
     return None

@@ -94,11 +94,32 @@ def _cases(row: FirmwareVerdictRow) -> str:
     for each in row.cases:
         groups.setdefault((each.smallest_arena, each.fits), []).append(printable(each.case, 120))
     parts = []
-    for (need, fits), cases in groups.items():
-        span = cases[0] if len(cases) == 1 else f"{cases[-1]} to {cases[0]}"
+    for (need, fits), cases in sorted(groups.items(), key=lambda group: -(group[0][0] or 1 << 60)):
         verdict = "" if row.fits is not None or fits is None else ", which fits" if fits else ", which does not fit"
-        parts.append(f"{span}: " + ("fails" if need is None else f"{_bytes(need)}{verdict}"))
-    return "; ".join(parts)
+        parts.append(f"{_spans(cases)}: " + ("fails" if need is None else f"{_bytes(need)}{verdict}"))
+    if len(parts) > _MOST_CASES:
+        parts = [*parts[: _MOST_CASES - 1], f"{len(parts) - _MOST_CASES} more, which --json lists", parts[-1]]
+    options = [option for words, option in _TOLD_BY.items() if any(words in each.case for each in row.cases)]
+    return "; ".join(parts) + (f"; say it with {' or '.join(options)}" if options else "")
+
+
+_MOST_CASES = 6
+_TOLD_BY = {"TFLM ": "--runtime", " enums": "--target", " interpreter": "--interpreter", " of ": "--arena-symbol"}
+"""What a case says, and the option that decides it."""
+
+
+def _spans(cases: Sequence[str]) -> str:
+    """Return cases, newest first, with their versions of TFLM as one span."""
+    versions: dict[str, list[str]] = {}
+    for case in cases:
+        first, _, rest = case.partition(", ")
+        version, rest = (first, rest) if first.startswith("TFLM ") else ("", case)
+        versions.setdefault(rest, []).append(version)
+    texts = []
+    for rest, found in versions.items():
+        span = found[0] if len(set(found)) == 1 else f"{found[-1]} to {found[0].removeprefix('TFLM ')}"
+        texts.append(", ".join(part for part in (span, rest) if part))
+    return " or ".join(texts)
 
 
 def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:

@@ -70,11 +70,11 @@ def test_a_text_without_an_end_or_unknown_is_no_trace() -> None:
     assert find_traces([b"Scratch buffer request exceeds limit per operator (%d)", b"hello to the world\0"], ()) == ()
 
 
-def test_texts_that_contradict_each_other_bound_nothing() -> None:
+def test_of_texts_that_contradict_each_other_the_newest_that_came_bounds() -> None:
     mixed = [Trace("late", 1800, NEWEST_POSITION + 1), Trace("early", 4, 300)]
     assert bounds(mixed) == (mixed[0], mixed[1])
     snapshots = find_snapshots((), AAPCS, mixed)
-    assert (snapshots.first, snapshots.last, snapshots.is_bounded) == (4, NEWEST_POSITION, False)
+    assert (snapshots.first, snapshots.last, snapshots.is_mixed) == (1800, NEWEST_POSITION, True)
 
 
 def test_days_whose_change_was_undone_are_stretches_of_their_own() -> None:
