@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tflm_sim.model.draft import Draft
-from tflm_sim.shrinking import channels
+from tflm_sim.model.types import Operator
+from tflm_sim.shrinking.channel_rules import is_channelwise
 from tflm_sim.shrinking.contracts import promised, use_of
 from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.profile import Profile
@@ -26,14 +27,24 @@ def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kind
         libraries: Whose kernels run, a target each.
         kinds: Of the contracts that a plan may use.
     """
-    largest = (sum(facts.bytes[tensor] for tensor in draft.inputs if tensor in facts.bytes), -1)
+    largest = (sum(facts.bytes.get(tensor, 0) for tensor in draft.inputs), -1)
     for index, operator in enumerate(draft.operators):
-        if any(rule(draft, operator, axis) is not None for axis in (1, 2)) or channels.is_channelwise(draft, operator):
-            continue
-        sizes = [facts.bytes[tensor] for tensor in set(operator.named_tensors) if tensor in facts.bytes]
-        use = use_of(draft.name(operator), operator, draft.tensors) if operator.outputs else None
-        may_share = use is not None and any(promised(use, kind, libraries) for kind in kinds)
-        alive = max(sizes, default=0) if may_share else sum(sizes)
-        largest = max(largest, (alive + facts.scratch[index], index))
+        if not _runs_in_parts(draft, operator):
+            sizes = [facts.bytes.get(tensor, 0) for tensor in set(operator.named_tensors)]
+            alive = max(sizes, default=0) if _may_share(draft, operator, libraries, kinds) else sum(sizes)
+            largest = max(largest, (alive + facts.scratch[index], index))
     head, where = largest
     return Bound(head, label_of(draft, where) if where >= 0 else "the inputs")
+
+
+def _runs_in_parts(draft: Draft, operator: Operator) -> bool:
+    """Return whether a split can run an operator in stripes or in groups of channels."""
+    return any(rule(draft, operator, axis) is not None for axis in (1, 2)) or is_channelwise(draft, operator)
+
+
+def _may_share(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary], kinds: Sequence[str]) -> bool:
+    """Return whether a plan may put an operator's tensors on the same bytes."""
+    if not operator.outputs:
+        return False
+    use = use_of(draft.name(operator), operator, draft.tensors)
+    return any(promised(use, kind, libraries) for kind in kinds)

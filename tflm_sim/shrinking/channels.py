@@ -13,45 +13,26 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from tflm_sim.model.draft import Draft
-from tflm_sim.model.operator_facts import POOLS, UNARY
 from tflm_sim.model.types import Operator, Quantization
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.shrinking.graph import array, integers, shape, single_output, tensor_bytes
+from tflm_sim.shrinking.channel_rules import ChainLink, first_link, next_link
+from tflm_sim.shrinking.graph import array, shape, tensor_bytes
 from tflm_sim.shrinking.profile import Footprint, Profile
 from tflm_sim.shrinking.rows import peak_with_concatenation
 from tflm_sim.shrinking.split import CHANNELS, Split, SplitWitness, concatenation, even_cuts
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import replace
 
 LONGEST_CHAIN = 6
 PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16)
 CHANNEL_STEP = 4
 """Kernels take channels by four: groups are multiples of it where they can be."""
 _PER_CHANNEL_BYTES = 8
-_RESIZES = frozenset({"RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"})
-_WITH_CONSTANT = frozenset({"ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU"})
-
-
-@dataclass(frozen=True, slots=True)
-class ChainLink:
-    """An operator of a chain.
-
-    Attributes:
-        operator: As it is in the draft.
-        name: Its name.
-        axes: Along which axis each constant input is divided among the groups, by input position.
-        scale: Output channels for each channel of the chain's first output.
-    """
-
-    operator: Operator
-    name: str
-    axes: Mapping[int, int]
-    scale: int
 
 
 def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iterator[tuple[int, tuple[ChainLink, ...]]]:
     """Yield (last operator, links) of each chain that begins with operator ``first``, shortest first."""
-    head = _head(draft, draft.operators[first])
+    head = first_link(draft, draft.operators[first])
     if head is None:
         return
     links = [head]
@@ -59,83 +40,11 @@ def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iter
         carried = (links[-1].operator.output_tensors)[0]
         if consumers.get(carried) != [last] or carried in draft.outputs:
             return
-        link = _channelwise(draft, draft.operators[last], carried, links[-1].scale)
+        link = next_link(draft, draft.operators[last], carried, links[-1].scale)
         if link is None:
             return
         links.append(link)
         yield last, tuple(links)
-
-
-def _head(draft: Draft, operator: Operator) -> ChainLink | None:
-    """Return the first link: a convolution whose output channels each read all of the input."""
-    name, inputs, output = draft.name(operator), operator.input_tensors, single_output(operator)
-    if name not in ("CONV_2D", "DEPTHWISE_CONV_2D") or output is None or not _is_image(draft, output):
-        return None
-    if name == "DEPTHWISE_CONV_2D" and shape(draft, inputs[0])[-1:] != (1,):
-        return None
-    if name == "CONV_2D" and shape(draft, inputs[0])[-1:] != shape(draft, inputs[1])[-1:]:
-        return None  # a grouped convolution
-    axes = {1: 0 if name == "CONV_2D" else 3, 2: 0}
-    axes = {place: axis for place, axis in axes.items() if place < len(inputs) and inputs[place] >= 0}
-    return ChainLink(operator, name, axes, 1) if _is_whole(draft, operator, axes, shape(draft, output)[3]) else None
-
-
-def _channelwise(draft: Draft, operator: Operator, carried: int, scale: int) -> ChainLink | None:
-    """Return the link of an operator that keeps channels apart, or None."""
-    name, inputs, output = draft.name(operator), operator.input_tensors, single_output(operator)
-    if output is None or not inputs or draft.tensors[output].is_variable or not _is_image(draft, carried):
-        return None
-    channels = shape(draft, carried)[3]
-    axes: dict[int, int] = {}
-    if name == "MEAN":
-        reduced = integers(draft, inputs[1])
-        if reduced is None or sorted(axis % 4 for axis in reduced) != [1, 2]:
-            return None
-        return ChainLink(operator, name, axes, scale) if inputs[0] == carried else None
-    if not _is_image(draft, output):
-        return None
-    if name == "DEPTHWISE_CONV_2D":
-        multiplier = shape(draft, output)[3] // max(1, channels)
-        if inputs[0] != carried or operator.options.get("depth_multiplier", 1) != multiplier:
-            return None
-        scale *= multiplier
-        axes = {place: axis for place, axis in ((1, 3), (2, 0)) if place < len(inputs) and inputs[place] >= 0}
-    elif name in ("PAD", "PADV2"):
-        paddings = integers(draft, inputs[1])
-        if inputs[0] != carried or paddings is None or len(paddings) != 8 or any(paddings[:2] + paddings[6:]):
-            return None
-    elif name in _WITH_CONSTANT:
-        others = [place for place, tensor in enumerate(inputs) if tensor != carried]
-        if len(others) != 1 or draft.is_activation(inputs[others[0]]) or shape(draft, output) != shape(draft, carried):
-            return None
-        dimensions = shape(draft, inputs[others[0]])
-        if dimensions and dimensions[-1] == channels:
-            axes = {others[0]: len(dimensions) - 1}
-        elif dimensions and dimensions[-1] != 1:
-            return None
-    elif name not in POOLS | UNARY | _RESIZES or inputs[0] != carried:
-        return None
-    return ChainLink(operator, name, axes, scale) if _is_whole(draft, operator, axes, shape(draft, output)[3]) else None
-
-
-def is_channelwise(draft: Draft, operator: Operator) -> bool:
-    """Return whether an operator keeps channels apart, so that it runs group by group behind a convolution."""
-    inputs = operator.input_tensors
-    return bool(inputs) and inputs[0] >= 0 and _channelwise(draft, operator, inputs[0], 1) is not None
-
-
-def _is_image(draft: Draft, tensor: int) -> bool:
-    """Return whether a tensor is [batch, rows, columns, channels]."""
-    return len(shape(draft, tensor)) == 4
-
-
-def _is_whole(draft: Draft, operator: Operator, axes: Mapping[int, int], channels: int) -> bool:
-    """Return whether every constant that is to be divided is one, with a share for each channel."""
-    for place, axis in axes.items():
-        values = array(draft, operator.input_tensors[place])
-        if values is None or values.ndim <= axis or values.shape[axis] != channels:
-            return False
-    return True
 
 
 def channel_splits(

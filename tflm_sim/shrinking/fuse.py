@@ -16,6 +16,7 @@ from tflm_sim.shrinking.graph import (
     Array,
     array,
     axis_option,
+    image_padding,
     integers,
     quantization_key,
     same_kind,
@@ -53,19 +54,21 @@ def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
 
 def _same_readers(draft: Draft, pad: Operator) -> list[int]:
     """Return the convolutions behind a PAD if all of its readers are such and SAME would pad just so, else []."""
-    inputs, output = pad.input_tensors, pad.output_tensors[0]
-    paddings = integers(draft, inputs[1]) if len(inputs) > 1 else None
-    if paddings is None or len(paddings) != 8 or output in draft.outputs or any(paddings[:2] + paddings[6:]):
+    paddings, output = image_padding(draft, pad), pad.output_tensors[0]
+    if paddings is None or output in draft.outputs or not _pads_with_zeros(draft, pad):
         return []
-    source = inputs[0]
-    if not draft.is_activation(source) or not same_kind(draft, source, output):
-        return []
-    if draft.name(pad) == "PADV2":
-        values = array(draft, inputs[2])
-        if values is None or [float(value) for value in values.ravel()] != [float(zero_point(draft.tensors[source]))]:
-            return []
-    readers = draft.readers(output)
+    readers, source = draft.readers(output), pad.input_tensors[0]
     return readers if all(_pads_alike(draft, draft.operators[index], source, paddings) for index in readers) else []
+
+
+def _pads_with_zeros(draft: Draft, pad: Operator) -> bool:
+    """Return whether what a PAD writes counts for nothing: it is its input's zero point."""
+    source, output = pad.input_tensors[0], pad.output_tensors[0]
+    if not draft.is_activation(source) or not same_kind(draft, source, output):
+        return False
+    values = array(draft, pad.input_tensors[2]) if draft.name(pad) == "PADV2" else None
+    point = float(zero_point(draft.tensors[source]))
+    return draft.name(pad) == "PAD" or (values is not None and [float(value) for value in values.ravel()] == [point])
 
 
 def _pads_alike(draft: Draft, operator: Operator, source: int, paddings: list[int]) -> bool:
@@ -87,6 +90,9 @@ def _has_finite_weights(draft: Draft, operator: Operator) -> bool:
     facts = draft.tensors[operator.input_tensors[1]]
     weights = array(draft, operator.input_tensors[1])
     return facts.type != TensorType.FLOAT32 or (weights is not None and bool(np.isfinite(weights).all()))
+
+
+_Weights = tuple[Array, Array, tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +145,13 @@ def _branches(draft: Draft, concatenation: Operator) -> list[_Branch] | None:
     if concatenation.options.get("fused_activation_function", 0):
         return None
     producers, consumers = draft.producers(), draft.consumers()
-    branches: list[_Branch] = []
-    for tensor in concatenation.input_tensors:
-        branch = _branch(draft, tensor, producers, consumers)
-        if branch is None or not same_kind(draft, tensor, output):
-            return None
-        branches.append(branch)
-    if not branches or len({branch.split for branch in branches}) != 1:
+    found = [_branch(draft, tensor, producers, consumers) for tensor in concatenation.input_tensors]
+    branches = [branch for branch in found if branch is not None]
+    if len(branches) < len(found) or not all(same_kind(draft, t, output) for t in concatenation.input_tensors):
         return None
-    split = draft.operators[branches[0].split]
-    in_order = tuple(branch.split_output for branch in branches) == split.outputs
+    if len({branch.split for branch in branches}) != 1:
+        return None
+    in_order = tuple(branch.split_output for branch in branches) == draft.operators[branches[0].split].outputs
     return branches if in_order else None
 
 
@@ -156,35 +159,35 @@ def _branch(draft: Draft, tensor: int, producers: dict[int, int], consumers: dic
     """Return the branch that ends with ``tensor``, or None."""
     chain: list[int] = []
 
-    def producer_of(tensor: int) -> Operator | None:
-        if tensor not in producers or len(consumers.get(tensor, ())) != 1 or tensor in draft.outputs:
+    def producer_of(tensor: int, names: tuple[str, ...]) -> Operator | None:
+        """Return the operator that makes a tensor for one reader alone, if it is one of these."""
+        if len(consumers.get(tensor, ())) != 1 or tensor in draft.outputs or tensor not in producers:
+            return None
+        operator = draft.operators[producers[tensor]]
+        if draft.name(operator) not in names:
             return None
         chain.append(producers[tensor])
-        return draft.operators[producers[tensor]]
+        return operator
 
-    convolution = producer_of(tensor)
-    if convolution is None or draft.name(convolution) != "DEPTHWISE_CONV_2D" or len(convolution.input_tensors) < 3:
-        return None
-    options = convolution.options
-    unit = ("stride_h", "stride_w", "dilation_h_factor", "dilation_w_factor", "depth_multiplier")
-    if options.get("padding") != PADDING_VALID or any(options.get(name, 1) != 1 for name in unit):
+    convolution = producer_of(tensor, ("DEPTHWISE_CONV_2D",))
+    if convolution is None or not _is_plain_valid(convolution):
         return None
     source = convolution.input_tensors[0]
-    before = producer_of(source)
-    if before is None:
+    rows: tuple[int, int] | None = (0, shape(draft, source)[1])
+    if (cut := producer_of(source, ("SLICE", "STRIDED_SLICE"))) is not None:
+        rows, source = _row_slice(draft, cut), cut.input_tensors[0]
+    split = producer_of(source, ("SPLIT", "SPLIT_V"))
+    if split is None or rows is None or len(shape(draft, source)) != 4 or _split_axis(draft, split) != 3:
         return None
-    start, end = 0, shape(draft, source)[1]
-    if draft.name(before) in ("SLICE", "STRIDED_SLICE"):
-        rows = _row_slice(draft, before)
-        source = before.input_tensors[0]
-        before = producer_of(source)
-        if rows is None or before is None:
-            return None
-        start, end = rows
-    is_split = draft.name(before) in ("SPLIT", "SPLIT_V") and len(shape(draft, source)) == 4
-    if not is_split or _split_axis(draft, before) != 3:
-        return None
-    return _Branch(convolution, start, end, chain[-1], source, tuple(chain[:-1]))
+    return _Branch(convolution, *rows, chain[-1], source, tuple(chain[:-1]))
+
+
+def _is_plain_valid(convolution: Operator) -> bool:
+    """Return whether a depthwise convolution has a bias, no padding, and every step and multiplier is 1."""
+    options = convolution.options
+    unit = ("stride_h", "stride_w", "dilation_h_factor", "dilation_w_factor", "depth_multiplier")
+    is_valid = options.get("padding") == PADDING_VALID and all(options.get(name, 1) == 1 for name in unit)
+    return is_valid and len(convolution.input_tensors) >= 3
 
 
 def _split_axis(draft: Draft, split: Operator) -> int | None:
@@ -234,31 +237,17 @@ def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> O
     """Return the one convolution, its filter and bias added to the draft; None where the branches do not fit."""
     split = draft.operators[branches[0].split]
     source = split.input_tensors[1 if draft.name(split) == "SPLIT" else 0]
-    output = concatenation.output_tensors[0]
-    rows = shape(draft, output)[1]
-    parts = [_weights(draft, branch) for branch in branches]
-    found = [part for part in parts if part is not None]
-    activations = {branch.convolution.options.get("fused_activation_function", 0) for branch in branches}
-    if len(found) < len(parts) or len(activations) > 1 or draft.tensors[source].type != TensorType.INT8:
+    parts = [part for branch in branches if (part := _weights(draft, branch)) is not None]
+    if len(parts) < len(branches) or not _fit(draft, source, concatenation.output_tensors[0], branches, parts):
         return None
-    if not all(same_kind(draft, b.convolution.input_tensors[0], source) for b in branches):
-        return None
-    height = max(weights.shape[1] for weights, _, _ in found)
-    widths = {weights.shape[2] for weights, _, _ in found}
-    ends = {branch.end for branch in branches}
-    if len(widths) > 1 or ends != {shape(draft, source)[1]} or shape(draft, source)[1] != rows + height - 1:
-        return None
-    for branch, (weights, _, _) in zip(branches, found, strict=True):
-        if branch.end - branch.start != rows + weights.shape[1] - 1:
-            return None
+    height = max(weights.shape[1] for weights, _, _ in parts)
     filters = np.concatenate(
-        [np.pad(weights, ((0, 0), (height - weights.shape[1], 0), (0, 0), (0, 0))) for weights, _, _ in found], axis=3
+        [np.pad(weights, ((0, 0), (height - weights.shape[1], 0), (0, 0), (0, 0))) for weights, _, _ in parts], axis=3
     )
-    bias = np.concatenate([values for _, values, _ in found])
-    scales = tuple(scale for _, _, part in found for scale in part)
+    bias = np.concatenate([values for _, values, _ in parts])
+    scales = tuple(scale for _, _, part in parts for scale in part)
     least, most = _joined_range(draft, branches)
     first = branches[0].convolution
-    biases = draft.tensors[first.input_tensors[2]]
     joined_filter = draft.add_tensor(
         filters.shape,
         TensorType.INT8,
@@ -266,9 +255,30 @@ def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> O
         data=filters.astype("i1").tobytes(),
     )
     joined_bias = draft.add_tensor(
-        bias.shape, biases.type, quantization=_joined_bias_scales(draft, branches, len(scales)), data=bias.tobytes()
+        bias.shape,
+        draft.tensors[first.input_tensors[2]].type,
+        quantization=_joined_bias_scales(draft, branches, len(scales)),
+        data=bias.tobytes(),
     )
     return replace(first, inputs=(source, joined_filter, joined_bias), outputs=concatenation.outputs)
+
+
+def _fit(draft: Draft, source: int, output: int, branches: list[_Branch], parts: list[_Weights]) -> bool:
+    """Return whether the branches compute alike, and read the last rows of the source that each filter needs."""
+    operators = [branch.convolution for branch in branches]
+    is_alike = (
+        len({operator.options.get("fused_activation_function", 0) for operator in operators}) == 1
+        and len({weights.shape[2] for weights, _, _ in parts}) == 1
+        and draft.tensors[source].type == TensorType.INT8
+        and all(same_kind(draft, operator.input_tensors[0], source) for operator in operators)
+    )
+    size, rows = shape(draft, source)[1], shape(draft, output)[1]
+    heights = [weights.shape[1] for weights, _, _ in parts]
+    return (
+        is_alike
+        and size == rows + max(heights) - 1
+        and [(branch.start, branch.end) for branch in branches] == [(size - rows - h + 1, size) for h in heights]
+    )
 
 
 def _joined_range(draft: Draft, branches: list[_Branch]) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -298,7 +308,7 @@ def _joined_bias_scales(draft: Draft, branches: list[_Branch], channels: int) ->
     return Quantization(tuple(scales), (0,) * channels, 0)
 
 
-def _weights(draft: Draft, branch: _Branch) -> tuple[Array, Array, tuple[float, ...]] | None:
+def _weights(draft: Draft, branch: _Branch) -> _Weights | None:
     """Return (filter, bias, a scale a channel) of a branch that is quantized symmetrically, else None."""
     inputs = branch.convolution.input_tensors
     weights, bias = array(draft, inputs[1]), array(draft, inputs[2])

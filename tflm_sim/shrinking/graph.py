@@ -122,6 +122,14 @@ def integers(draft: Draft, tensor: int) -> list[int] | None:
     return None if values is None else [int(value) for value in values.ravel()]
 
 
+def image_padding(draft: Draft, pad: Operator) -> list[int] | None:
+    """Return a PAD's constant paddings, before and after each axis, if it pads rows and columns only, else None."""
+    inputs = pad.input_tensors
+    paddings = integers(draft, inputs[1]) if len(inputs) > 1 else None
+    is_plain = paddings is not None and len(paddings) == 8 and not any(paddings[:2] + paddings[6:])
+    return paddings if is_plain else None
+
+
 def axis_option(draft: Draft, operator: Operator, rank: int) -> int:
     """Return the option ``axis`` counted from the front."""
     axis = _integer(operator.options.get("axis", 0))

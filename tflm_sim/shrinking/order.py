@@ -53,7 +53,7 @@ def reorder(draft: Draft, facts: Profile, choose: Chooser) -> list[Witness]:
     if count < 3 or any(draft.name(operator) in _NEVER_MOVED for operator in draft.operators):
         return []
     graph = _graph(draft, facts)
-    if all(each.bit_count() <= 1 for each in graph.before) and all(r.bit_count() <= 1 for r in graph.readers.values()):
+    if all(each.bit_count() <= 1 for each in (*graph.before, *graph.readers.values())):
         return []
     order, peak, is_exact = _best_order(draft, facts, graph)
     if order is None or order == list(range(count)) or not choose():
@@ -66,29 +66,32 @@ def reorder(draft: Draft, facts: Profile, choose: Chooser) -> list[Witness]:
 
 def _graph(draft: Draft, facts: Profile) -> _Graph:
     """Return who waits for whom."""
-    producers = draft.producers()
-    before: list[int] = []
-    readers: dict[int, int] = {}
-    last_stateful: int | None = None
-    for index, operator in enumerate(draft.operators):
-        waits = 0
-        for tensor in operator.input_tensors:
-            if tensor in producers and not draft.tensors[tensor].is_variable:
-                waits |= 1 << producers[tensor]
-            if tensor in facts.bytes:
-                readers[tensor] = readers.get(tensor, 0) | 1 << index
-        if draft.name(operator) in STATEFUL or any(
-            draft.tensors[tensor].is_variable for tensor in operator.named_tensors
-        ):
-            if last_stateful is not None:
-                waits |= 1 << last_stateful
-            last_stateful = index
-        before.append(waits)
+    before = _waits(draft)
     outputs = [tuple(t for t in operator.output_tensors if t in facts.bytes) for operator in draft.operators]
-    inputs = [tuple(t for t in operator.input_tensors if t in facts.bytes) for operator in draft.operators]
-    touched = [tuple(set(a) | set(b)) for a, b in zip(inputs, outputs, strict=True)]
+    touched = [tuple({t for t in operator.named_tensors if t in facts.bytes}) for operator in draft.operators]
     behind = [tuple(late for late, waits in enumerate(before) if waits >> early & 1) for early in range(len(before))]
+    readers = {
+        tensor: sum(1 << index for index in found)
+        for tensor, found in draft.consumers().items()
+        if tensor in facts.bytes
+    }
     return _Graph(before, behind, outputs, touched, readers)
+
+
+def _waits(draft: Draft) -> list[int]:
+    """Return the operators that must run before each: those that make what it reads, and the last with a state."""
+    variables = {index for index, tensor in enumerate(draft.tensors) if tensor.is_variable}
+    computed = {tensor: index for tensor, index in draft.producers().items() if tensor not in variables}
+    before: list[int] = []
+    last_stateful = 0
+    for index, operator in enumerate(draft.operators):
+        makers = {computed[tensor] for tensor in operator.input_tensors if tensor in computed}
+        waits = sum(1 << maker for maker in makers)
+        if draft.name(operator) in STATEFUL or not variables.isdisjoint(operator.named_tensors):
+            waits |= last_stateful
+            last_stateful = 1 << index
+        before.append(waits)
+    return before
 
 
 def _best_order(draft: Draft, facts: Profile, graph: _Graph) -> tuple[list[int] | None, int, bool]:

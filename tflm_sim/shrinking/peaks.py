@@ -11,7 +11,7 @@ simulated.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking import channels, rows
@@ -53,30 +53,37 @@ class SplitPlan:
 
 def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
     """Return every split that covers an operator near the peak and adds at most ``budget`` multiplications."""
-    lowest = facts.peak * LOWEST_SHARE
-    is_high = [alive > lowest for alive in facts.live]
-    found: list[Split] = []
-
-    def worth(segment: rows.OperatorSegment | Split) -> int:
-        return max(facts.head, *facts.live[segment.first : segment.last + 1])
-
-    for axis in (AXES[ROWS], AXES[COLUMNS]):
-        rules = [rule(draft, operator, axis) for operator in draft.operators]
-        for first in range(len(draft.operators)):
-            for segment in rows.segments(draft, axis, first, rules, facts.dies):
-                planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
-                if axis == AXES[COLUMNS] and _is_square(draft, segment.source):
-                    continue  # columns give what rows give
-                if not planned or not any(is_high[segment.first : segment.last + 1]):
-                    continue
-                if rows.least_peak(facts, segment) < worth(segment):
-                    found += rows.stripe_splits(draft, facts, segment, budget)
+    found = [split for axis in (AXES[ROWS], AXES[COLUMNS]) for split in _striped(draft, facts, axis, budget)]
     consumers = draft.consumers()
     for first in range(len(draft.operators)):
         for last, links in channels.chains(draft, first, consumers):
-            if any(is_high[first : last + 1]):
+            if _is_high(facts, first, last):
                 found += channels.channel_splits(draft, facts, first, last, links)
-    return [split for split in found if split.peak < worth(split)]
+    return [split for split in found if split.peak < _worth(facts, split)]
+
+
+def _striped(draft: Draft, facts: Profile, axis: int, budget: float) -> Iterator[Split]:
+    """Yield the splits into stripes along an axis."""
+    rules = [rule(draft, operator, axis) for operator in draft.operators]
+    for first in range(len(draft.operators)):
+        for segment in rows.segments(draft, axis, first, rules, facts.dies):
+            planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
+            if axis == AXES[COLUMNS] and _is_square(draft, segment.source):
+                continue  # columns give what rows give
+            if not planned or not _is_high(facts, segment.first, segment.last):
+                continue
+            if rows.least_peak(facts, segment) < _worth(facts, segment):
+                yield from rows.stripe_splits(draft, facts, segment, budget)
+
+
+def _is_high(facts: Profile, first: int, last: int) -> bool:
+    """Return whether one of the operators is near the peak."""
+    return max(facts.live[first : last + 1]) > facts.peak * LOWEST_SHARE
+
+
+def _worth(facts: Profile, segment: rows.OperatorSegment | Split) -> int:
+    """Return the bytes below which a split's own peak must be."""
+    return max(facts.head, *facts.live[segment.first : segment.last + 1])
 
 
 def _is_square(draft: Draft, tensor: int) -> bool:
@@ -90,30 +97,44 @@ def plans(facts: Profile, splits: Sequence[Split], budget: float) -> list[SplitP
     by_first: dict[int, list[Split]] = {}
     for split in splits:
         by_first.setdefault(split.first, []).append(split)
-    bounds = sorted({bound for bound in (*(s.peak for s in splits), *facts.live) if bound < facts.peak})
-    if len(bounds) > MOST_BOUNDS:
-        bounds = [bounds[index * len(bounds) // MOST_BOUNDS] for index in range(MOST_BOUNDS)]
     found: dict[tuple[Split, ...], SplitPlan] = {}
-    for bound in bounds:
+    for bound in _bounds(facts, splits):
         for price in PRICES:
             chosen = _cheapest(facts, by_first, bound, price / 1000)
             if chosen is None:
                 break
-            macs = sum(split.macs for split in chosen)
-            if chosen and macs <= budget:
-                covered = {index for split in chosen for index in range(split.first, split.last + 1)}
-                rest = max((alive for i, alive in enumerate(facts.live) if i not in covered), default=0)
-                head = max(rest, *(split.peak for split in chosen))
-                arena = head + facts.tail_bytes + sum(split.tail for split in chosen)
-                found[chosen] = SplitPlan(chosen, arena, macs)
+            if chosen and sum(split.macs for split in chosen) <= budget:
+                found[chosen] = _estimated(facts, chosen)
     if facts.head > facts.peak:
         # The greedy planner wastes bytes: another shape of the problem may please it more, even with a higher peak.
-        at_peak = {index for index, alive in enumerate(facts.live) if alive == facts.peak}
-        halves = [s for s in splits if len(s.parts) == 2 and at_peak & set(range(s.first, s.last + 1))]
-        for split in sorted(halves, key=lambda split: (split.macs, split.peak))[:MOST_SINGLE]:
+        for split in _halves(facts, splits):
             arena = max(split.peak, facts.peak) + facts.tail_bytes + split.tail
             found.setdefault((split,), SplitPlan((split,), arena, split.macs))
     return sorted(found.values(), key=lambda plan: (plan.arena, plan.macs))
+
+
+def _bounds(facts: Profile, splits: Sequence[Split]) -> list[int]:
+    """Return the bounds on the head that are solved, ascending."""
+    bounds = sorted({bound for bound in (*(s.peak for s in splits), *facts.live) if bound < facts.peak})
+    if len(bounds) <= MOST_BOUNDS:
+        return bounds
+    return [bounds[index * len(bounds) // MOST_BOUNDS] for index in range(MOST_BOUNDS)]
+
+
+def _estimated(facts: Profile, chosen: tuple[Split, ...]) -> SplitPlan:
+    """Return splits with the arena that they are expected to need."""
+    covered = {index for split in chosen for index in range(split.first, split.last + 1)}
+    rest = max((alive for i, alive in enumerate(facts.live) if i not in covered), default=0)
+    head = max(rest, *(split.peak for split in chosen))
+    arena = head + facts.tail_bytes + sum(split.tail for split in chosen)
+    return SplitPlan(chosen, arena, sum(split.macs for split in chosen))
+
+
+def _halves(facts: Profile, splits: Sequence[Split]) -> list[Split]:
+    """Return the cheapest splits into two parts that cover an operator at the peak."""
+    at_peak = {index for index, alive in enumerate(facts.live) if alive == facts.peak}
+    halves = [s for s in splits if len(s.parts) == 2 and at_peak & set(range(s.first, s.last + 1))]
+    return sorted(halves, key=lambda split: (split.macs, split.peak))[:MOST_SINGLE]
 
 
 def variants(plan: SplitPlan, splits: Sequence[Split], budget: float) -> list[SplitPlan]:

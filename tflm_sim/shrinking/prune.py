@@ -9,6 +9,8 @@ output's shape, the input's is not looked at).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
 from tflm_sim.model.draft import Draft
@@ -35,21 +37,20 @@ from tflm_sim.values import replace
 def drop_dead(draft: Draft, choose: Chooser) -> list[Witness]:
     """Drop operators whose outputs nobody reads and that leave no state behind."""
     witnesses: list[Witness] = []
-    while True:
-        read = {*draft.outputs, *(t for operator in draft.operators for t in operator.input_tensors)}
-        for signature in draft.origin.signatures:
-            if signature.subgraph_index == 0:
-                read.update(tensor for _, tensor in signature.outputs)
-        dead = [
-            index
-            for index, operator in enumerate(draft.operators)
-            if not any(tensor in read for tensor in operator.output_tensors) and not _has_effect(draft, operator)
-        ]
-        chosen = [index for index in dead if choose()]
-        if not chosen:
-            return witnesses
+    while chosen := [index for index in _dead(draft) if choose()]:
         witnesses += [Witness(label_of(draft, index), "is read by nobody") for index in chosen]
         draft.operators = [operator for index, operator in enumerate(draft.operators) if index not in chosen]
+    return witnesses
+
+
+def _dead(draft: Draft) -> list[int]:
+    """Return the operators whose outputs neither an operator nor the model's caller reads, and without an effect."""
+    read = {*draft.outputs, *(tensor for operator in draft.operators for tensor in operator.input_tensors)}
+    for signature in draft.origin.signatures:
+        if signature.subgraph_index == 0:
+            read.update(tensor for _, tensor in signature.outputs)
+    unread = (i for i, operator in enumerate(draft.operators) if read.isdisjoint(operator.output_tensors))
+    return [index for index in unread if not _has_effect(draft, draft.operators[index])]
 
 
 def _has_effect(draft: Draft, operator: Operator) -> bool:
@@ -72,12 +73,17 @@ def merge_constants(draft: Draft, choose: Chooser) -> list[Witness]:
         first = kept.setdefault(key, index)
         if first != index and choose():
             merged[index] = first
-    if merged:
+    _rename(draft, merged)
+    return [Witness(f"tensor {old}", f"holds what tensor {new} holds") for old, new in merged.items()]
+
+
+def _rename(draft: Draft, names: Mapping[int, int]) -> None:
+    """Let operators read other tensors, old -> new."""
+    if names:
         draft.operators = [
-            replace(operator, inputs=tuple(merged.get(tensor, tensor) for tensor in operator.input_tensors))
+            replace(operator, inputs=tuple(names.get(tensor, tensor) for tensor in operator.input_tensors))
             for operator in draft.operators
         ]
-    return [Witness(f"tensor {old}", f"holds what tensor {new} holds") for old, new in merged.items()]
 
 
 def fold_constants(draft: Draft, choose: Chooser) -> list[Witness]:
@@ -85,47 +91,74 @@ def fold_constants(draft: Draft, choose: Chooser) -> list[Witness]:
     folded: dict[int, Witness] = {}
     for index in range(len(draft.operators)):
         operator = draft.operators[index]
-        output = single_output(operator)
-        result = None if output is None or output in draft.outputs else _folded(draft, operator, output)
-        if result is None or output is None or not choose():
+        result = _folded(draft, operator)
+        if result is None or not choose():
             continue
+        output = operator.output_tensors[0]
         facts = draft.tensors[output]
         constant = draft.add_tensor(
-            facts.shape or (), facts.type, quantization=facts.quantization, data=result.tobytes(), name=facts.name
+            result.shape, facts.type, quantization=facts.quantization, data=result.tobytes(), name=facts.name
         )
         folded[index] = Witness(label_of(draft, index), "has a result that is known")
-        draft.operators = [replace(each, inputs=replace_all(each.inputs, output, constant)) for each in draft.operators]
+        _rename(draft, {output: constant})
     draft.operators = [operator for index, operator in enumerate(draft.operators) if index not in folded]
     return list(folded.values())
 
 
-def _folded(draft: Draft, operator: Operator, output: int) -> Array | None:
-    """Return an operator's result where it is known, else None."""
-    name, inputs = draft.name(operator), operator.input_tensors
+def _folded(draft: Draft, operator: Operator) -> Array | None:
+    """Return an operator's result where it is known and has the output's shape, else None."""
+    output, fold = single_output(operator), _FOLDS.get(draft.name(operator))
+    if output is None or output in draft.outputs or fold is None or not operator.inputs:
+        return None
     facts = draft.tensors[output]
-    if facts.type not in DTYPES or facts.shape is None or facts.is_variable or not inputs:
+    if facts.type not in DTYPES or facts.shape is None or facts.is_variable:
         return None
-    if name == "SHAPE":
-        tensor = draft.tensors[inputs[0]]
-        if tensor.shape is None or -1 in (tensor.shape_signature or ()):
-            return None
-        return np.asarray(tensor.shape, DTYPES[facts.type])
-    values = [array(draft, tensor) for tensor in inputs]
-    first = values[0]
-    if first is None or not same_kind(draft, inputs[0], output):
-        return None
-    result: Array | None = None
-    if name in VIEWS:
-        result = first.reshape(facts.shape) if first.size == elements(draft, output) else None
-    elif name == "TRANSPOSE" and values[1] is not None:
-        result = np.transpose(first, [int(axis) for axis in values[1].ravel()])
-    elif name in ("CONCATENATION", "PACK") and all(v is not None and v.dtype == first.dtype for v in values):
-        whole = [value for value in values if value is not None]
-        if name == "PACK":
-            result = np.stack(whole, axis=axis_option(draft, operator, len(facts.shape)))
-        else:
-            result = np.concatenate(whole, axis=axis_option(draft, operator, len(facts.shape)))
+    result = fold(draft, operator, output)
     return result if result is not None and result.shape == facts.shape else None
+
+
+def _shape(draft: Draft, operator: Operator, output: int) -> Array | None:
+    tensor = draft.tensors[operator.input_tensors[0]]
+    if tensor.shape is None or -1 in (tensor.shape_signature or ()):
+        return None
+    return np.asarray(tensor.shape, DTYPES[draft.tensors[output].type])
+
+
+def _constants(draft: Draft, operator: Operator, output: int) -> list[Array] | None:
+    """Return the inputs if all are constants and the first is of the output's kind, else None."""
+    values = [value for tensor in operator.input_tensors if (value := array(draft, tensor)) is not None]
+    is_whole = len(values) == len(operator.input_tensors)
+    return values if is_whole and same_kind(draft, operator.input_tensors[0], output) else None
+
+
+def _view(draft: Draft, operator: Operator, output: int) -> Array | None:
+    source = operator.input_tensors[0]
+    first = array(draft, source)
+    if first is None or not same_kind(draft, source, output) or first.size != elements(draft, output):
+        return None
+    return first.reshape(shape(draft, output))
+
+
+def _transpose(draft: Draft, operator: Operator, output: int) -> Array | None:
+    values = _constants(draft, operator, output)
+    return None if values is None else np.transpose(values[0], [int(axis) for axis in values[1].ravel()])
+
+
+def _joined(draft: Draft, operator: Operator, output: int) -> Array | None:
+    values = _constants(draft, operator, output)
+    if values is None or len({value.dtype for value in values}) > 1:
+        return None
+    axis = axis_option(draft, operator, len(shape(draft, output)))
+    return np.stack(values, axis=axis) if draft.name(operator) == "PACK" else np.concatenate(values, axis=axis)
+
+
+_FOLDS: Mapping[str, Callable[[Draft, Operator, int], Array | None]] = {
+    **dict.fromkeys(VIEWS, _view),
+    **dict.fromkeys(("CONCATENATION", "PACK"), _joined),
+    "TRANSPOSE": _transpose,
+    "SHAPE": _shape,
+}
+"""What is known of the result of each operator that only moves bytes or reads a shape."""
 
 
 def drop_copies(draft: Draft, choose: Chooser) -> list[Witness]:
@@ -148,51 +181,67 @@ _FLATTENED = "stands before what flattens anyway"
 
 def _copy_reason(draft: Draft, operator: Operator) -> str | None:
     """Return why an operator's output can be replaced by its input, None where it cannot."""
-    name, output, inputs = draft.name(operator), single_output(operator), operator.input_tensors
-    if output is None or not inputs or not draft.is_activation(inputs[0]):
+    output, source = single_output(operator), (*operator.input_tensors, -1)[0]
+    if output is None or not draft.is_activation(source) or not same_kind(draft, source, output):
         return None
-    source = inputs[0]
-    if not same_kind(draft, source, output) or draft.tensors[output].is_variable:
+    if draft.tensors[output].is_variable or _is_written_before_read(draft, operator, source, output):
         return None
-    if draft.tensors[source].is_variable and _is_written_before_read(draft, operator, source, output):
-        return None
-    if _is_identity(draft, operator, name, source, output):
+    if _is_identity(draft, operator, source, output):
         return _SAME_BYTES
-    if name not in VIEWS or output in draft.outputs or elements(draft, source) != elements(draft, output):
-        return None
+    return _view_reason(draft, operator, source, output)
+
+
+def _view_reason(draft: Draft, operator: Operator, source: int, output: int) -> str | None:
+    """Return why the readers of a view may read the same bytes in another shape, None where they may not."""
+    is_view = draft.name(operator) in VIEWS and elements(draft, source) == elements(draft, output)
     readers = [draft.operators[index] for index in draft.readers(output)]
-    if readers and all(draft.name(each) in VIEWS and each.input_tensors[0] == output for each in readers):
+    if not is_view or output in draft.outputs or not readers:
+        return None
+    if all(draft.name(each) in VIEWS and each.input_tensors[0] == output for each in readers):
         return "is viewed again by its readers"
-    if readers and all(_flattens(draft, each, source, output) for each in readers):
-        return _FLATTENED
-    return None
+    return _FLATTENED if all(_flattens(draft, each, source, output) for each in readers) else None
 
 
 def _is_written_before_read(draft: Draft, operator: Operator, source: int, output: int) -> bool:
     """Return whether a variable gets a new value before the last reader of its copy has run."""
-    if output in draft.outputs:
-        return True
+    if not draft.tensors[source].is_variable:
+        return False
     index = draft.operators.index(operator)
     last = max(draft.readers(output), default=index)
-    return any(source in each.output_tensors for each in draft.operators[index : last + 1])
+    return output in draft.outputs or any(index <= writer <= last for writer in draft.writers(source))
 
 
-def _is_identity(draft: Draft, operator: Operator, name: str, source: int, output: int) -> bool:
+def _is_identity(draft: Draft, operator: Operator, source: int, output: int) -> bool:
     """Return whether the output is the input, byte for byte and shape for shape."""
-    inputs = operator.input_tensors
-    if shape(draft, source) != shape(draft, output):
-        return False
-    if name in VIEWS or name in ("QUANTIZE", "SLICE", "CAST"):
-        return True
-    if name == "CONCATENATION":
-        return len(inputs) == 1 and operator.options.get("fused_activation_function", 0) == 0
-    if name == "STRIDED_SLICE":
-        strides = integers(draft, inputs[3])
-        return strides is not None and set(strides) == {1}
-    if name == "TRANSPOSE":
-        order = integers(draft, inputs[1])
-        return order is not None and order == sorted(order)
-    return name in ("PAD", "PADV2")
+    keeps = _IDENTITIES.get(draft.name(operator))
+    return keeps is not None and shape(draft, source) == shape(draft, output) and keeps(draft, operator)
+
+
+def _always(draft: Draft, operator: Operator) -> bool:
+    return True
+
+
+def _joins_one(draft: Draft, operator: Operator) -> bool:
+    return len(operator.input_tensors) == 1 and operator.options.get("fused_activation_function", 0) == 0
+
+
+def _steps_by_one(draft: Draft, operator: Operator) -> bool:
+    strides = integers(draft, operator.input_tensors[3])
+    return strides is not None and set(strides) == {1}
+
+
+def _keeps_order(draft: Draft, operator: Operator) -> bool:
+    order = integers(draft, operator.input_tensors[1])
+    return order is not None and order == sorted(order)
+
+
+_IDENTITIES: Mapping[str, Callable[[Draft, Operator], bool]] = {
+    **dict.fromkeys((*VIEWS, "QUANTIZE", "SLICE", "CAST", "PAD", "PADV2"), _always),
+    "CONCATENATION": _joins_one,
+    "STRIDED_SLICE": _steps_by_one,
+    "TRANSPOSE": _keeps_order,
+}
+"""Operators that change nothing where input and output have one shape and kind, and what else that takes."""
 
 
 def _flattens(draft: Draft, reader: Operator, source: int, output: int) -> bool:
@@ -214,9 +263,10 @@ def _drop(draft: Draft, index: int, reason: str, choose: Chooser) -> bool:
     """Drop a copy and return whether that was possible and chosen."""
     operator = draft.operators[index]
     source, output = operator.input_tensors[0], operator.output_tensors[0]
+    bound = (*draft.inputs, *draft.outputs)
     if output not in draft.outputs:
         old, new = output, source
-    elif reason == _SAME_BYTES and source not in (*draft.inputs, *draft.outputs) and source in draft.producers():
+    elif reason == _SAME_BYTES and source not in bound and source in draft.producers():
         old, new = source, output
     else:
         return False
@@ -224,11 +274,11 @@ def _drop(draft: Draft, index: int, reason: str, choose: Chooser) -> bool:
         return False
     del draft.operators[index]
     draft.operators = [
-        replace(
-            each,
-            inputs=None if each.inputs is None else replace_all(each.inputs, old, new),
-            outputs=None if each.outputs is None else replace_all(each.outputs, old, new),
-        )
+        replace(each, inputs=_renamed(each.inputs, old, new), outputs=_renamed(each.outputs, old, new))
         for each in draft.operators
     ]
     return True
+
+
+def _renamed(tensors: tuple[int, ...] | None, old: int, new: int) -> tuple[int, ...] | None:
+    return None if tensors is None else replace_all(tensors, old, new)

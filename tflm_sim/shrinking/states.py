@@ -16,7 +16,7 @@ from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Operator, Tensor
-from tflm_sim.shrinking.graph import quantization_key, replace_all, zero_point
+from tflm_sim.shrinking.graph import replace_all, same_kind, zero_point
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.values import dataclass, field, replace
@@ -32,6 +32,11 @@ class _Variable:
     reads: list[int] = field(default_factory=list)
     assigns: list[int] = field(default_factory=list)
 
+    def values(self, draft: Draft) -> tuple[int, int]:
+        """Return the tensors that hold its old and its new value, where it has one reader and one writer."""
+        read, assign = draft.operators[self.reads[0]], draft.operators[self.assigns[0]]
+        return read.output_tensors[0], assign.input_tensors[1]
+
 
 def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
     """Turn resource variables into variable tensors where that is the same."""
@@ -46,7 +51,7 @@ def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
         if refusal(draft, key, variable, initial) is not None or not choose():
             continue
         read, assign = variable.reads[0], variable.assigns[0]
-        old, new = draft.operators[read].output_tensors[0], draft.operators[assign].input_tensors[1]
+        old, new = variable.values(draft)
         facts = draft.tensors[old]
         state = draft.add_tensor(
             facts.shape or (), facts.type, quantization=facts.quantization, is_variable=True, name=facts.name
@@ -83,24 +88,29 @@ def refusal(draft: Draft, key: Key, variable: _Variable, initial: dict[Key, tupl
     """Return why a variable cannot be a variable tensor, None where it can."""
     if len(variable.reads) != 1 or len(variable.assigns) != 1:
         return f"{len(variable.assigns)} writers and {len(variable.reads)} readers, where one of each is needed"
-    read, assign = variable.reads[0], variable.assigns[0]
-    old, new = draft.operators[read].output_tensors[0], draft.operators[assign].input_tensors[1]
+    old, new = variable.values(draft)
     facts, written = draft.tensors[old], draft.tensors[new]
     if (facts.type, facts.shape) != (written.type, written.shape):
         return "what is read and what is written have different shapes or types"
-    if quantization_key(facts.quantization) != quantization_key(written.quantization):
+    if not same_kind(draft, old, new):
         return "its quantization would have to change"
     if key in initial and initial[key][1] != _reset_value(facts):
         return "its initial state is not the zero point"
-    writers = draft.writers(new)
-    bound = {*draft.inputs, *draft.outputs}
-    if len(writers) != 1 or draft.is_constant(new) or bound & {old, new} or written.is_variable:
+    return _untimely(draft, variable)
+
+
+def _untimely(draft: Draft, variable: _Variable) -> str | None:
+    """Return why the new value cannot be written over the old one, None where it can."""
+    old, new = variable.values(draft)
+    read, assign, writers = variable.reads[0], variable.assigns[0], draft.writers(new)
+    is_bound = not {*draft.inputs, *draft.outputs}.isdisjoint((old, new))
+    if len(writers) != 1 or draft.is_constant(new) or is_bound or draft.tensors[new].is_variable:
         return "its new value is an input, an output or a constant of the model"
     if read > assign:
         return f"operator {read} reads it after operator {assign} wrote it"
-    readers = draft.readers(old)
-    if any(reader >= writers[0] for reader in readers):
-        return f"operator {max(readers)} still reads the old value when operator {writers[0]} writes the new one"
+    last = max(draft.readers(old), default=-1)
+    if last >= writers[0]:
+        return f"operator {last} still reads the old value when operator {writers[0]} writes the new one"
     return None
 
 
