@@ -64,7 +64,7 @@ def _needs_recordings(item: pytest.Item) -> bool:
 
 
 def pytest_report_header() -> str:
-    """Say what the tests are held against."""
+    """Say what the tests are compared with."""
     return f"recordings of other programs: {SHARED if SHARED.is_dir() else 'the committed sample alone'}"
 
 

@@ -1,4 +1,4 @@
-"""Print each class A row of ../shared/models/CLAIMS.md with what we say for the TFLM and kernels that it names.
+"""Print each class A figure of ../shared/models/CLAIMS.md with what we say for the TFLM and kernels that it names.
 
     python tools/class_a.py               the table
     python tools/class_a.py --snapshots   and between which commits' days upstream gives the figure, and all its details

@@ -70,7 +70,7 @@ NAMED = (
     "esphome-micro-wake-word-models__alexa",
     "JohnnyPrimus-Custom_V2_MicroWakeWords__hey_friday",
 )
-"""Models of ../shared/models that tests hold against what ran."""
+"""Models of ../shared/models that tests compare with what ran."""
 
 Found = tuple[Model, bytes, int]
 """A model, the file that is made of it, and the arena that the file needs."""
@@ -81,12 +81,12 @@ class Case:
     """What is run: ``make`` gives it for a target, or None where nothing gains or all is refused.
 
     Attributes:
-        is_lawful: Whether the outputs must be the same; otherwise they must differ, or nobody would notice a fault.
+        must_agree: Whether the outputs must be the same; otherwise they must differ, or nobody would notice a fault.
     """
 
     key: str
     make: Callable[[str], Found | None]
-    is_lawful: bool = True
+    must_agree: bool = True
 
 
 def cases() -> Iterator[Case]:
@@ -110,7 +110,7 @@ def built_cases() -> Iterator[Case]:
         yield Case(f"layer {seed}", partial(overlapping, partial(models.random_layer, seed), True))
     for seed in range(CONTROLS):
         yield Case(
-            f"control {seed}", partial(overlapping, partial(models.pointwise_layer, seed), False), is_lawful=False
+            f"control {seed}", partial(overlapping, partial(models.pointwise_layer, seed), False), must_agree=False
         )
     for options in OPTIONS:
         for name, make in models.MODELS.items():
@@ -203,7 +203,7 @@ def prove(case: Case, target: str, board: Board, ran: Mapping[str, Any] | None) 
         after = board.run(folder, result, arena, inputs, RUNS)
         if isinstance(after, str):
             return f"WRONG: the result does not run in {arena:,} B: {after}"
-        if (after == before) is not case.is_lawful:
+        if (after == before) is not case.must_agree:
             return f"WRONG: {sum(a != b for a, b in zip(after, before, strict=True)):,} bytes of the outputs differ"
         if not isinstance(board.run(folder, result, arena - 16, inputs, 1), str):
             return f"WRONG: the result runs in {arena - 16:,} B, too"

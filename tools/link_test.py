@@ -8,7 +8,7 @@ hands the bytes over in pieces of any size; in one report of thirty the device r
 
 With --text the logs are those of unmodified firmware, which have no checksums: what RecordingMicroAllocator,
 tflm_benchmark and PrintMemoryPlan print for the samples. Every line is lost, cut and changed in each of its digits, and
-the log is held against the simulation. Exit 1 when a rule is broken.
+the log is compared with the simulation. Exit 1 when a rule is broken.
 """
 
 from __future__ import annotations

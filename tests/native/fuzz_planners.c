@@ -2,7 +2,7 @@
  *
  *   fuzz_planners SEED CASES
  *
- * Each workspace is a heap block of exactly the bytes that were asked for. The greedy plan is held against a planner
+ * Each workspace is a heap block of exactly the bytes that were asked for. The greedy plan is compared with a planner
  * that has nothing in common with it but the rules: every buffer tries every offset at which a gap can begin.
  */
 #include <stdio.h>

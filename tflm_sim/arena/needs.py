@@ -1,4 +1,4 @@
-"""What must fit into an arena: every check of a roomy run that can bind in a smaller one.
+"""What must fit into an arena: every check of a run in a large arena that can fail in a smaller one.
 
 Nothing that a model asks for depends on the arena's size; only where the tail stands does, because it hangs from the
 end. With ``used(r, k)`` the tail bytes taken after the k-th persistent allocation in an arena whose size is r modulo
@@ -101,7 +101,7 @@ class Advance(NamedTuple):
 
 
 class Needs:
-    """Collects every constraint of a roomy run that can bind (mutable).
+    """Collects every constraint of a run in a large arena that can fail in a smaller one (mutable).
 
     Attributes:
         head: Bytes of the head now.
@@ -151,7 +151,7 @@ class Needs:
         self._add(floor, kind, size, alignment, label, place)
 
     def plan(self, needed: int, place: Told) -> None:
-        """Note that a plan of ``needed`` bytes is held against what is free above the head."""
+        """Note that a plan of ``needed`` bytes is compared with what is free above the head."""
         floor = align_up(self.head, PERIOD) + align_up(needed, PERIOD)
         self.below(floor, "plan", needed, PERIOD, str(self.head), place)
 
@@ -196,7 +196,7 @@ class Needs:
 
         Returns:
             The smallest arena in bytes, the smallest one that is a multiple of 16, the tail bytes in the former, and
-            what binds in it. Where no multiple of 16 survives, the second is the first.
+            what does not fit in a byte less. Where no multiple of 16 survives, the second is the first.
         """
         early = self._early_needs()
         candidates = {}
@@ -209,7 +209,7 @@ class Needs:
         return size, candidates.get(address % PERIOD, smallest)[0], tail, _constraint(binding)
 
     def _early_needs(self) -> list[tuple[int, _Noted | None, int]]:
-        """Return, by remainder, what binds before the tail is settled: the need, its row, and the tail bytes then.
+        """Return, by remainder, what decides before the tail is settled: the need, its row, and the tail bytes then.
 
         Remainders behave alike up to the largest alignment of those allocations; from the first one that has it on,
         they differ by a constant.
@@ -235,7 +235,7 @@ class Needs:
         return found
 
     def _solve(self, remainder: int, most: int, binding: _Noted | None, used: int) -> tuple[int, int, _Noted]:
-        """Return the smallest size of any remainder, the tail bytes in the end, and what binds."""
+        """Return the smallest size of any remainder, the tail bytes in the end, and what decides it."""
         shift = 0
         if self._prefix:
             if self.is_settled:

@@ -161,7 +161,7 @@ def _observer(report: DeviceReport, configuration: Configuration) -> tuple[Confi
 def _arena_sizes(report: DeviceReport) -> Sequence[int]:
     """The arena's own size where the report says it; else a roomy one for each remainder that alignment can see.
 
-    One figure alone would fit some remainder too easily: it is held against a multiple of 16 only.
+    One figure alone would fit some remainder too easily: it is compared with a multiple of 16 only.
     """
     if isinstance(report, ArenaReport):
         return [report.arena_size]

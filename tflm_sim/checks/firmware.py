@@ -81,7 +81,7 @@ class FirmwareVerdict:
     conditions: tuple[str, ...] = ()
 
     def exit_code(self, *, is_strict: bool) -> int:
-        """0: fits, 1: does not, 3: cannot be told, or, for who is strict, it hangs on a condition."""
+        """0: fits, 1: does not, 3: cannot be told, or, when asked strictly, it depends on a condition."""
         return 3 if is_strict and self.conditions else {True: 0, False: 1, None: 3}[self.fits]
 
 

@@ -1,4 +1,4 @@
-"""What ``check`` says about a model, and the baseline of arena sizes that it is held against."""
+"""What ``check`` says about a model, and the baseline of arena sizes that it is compared with."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """The arena sizes of a repository's models, to be held against the next.
+    """The arena sizes of a repository's models, to be compared with later ones.
 
     Attributes:
         sizes: The smallest multiple of 16, bytes, by model and configuration:

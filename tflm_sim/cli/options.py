@@ -217,7 +217,7 @@ def not_named(args: argparse.Namespace, config: Configuration) -> list[str]:
 
 def open_kernels(args: argparse.Namespace, config: Configuration) -> list[str]:
     """Return a line where the version of the kernels is a guess: newer ones exist, and nothing names one of them."""
-    from tflm_sim.targets.libraries import find_library  # A long table, for who names a library.
+    from tflm_sim.targets.libraries import find_library  # A long table, needed only where a library is named.
 
     library, kernels = find_library(args.library) if args.library else None, config.target.kernel_library
     is_open = _takes_default_kernels(args, config) if library is None else bool(library.kernels_range)

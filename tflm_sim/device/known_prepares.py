@@ -161,7 +161,7 @@ class KnownSteps:
             node: The node.
             op_model: Its row.
             arena: Where.
-            is_as_filed: Whether all tensors are as the file says; else those of the node are held against it.
+            is_as_filed: Whether all tensors are as the file says; else those of the node are compared with it.
 
         Returns:
             The bytes of the scratch buffers that it asks for; None where it has to be run.
@@ -211,7 +211,10 @@ def _looks_the_same(known: Known, node: Node, tensors: tuple[int, ...]) -> bool:
 
 
 def _learn(node: Node, op_model: OpModel, tensors: tuple[int, ...], structs: TensorStructs) -> Known | None:
-    """Run a Prepare on what it is shown; None where it looks or goes too far, or refuses the node."""
+    """Run a Prepare and note what it reads and asks for.
+
+    None where it reads what the cache key does not cover, asks for what cannot be replayed, or refuses the node.
+    """
     assert op_model.prepare is not None, "a row of the library that has one"
     seen = SeenNode(node, {index: own for own, index in enumerate(tensors)})
     recorder = Recorder(seen.tensors, structs)

@@ -27,7 +27,7 @@ Looks = dict[tuple[int, str], object]
 """What a kernel looked at besides the key: which of its tensors, what of it -> what it saw."""
 
 Check = tuple[Callable[..., None], tuple[int, ...], Mapping[str, int]]
-"""A check that tensors were held against (``Node.hold``): it, which of its tensors (-1: none), the facts."""
+"""A check that tensors had to pass (``Node.hold``): it, which of its tensors (-1: none), the facts."""
 
 
 class TooFar(Exception):
@@ -169,7 +169,7 @@ class SeenNode(Node):
     Attributes:
         tensors: Its tensors.
         looks: What it looked at.
-        checks: What its tensors were held against, and passed.
+        checks: The checks that its tensors passed.
     """
 
     __slots__ = ("_order", "_real", "checks", "looks")

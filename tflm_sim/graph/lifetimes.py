@@ -66,7 +66,7 @@ class LifetimeRules:
     offline_name: str = "whole"
 
     def names_offline_plan(self, name: str) -> bool:
-        """Return whether metadata of this name is taken for an offline plan."""
+        """Return whether TFLM reads metadata of this name as an offline plan."""
         if self.offline_name == "whole":
             return name == OFFLINE_MEMORY_ALLOCATION
         if self.offline_name == "prefix":

@@ -59,7 +59,7 @@ class Kind(IntEnum):
     VIEW = 6  # the bytes of a byte vector, None when it is absent (how a writer aligns them, None for 4)
     TABLE = 7  # a table, None when it is absent (its recipe)
     EACH = 8  # a vector of tables as a tuple (their recipe)
-    TENSORS = 9  # likewise; indices of this subgraph are held against their number
+    TENSORS = 9  # likewise; indices of this subgraph are compared with their number
     HAS = 10  # whether the file stores the field
     POSITION = 11  # where the table starts
     ADDRESS = 12  # where a vector's elements start, 0 when it is absent

@@ -283,11 +283,11 @@ class Kernel:
     # -- requests ---------------------------------------------------------------------------------------------------
 
     def optional_input(self, position: int) -> Steps[KernelTensor | None]:
-        """``AllocateTempInputTensor``, which the kernel does not hold against null at once."""
+        """``AllocateTempInputTensor``, which the kernel does not compare with null at once."""
         return temp_at(self.node.operator.inputs, position)
 
     def optional_output(self, position: int) -> Steps[KernelTensor | None]:
-        """``AllocateTempOutputTensor``, which the kernel does not hold against null at once."""
+        """``AllocateTempOutputTensor``, which the kernel does not compare with null at once."""
         return temp_at(self.node.operator.outputs, position)
 
     def input(self, position: int, name: str = "input") -> Steps[KernelTensor]:
@@ -341,5 +341,5 @@ class NullTensor:
         raise self.used()
 
     def used(self) -> PrepareError:
-        """Return the error for its use."""
+        """Return the error of a kernel that reads this null pointer."""
         return self._kernel.null(self._name)

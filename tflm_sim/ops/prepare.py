@@ -38,12 +38,12 @@ class Take(NamedTuple):
 
 
 def source(position: int = 0, name: str = "input") -> Take:
-    """Return an input that is held against null."""
+    """Return an input that is compared with null."""
     return Take(position, name)
 
 
 def result(position: int = 0, name: str = "output") -> Take:
-    """Return an output that is held against null."""
+    """Return an output that is compared with null."""
     return Take(position, name, is_output=True)
 
 

@@ -49,7 +49,7 @@ def changes(before: Iterable[Row], after: Iterable[Row]) -> list[RowChange]:
     """Return what differs, in the order of the later rows, then what is gone; rows meet by model name and case.
 
     Arenas are compared as multiples of 16, as a program declares them. Whether a model fits is compared where both
-    results were held against a limit.
+    results were compared with a limit.
     """
     old = {_key(row): row for row in before}
     found = []

@@ -316,7 +316,7 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     Raises:
         UsageError: There is no such library, it is not modelled, or it does not run there.
     """
-    from tflm_sim.targets.libraries import find_library  # A long table, for who names a library.
+    from tflm_sim.targets.libraries import find_library  # A long table, needed only where a library is named.
 
     library = find_library(text)
     runtime = library.runtime()

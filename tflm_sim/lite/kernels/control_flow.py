@@ -114,7 +114,7 @@ def _remembered(call: PrepareCall, is_true: bool) -> bool:
 
 
 def case(call: PrepareCall) -> None:
-    """STABLEHLO_CASE: every subgraph but the first is taken for a branch."""
+    """STABLEHLO_CASE: every subgraph but the first counts as a branch."""
     call.ensure(len(call.vector("branch_subgraph_indices")) > 0, "params->num_branches > 0")
     index = call.input(0)
     call.ensure_type_numbers("index->type", index.type, t.INT32)
@@ -211,7 +211,7 @@ def var_handle(call: PrepareCall) -> None:
 
 
 def read_variable(call: PrepareCall) -> None:
-    """READ_VARIABLE: a scalar output is taken for one whose shape is not known."""
+    """READ_VARIABLE: a scalar output is treated as one whose shape is not known."""
     call.ensure_equal("node->inputs->size", call.input_count, 1)
     call.ensure_equal("node->outputs->size", call.output_count, 1)
     _check_handle(call, call.input(0))

@@ -35,7 +35,7 @@ def fixed(
     Args:
         file: The upstream file.
         *signals: In the order in which they are asked for and checked.
-        together: Whether all are asked for before the first is held against null.
+        together: Whether all are asked for before the first is compared with null.
         frees: Indices into ``signals``.
         finish: What happens before the tensors are freed.
     """
