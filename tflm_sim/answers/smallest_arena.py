@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from tflm_sim.arena.events import Observer, Persist, PlanDone, PlanFits, Resize, Temp
 from tflm_sim.arena.measuring_arena import MeasuringArena
-from tflm_sim.arena.needs import PERIOD, Constraint, Needs, Told
+from tflm_sim.arena.needs import PERIOD, Constraint, Needs, PlaceFacts
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
@@ -92,7 +92,7 @@ class NeedsObserver(ArenaState):
             }
         )
 
-    def _here(self) -> Told:
+    def _here(self) -> PlaceFacts:
         return type(self.place), tuple(self.place)
 
     def _persisted(self, event: Persist) -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
-from tflm_sim.arena.needs import PERIOD, Advance, Needs, Told
+from tflm_sim.arena.needs import PERIOD, ArenaStep, Needs, PlaceFacts
 from tflm_sim.arena.stages import Stage
 from tflm_sim.units import align_up
 from tflm_sim.values import TYPE_CHECKING
@@ -51,16 +51,16 @@ class MeasuringArena(SingleArenaBufferAllocator):
         super().__init__(size, address=address, pointer_size=pointer_size, rules=rules)
         self.needs = Needs()
         self._table_bytes = table_bytes
-        self._place: Told = Phase, (Stage.START,)
+        self._place: PlaceFacts = Phase, (Stage.START,)
         self._planner_tables = 0
         self._spans = lru_cache(MOST_SPANS)(_spans)
 
     @property
-    def stand(self) -> tuple[int, int]:
+    def ends_modulo_16(self) -> tuple[int, int]:
         """Where temps begin and the tail stands, modulo 16."""
         return (self.address + self.temp) % PERIOD, (self.address + self.tail) % PERIOD
 
-    def take_step(self, step: Advance) -> bool:
+    def take_step(self, step: ArenaStep) -> bool:
         """Do what was done in an arena that stood alike, temps given back; False where it has to be done bit by bit."""
         needs, head = self.needs, self.head
         if head != self.temp or self._temp_count or self._checksum or not needs.is_settled:

@@ -62,7 +62,7 @@ class Constraint:
         return _DETAILS[self.kind](self)
 
 
-Told = tuple[Callable[..., OpEvent | Phase], tuple[object, ...]]
+PlaceFacts = tuple[Callable[..., OpEvent | Phase], tuple[object, ...]]
 """A phase or operator as its kind of event and the facts, from which the event is made only where somebody reads it."""
 
 
@@ -77,14 +77,14 @@ class _Noted(NamedTuple):
     size: int
     alignment: int
     label: str
-    place: Told
+    place: PlaceFacts
 
 
 _noted: Callable[[tuple[object, ...]], _Noted] = partial(tuple.__new__, _Noted)
 """What :class:`_Noted` makes, in a third of the time: this is called for every allocation."""
 
 
-class Advance(NamedTuple):
+class ArenaStep(NamedTuple):
     """What a run of allocations does, counted from where head and tail stand before it.
 
     Attributes:
@@ -134,7 +134,7 @@ class Needs:
         self._early: list[_Noted] = []
         self._late: _Noted | None = None
 
-    def persist(self, floor: int, size: int, alignment: int, tail_used: int, label: str, place: Told) -> None:
+    def persist(self, floor: int, size: int, alignment: int, tail_used: int, label: str, place: PlaceFacts) -> None:
         """Note a persistent allocation, which leaves ``floor`` bytes in use below the tail."""
         if not self.is_settled:
             self._prefix.append((size, alignment, tail_used))
@@ -144,18 +144,18 @@ class Needs:
         if floor + tail_used > self.late_need:
             self._add(floor, "tail", size, alignment, label, place)
 
-    def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Told) -> None:
+    def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: PlaceFacts) -> None:
         """Note that ``floor`` bytes from the arena's start are in use by head, temp or planner."""
         if floor > self.non_persistent:
             self.non_persistent = floor
         self._add(floor, kind, size, alignment, label, place)
 
-    def plan(self, needed: int, place: Told) -> None:
+    def plan(self, needed: int, place: PlaceFacts) -> None:
         """Note that a plan of ``needed`` bytes is compared with what is free above the head."""
         floor = align_up(self.head, PERIOD) + align_up(needed, PERIOD)
         self.below(floor, "plan", needed, PERIOD, str(self.head), place)
 
-    def _add(self, floor: int, kind: str, size: int, alignment: int, label: str, place: Told) -> None:
+    def _add(self, floor: int, kind: str, size: int, alignment: int, label: str, place: PlaceFacts) -> None:
         need = floor + self.tail_used
         if self.is_settled and need <= self.late_need:
             return
@@ -167,11 +167,11 @@ class Needs:
                 self._early.pop()  # Wherever the arena ends, the tail of either row moves by less than PERIOD.
             self._early.append(row)
 
-    def as_step(self) -> Advance:
+    def as_step(self) -> ArenaStep:
         """Return all that was noted, since the tail is settled, as one step."""
-        return Advance(self.tail_used, self._persist_count, self.non_persistent, self._late)
+        return ArenaStep(self.tail_used, self._persist_count, self.non_persistent, self._late)
 
-    def take_step(self, step: Advance, head: int, place: Told) -> None:
+    def take_step(self, step: ArenaStep, head: int, place: PlaceFacts) -> None:
         """Note a step above ``head`` bytes, after which temps are given back."""
         late = step.late
         if late is not None and (need := head + self.tail_used + late.need) > self.late_need:

@@ -2,11 +2,11 @@
 
 A Prepare depends on its operator alone, and mostly on what the operator's *kind* says (``graph/operator_kinds.py``).
 What else a kernel looks at (a scale, a zero point, the bytes of a constant) is noted while it runs on what
-``seen_node.py`` shows it, and must be the same again; of a check that it holds tensors against (``Node.hold``), only
+``seen_node.py`` shows it, and must be the same again; of a check of tensors (``Node.check_tensors``), only
 that it passes: models whose layers differ in scales alone share what they ask for. A kernel that looks further (at
 other subgraphs, resource variables) or does more than to allocate and free is not remembered.
 
-    kind, looks  ->  requests  ->  folded: how far tail and temp go, what of it binds  ->  one step of the arena
+    kind, reads  ->  requests  ->  folded: how far tail and temp go, what decides the size  ->  one step of the arena
 
 The step depends on where head and tail stand modulo 16, so that there is one for each such pair. Property tests hold
 the answer equal to the one that events give.
@@ -20,9 +20,9 @@ from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
 from tflm_sim.arena.measuring_arena import MeasuringArena
-from tflm_sim.arena.needs import Advance
+from tflm_sim.arena.needs import ArenaStep
 from tflm_sim.device.recorded_prepare import Recorder, Requests, fold
-from tflm_sim.device.seen_node import LOOKS, Check, SeenNode, TooFar, passes
+from tflm_sim.device.seen_node import READS, Check, NotRepeatable, SeenNode, passes
 from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.graph.operator_kinds import Kinds, OperatorOutline
@@ -34,7 +34,7 @@ from tflm_sim.targets.target import Target
 
 MOST_KINDS = 1 << 15
 """Facts about operators and tensors that have a number."""
-MOST_OF_A_KEY = 8
+MOST_PER_KEY = 8
 """Prepares of one key, which differ in what else was looked at; the oldest go."""
 MOST_TARGETS = 32
 
@@ -45,30 +45,30 @@ class Known:
     """What a Prepare asks for, after which it has given all temps back (mutable: it remembers its steps).
 
     Args:
-        looks: What must be the same: which of its tensors, what of it, and what was seen.
+        reads: What must be the same: which of its tensors, what of it, and what was seen.
         checks: What must pass again.
         requests: In order.
         scratch: Bytes of each scratch buffer.
     """
 
-    __slots__ = ("_requests", "_steps", "checks", "looks", "scratch")
+    __slots__ = ("_requests", "_steps", "checks", "reads", "scratch")
 
     def __init__(
         self,
-        looks: tuple[tuple[int, str, object], ...],
+        reads: tuple[tuple[int, str, object], ...],
         checks: tuple[Check, ...],
         requests: Requests,
         scratch: tuple[int, ...],
     ) -> None:
-        self.looks, self.checks, self._requests, self.scratch = looks, checks, requests, scratch
-        self._steps: dict[tuple[int, int], Advance | None] = {}
+        self.reads, self.checks, self._requests, self.scratch = reads, checks, requests, scratch
+        self._steps: dict[tuple[int, int], ArenaStep | None] = {}
 
-    def step(self, stand: tuple[int, int]) -> Advance | None:
-        """Return what it does to an arena whose head and tail stand there, modulo 16; None where it is no step."""
+    def step(self, ends: tuple[int, int]) -> ArenaStep | None:
+        """Return what it does to an arena whose head and tail have these ends, modulo 16; None where it is no step."""
         try:
-            return self._steps[stand]
+            return self._steps[ends]
         except KeyError:
-            step = self._steps[stand] = fold(self._requests, *stand)
+            step = self._steps[ends] = fold(self._requests, *ends)
             return step
 
 
@@ -176,15 +176,15 @@ class KnownSteps:
         if found is None:
             return None
         for known in found:
-            if (not known.looks and not known.checks) or _looks_the_same(known, node, tensors):
+            if (not known.reads and not known.checks) or _reads_the_same(known, node, tensors):
                 break
         else:
             learnt = _learn(node, op_model, tensors, self._prepared.structs)
-            self._known.remember(key, found or None if learnt is None else (*found[1 - MOST_OF_A_KEY :], learnt))
+            self._known.remember(key, found or None if learnt is None else (*found[1 - MOST_PER_KEY :], learnt))
             if learnt is None:
                 return None
             known = learnt
-        step = known.step(arena.stand)
+        step = known.step(arena.ends_modulo_16)
         return known.scratch if step is not None and arena.take_step(step) else None
 
 
@@ -202,10 +202,10 @@ def _are_as_filed(node: Node, tensors: tuple[int, ...]) -> bool:
     return True
 
 
-def _looks_the_same(known: Known, node: Node, tensors: tuple[int, ...]) -> bool:
+def _reads_the_same(known: Known, node: Node, tensors: tuple[int, ...]) -> bool:
     own = [node.tensors[index] for index in tensors]
-    for tensor, what, saw in known.looks:
-        if LOOKS[what](own[tensor]) != saw:
+    for tensor, what, saw in known.reads:
+        if READS[what](own[tensor]) != saw:
             return False
     return not known.checks or all(passes(check, node, own) for check in known.checks)
 
@@ -220,9 +220,9 @@ def _learn(node: Node, op_model: OpModel, tensors: tuple[int, ...], structs: Ten
     recorder = Recorder(seen.tensors, structs)
     try:
         recorder.run(op_model.prepare(seen))
-    except (TooFar, SimulatedFailure):
+    except (NotRepeatable, SimulatedFailure):
         return None
     if seen.user_data is not node.user_data:
         return None
-    looks = tuple([(index, what, saw) for (index, what), saw in seen.looks.items()])
-    return Known(looks, tuple(seen.checks), tuple(recorder.requests), tuple(recorder.scratch))
+    reads = tuple([(index, what, saw) for (index, what), saw in seen.reads.items()])
+    return Known(reads, tuple(seen.checks), tuple(recorder.requests), tuple(recorder.scratch))

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tflm_sim.arena.events import Phase
-from tflm_sim.arena.needs import PERIOD, Advance, Needs
+from tflm_sim.arena.needs import PERIOD, ArenaStep, Needs
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.micro_allocator import MAX_SCRATCH_BUFFERS_PER_OP
-from tflm_sim.device.seen_node import SeenTensor, SeenTensors, TooFar
+from tflm_sim.device.seen_node import NotRepeatable, SeenTensor, SeenTensors
 from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.ops.requests import (
     FreeTempTensor,
@@ -64,7 +64,7 @@ class Recorder:
         """Run it to its end.
 
         Raises:
-            TooFar: It does more than to allocate and to free, or looks at what it is not shown.
+            NotRepeatable: It does more than to allocate and to free, or looks at what it is not shown.
         """
         try:
             request: Request = next(steps)
@@ -73,18 +73,18 @@ class Recorder:
         except StopIteration:
             return
         except AttributeError as error:
-            raise TooFar(error.name) from error
+            raise NotRepeatable(error.name) from error
 
     def _persistent(self, request: Persistent) -> int:
         if not 0 <= request.size < MOST_BYTES:
-            raise TooFar("persistent")
+            raise NotRepeatable("persistent")
         self.requests.append(("persistent", request.size, request.label))
         return 0
 
     def _scratch(self, request: Scratch) -> int:
         self.scratch.append(request.size)
         if len(self.scratch) > MAX_SCRATCH_BUFFERS_PER_OP:
-            raise TooFar("scratch")
+            raise NotRepeatable("scratch")
         return len(self.scratch) - 1
 
     def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
@@ -100,7 +100,7 @@ class Recorder:
                 tensor = SeenTensor(tensors, index, offset + len(found))
                 structs, is_sized = structs_of(tensor.real)
                 if not is_sized:
-                    raise TooFar("type")
+                    raise NotRepeatable("type")
                 answers.append(tensor)
                 found.append(structs)
             else:
@@ -130,10 +130,10 @@ _ANSWERS: dict[type, Callable[[Recorder, Any], object]] = {
 
 
 def _refuse(recorder: Recorder, request: Request) -> object:
-    raise TooFar(type(request).__name__)
+    raise NotRepeatable(type(request).__name__)
 
 
-def fold(requests: Requests, head: int, tail: int) -> Advance | None:
+def fold(requests: Requests, head: int, tail: int) -> ArenaStep | None:
     """Return what requests do to a roomy arena, counted from its head and its tail.
 
     Args:

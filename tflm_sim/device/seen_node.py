@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 LONGEST_LOOK = 256
 """Bytes of a constant that are kept for comparison."""
 
-Looks = dict[tuple[int, str], object]
+Reads = dict[tuple[int, str], object]
 """What a kernel looked at besides the key: which of its tensors, what of it -> what it saw."""
 
 Check = tuple[Callable[..., None], tuple[int, ...], Mapping[str, int]]
-"""A check that tensors had to pass (``Node.hold``): it, which of its tensors (-1: none), the facts."""
+"""A check that tensors had to pass (``Node.check_tensors``): it, which of its tensors (-1: none), the facts."""
 
 
-class TooFar(Exception):
-    """A kernel looked at what no key holds, or did what no step holds."""
+class NotRepeatable(Exception):
+    """A kernel read what the cache key does not cover, or did what no step of the arena holds."""
 
 
 def passes(check: Check, node: Node, tensors: Sequence[EvalTensor]) -> bool:
@@ -51,7 +51,7 @@ def _bytes_of(tensor: EvalTensor) -> bytes | None:
     return b"" if data is None else bytes(data)
 
 
-LOOKS: dict[str, Callable[[EvalTensor], object]] = {
+READS: dict[str, Callable[[EvalTensor], object]] = {
     "first_scale": lambda tensor: tensor.affine and float(tensor.affine.first_scale).hex(),
     "first_zero_point": lambda tensor: tensor.affine and tensor.affine.first_zero_point,
     "is_variable": lambda tensor: tensor.tensor.is_variable,
@@ -69,22 +69,22 @@ class SeenTensors:
 
     Attributes:
         real: As given.
-        looks: What was looked at.
+        reads: What was looked at.
     """
 
-    __slots__ = ("_order", "looks", "real")
+    __slots__ = ("_order", "reads", "real")
 
     def __init__(self, real: Sequence[EvalTensor], order: dict[int, int]) -> None:
         self.real, self._order = real, order
-        self.looks: Looks = {}
+        self.reads: Reads = {}
 
     def look(self, tensor: EvalTensor, what: str) -> Any:
         """Return what there is to see of a tensor, and note it."""
-        saw = self.looks[self._order[tensor.index], what] = LOOKS[what](tensor)
+        saw = self.reads[self._order[tensor.index], what] = READS[what](tensor)
         return saw
 
     def __getitem__(self, index: int) -> NoReturn:
-        raise TooFar("tensors")
+        raise NotRepeatable("tensors")
 
 
 class SeenTensor(KernelTensor):
@@ -145,7 +145,7 @@ class SeenTensor(KernelTensor):
             return None
         found = self._tensors.look(self.real, "data")
         if found is None:
-            raise TooFar("data")
+            raise NotRepeatable("data")
         return memoryview(found)
 
 
@@ -168,11 +168,11 @@ class SeenNode(Node):
 
     Attributes:
         tensors: Its tensors.
-        looks: What it looked at.
+        reads: What it looked at.
         checks: The checks that its tensors passed.
     """
 
-    __slots__ = ("_order", "_real", "checks", "looks")
+    __slots__ = ("_order", "_real", "checks", "reads")
 
     tensors: SeenTensors  # type: ignore[assignment]
 
@@ -182,15 +182,15 @@ class SeenNode(Node):
         self.operator, self.inputs, self.outputs = node.operator, node.inputs, node.outputs
         self.intermediates = node.intermediates
         self.tensors = SeenTensors(node.tensors, order)
-        self.looks = self.tensors.looks
+        self.reads = self.tensors.reads
         self.checks: list[Check] = []
         self.damage, self.compressed_tensors = None, frozenset()
 
-    def hold(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
+    def check_tensors(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
         """Hold the real tensors against a check."""
         seen: tuple[Any, ...] = tensors
         own = [-1 if tensor is None else self._order[tensor.real.index] for tensor in seen]
         held = check, tuple(own), facts
         if not passes(held, self._real, [self._real.tensors[index] for index in self._order]):
-            raise TooFar("refused")
+            raise NotRepeatable("refused")
         self.checks.append(held)

@@ -90,8 +90,8 @@ class Node:
         assert isinstance(value, int), f"option {name} of {self.op} is not an integer"
         return value
 
-    def hold(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
-        """Hold tensors against a check: a function of the node, the tensors and the facts that refuses or does nothing.
+    def check_tensors(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
+        """Check tensors with a function of the node, the tensors and the facts that refuses or does nothing.
 
         Of what it looks at only that it passes counts as seen (``device/known_prepares.py``). Facts follow from the
         operator's options, types and shapes.

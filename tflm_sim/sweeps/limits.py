@@ -51,7 +51,7 @@ class Watchdog:
     """Ends what takes too long in the thread that made it (mutable); a context, which ends its own thread too.
 
     Args:
-        seconds: Wall seconds that a block of :meth:`hold` may take; 0 for no end.
+        seconds: Wall seconds that a block of :meth:`guard` may take; 0 for no end.
     """
 
     INTERVAL_S = 0.05
@@ -76,7 +76,7 @@ class Watchdog:
             self._thread.join()
 
     @contextmanager
-    def hold(self) -> Iterator[None]:
+    def guard(self) -> Iterator[None]:
         """Run the block and raise :class:`OutOfTime` in it when it takes too long."""
         if not self._seconds:
             yield

@@ -157,7 +157,7 @@ class Rows:
             source: The model.
         """
         try:
-            with self._watchdog.hold():
+            with self._watchdog.guard():
                 data, model = _read(source)
                 digest = hashlib.sha256(data).hexdigest()
                 known = Row(
@@ -177,7 +177,7 @@ class Rows:
 
     def _sized(self, known: Row, model: Model, on: _Configured) -> Row:
         try:
-            with self._watchdog.hold():
+            with self._watchdog.guard():
                 return _row(known, on.case, self._sizer.sizing(model, on.configuration))
         except (Exception, OutOfTime) as error:
             return _failed(known, on.case, error, "unsupported")

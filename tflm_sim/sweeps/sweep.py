@@ -47,7 +47,7 @@ def _members(path: str, was_found: bool, seconds: float) -> list[tuple[str, byte
     if not may_hold_several(path):
         return [(path, None)]
     try:
-        with Watchdog(seconds) as watchdog, watchdog.hold():
+        with Watchdog(seconds) as watchdog, watchdog.guard():
             return members(path, was_found)
     except (OutOfTime, MemoryError):
         return [(path, None)]

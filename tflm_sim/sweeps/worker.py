@@ -13,14 +13,14 @@ from typing import Any
 
 from tflm_sim.sweeps.engine import size_batch
 
-RARELY = 50_000
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Objects between two collections of garbage: each looks at all that there is."""
 
 
 def main() -> None:
     """Size batch after batch until stdin ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent writes what is done, then ends its workers.
-    gc.set_threshold(RARELY)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # What a library prints is no answer.
         work: SimpleQueue[Any] = SimpleQueue()

@@ -11,7 +11,7 @@ from tflm_sim.answers.sizing import Sizer
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.device import known_prepares
 from tflm_sim.device.recorded_prepare import Recorder
-from tflm_sim.device.seen_node import SeenNode, TooFar
+from tflm_sim.device.seen_node import NotRepeatable, SeenNode
 from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.errors import PrepareError, UsageError
 from tflm_sim.graph.outline import outlines
@@ -151,7 +151,7 @@ def test_what_no_key_holds_is_not_shown(look: Callable[[Any, Any], object]) -> N
         assert (tensor.type, tensor.shape, tensor.scale) == (INT8, (1, 64), 0.5)
         look(seen, tensor)
 
-    with pytest.raises(TooFar):
+    with pytest.raises(NotRepeatable):
         Recorder(seen.tensors, TensorStructs(X86)).run(prepare())
 
 

@@ -46,7 +46,7 @@ def _add(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTe
 
 def check_sum(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
     """What ADD's ``CalculateOpData`` insists on for int8 and int16."""
-    k.node.hold(_sum_scales, input1, input2, output)
+    k.node.check_tensors(_sum_scales, input1, input2, output)
     check_activation_range(k.node, fused_activation(k.node, "AddOptions"), output)
 
 

@@ -44,7 +44,7 @@ def _ensure_input(k: Kernel, tensor: KernelTensor, input_type: int, output: Kern
     k.ensure_types_eq(tensor.type, input_type, "input->type", "input_type")
     _ensure_rank(k, tensor)
     if input_type == TensorType.INT8:
-        k.node.hold(_same_quantization, tensor, output)
+        k.node.check_tensors(_same_quantization, tensor, output)
     elif input_type == TensorType.INT16:
         k.zero_points(input=tensor)
 

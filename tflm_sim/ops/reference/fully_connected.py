@@ -71,7 +71,7 @@ def layer_data(
     """``CalculateOpDataFullyConnected`` of a FULLY_CONNECTED."""
     if source.type != TensorType.FLOAT32:
         yield from _per_channel_arrays(node, source, kernel)
-        node.hold(_check_layer, source, kernel, bias, output)
+        node.check_tensors(_check_layer, source, kernel, bias, output)
 
 
 def _check_layer(

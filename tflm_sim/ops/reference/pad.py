@@ -39,7 +39,7 @@ def _pad(
         k.ensure_count_eq(constant.flat_size, 1, "NumElements(constant_values)", "1")
     _ensure_padded_shape(k, source, paddings, output)
     if k.knows(source.type, _LIMITS, {TensorType.UINT8: "uint8_kernels"}):
-        k.node.hold(_ensure_pad_value, constant, output, source)
+        k.node.check_tensors(_ensure_pad_value, constant, output, source)
 
 
 def _ensure_padded_shape(k: Kernel, source: KernelTensor, paddings: KernelTensor, output: KernelTensor) -> None:

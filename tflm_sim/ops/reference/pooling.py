@@ -36,7 +36,7 @@ def _pool(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
 
 def _quantized(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
     """Refuse a change of scale or zero point; an impossible activation range is only printed."""
-    k.node.hold(_same_quantization, source, output)
+    k.node.check_tensors(_same_quantization, source, output)
     try:
         check_activation_range(k.node, fused_activation(k.node, TABLE), output)
     except PrepareError as error:

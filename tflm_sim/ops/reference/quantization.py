@@ -105,7 +105,7 @@ def checked_log2(value: float) -> int | None:
 def check_activation_range(node: Node, activation: int, output: KernelTensor) -> None:
     """``CalculateActivationRangeQuantized``, whose failure most kernels pass on."""
     if activation in _BOUNDS or output.type not in _QUANTIZED:
-        node.hold(_activation_range, output, activation=activation)
+        node.check_tensors(_activation_range, output, activation=activation)
 
 
 def _activation_range(node: Node, output: KernelTensor, activation: int) -> None:

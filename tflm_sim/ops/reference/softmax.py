@@ -57,7 +57,7 @@ def softmax_params(node: Node, source: KernelTensor, output: KernelTensor) -> St
         _ensure_scale_near(k, output, 32768)
     elif source.type == _INT8:
         _check_int8(k, output)
-        node.hold(_check_scaling, source)
+        node.check_tensors(_check_scaling, source)
     elif source.type == TensorType.UINT8 and k.has("tensorflow_uint8"):
         _ensure_zero_point(k.within("CalculateSoftmaxParams"), output, 0)
     else:
