@@ -14,8 +14,9 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_verb,
+    assumed,
     configuration,
-    not_named,
+    header,
     open_kernels,
     possible_configurations,
     simulated,
@@ -30,6 +31,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.verdict import (
     Judged,
+    about_markdown,
     deciding,
     library_lines,
     verdict_document,
@@ -98,17 +100,18 @@ def run(args: argparse.Namespace) -> int:
     ]
     verdicts = [verdict for rows in judged for verdict, _ in rows]
     sizes = {each.key: each.needed for each in verdicts if each.needed is not None and each.is_good}
+    about = _about(args, chosen, configurations)
     if args.update_baseline and sizes:
         update_baseline(Path(args.baseline), sizes)
     if args.markdown is not None:
-        append(args.markdown, "".join(map(verdict_markdown, verdicts)))
+        append(args.markdown, "".join(map(verdict_markdown, verdicts)) + about_markdown(about))
     for rows in judged:
         if args.json:
-            say_json(verdict_document(rows), indent=None)
+            say_json(verdict_document(rows, assumed=_assumed(args, configurations)), indent=None)
         else:
             _say(rows, args.board, is_alone=len(names) == 1)
     if not args.json:
-        say(*_about(args, chosen, configurations))
+        say(*about)
     codes = [verdict.exit_code for verdict in verdicts]
     return 1 if 1 in codes else max(codes)
 
@@ -125,12 +128,16 @@ def _say(judged: Judged, board_name: str, *, is_alone: bool) -> None:
 def _about(args: argparse.Namespace, chosen: Board | None, configurations: Sequence[Configuration]) -> list[str]:
     """Return lines that say for what the verdicts are: TFLM's day, library and kernels, and what was not named."""
     if len(configurations) == 1:
-        target = configurations[0].target
-        return [f"for {target.name}: {target.runtime}, {target.kernel_library}", *not_named(args, configurations[0])]
+        return header(args, configurations[0])
     assert chosen is not None, "only a board has several libraries"
     cases = zip(chosen.libraries, configurations, strict=True)
     remarks = (line for library, config in cases for line in open_kernels(_with_library(args, library), config))
     return ["not named: --library; with yours the answer is one line", *dict.fromkeys(remarks)]
+
+
+def _assumed(args: argparse.Namespace, configurations: Sequence[Configuration]) -> tuple[str, ...]:
+    """Return the options that the verdicts depend on and that were not given; several libraries are none."""
+    return assumed(args, configurations[0]) if len(configurations) == 1 else ("--library",)
 
 
 def _configurations(args: argparse.Namespace, chosen: Board | None, named: Configuration) -> list[Configuration]:

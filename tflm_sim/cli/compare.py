@@ -8,6 +8,7 @@ from typing import Literal
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.report.circumstances import targets_line
 from tflm_sim.report.tables import table_lines
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import NEVER_INVOKES, Row, rows_of
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         smallest = tuple(row.board for row in fitting[:SMALLEST])
         say_json(CompareDocument(model=args.model, smallest_boards=smallest, rows=tuple(rows)))
     else:
-        say(*_lines(rows, fitting))
+        say(targets_line(case.configuration().target for case in over), *_lines(rows, fitting))
     if any(row.status == "unreadable" for row in rows):
         return 3
     return 1 if args.targets is None and not fitting else 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, pair, simulated
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, assumed, configuration, pair, simulated
 from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import UsageError
 from tflm_sim.lite.answer import LiteDocument, LiteSettings, allocated, machine_document
@@ -89,7 +89,8 @@ def _lite_document(source: str) -> LiteDocument:
 def _document(source: str, args: argparse.Namespace) -> SizeDocument:
     if source.endswith(".json"):
         return read_size_document(source)
-    return size_document(simulated(load(source), configuration(args, is_split=args.split_arenas)))
+    config = configuration(args, is_split=args.split_arenas)
+    return size_document(simulated(load(source), config), assumed=assumed(args, config))
 
 
 def _judge(document: Difference, allowed: int, *, is_quiet: bool) -> int:

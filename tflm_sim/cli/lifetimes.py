@@ -6,7 +6,7 @@ import argparse
 
 from tflm_sim.checks.lifetimes import Lifetimes, Preservation, cost_of_preserving
 from tflm_sim.checks.sanitizer import sanitize
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, simulated
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
@@ -63,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         say_json(lifetimes_document(lives, asked, costs))
         return 0
+    say(*header(args, config))
     for life in asked:
         say(*tensor_lines(lives, life), "")
     for what, cost in costs.items():
@@ -89,6 +90,7 @@ def _invoke(args: argparse.Namespace, model: Model, config: Configuration) -> in
         raise UsageError("--invoke goes without --tensor, --preserve, --preserve-all and --json")
     if args.invoke < 1:
         raise UsageError(f"--invoke {args.invoke}: a model is invoked once or more often")
+    say(*header(args, config))
     findings = sanitize(model, config, invocations=args.invoke)
     if not findings:
         say(f"nothing wrong in AllocateTensors() and {args.invoke} invocations")

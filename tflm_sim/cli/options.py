@@ -14,9 +14,10 @@ from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.report.circumstances import assumed_text, target_line, unnamed
 from tflm_sim.targets.kernel_library import NEWER, VERSIONS
 from tflm_sim.targets.presets import has_default_kernels, library_target
-from tflm_sim.targets.runtime import OPTIMIZATIONS, REFERENCE_SNAPSHOT
+from tflm_sim.targets.runtime import OPTIMIZATIONS
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
 from tflm_sim.values import TYPE_CHECKING
@@ -205,21 +206,34 @@ def not_named(args: argparse.Namespace, config: Configuration) -> list[str]:
     """Return lines that say without which options the answer was found, and what that leaves open."""
     if args.firmware:
         return []
-    is_named = args.library or args.runtime or config.target.runtime.snapshot != REFERENCE_SNAPSHOT
-    range_lines = open_kernels(args, config)
-    missing = (
-        *(["--target"] if not (on_board(args).target or args.library) else []),
-        *(["--library"] if not is_named else []),
-        *(["--kernels"] if range_lines or (not args.library and _takes_default_kernels(args, config)) else []),
+    return [*filter(None, [assumed_text(assumed(args, config))]), *open_kernels(args, config)]
+
+
+def assumed(args: argparse.Namespace, config: Configuration) -> tuple[str, ...]:
+    """Return the options that an answer depends on and that were not given, of those that the verb has."""
+    if args.firmware:
+        return ()
+    has_library = bool(getattr(args, "library", None))
+    missing = unnamed(
+        config,
+        has_target=bool(on_board(args).target) or has_library,
+        has_library=has_library or bool(getattr(args, "runtime", None)),
+        has_kernels=bool(args.kernels) or (has_library and not open_kernels(args, config)),
     )
-    return [*([f"not named, so assumed: {', '.join(missing)}"] if missing else []), *range_lines]
+    return tuple(f"--{name}" for name in missing if hasattr(args, name))
+
+
+def header(args: argparse.Namespace, config: Configuration) -> list[str]:
+    """Return lines that say for what an answer is found: TFLM's day, library and kernels, and what was not named."""
+    return [target_line(config.target), *not_named(args, config)]
 
 
 def open_kernels(args: argparse.Namespace, config: Configuration) -> list[str]:
     """Return a line where the version of the kernels is a guess: newer ones exist, and nothing names one of them."""
     from tflm_sim.targets.libraries import find_library  # A long table, needed only where a library is named.
 
-    library, kernels = find_library(args.library) if args.library else None, config.target.kernel_library
+    named, kernels = getattr(args, "library", None), config.target.kernel_library
+    library = find_library(named) if named else None
     is_open = _takes_default_kernels(args, config) if library is None else bool(library.kernels_range)
     if args.kernels or not is_open or kernels.name not in NEWER:
         return []

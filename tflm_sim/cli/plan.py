@@ -9,7 +9,7 @@ import sys
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
 from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import replacing, replacing_bytes
@@ -120,6 +120,8 @@ def run(args: argparse.Namespace) -> int:
     if args.csv:
         write_csv(sys.stdout, problem, best.plan if best else None)
     else:
+        if question.simulation is not None and not args.json:
+            say(*header(args, question.simulation.configuration))
         show(document, plan_lines, as_json=args.json)
     if args.write is not None and not _write(args.write, planned, saving):
         return 1

@@ -11,7 +11,14 @@ from typing import TextIO
 
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, possible_configurations
+from tflm_sim.cli.options import (
+    Subparsers,
+    add_configuration,
+    add_verb,
+    assumed,
+    configuration,
+    possible_configurations,
+)
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
 from tflm_sim.device.configuration import PLANNER_NAMES, Configuration
 from tflm_sim.errors import ModelError, UsageError
@@ -130,7 +137,9 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
     cases = [(model, config, ""), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
         pictures = [
-            take_picture(each, case, arena_size=size, title=title, observers=progress.observers)
+            take_picture(
+                each, case, arena_size=size, title=title, observers=progress.observers, assumed=assumed(args, case)
+            )
             for each, case, title in cases
         ]
     if needs:

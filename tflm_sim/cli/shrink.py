@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb, load_custom_ops
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb, header, load_custom_ops
 from tflm_sim.cli.terminal import ProgressLine, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
@@ -111,10 +111,11 @@ def run(args: argparse.Namespace) -> int:
     if args.prove is not None and args.prove < 0:
         raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
     goal = None if args.goal is None else parse_size(args.goal)
+    configurations = _configurations(args)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(
             model,
-            _configurations(args),
+            configurations,
             goal=goal,
             max_macs=MAX_MACS if args.max_macs is None else args.max_macs,
             max_flash=None if args.max_flash is None else _flash(args.max_flash, len(model.source)),
@@ -129,6 +130,8 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.output is not None and shrunk.has_gained:
         _write(args.output, shrunk.data)
+    if not args.json:
+        say(*(line for config in configurations for line in header(args, config)))
     _print(args, shrunk, goal)
     return 0 if shrunk.has_gained and (goal is None or shrunk.fits(goal)) else NO_GAIN
 

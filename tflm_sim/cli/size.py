@@ -12,6 +12,8 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_verb,
+    assumed,
+    header,
     not_named,
     possible_configurations,
     simulated,
@@ -85,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     if args.advise and (args.jsonl or args.map or args.arena_size is not None):
         raise UsageError("--advise goes with the report of a model and with --json")
     if args.jsonl:
-        return _jsonl(names, possible)
+        return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
     code = 0
@@ -95,14 +97,14 @@ def run(args: argparse.Namespace) -> int:
         model = load(name)
         config, needs = _chosen(model, possible)
         if args.arena_size is not None:
-            code = max(code, _fixed_size(model, config, parse_size(args.arena_size), as_json=args.json))
+            code = max(code, _fixed_size(args, model, config))
             continue
         if args.map:
-            code = max(code, _map(model, config, color=wants_color(args.color, sys.stdout)))
+            code = max(code, _map(args, model, config))
             continue
         simulation = simulated(model, config)
         advice = _advice(model, config) if args.advise else None
-        _say(simulation, advice, not_named(args, config), needs, as_json=args.json)
+        _say(args, simulation, advice, needs)
         if simulation.failure is not None:
             code = SimulatedFailure.exit_code
     return code
@@ -124,37 +126,34 @@ def _advice(model: Model, config: Configuration) -> str:
     return advice(model, config)
 
 
-def _say(
-    simulation: Simulation,
-    advice: str | None,
-    remarks: list[str],
-    needs: Sequence[CandidateNeed],
-    *,
-    as_json: bool,
-) -> None:
-    if as_json:
+def _say(args: argparse.Namespace, simulation: Simulation, advice: str | None, needs: Sequence[CandidateNeed]) -> None:
+    config = simulation.configuration
+    if args.json:
         from tflm_sim.report.document import size_document
 
-        say_json(size_document(simulation, advice=advice, candidates=needs))
+        say_json(size_document(simulation, advice=advice, candidates=needs, assumed=assumed(args, config)))
         return
-    say(*size_lines(simulation, remarks=remarks), *(() if advice is None else ("", advice)))
+    say(*size_lines(simulation, remarks=not_named(args, config)), *(() if advice is None else ("", advice)))
     if needs:
         from tflm_sim.checks.candidates import candidate_text
 
         say("", candidate_text(needs))
 
 
-def _map(model: Model, config: Configuration, *, color: bool) -> int:
+def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
     from tflm_sim.report.map import map_lines
     from tflm_sim.report.take_picture import take_picture
 
     with ProgressLine("simulating", model, runs=2) as progress:
-        picture = take_picture(model, config, observers=progress.observers)
+        title = f"{config.planner} planner, {config.interpreter} interpreter"
+        picture = take_picture(model, config, title=title, observers=progress.observers)
+    color = wants_color(args.color, sys.stdout)
+    say(*header(args, config))
     say(*map_lines(picture, width=terminal_width(), color=color), may_color=color)
     return 0 if picture.status == "ok" else SimulatedFailure.exit_code
 
 
-def _jsonl(names: list[str], possible: Sequence[Configuration]) -> int:
+def _jsonl(args: argparse.Namespace, names: list[str], possible: Sequence[Configuration]) -> int:
     from tflm_sim.report.document import ErrorDocument, SizeDocument, error_document, size_document
 
     code = 0
@@ -164,7 +163,7 @@ def _jsonl(names: list[str], possible: Sequence[Configuration]) -> int:
         try:
             model = load(name)
             config, needs = _chosen(model, possible)
-            document = size_document(simulated(model, config), candidates=needs)
+            document = size_document(simulated(model, config), candidates=needs, assumed=assumed(args, config))
         except TflmSimError as error:
             document = error_document(name, model, possible[0], error)
             code = error.exit_code
@@ -173,13 +172,16 @@ def _jsonl(names: list[str], possible: Sequence[Configuration]) -> int:
     return code
 
 
-def _fixed_size(model: Model, config: Configuration, arena_size: int, *, as_json: bool) -> int:
+def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -> int:
+    arena_size = parse_size(args.arena_size)
     simulation = simulated(model, config, arena_size)
-    if as_json:
+    if args.json:
         from tflm_sim.report.document import arena_document
 
-        say_json(arena_document(simulation))
-    elif simulation.fits:
+        say_json(arena_document(simulation, assumed=assumed(args, config)))
+        return 0 if simulation.fits else 1
+    say(*header(args, config))
+    if simulation.fits:
         say(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
     else:
         say(*failure_lines(arena_answer(simulation)))

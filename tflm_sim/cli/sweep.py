@@ -19,6 +19,7 @@ from tflm_sim.document_types import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
 from tflm_sim.files import replacing
 from tflm_sim.model.inputs import folder_files, matches
+from tflm_sim.report.circumstances import assumed_text, targets_line, unnamed
 from tflm_sim.report.tables import table_lines
 from tflm_sim.sweeps.difference import RowChange, changes
 from tflm_sim.sweeps.engine import Item
@@ -39,6 +40,7 @@ find . -name '*.tflite' | tflm-sim sweep - --targets all -o results.jsonl --plot
 tflm-sim sweep s3://bucket/a.tflite --targets esp32 -o r.csv --scheduler tcp://10.0.0.1:8786
 tflm-sim sweep --diff last_week.csv today.csv
 """
+_OPTIONS = {"target": "--targets", "library": "--runtime", "kernels": "--kernels"}
 _REST = ("kernels", "runtime", "interpreter", "planner")
 _TLS = {"ca": "certificates of whom to trust", "cert": "our own certificate", "key": "its private key"}
 _DASK_LOGGERS = ("distributed", "tornado")
@@ -204,8 +206,17 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     if args.json:
         say_json(tally.document())
     else:
-        say(*tally.lines())
+        say(*_about(args, over), *tally.lines())
     return INTERRUPTED if tally.interrupted else 0
+
+
+def _about(args: argparse.Namespace, over: Sequence[Case]) -> list[str]:
+    """Return lines that say for what the rows are, and what was not named."""
+    configurations = [case.configuration() for case in over]
+    named = {"has_target": bool(args.targets or args.boards), "has_library": bool(args.runtime)}
+    missing = {name for config in configurations for name in unnamed(config, **named, has_kernels=bool(args.kernels))}
+    options = [option for name, option in _OPTIONS.items() if name in missing]
+    return [targets_line(config.target for config in configurations), *filter(None, [assumed_text(options)])]
 
 
 def _names(models: Iterable[str]) -> Iterator[str]:

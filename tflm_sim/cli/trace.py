@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, simulated
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.model.load import load
 from tflm_sim.report.trace import trace_line, trace_row
@@ -36,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
     simulation = simulated(model, config, None if args.arena_size is None else parse_size(args.arena_size))
     if args.arena_size is None and simulation.smallest is not None:
         simulation = simulated(model, config, simulation.smallest.multiple_of_16)
+    say(*header(args, config), file=sys.stderr if args.jsonl else sys.stdout)
     for event in simulation.events:
         if args.jsonl:
             say_json(trace_row(event), indent=None)

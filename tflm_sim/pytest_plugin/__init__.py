@@ -24,10 +24,11 @@ from tflm_sim.values import NamedTuple
 if TYPE_CHECKING:
     from tflm_sim.pytest_plugin.checker import ArenaChecker
 
+TARGET = "cortex-m4"
 PROPERTY = "tflm_sim_arena"
 DEFAULT_BASELINE = "arena_baseline.json"
 MARKER = (
-    "arena(model, target='cortex-m4', limit=None, kernels=None, interpreter=None, planner='greedy', "
+    f"arena(model, target='{TARGET}', limit=None, kernels=None, runtime=None, interpreter=None, planner='greedy', "
     "resource_variables=None, custom_ops=(), ethos_u=False, arena_address=0, variable_arena_size=None): the model that "
     "the test is about, and the firmware that it runs in; the test fails unless the model works in an arena of limit "
     "bytes ('64KiB')"
@@ -38,7 +39,7 @@ class Measured(NamedTuple):
     """What a test learned about a model; it travels as a list in a report's user properties.
 
     ``before`` is the baseline's size, -1 when there was none; ``baseline`` is the file that ``size`` goes into once the
-    test has passed, "" for none.
+    test has passed, "" for none. ``about`` says which TFLM and kernels that is, and what the marker leaves out.
     """
 
     key: str
@@ -46,6 +47,7 @@ class Measured(NamedTuple):
     limit: int
     before: int
     baseline: str
+    about: str
 
 
 _CHECKER = pytest.StashKey["ArenaChecker"]()
@@ -120,7 +122,7 @@ def _compare(item: pytest.Item, checker: ArenaChecker) -> None:
         path = Path(item.config.rootpath, item.config.getoption("arena_baseline"))
         before, baseline = read_baseline(path).get(checker.key), str(path)
     limit = -1 if checker.limit is None else checker.limit
-    measured = Measured(checker.key, size, limit, -1 if before is None else before, baseline)
+    measured = Measured(checker.key, size, limit, -1 if before is None else before, baseline, checker.about)
     item.user_properties.append((PROPERTY, list(measured)))
     checker.compare(size, before, baseline, must_exist=False)
 
@@ -140,7 +142,7 @@ def _checker(item: pytest.Item) -> ArenaChecker:
 def arena_marker(
     item: pytest.Item,
     model: str | Path | Any,
-    target: str = "cortex-m4",
+    target: str | None = None,
     *,
     limit: int | str | None = None,
     resource_variables: int | None = None,
@@ -153,22 +155,33 @@ def arena_marker(
     """
     from tflm_sim.device.configuration import configure
     from tflm_sim.pytest_plugin.checker import ArenaChecker
+    from tflm_sim.report.circumstances import assumed_text, target_line, unnamed
     from tflm_sim.units import parse_size
 
     name, loaded = _load(item, model)
 
     room = parse_size(limit) if isinstance(limit, str) else limit
+    configuration = configure(target or TARGET, resource_variable_count=resource_variables, **settings)
+    missing = unnamed(
+        configuration,
+        has_target=target is not None,
+        has_library="runtime" in settings,
+        has_kernels="kernels" in settings,
+    )
+    assumed = assumed_text(["runtime" if name == "library" else name for name in missing])
+    about = "; ".join(filter(None, [target_line(configuration.target), assumed]))
 
     def remember(path: Path, key: str, size: int) -> None:
         full = str(Path(item.config.invocation_params.dir, path))
-        measured = Measured(key, size, -1 if room is None else room, -1, full)
+        measured = Measured(key, size, -1 if room is None else room, -1, full, about)
         item.user_properties.append((PROPERTY, list(measured)))
 
     return ArenaChecker(
         name,
         loaded,
-        configure(target, resource_variable_count=resource_variables, **settings),
+        configuration,
         limit=room,
+        about=about,
         remember=remember if item.config.getoption("arena_update_baseline") else None,
     )
 
@@ -231,6 +244,8 @@ class _Reporter:
         terminalreporter.section("arena sizes")
         for line in table_lines([("needs", "limit", "change", "outcome", "model"), *rows]):
             terminalreporter.write_line(one_line(line))
+        for about in dict.fromkeys(measured.about for measured, _ in self._rows.values()):
+            terminalreporter.write_line(one_line(about))
 
 
 def _row(measured: Measured, outcome: str) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ class ArenaChecker:
         model: The model.
         configuration: How TFLM is set up.
         limit: Bytes that the firmware has for the arena, None when the marker does not say.
+        about: Which TFLM and kernels that is, for the summary.
         remember: Told of (baseline file, key, size) by :meth:`assert_no_growth` when baselines are to be updated; None
             when they are to be held.
     """
@@ -45,12 +46,14 @@ class ArenaChecker:
         configuration: Configuration,
         *,
         limit: int | None = None,
+        about: str = "",
         remember: Callable[[Path, str, int], None] | None = None,
     ) -> None:
         self.name = name
         self.model = model
         self.configuration = configuration
         self.limit = limit
+        self.about = about
         self._remember = remember
 
     @cached_property

@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Annotated, Any, Literal
 
-from tflm_sim.document_fields import INLINE
+from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count, OneOf
 from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
@@ -78,11 +78,16 @@ class OperatorFacts:
 
 @dataclass(frozen=True, slots=True)
 class SideFacts:
-    """What was compared."""
+    """What was compared.
+
+    Attributes:
+        assumed: The options that the answer depends on and that were not given.
+    """
 
     model: ModelFacts
     configuration: ConfigurationFacts = field(metadata=INLINE)
     status: Status
+    assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +234,8 @@ def difference_document(before: SizeDocument, after: SizeDocument) -> Difference
     figures = ((name, change(_figure(before.answer, name), _figure(after.answer, name))) for name in FIGURES)
     settings = as_json(before.configuration), as_json(after.configuration)
     return Difference(
-        before=SideFacts(before.model, before.configuration, before.answer.status),
-        after=SideFacts(after.model, after.configuration, after.answer.status),
+        before=SideFacts(before.model, before.configuration, before.answer.status, before.assumed),
+        after=SideFacts(after.model, after.configuration, after.answer.status, after.assumed),
         changed_settings=tuple(_settings("", *settings)),
         figures=tuple(FigureChange(name, row) for name, row in figures if (row.before, row.after) != (None, None)),
         categories=tuple(CategoryChange(*row) for row in _rows(*(_by_kind(each.answer) for each in (before, after)))),

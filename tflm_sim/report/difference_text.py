@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from tflm_sim.escape import printable
+from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.difference import (
     Difference,
     OperatorFacts,
@@ -61,10 +62,11 @@ def _side(side: SideFacts) -> str:
     kernels = config.target.kernel_library
     version = f"@{kernels.version}" if kernels.version else ""
     failed = "" if side.status == "ok" else "; AllocateTensors() fails in an arena of any size"
+    open_options = f"; {assumed_text(side.assumed)}" if side.assumed else ""
     name = printable(PurePath(side.model.path or "model").name)
     return (
         f"{name} on {printable(config.target.name)} ({kernels.name}{version} kernels, {config.interpreter} "
-        f"interpreter, {config.planner} planner), {config.target.runtime}{failed}"
+        f"interpreter, {config.planner} planner), {config.target.runtime}{open_options}{failed}"
     )
 
 

@@ -61,6 +61,7 @@ class SizeDocument:
 
     Attributes:
         advice: What ``shrink`` would give, in a line; with --advise.
+        assumed: The options that the answer depends on and that were not given.
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ; the rest
             is about the one that needs most.
     """
@@ -72,16 +73,22 @@ class SizeDocument:
     answer: SizeAnswer = field(metadata=INLINE)
     advice: str | None = field(default=None, metadata=OPTIONAL)
     candidates: tuple[CandidateNeed, ...] | None = field(default=None, metadata=OPTIONAL)
+    assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArenaDocument:
-    """With --arena-size: what happens in an arena of that size."""
+    """With --arena-size: what happens in an arena of that size.
+
+    Attributes:
+        assumed: The options that the answer depends on and that were not given.
+    """
 
     schema_version: Literal[1] = 1
     model: ModelFacts
     configuration: ConfigurationFacts = field(metadata=INLINE)
     answer: ArenaAnswer = field(metadata=INLINE)
+    assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,24 +103,30 @@ class ErrorDocument:
 
 
 def size_document(
-    simulation: Simulation, *, advice: str | None = None, candidates: Sequence[CandidateNeed] = ()
+    simulation: Simulation,
+    *,
+    advice: str | None = None,
+    candidates: Sequence[CandidateNeed] = (),
+    assumed: tuple[str, ...] | None = None,
 ) -> SizeDocument:
-    """Return the report of one model."""
+    """Return the report of one model; ``assumed`` are the options not given, None where no options were asked for."""
     return SizeDocument(
         model=model_facts(simulation.model),
         configuration=configuration_facts(simulation.configuration),
         answer=size_answer(simulation),
         advice=advice,
         candidates=tuple(candidates) or None,
+        assumed=assumed,
     )
 
 
-def arena_document(simulation: Simulation) -> ArenaDocument:
-    """Return what happens to one model in an arena of a given size."""
+def arena_document(simulation: Simulation, *, assumed: tuple[str, ...] | None = None) -> ArenaDocument:
+    """Return what happens to one model in an arena of a given size; ``assumed`` are the options not given."""
     return ArenaDocument(
         model=model_facts(simulation.model),
         configuration=configuration_facts(simulation.configuration),
         answer=arena_answer(simulation),
+        assumed=assumed,
     )
 
 

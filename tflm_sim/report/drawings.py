@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from tflm_sim.errors import UsageError
@@ -207,7 +208,8 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     axes.axhline(invoke_start(picture), color=_SOFT, linewidth=0.6)
     name = printable(PurePath(picture.size.model.path or "model").name, 60)
     sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes:,}"
-    title = f"{name}: {printable(picture.title, 100)}\narena {format_size(picture.arena_bytes)}: {sizes}"
+    about = fill(printable(picture.title, 200), 110)
+    title = f"{name}: arena {format_size(picture.arena_bytes)}: {sizes}\n{about}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     if picture.failure:
         fails = f"AllocateTensors() fails in {picture.arena_bytes:,} bytes:\n{printable(picture.failure, 110)}"

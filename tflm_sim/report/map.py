@@ -62,7 +62,7 @@ class _Map:
         name = printable(PurePath(picture.size.model.path or "model").name)
         lines = [
             self._clip(f"{name}: arena of {format_size(picture.arena_bytes)}; one column is {self.per_column:,} B"),
-            self._clip(printable(picture.title, 120)),
+            self._clip(printable(picture.title, 200)),
             "",
             "AllocateTensors()",
             *self._stages(),

@@ -91,4 +91,4 @@ def _summary(picture: Picture) -> str:
     size = picture.size.answer.smallest_arena_multiple_of_16
     answer = f"fails: {printable(picture.failure, 200)}" if picture.failure else f"head {picture.head_bytes:,} B"
     smallest = f"smallest arena (multiple of 16): {format_size(size)}; " if size is not None else ""
-    return f"{_model_name(picture)} on {printable(picture.title, 160)}: {smallest}{answer}"
+    return f"{_model_name(picture)} on {printable(picture.title, 200)}: {smallest}{answer}"

@@ -27,7 +27,7 @@ def write_perfetto(file: TextIO, picture: Picture) -> None:
 
 def _facts(picture: Picture) -> Row:
     return {
-        "picture": printable(picture.title, 120),
+        "picture": printable(picture.title, 200),
         "arena_bytes": picture.arena_bytes,
         "head_bytes": picture.size.answer.head_bytes,
         "tail_bytes": picture.size.answer.tail_bytes,

@@ -64,7 +64,7 @@ class _Panel:
     def elements(self) -> Iterator[str]:
         """Yield all elements, the lowest layer first."""
         picture = self.picture
-        yield _text(20, 48, printable(picture.title, 120), fill=_SOFT, size=12.5)
+        yield _text(20, 48, printable(picture.title, 200), fill=_SOFT, size=12.5)
         if picture.failure:
             yield f'<rect x="12" y="55" width="{PANEL_WIDTH - 12 - _RIGHT}" height="19" rx="3" fill="{_MARK}"/>\n'
             fails = f"AllocateTensors() fails in {format_size(picture.arena_bytes)}: {picture.failure}"

@@ -16,6 +16,7 @@ from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.types import Model
 from tflm_sim.planners import greedy
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
+from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident
 from tflm_sim.report.picture_builder import PictureBuilder
@@ -31,6 +32,7 @@ def take_picture(
     arena_size: int | None = None,
     title: str = "",
     observers: Iterable[Observer] = (),
+    assumed: tuple[str, ...] | None = None,
     **settings: Unpack[Settings],
 ) -> Picture:
     """Return the picture of one model on one arena.
@@ -39,8 +41,9 @@ def take_picture(
         model: The model.
         target: What it runs on: a name, a target, or a configuration.
         arena_size: Bytes; by default the smallest multiple of 16 that works. Two arenas have their smallest sizes.
-        title: Default: the target and the planner.
+        title: Default: the target with its TFLM, its kernels, the planner, and what is assumed.
         observers: Who else is told of each event.
+        assumed: The options that were not given, which the title then names; None where no options were asked for.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
@@ -52,10 +55,10 @@ def take_picture(
     pictured = simulate(
         model, roomy.configuration, arena_size=size, non_persistent_arena_size=split_size, observers=observers
     )
-    return _assemble(roomy, pictured, title=title or _title(roomy.configuration))
+    return _assemble(roomy, pictured, title=title or _title(roomy.configuration, assumed), assumed=assumed)
 
 
-def _assemble(roomy: Simulation, pictured: Simulation, *, title: str) -> Picture:
+def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: tuple[str, ...] | None) -> Picture:
     """Return the picture of a simulation; ``roomy`` is the same one in a roomy arena."""
     configuration, allocation = roomy.configuration, pictured.allocation
     split_at = pictured.non_persistent_arena_size or 0
@@ -67,7 +70,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str) -> Picture
     limits = () if configuration.is_split else tuple(sorted(builder.limits.values(), key=lambda row: -row.need))
     return Picture(
         title=title,
-        size=size_document(roomy),
+        size=size_document(roomy, assumed=assumed),
         arena_bytes=pictured.device.arena.size,
         split_at=split_at,
         status=pictured.status,
@@ -93,11 +96,11 @@ def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:
     return builder
 
 
-def _title(configuration: Configuration) -> str:
+def _title(configuration: Configuration, assumed: tuple[str, ...] | None) -> str:
     target = configuration.target
     return (
-        f"{target.name}, {target.kernel_library} kernels, {configuration.planner} planner, "
-        f"{configuration.interpreter} interpreter"
+        f"{target.name}, {target.runtime}, {target.kernel_library} kernels, {configuration.planner} planner, "
+        f"{configuration.interpreter} interpreter{f'; {assumed_text(assumed)}' if assumed else ''}"
     )
 
 

@@ -55,6 +55,7 @@ class VerdictDocument:
         growth: Since the baseline.
         libraries: With a board and without a library: the verdict with each that people use there. The document's own
             verdict and configuration are those of the one that decides.
+        assumed: The options that the verdict depends on and that were not given.
     """
 
     schema_version: Literal[1] = 1
@@ -64,6 +65,7 @@ class VerdictDocument:
     verdict: Verdict = field(metadata=INLINE)
     growth: int | None
     libraries: tuple[LibraryVerdict, ...] | None = field(default=None, metadata=OPTIONAL)
+    assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 Judged = Sequence[tuple[Verdict, Configuration]]
@@ -132,8 +134,13 @@ def _answer(verdict: Verdict) -> str:
     return f"yes: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
 
 
-def verdict_document(judged: Judged) -> VerdictDocument:
-    """Return the verdict on a model as a document."""
+def verdict_document(judged: Judged, *, assumed: tuple[str, ...] | None = None) -> VerdictDocument:
+    """Return the verdict on a model as a document.
+
+    Args:
+        judged: The verdicts.
+        assumed: The options that were not given; None where no options were asked for.
+    """
     verdict, configuration = deciding(judged)
     chosen = verdict.board
     return VerdictDocument(
@@ -143,6 +150,7 @@ def verdict_document(judged: Judged) -> VerdictDocument:
         verdict=verdict,
         growth=verdict.growth,
         libraries=tuple(_library(*row) for row in judged) if len(judged) > 1 else None,
+        assumed=assumed,
     )
 
 
@@ -162,6 +170,11 @@ def verdict_markdown(verdict: Verdict) -> str:
     if verdict.exit_code:
         lines += [_code(line) for line in verdict_lines(verdict)] + [""]
     return "\n".join(lines) + "\n"
+
+
+def about_markdown(lines: Sequence[str]) -> str:
+    """Return a list of what the verdicts are for; options and names in code spans."""
+    return "".join(f"- {_code(line)}\n" for line in lines) + "\n"
 
 
 def _code(text: str) -> str:

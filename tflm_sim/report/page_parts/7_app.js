@@ -69,7 +69,7 @@ class App extends Panes {
     const { size: report } = this.views[0];
     const path = report.model.path || "model";
     byId("model").textContent = printable(path.split(/[\\/]/).pop(), 90);
-    byId("firmware").textContent = this.views.length === 1 ? printable(this.views[0].title, 120)
+    byId("firmware").textContent = this.views.length === 1 ? printable(this.views[0].title, 200)
       : "side by side: the figures are those of the first picture, the differences those of the others";
     byId("advice").textContent = report.advice ? printable(report.advice, 200).replaceAll("`", "") : "";
     byId("advice").hidden = !report.advice;

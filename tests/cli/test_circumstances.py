@@ -1,0 +1,72 @@
+"""Every answer says for what it is found: TFLM's day, the kernels, and which options were not named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.cli import main
+
+SINE = "sample:sine"
+REFERENCE = ("--kernels", "reference")
+LINE = "for cortex-m4: TFLM of 2026-08-20 (90b983c2b), reference"
+
+
+@pytest.mark.parametrize("arguments", [
+    ("size", SINE, "--arena-size", "4KiB"),
+    ("size", SINE, "--map"),
+    ("trace", SINE),
+    ("lifetimes", SINE),
+    ("lifetimes", SINE, "--invoke", "2"),
+    ("plan", SINE),
+])  # fmt: skip
+def test_the_first_lines_say_it(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*arguments, *REFERENCE]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [LINE, "not named, so assumed: --target, --library"]
+    named = ("--target", "cortex-m4", "--runtime", "2023-06-15")
+    assert main([*arguments, *REFERENCE, *named]) == 0
+    assert "not named" not in capsys.readouterr().out
+
+
+def test_a_diff_says_it_of_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", SINE, *REFERENCE, "--target", "cortex-m4"]) == 0
+    sides = capsys.readouterr().out.splitlines()[:2]
+    assert all(line.endswith("TFLM of 2026-08-20 (90b983c2b); not named, so assumed: --library") for line in sides)
+
+
+def test_shrink_names_the_options_that_it_has(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["shrink", SINE, *REFERENCE])
+    assert capsys.readouterr().out.splitlines()[:2] == [LINE, "not named, so assumed: --target"]
+
+
+def test_tables_of_targets_name_each_tflm_and_kernel_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", SINE, "--targets", "riscv32,cortex-m0plus"]) == 0
+    line = "for TFLM of 2026-08-20 (90b983c2b), with the kernels of each target: "
+    assert capsys.readouterr().out.splitlines()[0] == f"{line}reference, cmsis_nn@4ab83cc (scalar)"
+    assert main(["sweep", SINE, *REFERENCE, "-o", str(tmp_path / "rows.csv")]) == 0
+    said = capsys.readouterr().out.splitlines()[:2]
+    assert said == [f"{line}reference", "not named, so assumed: --targets, --runtime"]
+
+
+def test_documents_list_what_was_not_named(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (("size",), ("size", "--arena-size", "4KiB"), ("check", "--limit", "4KiB")):
+        assert main([*arguments, SINE, *REFERENCE, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["assumed"] == ["--target", "--library"]
+
+
+@pytest.mark.parametrize("form", ["svg", "html"])
+def test_a_picture_says_it_in_its_title(form: str, tmp_path: Path) -> None:
+    out = tmp_path / f"picture.{form}"
+    assert main(["report", SINE, *REFERENCE, "-o", str(out)]) == 0
+    title = "cortex-m4, TFLM of 2026-08-20 (90b983c2b), reference kernels, greedy planner, plain interpreter"
+    assert f"{title}; not named, so assumed: --target, --library" in out.read_text("utf-8")
+
+
+def test_a_summary_of_ci_says_it_below_the_verdicts(tmp_path: Path) -> None:
+    out = tmp_path / "summary.md"
+    assert main(["check", SINE, *REFERENCE, "--limit", "4KiB", "--markdown", str(out)]) == 0
+    assert out.read_text("utf-8").endswith(f"\n- `{LINE}`\n- `not named, so assumed: --target, --library`\n\n")
