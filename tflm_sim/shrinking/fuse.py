@@ -214,23 +214,23 @@ def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | No
     begin, other = integers(draft, inputs[1]), integers(draft, inputs[2])
     if begin is None or other is None or not len(begin) == len(other) == len(dimensions):
         return None
+    axes = list(zip(begin, other, dimensions, strict=True))
     if draft.name(operator) == "SLICE":
-        return [
-            (b, size if length == -1 else b + length) for b, length, size in zip(begin, other, dimensions, strict=True)
-        ]
-    strides = integers(draft, inputs[3])
-    masks = operator.options
-    if strides is None or set(strides) != {1}:
-        return None
-    if any(masks.get(name) for name in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "offset")):
+        return [(b, size if length == -1 else b + length) for b, length, size in axes]
+    strides, masks = integers(draft, inputs[3]), operator.options
+    others = ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "offset")
+    if strides is None or set(strides) != {1} or any(masks.get(name) for name in others):
         return None
     begin_mask, end_mask = (int(str(masks.get(name, 0) or 0)) for name in ("begin_mask", "end_mask"))
-    bounds = []
-    for axis, (b, e, size) in enumerate(zip(begin, other, dimensions, strict=True)):
-        start = 0 if begin_mask >> axis & 1 else b + size * (b < 0)
-        end = size if end_mask >> axis & 1 else e + size * (e < 0)
-        bounds.append((max(0, min(size, start)), max(0, min(size, end))))
-    return bounds
+    return [
+        (0 if begin_mask >> axis & 1 else _clamped(b, size), size if end_mask >> axis & 1 else _clamped(e, size))
+        for axis, (b, e, size) in enumerate(axes)
+    ]
+
+
+def _clamped(position: int, size: int) -> int:
+    """Return a position along an axis, counted from the front and inside of it."""
+    return max(0, min(size, position + size * (position < 0)))
 
 
 def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> Operator | None:

@@ -193,33 +193,35 @@ class Machine:
         self, number: int, operator: Operator, name: str, read: Sequence[Hashes | None], seen: dict[str, int]
     ) -> dict[int, Hashes]:
         """Return what an operator writes, by tensor."""
-        tensors = self.model.subgraphs[0].tensors
-        inputs, outputs = operator.input_tensors, operator.output_tensors
-        for index, value in zip(inputs, read, strict=True):
+        outputs = operator.output_tensors
+        for index, value in zip(operator.input_tensors, read, strict=True):
             if index >= 0 and value is None:
                 raise refuse(f"#{number} {name} reads tensor {index}, which nobody wrote")
-        call = Call(
+        call = self._call(operator, name, read)
+        variables = [index for index in operator.input_tensors if index >= 0 and self._is_variable(index)]
+        if set(variables) & set(outputs):
+            raise refuse(f"#{number} {name} writes the variable that it reads")
+        try:
+            known = _known(call)
+        except _UNFIT as error:
+            raise refuse(f"#{number} {name} has operands that do not fit together ({error})") from None
+        return (
+            self._opaque(call, name, variables, outputs, seen)
+            if known is None
+            else dict(zip(outputs, known, strict=True))
+        )
+
+    def _call(self, operator: Operator, name: str, read: Sequence[Hashes | None]) -> Call:
+        """Return an operator with all that it reads."""
+        tensors, inputs = self.model.subgraphs[0].tensors, operator.input_tensors
+        return Call(
             name,
             operator,
             [tensors[index] if index >= 0 else None for index in inputs],
-            [tensors[index] for index in outputs],
+            [tensors[index] for index in operator.output_tensors],
             read,
             [self._numbers[index] if index >= 0 else None for index in inputs],
         )
-        variables = [index for index in inputs if index >= 0 and self._is_variable(index)]
-        if set(variables) & set(outputs):
-            raise refuse(f"#{number} {name} writes the variable that it reads")
-        evaluate = EVALUATORS.get(name)
-        try:
-            known = evaluate(call) if evaluate is not None and inputs and outputs else None
-            if known is not None:
-                shaped = (
-                    value.reshape(tensors[index].shape or ()) for index, value in zip(outputs, known, strict=True)
-                )
-                return dict(zip(outputs, shaped, strict=True))
-        except _UNFIT as error:
-            raise refuse(f"#{number} {name} has operands that do not fit together ({error})") from None
-        return self._opaque(call, name, variables, outputs, seen)
 
     def _opaque(
         self, call: Call, name: str, variables: Sequence[int], outputs: Sequence[int], seen: dict[str, int]
@@ -268,6 +270,15 @@ class Machine:
 
 _UNFIT = (ValueError, IndexError, ZeroDivisionError, OverflowError)
 """What numpy and arithmetic say where operands of an operator do not fit together."""
+
+
+def _known(call: Call) -> list[Hashes] | None:
+    """Return the outputs in their shapes, None where no evaluator knows the call."""
+    evaluate = EVALUATORS.get(call.name)
+    values = evaluate(call) if evaluate is not None and call.inputs and call.outputs else None
+    if values is None:
+        return None
+    return [value.reshape(tensor.shape or ()) for tensor, value in zip(call.outputs, values, strict=True)]
 
 
 def _handle(handles: dict[int, StateKey], number: int, tensor: int) -> StateKey:

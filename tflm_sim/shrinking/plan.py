@@ -15,7 +15,7 @@ keeps an offline variable alive in its own scopes only. Source: micro_allocator.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, product
 
 import numpy as np
@@ -77,6 +77,10 @@ class Layout:
     others: list[Buffer]
     _hashes: Sequence[Hashes | None] = ()
     _agree: dict[tuple[int, int, int], bool] = field(default_factory=dict)
+
+    def lower_bound(self, links: Sequence[SharingLink]) -> int:
+        """Return bytes below which no plan brings the head, whatever its offsets are."""
+        return lower_bound(self.buffers(self.groups(links)))
 
     def groups(self, links: Sequence[SharingLink]) -> list[dict[int, int]]:
         """Return groups of tensors that share bytes, each as offset by tensor; unlawful links are left out."""
@@ -266,30 +270,31 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
 
 def _best_links(layout: Layout, links: Sequence[SharingLink]) -> list[SharingLink]:
     """Return the links with the smallest lower bound of the head: whole kinds first, then operator by operator."""
-
-    def bound(chosen: Sequence[SharingLink]) -> int:
-        return lower_bound(layout.buffers(layout.groups(chosen)))
-
     in_place = [link for link in links if link.kind == IN_PLACE]
     copies = [link for link in links if link.kind != IN_PLACE]
     starts: list[list[SharingLink]] = [[], in_place, copies, [*in_place, *copies], [*copies, *in_place]]
-    best = min(starts, key=bound)
-    lowest = bound(best)
+    best = min(starts, key=layout.lower_bound)
     if len(links) > MOST_LINKS:
         return best
-    crowd = _crowd(layout, best)
     for _ in range(CLIMBS):
-        before = lowest
-        for operator in sorted({link.operator for link in links}):
-            own = [link for link in links if link.operator == operator]
-            if not any(link.parent in crowd or link.child in crowd for link in own):
-                continue
-            rest = [link for link in best if link.operator != operator]
-            for tried in (rest, *([*rest, link] for link in own), [*own, *rest]):
-                if (value := bound(tried)) < lowest:
-                    best, lowest, crowd = tried, value, _crowd(layout, tried)
-        if lowest == before:
+        better = _climbed(layout, links, best)
+        if better is best:
             break
+        best = better
+    return best
+
+
+def _climbed(layout: Layout, links: Sequence[SharingLink], best: list[SharingLink]) -> list[SharingLink]:
+    """Return the links after other ones were tried for each operator in turn; the same object where none are better."""
+    lowest, crowd = layout.lower_bound(best), _crowd(layout, best)
+    for operator in sorted({link.operator for link in links}):
+        own = [link for link in links if link.operator == operator]
+        if crowd.isdisjoint(tensor for link in own for tensor in (link.parent, link.child)):
+            continue
+        rest = [link for link in best if link.operator != operator]
+        for tried in (rest, *([*rest, link] for link in own), [*own, *rest]):
+            if (value := layout.lower_bound(tried)) < lowest:
+                best, lowest, crowd = tried, value, _crowd(layout, tried)
     return best
 
 
@@ -333,7 +338,7 @@ def find_links(draft: Draft, alive: dict[int, Alive], libraries: Sequence[Kernel
             continue
         use = use_of(name, operator, draft.tensors)
         if promised(use, COPY, libraries):
-            pairs = [(COPY, *pair) for pair in _copied(draft, operator, name)]
+            pairs = [(COPY, *pair) for pair in _COPIED[name](draft, operator)]
         elif promised(use, IN_PLACE, libraries):
             pairs = [(IN_PLACE, tensor, outputs[0], 0) for tensor in _replaced(draft, operator, name)]
         else:
@@ -361,25 +366,52 @@ def _replaced(draft: Draft, operator: Operator, name: str) -> list[int]:
     return fits if len(set(places)) == len(places) else []
 
 
-def _copied(draft: Draft, operator: Operator, name: str) -> list[tuple[int, int, int]]:
-    """Return (whole tensor, part of it, bytes from its start) for what an operator copies byte by byte."""
-    inputs, outputs = operator.input_tensors, operator.output_tensors
-    if name in VIEWS:
-        return [(inputs[0], outputs[0], 0)] if elements(draft, inputs[0]) == elements(draft, outputs[0]) else []
-    if name in ("CONCATENATION", "PACK"):
-        axis = axis_option(draft, operator, len(shape(draft, outputs[0])))
-        return _parts(draft, outputs[0], inputs, axis) if len(set(inputs)) == len(inputs) else []
-    if name in ("SPLIT", "SPLIT_V", "UNPACK"):
-        whole = inputs[1] if name == "SPLIT" else inputs[0]
-        numbers = integers(draft, inputs[0] if name == "SPLIT" else inputs[-1]) if name != "UNPACK" else None
-        option = axis_option(draft, operator, len(shape(draft, whole)))
-        return _parts(draft, whole, outputs, numbers[0] % len(shape(draft, whole)) if numbers else option)
-    if name in ("SLICE", "STRIDED_SLICE"):
-        bounds = slice_bounds(draft, operator)
-        starts = None if bounds is None else [start for start, _ in bounds]
-        return [] if starts is None else _at(draft, inputs[0], outputs[0], starts)
-    paddings = integers(draft, inputs[1])
-    return [] if paddings is None else _at(draft, outputs[0], inputs[0], paddings[::2])
+_Copied = list[tuple[int, int, int]]
+"""(whole tensor, part of it, bytes from its start) for each piece that an operator copies byte by byte."""
+
+
+def _viewed(draft: Draft, operator: Operator) -> _Copied:
+    source, output = operator.input_tensors[0], operator.output_tensors[0]
+    return [(source, output, 0)] if elements(draft, source) == elements(draft, output) else []
+
+
+def _joined(draft: Draft, operator: Operator) -> _Copied:
+    inputs, output = operator.input_tensors, operator.output_tensors[0]
+    axis = axis_option(draft, operator, len(shape(draft, output)))
+    return _parts(draft, output, inputs, axis) if len(set(inputs)) == len(inputs) else []
+
+
+def _divided(draft: Draft, operator: Operator) -> _Copied:
+    name, inputs = draft.name(operator), operator.input_tensors
+    whole = inputs[1] if name == "SPLIT" else inputs[0]
+    numbers = integers(draft, inputs[0] if name == "SPLIT" else inputs[-1]) if name != "UNPACK" else None
+    rank = len(shape(draft, whole))
+    axis = numbers[0] % rank if numbers else axis_option(draft, operator, rank)
+    return _parts(draft, whole, operator.output_tensors, axis)
+
+
+def _sliced(draft: Draft, operator: Operator) -> _Copied:
+    bounds = slice_bounds(draft, operator)
+    if bounds is None:
+        return []
+    return _at(draft, operator.input_tensors[0], operator.output_tensors[0], [start for start, _ in bounds])
+
+
+def _padded(draft: Draft, operator: Operator) -> _Copied:
+    paddings = integers(draft, operator.input_tensors[1])
+    if paddings is None:
+        return []
+    return _at(draft, operator.output_tensors[0], operator.input_tensors[0], paddings[::2])
+
+
+_COPIED: Mapping[str, Callable[[Draft, Operator], _Copied]] = {
+    **dict.fromkeys(VIEWS, _viewed),
+    **dict.fromkeys(("CONCATENATION", "PACK"), _joined),
+    **dict.fromkeys(("SPLIT", "SPLIT_V", "UNPACK"), _divided),
+    **dict.fromkeys(("SLICE", "STRIDED_SLICE"), _sliced),
+    **dict.fromkeys(("PAD", "PADV2"), _padded),
+}
+"""What each operator with a contract to copy copies."""
 
 
 def _parts(draft: Draft, whole: int, parts: Sequence[int], axis: int) -> list[tuple[int, int, int]]:

@@ -9,6 +9,7 @@ contract. Afterwards its outputs hold what they should, and in the end the model
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,11 +96,7 @@ class _Arena:
                 if held is not None:
                     self._expect(tensor, held, f"#{number} {name} reads tensor {tensor}")
             self._check_overlaps(number, name, operator, written)
-            for place in self.scratch.get(number, ()):
-                self.bytes[place.start : place.end] = salt("scratch", number)
-            if any(option.endswith("_subgraph_index") for option in operator.options):
-                for place in self.nested:
-                    self.bytes[place.start : place.end] = salt("nested", number)
+            self._use_scratch(number, operator)
             for tensor, value in written.items():
                 self._store(tensor, value)
         for position, tensor in enumerate(main.output_tensors):
@@ -107,22 +104,25 @@ class _Arena:
             if held is not None:
                 self._expect(tensor, held, f"output {position} is tensor {tensor}")
 
+    def _use_scratch(self, number: int, operator: Operator) -> None:
+        """Write over the scratch buffers of an operator, and over the tensors of the subgraphs that it runs."""
+        runs_others = any(option.endswith("_subgraph_index") for option in operator.options)
+        for place in (*self.scratch.get(number, ()), *(self.nested if runs_others else ())):
+            self.bytes[place.start : place.end] = salt("scratch", number)
+
     def _check_overlaps(self, number: int, name: str, operator: Operator, written: Mapping[int, Hashes]) -> None:
         """Refuse an output or a scratch buffer on bytes that the operator still reads."""
         sources = [t for t in dict.fromkeys(operator.input_tensors) if t in self.places]
         outputs = [t for t in written if t in self.places]
-        for place in self.scratch.get(number, ()):
-            for tensor in (*sources, *outputs):
-                if place.overlaps(self.places[tensor]):
-                    raise self._refuse(f"a scratch buffer of #{number} {name} lies on tensor {tensor}")
-        for position, one in enumerate(outputs):
-            for other in outputs[position + 1 :]:
-                if self.places[one].overlaps(self.places[other]):
-                    raise self._refuse(f"two outputs of #{number} {name} share bytes")
-        for output in outputs:
-            for source in sources:
-                if self.places[source].overlaps(self.places[output]):
-                    self._check_shared(number, name, operator, source, output, written[output])
+        for place, tensor in product(self.scratch.get(number, ()), (*sources, *outputs)):
+            if place.overlaps(self.places[tensor]):
+                raise self._refuse(f"a scratch buffer of #{number} {name} lies on tensor {tensor}")
+        for one, other in combinations(outputs, 2):
+            if self.places[one].overlaps(self.places[other]):
+                raise self._refuse(f"two outputs of #{number} {name} share bytes")
+        for output, source in product(outputs, sources):
+            if self.places[source].overlaps(self.places[output]):
+                self._check_shared(number, name, operator, source, output, written[output])
 
     def _check_shared(
         self, number: int, name: str, operator: Operator, source: int, output: int, value: Hashes

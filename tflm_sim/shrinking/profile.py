@@ -100,23 +100,15 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
 def _lifetimes(draft: Draft) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
     """Return first operator, last operator and bytes of each planned tensor of the main subgraph."""
     born = {tensor: -1 for tensor in draft.inputs if draft.is_activation(tensor)}
-    dies = dict(born)
     for index, operator in enumerate(draft.operators):
         for tensor in operator.output_tensors:
             born.setdefault(tensor, index)
-            dies[tensor] = index
-        for tensor in operator.input_tensors:
-            if tensor in born:
-                dies[tensor] = index
-    for tensor in draft.outputs:
-        if tensor in born:
-            dies[tensor] = len(draft.operators)
-    planned = [tensor for tensor in born if not draft.tensors[tensor].is_variable]
-    return (
-        {tensor: born[tensor] for tensor in planned},
-        {tensor: dies[tensor] for tensor in planned},
-        {tensor: planned_bytes(draft, tensor) for tensor in planned},
-    )
+    dies = dict.fromkeys(born, -1)
+    for index, operator in enumerate(draft.operators):
+        dies.update((tensor, index) for tensor in operator.named_tensors if tensor in born)
+    dies.update((tensor, len(draft.operators)) for tensor in draft.outputs if tensor in born)
+    sizes = {tensor: planned_bytes(draft, tensor) for tensor in born if not draft.tensors[tensor].is_variable}
+    return {tensor: born[tensor] for tensor in sizes}, {tensor: dies[tensor] for tensor in sizes}, sizes
 
 
 @dataclass(frozen=True, slots=True)

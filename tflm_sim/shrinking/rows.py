@@ -72,27 +72,24 @@ def segments(
     made: set[int] = set()
     side: dict[int, None] = {}
     sizes: dict[int, int] = {}
-    start = rules[first]
-    if start is None:
-        return
-    source = start.activations[0]
-    for last in range(first, min(first + LONGEST_SEGMENT, len(draft.operators))):
-        own = rules[last]
+    found: list[Rule] = []
+    for last, own in enumerate(rules[first : first + LONGEST_SEGMENT], first):
         if own is None:
             return
+        found.append(own)
+        source = found[0].activations[0]
         outside = [t for t in own.activations if t not in made and t != source]
         if outside and (type(own) is not Rule or len(outside) == len(own.activations)):
             return
         side.update(dict.fromkeys(outside))
         output = draft.operators[last].output_tensors[0]
-        made.add(output)
         sizes.update(dict.fromkeys(own.activations, own.size))
         sizes[output] = own.outputs
         # One tensor leaves the segment: every other one dies inside.
-        if last > first and all(dies[tensor] <= last for tensor in made if tensor != output) and dies[output] > last:
+        if last > first and max(dies[tensor] for tensor in made) <= last < dies[output]:
             inner = tuple(draft.operators[first : last + 1])
-            found = tuple(each for each in rules[first : last + 1] if each is not None)
-            yield OperatorSegment(axis, first, last, source, output, tuple(side), inner, found, dict(sizes))
+            yield OperatorSegment(axis, first, last, source, output, tuple(side), inner, tuple(found), dict(sizes))
+        made.add(output)
 
 
 def flow(segment: OperatorSegment, start: int, end: int) -> dict[int, Stripe] | None:

@@ -9,7 +9,6 @@ simulated; a pass that does not pay as a whole is tried edit by edit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import takewhile
 
 from tflm_sim.errors import ModelError
@@ -112,24 +111,17 @@ class Search:
 
     def run(self) -> None:
         """Search until nothing gains, or the goal is met."""
-        stages: list[tuple[str, Callable[[], object]]] = [
-            *((name, partial(self.attempt, name, edit)) for name, edit in _PASSES),
-            *([("kernel choice", self._choose_kernels)] if self.kernel_order else []),
-            (_ORDER, self._order),
-            (_SPLITS, self._descend),
-            ("prune", partial(self.attempt, "prune", _tidy)),
-        ]
-        if self.offline_plan:
-            stages.append((_PLAN, self._plan))
-        for name, stage in stages:
+        for row in PASSES:
+            if row.needs is not None and not row.needs(self):
+                continue
             if self.is_done:
                 break
-            self.progress(name)
+            self.progress(row.name)
             try:
-                stage()
+                row.run(self)
             except VerificationFailed as failure:
                 reason = str(failure).removeprefix("refused: ").removesuffix("; nothing is written")
-                self.rejected.append(Rejected(name, reason))
+                self.rejected.append(Rejected(row.name, reason))
         if grows(self.arenas, self.origin_arenas):
             self.rejected.append(Rejected("all of it", "the model's own plan is better", self.arenas))
             self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []
@@ -356,13 +348,43 @@ def _tidy(draft: Draft, choose: Chooser) -> list[Witness]:
 
 
 _FIRST_KINDS: tuple[frozenset[str] | None, ...] = (None, frozenset({CHANNELS}))
-_PASSES: tuple[tuple[str, Pass], ...] = (
-    ("prune", _tidy),
-    ("constant folding", fold_constants),
-    ("PAD is SAME", pad_to_same),
-    ("resource variables", states_to_variables),
-    ("copies", drop_copies),
-    ("depthwise branches", join_depthwise),
-    ("copies", drop_copies),
-    ("prune", _tidy),
+
+
+@dataclass(frozen=True, slots=True)
+class PassRow:
+    """A pass, as the table of docs/shrink.md has it.
+
+    Attributes:
+        name: As people read it.
+        costs: What a result may cost beside the arena that it saves.
+        run: Tries it on the best model so far and keeps what gains.
+        needs: Whether it was asked for; None for a pass that always runs.
+    """
+
+    name: str
+    costs: str
+    run: Callable[[Search], object]
+    needs: Callable[[Search], bool] | None = None
+
+
+def _edits(name: str, costs: str, edit: Pass) -> PassRow:
+    """Return the row of a pass that looks at nothing but the draft."""
+    return PassRow(name, costs, lambda search: search.attempt(name, edit))
+
+
+PASSES: tuple[PassRow, ...] = (
+    _edits("prune", "nothing", _tidy),
+    _edits("constant folding", "flash", fold_constants),
+    _edits("PAD is SAME", "nothing", pad_to_same),
+    _edits("resource variables", "nothing", states_to_variables),
+    _edits("copies", "nothing", drop_copies),
+    _edits("depthwise branches", "a few MACs", join_depthwise),
+    _edits("copies", "nothing", drop_copies),
+    _edits("prune", "nothing", _tidy),
+    PassRow("kernel choice", "time: these kernels are slower", Search._choose_kernels, lambda s: s.kernel_order),
+    PassRow(_ORDER, "nothing", Search._order),
+    PassRow(_SPLITS, "operators, per-operator memory, MACs for stripes", Search._descend),
+    _edits("prune", "nothing", _tidy),
+    PassRow(_PLAN, "flash; a plan holds for the same outputs only", Search._plan, lambda s: s.offline_plan),
 )
+"""Every pass in the order in which they run. Those that occur twice find more to do after the ones between."""

@@ -12,6 +12,7 @@ then the groups that reach the top move to the front, again and again. No clock:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, product
 
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.units import align_up
@@ -80,11 +81,9 @@ class _Stairs:
         self.is_buffer = [item[0].tensor < 0 for item in items]
         # (j, start, end) for each group: where it must not begin, counted from the start of group j.
         self.forbidden: list[list[tuple[int, int, int]]] = [[] for _ in items]
-        for i, one in enumerate(items):
-            for j in range(i):
-                if self.first[i] > self.last[j] or self.first[j] > self.last[i]:
-                    continue
-                for start, end in {gap for a in one for b in items[j] if (gap := _gap(a, b, steps)) is not None}:
+        for (j, other), (i, one) in combinations(enumerate(items), 2):
+            if self.first[i] <= self.last[j] and self.first[j] <= self.last[i]:
+                for start, end in {gap for a, b in product(one, other) if (gap := _gap(a, b, steps)) is not None}:
                     self.forbidden[i].append((j, start, end))
                     self.forbidden[j].append((i, -end, -start))
 

@@ -56,12 +56,10 @@ def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
         state = draft.add_tensor(
             facts.shape or (), facts.type, quantization=facts.quantization, is_variable=True, name=facts.name
         )
-        for index, operator in enumerate(draft.operators):
-            if index not in (read, assign):
-                inputs = replace_all(replace_all(operator.inputs, old, state), new, state)
-                draft.operators[index] = replace(
-                    operator, inputs=inputs, outputs=replace_all(operator.outputs, new, state)
-                )
+        for index in {*draft.readers(old), *draft.readers(new), *draft.writers(new)} - {read, assign}:
+            operator = draft.operators[index]
+            inputs = replace_all(replace_all(operator.inputs, old, state), new, state)
+            draft.operators[index] = replace(operator, inputs=inputs, outputs=replace_all(operator.outputs, new, state))
         gone |= {read, assign, *variable.handles}
         done.add(key)
         what = f"is read before operator {draft.producers()[state]} writes it, and begins at its zero point"

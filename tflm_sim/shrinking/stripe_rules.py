@@ -6,6 +6,8 @@ output row is right if all that it reads are right rows, or lie outside of the w
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import BINARY, UNARY, WINDOWED
 from tflm_sim.model.types import Operator
@@ -189,46 +191,47 @@ class TransposedRule(Rule):
         return [_with_row(draft, inputs[0], axis, written[1] - written[0]), *inputs[1:]]
 
 
+_Along = tuple[tuple[int, ...], int, int]
+"""The first fields of a rule: activations, rows of the input, rows of the output."""
+
+
 def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
     """Return how an operator treats an axis, None where it cannot be run in stripes."""
-    output = single_output(operator)
-    name, inputs = draft.name(operator), operator.input_tensors
-    if output is None or len(shape(draft, output)) != 4 or not inputs:
+    make, output = _RULES.get(draft.name(operator)), single_output(operator)
+    if make is None or output is None:
         return None
-    activations = tuple(dict.fromkeys(tensor for tensor in inputs if draft.is_activation(tensor)))
+    activations = tuple(dict.fromkeys(tensor for tensor in operator.input_tensors if draft.is_activation(tensor)))
     named = (*activations, output)
     if not activations or any(draft.tensors[t].is_variable or len(shape(draft, t)) != 4 for t in named):
         return None
-    rows = activations, shape(draft, activations[0])[axis], shape(draft, output)[axis]
-    if _is_pointwise(draft, operator, name, activations, output, axis):
-        return Rule(*rows)
-    if len(activations) != 1:
+    if len(activations) > 1 and make not in (_joined, _combined):
         return None
-    if name in WINDOWED:
-        walk = window(draft, operator, axis)
-        return WindowRule(*rows, walk, walk.output(rows[1])[1])
-    if name in ("PAD", "PADV2"):
-        paddings = integers(draft, inputs[1])
-        is_plain = paddings is not None and len(paddings) == 8 and min(paddings) >= 0
-        return PadRule(*rows, *paddings[2 * axis : 2 * axis + 2]) if paddings is not None and is_plain else None
-    if name in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
-        return _resize(draft, operator, name, rows)
-    return _transposed(draft, operator, rows, axis) if name == "TRANSPOSE_CONV" else None
+    return make(draft, operator, (activations, shape(draft, activations[0])[axis], shape(draft, output)[axis]), axis)
 
 
-def _resize(draft: Draft, operator: Operator, name: str, rows: tuple[tuple[int, ...], int, int]) -> ResizeRule | None:
+def _windowed(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:
+    walk = window(draft, operator, axis)
+    return WindowRule(*rows, walk, walk.output(rows[1])[1])
+
+
+def _padded(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:
+    paddings = integers(draft, operator.input_tensors[1])
+    if paddings is None or len(paddings) != 8 or min(paddings) < 0:
+        return None
+    return PadRule(*rows, *paddings[2 * axis : 2 * axis + 2])
+
+
+def _resized(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:
     """Return the rule of a RESIZE by a power of two up to 2 ** 10, which fixed-point positions divide."""
     _, size, outputs = rows
-    factor = outputs // max(1, size)
+    factor, options = outputs // max(1, size), operator.options
     is_exact = factor * size == outputs and factor > 0 and 1024 % factor == 0
-    if not is_exact or operator.options.get("align_corners") or integers(draft, operator.input_tensors[1]) is None:
+    if not is_exact or options.get("align_corners") or integers(draft, operator.input_tensors[1]) is None:
         return None
-    return ResizeRule(*rows, factor, name == "RESIZE_BILINEAR", bool(operator.options.get("half_pixel_centers")))
+    return ResizeRule(*rows, factor, draft.name(operator) == "RESIZE_BILINEAR", bool(options.get("half_pixel_centers")))
 
 
-def _transposed(
-    draft: Draft, operator: Operator, rows: tuple[tuple[int, ...], int, int], axis: int
-) -> TransposedRule | None:
+def _transposed(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:
     """Return the rule of a TRANSPOSE_CONV whose windows meet and whose output has the usual shape."""
     inputs, options = operator.input_tensors, operator.options
     stride, kernel = int(str(options.get(f"stride_{'hw'[axis - 1]}", 1))), shape(draft, inputs[1])[axis]
@@ -240,23 +243,34 @@ def _transposed(
     return TransposedRule(*rows, Window(kernel, stride, 1, is_same))
 
 
-def _is_pointwise(
-    draft: Draft, operator: Operator, name: str, activations: tuple[int, ...], output: int, axis: int
-) -> bool:
-    """Return whether every row of the output needs just that row of each activation, and no row of a constant."""
-    whole = shape(draft, output)
-    if name == "CONCATENATION":
-        inputs = operator.input_tensors
-        joins_rows = axis_option(draft, operator, 4) == axis
-        return not joins_rows and len(activations) == len(inputs) and len(set(inputs)) == len(inputs)
-    if name == "SOFTMAX" or name in UNARY:
-        return len(activations) == 1 and shape(draft, activations[0]) == whole
-    if name not in BINARY:
-        return False
-    constants = [tensor for tensor in operator.input_tensors if tensor >= 0 and tensor not in activations]
-    ranks = (shape(draft, constant) for constant in constants)
-    spread = all(len(dims) < 4 - axis or dims[axis - 4] == 1 for dims in ranks)
-    return spread and all(shape(draft, tensor) == whole for tensor in activations)
+def _joined(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:
+    """Return the rule of a CONCATENATION along another axis, of activations that all differ."""
+    is_apart = len(rows[0]) == len(operator.input_tensors) and axis_option(draft, operator, 4) != axis
+    return Rule(*rows) if is_apart else None
+
+
+def _elementwise(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:
+    return Rule(*rows) if shape(draft, rows[0][0]) == shape(draft, operator.output_tensors[0]) else None
+
+
+def _combined(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:
+    """Return the rule of an operator whose constants are the same for every row."""
+    whole = shape(draft, operator.output_tensors[0])
+    constants = (shape(draft, tensor) for tensor in operator.input_tensors if tensor >= 0 and tensor not in rows[0])
+    spread = all(len(dims) < 4 - axis or dims[axis - 4] == 1 for dims in constants)
+    return Rule(*rows) if spread and all(shape(draft, tensor) == whole for tensor in rows[0]) else None
+
+
+_RULES: Mapping[str, Callable[[Draft, Operator, _Along, int], Rule | None]] = {
+    **dict.fromkeys(WINDOWED, _windowed),
+    **dict.fromkeys(("PAD", "PADV2"), _padded),
+    **dict.fromkeys(("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), _resized),
+    **dict.fromkeys(UNARY | {"SOFTMAX"}, _elementwise),
+    **dict.fromkeys(BINARY, _combined),
+    "TRANSPOSE_CONV": _transposed,
+    "CONCATENATION": _joined,
+}
+"""The rule of each operator; None where this one cannot be run in stripes."""
 
 
 def _with_row(draft: Draft, constant: int, row: int, value: int | tuple[int, int]) -> int:
