@@ -118,7 +118,7 @@ def run(data: bytes, rng: random.Random, options: argparse.Namespace) -> str:
 
 FUZZER = Fuzzer(
     doc=__doc__,
-    defaults={"corpus": OWN, "max_size": 400_000, "memory": 1024},
+    defaults={"corpus": OWN, "max_size": 1_000_000, "memory": 1024},
     make_case=make_case,
     run=run,
     expected=(FirmwareError, UsageError),

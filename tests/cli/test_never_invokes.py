@@ -46,6 +46,11 @@ def test_no_board_of_a_comparison_runs_it(capsys: pytest.CaptureFixture[str], mi
     assert "nano33ble, pico: allocates, but Invoke() fails: #0 MIRROR_PAD: INT16 is not supported" in out
 
 
+def test_check_advises_no_smaller_arena_for_it(capsys: pytest.CaptureFixture[str], mirror: str) -> None:
+    code, out = run(capsys, "check", mirror, "--limit", "64")
+    assert (code, "shrink" in out) == (1, False)
+
+
 @pytest.mark.shared("wild")
 @pytest.mark.parametrize(("name", "words"), [
     ("cumsum_args__f32", "#1 ARG_MAX: Only int32_t are supported currently, got INT64."),

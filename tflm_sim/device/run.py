@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 
 from tflm_sim.arena.arena import SET_HEAD_RULES, ArenaRules, SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
@@ -124,7 +125,7 @@ def run(
     """
     for model in models:
         if model.index_fault is not None:
-            raise model.index_fault
+            raise copy(model.index_fault)  # Threads share the model, and a traceback grows each time that it is raised.
     target = configuration.target
     kind = "split" if configuration.is_split else configuration.interpreter
     interpreters: list[MicroInterpreter] = []

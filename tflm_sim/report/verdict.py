@@ -88,7 +88,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     if verdict.growth:
         assert verdict.before is not None, "a growth has a start"
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
-    if verdict.fits is False and verdict.needed is not None and verdict.needed > (verdict.limit or 0):
+    if verdict.fits is False and verdict.smallest is not None and (verdict.needed or 0) > (verdict.limit or 0):
         lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
     return lines
 

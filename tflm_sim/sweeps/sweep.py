@@ -78,7 +78,7 @@ def make_pool(client: Any = None, *, jobs: int | None = None, limits: Limits = D
 
     Args:
         client: A ``dask.distributed.Client``; its workers.
-        jobs: Processes of this machine; by default one a core; 1 for this very process.
+        jobs: Processes of this machine; by default one a core; 1 for this very process, unless memory is limited.
         limits: What each process may take.
     """
     if client is not None:
@@ -86,7 +86,7 @@ def make_pool(client: Any = None, *, jobs: int | None = None, limits: Limits = D
     count = jobs if jobs is not None else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
     if count < 1:
         raise UsageError(f"{count} processes are too few")
-    return Serial() if count == 1 else Processes(count, limits)
+    return Serial() if count == 1 and not limits.memory else Processes(count, limits)
 
 
 def iterate_rows(

@@ -231,3 +231,15 @@ def test_a_model_survives_pickling(model: Model) -> None:
 def test_the_repr_of_a_model_is_a_line() -> None:
     model = parse(sample_path("sine").read_bytes(), path="a.tflite")
     assert repr(model) == "<Model 'a.tflite': 2,136 bytes, 1 subgraphs, 3 operators, 10 tensors>"
+
+
+def test_a_fault_is_raised_anew_each_time() -> None:
+    model = replace(load("sample:sine"), index_fault=ModelError("tensor 9 is not there"))
+    raised = []
+    for _ in range(2):
+        with pytest.raises(ModelError, match="tensor 9") as caught:
+            simulate(model, "cortex-m4")
+        raised.append(caught.value)
+    assert raised[0] is not raised[1] is not model.index_fault
+    assert model.index_fault is not None
+    assert model.index_fault.__traceback__ is None

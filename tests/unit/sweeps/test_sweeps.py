@@ -33,7 +33,7 @@ from tflm_sim.sweeps.processes import Processes
 from tflm_sim.sweeps.results import Results
 from tflm_sim.sweeps.resume import Done
 from tflm_sim.sweeps.rows import Case, Row, rows_of
-from tflm_sim.sweeps.sweep import cases, items, iterate_rows
+from tflm_sim.sweeps.sweep import cases, items, iterate_rows, make_pool
 from tflm_sim.sweeps.tables import open_writer, read_rows
 
 ALL = [f"sample:{name}" for name in SAMPLES]
@@ -53,6 +53,13 @@ def test_a_row_says_what_a_simulation_says() -> None:
     assert (row.head_bytes, row.tail_bytes, row.binding) == (run_.head_bytes, run_.tail_bytes, "tail")
     assert (row.peak_operator, row.peak_bytes, row.operators) == ("#2 CONV_2D", 55_296, 31)
     assert (row.status, row.fits, row.error) == ("ok", None, "")
+
+
+def test_one_process_with_limited_memory_is_not_this_one() -> None:
+    for jobs, memory, kind in ((1, 0, Serial), (1, 1 << 30, Processes)):
+        pool = make_pool(jobs=jobs, limits=Limits(0, memory))
+        assert type(pool) is kind
+        pool.close()
 
 
 def test_models_in_order_and_the_cases_of_each_in_order() -> None:
