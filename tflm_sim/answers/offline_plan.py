@@ -82,7 +82,7 @@ def with_offline_plan(
         target: What it runs on: a name, a target, or a configuration; its scratch buffers are planned too.
         planner_name: A key of :data:`~tflm_sim.planners.registry.PLANNERS`.
         time_limit: Seconds; None for the planner's own limit, 60 of the exact one.
-        replace_plan: Plan anew where the model has a plan already.
+        replace_plan: Plan again where the model has a plan already.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:

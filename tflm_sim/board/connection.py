@@ -161,7 +161,7 @@ class Connection:
         return [*counted, *self._step_report(self._meaning(frame, begins_again), frame)]
 
     def _count(self, frame: Frame) -> list[LinkEvent]:
-        """Follow the sender's count of frames; a hello starts it anew.
+        """Follow the sender's count of frames; a hello starts it again.
 
         Going back is a restart, or one line that came late: two in a row tell that it is a restart.
         """

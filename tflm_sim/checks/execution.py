@@ -57,7 +57,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The first AllocateTensors() in an arena, held against the simulation of its model.
+    """The first AllocateTensors() in an arena, compared with the simulation of its model.
 
     Attributes:
         address: The arena's.

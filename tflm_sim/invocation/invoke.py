@@ -49,7 +49,7 @@ def invoke(
 ) -> Invocation:
     """Invoke every model of a simulation's arena in turn, ``count`` times, on the arena's bytes.
 
-    Variables start anew with each call of this function.
+    Variables start again with each call of this function.
 
     Args:
         simulation: AllocateTensors() as it went.

@@ -7,7 +7,7 @@
     data = encode(smaller)
 
 Tensors keep their index while the draft lives; ``model()`` leaves out what no operator, input, output or signature
-names, and numbers the rest anew. Other subgraphs stay as they are, unless nothing runs them any more.
+names, and numbers the rest again. Other subgraphs stay as they are, unless nothing runs them any more.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Worker:
 
 
 class Processes:
-    """Processes of this machine (mutable: they are started when there is work, and anew when they died)."""
+    """Processes of this machine (mutable: they are started when there is work, and again when they died)."""
 
     dead: tuple[type[BaseException], ...] = (WorkerDied,)
     gone: tuple[type[BaseException], ...] = ()

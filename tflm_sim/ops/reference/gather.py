@@ -1,6 +1,6 @@
 """Operators that look values up by index: GATHER, GATHER_ND, EMBEDDING_LOOKUP, DYNAMIC_UPDATE_SLICE.
 
-All but the last write the output's shape anew, into a copy of its dims in the tail.
+All but the last write the output's shape again, into a copy of its dims in the tail.
 
 Source: tensorflow/lite/micro/kernels/{gather,gather_nd,embedding_lookup,dynamic_update_slice}.cc @ 90b983c.
 """
