@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
+import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,3 +85,275 @@ def test_the_example_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monk
     example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert example is not None
     exec(compile(example[1], "README.md", "exec"), {})
+
+
+SINE, M4 = tflm_sim.sample_path("sine"), "cortex-m4"
+FORMS: dict[str, Callable[[], Any]] = {
+    "text": lambda: str(SINE),
+    "Path": lambda: SINE,
+    "bytes": SINE.read_bytes,
+    "bytearray": lambda: bytearray(SINE.read_bytes()),
+    "memoryview": lambda: memoryview(SINE.read_bytes()),
+    "Model": lambda: tflm_sim.load(SINE),
+    "sample": lambda: "sample:sine",
+}
+# For the sample "sine": 740 bytes of tail, 32 of head; 3 operators, 10 tensors of which 4 are planned.
+OF_A_MODEL: dict[str, tuple[Callable[[Any], object], object]] = {
+    "arena_objective": (lambda model: tflm_sim.arena_objective(M4)(model), 1168.0),
+    "encode": (lambda model: len(tflm_sim.encode(model)), 2136),
+    "head_problem": (lambda model: len(tflm_sim.head_problem(model, M4).buffers), 4),
+    "invoke": (lambda model: tflm_sim.invoke(model, M4, count=2).operators, 6),
+    "lifetimes": (lambda model: len(tflm_sim.lifetimes(model, M4).buffers), 10),
+    "lite_allocated": (lambda model: tflm_sim.lite_allocated(model).status, "ok"),
+    "lite_summaries": (lambda model: [row.arena_bytes for row in tflm_sim.lite_summaries(model)], [144]),
+    "load": (lambda model: len(tflm_sim.load(model).source), 2136),
+    "replay_script": (lambda model: tflm_sim.replay_script(model, M4).arena_size, 1168),
+    "sanitize": (lambda model: tflm_sim.sanitize(model, M4), ()),
+    "shrink": (lambda model: tflm_sim.shrink(model, M4).gains[0].after.arena, 1156),
+    "simulate": (lambda model: tflm_sim.simulate(model, M4, arena_size="4KiB").arena_size, 4096),
+    "smallest_arena": (lambda model: tflm_sim.smallest_arena(model, M4).size, 1156),
+    "Sizer": (lambda model: tflm_sim.Sizer().smallest_arena(model, M4).size, 1156),
+    "sweep": (lambda model: list(tflm_sim.sweep(model, M4, jobs=1)["smallest_arena"]), [1156]),
+    "take_picture": (lambda model: tflm_sim.take_picture(model, M4).arena_bytes, 1168),
+    "verify": (lambda model: tflm_sim.verify(model, model, M4).operators, 3),
+    "with_offline_plan": (lambda model: len(tflm_sim.with_offline_plan(model, M4, "greedy").source), 2376),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", OF_A_MODEL)
+def test_a_model_is_a_path_bytes_a_model_or_a_sample(name: str, form: str) -> None:
+    answer, expected = OF_A_MODEL[name]
+    assert answer(FORMS[form]()) == expected
+
+
+def test_several_models_on_one_arena_are_any_of_them() -> None:
+    several = [form() for name, form in FORMS.items() if name != "memoryview"]
+    # The head is shared; 6 tails of 740 bytes less the allocator's own objects, which there are once.
+    assert tflm_sim.smallest_arena(several[:2], M4).size == 1780
+    assert tflm_sim.simulate(several, M4).status == "ok"
+    assert list(tflm_sim.sweep(several, M4, jobs=1)["smallest_arena"]) == [1156] * 6
+
+
+A_MODEL = "a model (a path, the bytes of a .tflite file, a Model or 'sample:NAME')"
+A_PICTURE = "a picture (take_picture(model, target) returns one)"
+EXPECTED = {
+    "arena_objective": "a target (the name of a preset, a Target or a Configuration)",
+    "compare_planners": "a problem (head_problem(model, target) returns one) or a list of buffers",
+    "double_batch": "a subgraph of an allocated model (double_batch is what 'shapes' of lite_allocated() takes)",
+    "draw_arena": A_PICTURE,
+    "draw_live_bytes": A_PICTURE,
+    "draw_planners": "a problem (head_problem(model, target) returns one)",
+    "draw_tail": A_PICTURE,
+    "draw_two_sets": "bytes by name, as a dictionary,",
+    "execute": "the path of an ELF file",
+    "open_port": "the name of a port",
+    "parse": "the bytes of a .tflite file (load() takes a path)",
+    "preset": "the name of a target",
+    "run_script": "a script (replay_script() makes one)",
+    "sample_path": "the name of a sample",
+    "shrunk_lines": "a result of shrink()",
+    "trace_line": "an event (of simulate(...).events)",
+    **dict.fromkeys(OF_A_MODEL.keys() - {"arena_objective", "Sizer"}, A_MODEL),
+}
+"""What each public function says that it expected for its first argument."""
+FURTHER = {"target": M4, "targets": M4, "planner_name": "greedy", "result": SINE}
+
+
+def public_functions() -> set[str]:
+    return {name for name in tflm_sim.__all__ if inspect.isfunction(getattr(tflm_sim, name))}
+
+
+def test_every_public_function_says_what_it_expects() -> None:
+    assert public_functions() == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_what_is_no_such_argument_is_refused_in_a_sentence(name: str) -> None:
+    function = getattr(tflm_sim, name)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    further = [
+        FURTHER.get(row.name)
+        for row in parameters
+        if row.kind == row.POSITIONAL_OR_KEYWORD and row.default is row.empty
+    ]
+    with pytest.raises(tflm_sim.UsageError) as refused:
+        function(42, *further)
+    assert str(refused.value) == f"{EXPECTED[name]} was expected, not a value of type 'int' (42)"
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: tflm_sim.smallest_arena("x.tflite", M4), "x.tflite: No such file or directory"),
+        (lambda: tflm_sim.smallest_arena(b"", M4), "0 bytes are too few for a flatbuffer (at byte 0)"),
+        (
+            lambda: tflm_sim.smallest_arena([], M4),
+            "at least one model is needed (a path, the bytes of a .tflite file, a Model or 'sample:NAME'); "
+            "there are none",
+        ),
+        (
+            lambda: tflm_sim.smallest_arena(SINE, 5),  # type: ignore[arg-type]
+            "a target (the name of a preset, a Target or a Configuration) was expected, not a value of type 'int' (5)",
+        ),
+        (lambda: tflm_sim.verify(SINE, SINE, []), "at least one target is needed; there are none"),
+        (lambda: tflm_sim.head_problem(SINE), "a model needs a target: name one, or give a Simulation"),
+        (
+            lambda: tflm_sim.head_problem(tflm_sim.simulate(SINE, M4), M4),
+            "a Simulation has its target and its settings already; name them for a model alone",
+        ),
+        (
+            lambda: tflm_sim.draw_planners(tflm_sim.head_problem(SINE, M4), None),  # type: ignore[arg-type]
+            "a comparison (compare_planners(problem) returns one) was expected, not a value of type 'NoneType' (None)",
+        ),
+    ],
+)
+def test_a_call_without_an_answer_says_why(call: Callable[[], object], sentence: str) -> None:
+    with pytest.raises((tflm_sim.UsageError, tflm_sim.ModelError)) as refused:
+        call()
+    assert str(refused.value) == sentence
+
+
+SIZES: dict[str, Callable[[Any], object]] = {
+    "arena_size": lambda size: tflm_sim.simulate(SINE, M4, arena_size=size),
+    "non_persistent_arena_size": lambda size: tflm_sim.simulate(SINE, M4, non_persistent_arena_size=size),
+    "variable_arena_size": lambda size: tflm_sim.simulate(SINE, M4, variable_arena_size=size),
+    "goal": lambda size: tflm_sim.shrink(SINE, M4, goal=size),
+    "max_flash": lambda size: tflm_sim.shrink(SINE, M4, max_flash=size),
+    "limit": lambda size: tflm_sim.sweep(SINE, M4, limit=size, jobs=1),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_size_is_a_number_of_bytes_or_text_with_a_unit(name: str) -> None:
+    for size in (4096, "4096", "4KiB", "4K"):
+        SIZES[name](size)
+    for given, sentence in (
+        ("4KB", "'4KB' is ambiguous: KB can mean 1000 or 1024; write KiB (1024)"),
+        (1.5, f"{name} in bytes (65536) or as text ('64KiB') was expected, not a value of type 'float' (1.5)"),
+        (-1, f"{name} of -1 bytes: there cannot be fewer than none"),
+    ):
+        with pytest.raises(tflm_sim.UsageError) as refused:
+            SIZES[name](given)
+        assert str(refused.value) == sentence
+
+
+def test_planners_are_compared_on_what_head_problem_returns() -> None:
+    comparison = tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4))
+    assert [row.planner for row in comparison.outcomes] == ["greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb"]
+    assert comparison.lower_bound == 32
+    assert [row.planner for row in tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4), "greedy").outcomes] == [
+        "greedy"
+    ]
+
+
+def _simulation() -> tflm_sim.Simulation:
+    return tflm_sim.simulate("sample:keyword_spotter", M4)
+
+
+def _execution() -> tflm_sim.Execution:
+    return tflm_sim.Execution(
+        file="a.elf",
+        core="cortex-m4",
+        emulator="unicorn",
+        start="main",
+        is_guessed=False,
+        ending="",
+        output="x\n",
+        arenas=(),
+    )
+
+
+# What a result says after it was pickled and unpickled: of "keyword_spotter" 16,000 bytes of head, 6,812 of tail.
+RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], object], object]] = {
+    "ArenaObjective": (lambda: tflm_sim.arena_objective(M4), lambda found: found(SINE), 1168.0),
+    "Comparison": (
+        lambda: tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4)),
+        lambda found: found.best.plan.peak,
+        32,
+    ),
+    "Execution": (_execution, lambda found: found.exit_code, 3),
+    "Invocation": (lambda: tflm_sim.invoke(_simulation()), lambda found: found.operators, 13),
+    "Lifetimes": (lambda: tflm_sim.lifetimes(SINE, M4), lambda found: found.find("output").size, 1),
+    "LiteAnswer": (
+        lambda: tflm_sim.lite_allocated(SINE, shapes=tflm_sim.double_batch),
+        lambda found: [row.arena_bytes for row in tflm_sim.lite_summaries(found)],
+        [160],
+    ),
+    "LiteSummary": (lambda: tflm_sim.lite_summaries(SINE)[0], lambda found: found.arena_bytes, 144),
+    "Model": (lambda: tflm_sim.load(SINE), lambda found: len(found.source), 2136),
+    "Picture": (lambda: tflm_sim.take_picture(SINE, M4), lambda found: found.arena_bytes, 1168),
+    "Problem": (lambda: tflm_sim.head_problem(_simulation()), lambda found: len(found.buffers), 16),
+    "ReplayOutcome": (lambda: tflm_sim.ReplayOutcome((), 3, 16, 32, 48, 0, 0), lambda found: found.mark, 48),
+    "ReplayScript": (lambda: tflm_sim.replay_script(SINE, M4), lambda found: found.mark, 1168),
+    "Shrunk": (lambda: tflm_sim.shrink("sample:residual", M4), lambda found: found.gains[0].after.arena, 43408),
+    "Simulation": (_simulation, lambda found: (found.head_bytes, found.smallest.size), (16000, 22824)),
+    "Sizing": (
+        lambda: tflm_sim.Sizer().sizing(SINE, M4),
+        lambda found: (found.smallest.size, found.tail_bytes),
+        (1156, 740),
+    ),
+    "SmallestArena": (lambda: tflm_sim.smallest_arena(SINE, M4), lambda found: found.size, 1156),
+    "Target": (lambda: _simulation().configuration.target, lambda found: found.sizeof("TfLiteEvalTensor"), 12),
+    "Verified": (lambda: tflm_sim.verify(SINE, SINE), lambda found: found.operators, 3),
+}
+NOT_PICKLED = {"SerialPort"}
+"""An open port stays where it is."""
+
+
+def returned_classes() -> dict[str, type]:
+    """Return the project's classes that annotations of public functions name as what they return."""
+    found = {}
+    for name in public_functions():
+        function = getattr(tflm_sim, name)
+        for word in re.findall(r"\w+", inspect.signature(function).return_annotation):
+            kind = function.__globals__.get(word)
+            if inspect.isclass(kind) and kind.__module__.startswith("tflm_sim."):
+                found[word] = kind
+    return found
+
+
+def test_every_class_that_a_public_function_returns_is_public() -> None:
+    public = {getattr(tflm_sim, name): name for name in tflm_sim.__all__}
+    returned = {public.get(kind, f"{word} is not public") for word, kind in returned_classes().items()}
+    assert returned | {"Execution", "Sizing"} == (RESULTS.keys() | NOT_PICKLED | {"Finding"})
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_can_be_pickled_and_has_a_repr_of_one_line(name: str) -> None:
+    make, asked, expected = RESULTS[name]
+    result = make()
+    assert type(result) is getattr(tflm_sim, name)
+    for found in (result, pickle.loads(pickle.dumps(result))):
+        assert asked(found) == expected
+        assert "\n" not in repr(found)
+        assert len(repr(found)) <= 250
+
+
+@pytest.mark.parametrize("settings", [{}, {"arena_size": 2000}, {"is_split": True}])
+def test_a_simulation_is_the_same_after_pickling(settings: dict[str, Any]) -> None:
+    simulation = tflm_sim.simulate("sample:streaming", M4, **settings)
+    again = pickle.loads(pickle.dumps(simulation))
+    assert again.events == simulation.events
+    assert (again.status, again.arena_size, again.split) == (simulation.status, simulation.arena_size, simulation.split)
+
+
+def test_a_pool_of_processes_returns_a_simulation() -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert pool.submit(tflm_sim.simulate, "sample:sine", M4).result(60).smallest.size == 1156
+
+
+def test_an_unsupported_operator_comes_back_from_a_pool_whole() -> None:
+    error = tflm_sim.UnsupportedOpError("no model of it", op="FOO", subgraph=0, node=3)
+    error.path = "a.tflite"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.op, again.subgraph, again.node) == ("a.tflite: no model of it", "FOO", 0, 3)
+
+
+def test_every_public_name_is_documented() -> None:
+    page = (ROOT / "docs/reference/api.md").read_text("utf-8").splitlines()
+    homes = {
+        name: home.replace(":", ".") if ":" in home else f"{home}.{name}" for name, home in tflm_sim._HOMES.items()
+    }
+    absent = [name for name, home in homes.items() if f"::: {home}" not in page]
+    assert [name for name in absent if not homes[name].startswith("tflm_sim.errors.")] == []

@@ -1,12 +1,16 @@
 """The public names for editors and type checkers; ``__init__.py`` imports them on first use."""
 
 from tflm_sim.answers.head_problem import head_problem as head_problem
+from tflm_sim.answers.invoke_problem import InvokeProblem as InvokeProblem
+from tflm_sim.answers.ledger import TailLedger as TailLedger
 from tflm_sim.answers.offline_plan import with_offline_plan as with_offline_plan
+from tflm_sim.answers.peak import Peak as Peak
 from tflm_sim.answers.simulation import Simulation as Simulation
 from tflm_sim.answers.simulation import simulate as simulate
 from tflm_sim.answers.sizing import Sizer as Sizer
 from tflm_sim.answers.sizing import Sizing as Sizing
 from tflm_sim.answers.smallest_arena import SmallestArena as SmallestArena
+from tflm_sim.answers.smallest_arena import SplitArenaSizes as SplitArenaSizes
 from tflm_sim.answers.smallest_arena import smallest_arena as smallest_arena
 from tflm_sim.arena.events import OpEvent as OpEvent
 from tflm_sim.arena.events import Persist as Persist
@@ -14,36 +18,56 @@ from tflm_sim.arena.events import Resize as Resize
 from tflm_sim.arena.events import Temp as Temp
 from tflm_sim.arena.events import TempFree as TempFree
 from tflm_sim.arena.events import TempReset as TempReset
+from tflm_sim.arena.needs import Constraint as Constraint
 from tflm_sim.arena.stages import Stage as Stage
+from tflm_sim.board.replay import ReplayOutcome as ReplayOutcome
+from tflm_sim.board.replay import ReplayScript as ReplayScript
+from tflm_sim.board.replay import ReplayStep as ReplayStep
 from tflm_sim.board.replay import run_script as run_script
 from tflm_sim.board.session import Session as BoardSession
+from tflm_sim.board.transport import SerialPort as SerialPort
 from tflm_sim.board.transport import open_port as open_port
 from tflm_sim.checks.device_replay import replay_script as replay_script
 from tflm_sim.checks.kernel_probe import Allocation as Allocation
 from tflm_sim.checks.kernel_probe import KernelProbe as KernelProbe
 from tflm_sim.checks.kernel_probe import TensorSpec as TensorSpec
+from tflm_sim.checks.lifetimes import BufferLife as BufferLife
+from tflm_sim.checks.lifetimes import Lifetimes as Lifetimes
+from tflm_sim.checks.lifetimes import Sharing as Sharing
 from tflm_sim.checks.lifetimes import lifetimes as lifetimes
 from tflm_sim.checks.sanitizer import Sanitizer as Sanitizer
 from tflm_sim.checks.sanitizer import sanitize as sanitize
 from tflm_sim.device.configuration import Configuration as Configuration
+from tflm_sim.device.recording import RecordedAllocation as RecordedAllocation
+from tflm_sim.device.run import PlannedBuffer as PlannedBuffer
 from tflm_sim.emulation.execute import execute as execute
+from tflm_sim.emulation.execution import ExecutedAllocation as ExecutedAllocation
+from tflm_sim.emulation.execution import ExecutedArena as ExecutedArena
+from tflm_sim.emulation.execution import ExecutedEvent as ExecutedEvent
+from tflm_sim.emulation.execution import ExecutedInvoke as ExecutedInvoke
+from tflm_sim.emulation.execution import ExecutedOperator as ExecutedOperator
 from tflm_sim.emulation.execution import Execution as Execution
 from tflm_sim.errors import ModelError as ModelError
 from tflm_sim.errors import SimulatedFailure as SimulatedFailure
 from tflm_sim.errors import TflmSimError as TflmSimError
 from tflm_sim.errors import UnsupportedOpError as UnsupportedOpError
 from tflm_sim.errors import UsageError as UsageError
+from tflm_sim.invocation.findings import BufferId as BufferId
 from tflm_sim.invocation.findings import Finding as Finding
 from tflm_sim.invocation.findings import FindingCode as FindingCode
+from tflm_sim.invocation.invoke import Invocation as Invocation
 from tflm_sim.invocation.invoke import invoke as invoke
+from tflm_sim.lite.answer import Answer as LiteAnswer
 from tflm_sim.lite.answer import LiteSettings as LiteSettings
 from tflm_sim.lite.answer import allocated as lite_allocated
 from tflm_sim.lite.answer import double_batch as double_batch
+from tflm_sim.lite.summary import Summary as LiteSummary
 from tflm_sim.lite.summary import summaries as lite_summaries
 from tflm_sim.model.build import ModelBuilder as ModelBuilder
-from tflm_sim.model.encode import encode as encode
+from tflm_sim.model.load import encode as encode
 from tflm_sim.model.load import load as load
 from tflm_sim.model.load import parse as parse
+from tflm_sim.model.types import Model as Model
 from tflm_sim.model.types import TensorType as TensorType
 from tflm_sim.ops.op_model import Node as Node
 from tflm_sim.ops.op_model import OpModel as OpModel
@@ -56,20 +80,28 @@ from tflm_sim.ops.requests import Steps as Steps
 from tflm_sim.ops.requests import TempBuffer as TempBuffer
 from tflm_sim.ops.requests import TempTensor as TempTensor
 from tflm_sim.planners.buffers import Buffer as Buffer
+from tflm_sim.planners.buffers import Plan as Plan
+from tflm_sim.planners.compare import Comparison as Comparison
+from tflm_sim.planners.compare import Outcome as Outcome
 from tflm_sim.planners.compare import compare as compare_planners
 from tflm_sim.planners.problem import Problem as Problem
+from tflm_sim.planners.validate import PlanFault as PlanFault
 from tflm_sim.report.drawings import draw_arena as draw_arena
 from tflm_sim.report.drawings import draw_live_bytes as draw_live_bytes
 from tflm_sim.report.drawings import draw_planners as draw_planners
 from tflm_sim.report.drawings import draw_tail as draw_tail
 from tflm_sim.report.drawings import draw_two_sets as draw_two_sets
+from tflm_sim.report.picture import Picture as Picture
 from tflm_sim.report.shrunk import shrunk_lines as shrunk_lines
 from tflm_sim.report.take_picture import take_picture as take_picture
 from tflm_sim.report.trace import trace_line as trace_line
 from tflm_sim.samples import sample_path as sample_path
 from tflm_sim.shrinking.shrink import shrink as shrink
+from tflm_sim.shrinking.shrunk import Shrunk as Shrunk
 from tflm_sim.shrinking.verify import VerificationFailed as VerificationFailed
+from tflm_sim.shrinking.verify import Verified as Verified
 from tflm_sim.shrinking.verify import verify as verify
+from tflm_sim.sweeps.objective import ArenaObjective as ArenaObjective
 from tflm_sim.sweeps.objective import arena_objective as arena_objective
 from tflm_sim.sweeps.sweep import sweep as sweep
 from tflm_sim.targets.presets import preset as preset
@@ -79,35 +111,66 @@ __version__: str
 
 __all__ = [
     "Allocation",
+    "ArenaObjective",
     "BoardSession",
     "Buffer",
+    "BufferId",
+    "BufferLife",
+    "Comparison",
     "Configuration",
+    "Constraint",
+    "ExecutedAllocation",
+    "ExecutedArena",
+    "ExecutedEvent",
+    "ExecutedInvoke",
+    "ExecutedOperator",
     "Execution",
     "Finding",
     "FindingCode",
     "FreeTempBuffer",
     "FreeTempTensor",
+    "Invocation",
+    "InvokeProblem",
     "KernelProbe",
+    "Lifetimes",
+    "LiteAnswer",
     "LiteSettings",
+    "LiteSummary",
+    "Model",
     "ModelBuilder",
     "ModelError",
     "Node",
     "OpEvent",
     "OpModel",
+    "Outcome",
+    "Peak",
     "Persist",
     "Persistent",
+    "Picture",
+    "Plan",
+    "PlanFault",
+    "PlannedBuffer",
     "Problem",
+    "RecordedAllocation",
+    "ReplayOutcome",
+    "ReplayScript",
+    "ReplayStep",
     "Resize",
     "Sanitizer",
     "Scratch",
     "ScratchBuffer",
+    "SerialPort",
+    "Sharing",
+    "Shrunk",
     "SimulatedFailure",
     "Simulation",
     "Sizer",
     "Sizing",
     "SmallestArena",
+    "SplitArenaSizes",
     "Stage",
     "Steps",
+    "TailLedger",
     "Target",
     "Temp",
     "TempBuffer",
@@ -120,6 +183,7 @@ __all__ = [
     "UnsupportedOpError",
     "UsageError",
     "VerificationFailed",
+    "Verified",
     "__version__",
     "arena_objective",
     "compare_planners",

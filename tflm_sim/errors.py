@@ -34,6 +34,17 @@ class UsageError(TflmSimError):
     exit_code = 2
 
 
+def not_a(expected: str, given: object) -> UsageError:
+    """Return the error for an argument of another type: what was expected, in words, and what was given."""
+    shown = repr(given) if given is None or isinstance(given, str | bytes | int | float) else ""
+    value = f" ({shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'})" if shown else ""
+    return UsageError(f"{expected} was expected, not a value of type '{type(given).__name__}'{value}")
+
+
+_SHOWN = 40
+"""Characters of a value in a message."""
+
+
 class FileError(TflmSimError):
     """A file is not what it claims to be.
 
@@ -81,6 +92,13 @@ class UnsupportedOpError(ModelError):
         self.op = op
         self.subgraph = subgraph
         self.node = node
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _unsupported, (self.message, self.op, self.subgraph, self.node), self.__dict__
+
+
+def _unsupported(message: str, op: str, subgraph: int, node: int) -> UnsupportedOpError:
+    return UnsupportedOpError(message, op=op, subgraph=subgraph, node=node)
 
 
 class SimulatedFailure(TflmSimError):

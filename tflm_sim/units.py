@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, not_a
 
 _SIZE = r"\s*(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)\s*"
 _UNITS = {"": 1, "B": 1, "K": 1024, "KiB": 1024, "M": 1024**2, "MiB": 1024**2, "G": 1024**3, "GiB": 1024**3}
@@ -47,6 +47,28 @@ def parse_size(text: str) -> int:
     size, rest = divmod(numerator, denominator)
     if rest:
         raise UsageError(f"'{text}' is not a whole number of bytes")
+    return size
+
+
+def as_size(given: int | str | None, name: str) -> int | None:
+    """Return the bytes that an argument says: a number, or text as :func:`parse_size` reads it; None stays None.
+
+    Args:
+        given: The argument.
+        name: What it is called, for messages.
+
+    Raises:
+        UsageError: It says none, or fewer than none.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return parse_size(given)
+    if not hasattr(given, "__index__") or isinstance(given, bool):
+        raise not_a(f"{name} in bytes (65536) or as text ('64KiB')", given)
+    size = given.__index__()
+    if size < 0:
+        raise UsageError(f"{name} of {size} bytes: there cannot be fewer than none")
     return size
 
 

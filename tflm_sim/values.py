@@ -125,6 +125,29 @@ def _getter(names: Sequence[str]) -> Callable[[Any], Any]:
     return attrgetter(*names) if names else lambda self: ()
 
 
+_SHOWN = 60
+"""Characters of a field's value in :func:`short_repr`."""
+
+
+def short_repr(self: Any) -> str:
+    """Return a dataclass's value as one short line: of a long field its type, and how many elements it has.
+
+    For a class's ``__repr__``, where the answer is large.
+    """
+    shown = ", ".join(f"{field.name}={_brief(getattr(self, field.name))}" for field in _fields_of(self) if field.repr)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _brief(value: Any) -> str:
+    kind = type(value).__name__
+    if isinstance(value, str | bytes | tuple | list | dict) and len(value) > _SHOWN:
+        return f"<{kind} of {len(value):,}>"
+    text = repr(value)
+    if len(text) <= _SHOWN and "\n" not in text:
+        return text
+    return f"<{kind} of {len(value):,}>" if hasattr(value, "__len__") else f"<{kind}>"
+
+
 def _repr(self: Any) -> str:
     shown = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in _fields_of(self) if field.repr)
     return f"{type(self).__qualname__}({shown})"
@@ -253,4 +276,14 @@ else:
     dataclass, field, replace, NamedTuple = _dataclass, _Field, _replace, _NamedTuple
     Protocol, TypedDict, cast = _Protocol, _TypedDict, _cast
 
-__all__ = ["TYPE_CHECKING", "NamedTuple", "Protocol", "TypedDict", "cast", "dataclass", "field", "replace"]
+__all__ = [
+    "TYPE_CHECKING",
+    "NamedTuple",
+    "Protocol",
+    "TypedDict",
+    "cast",
+    "dataclass",
+    "field",
+    "replace",
+    "short_repr",
+]

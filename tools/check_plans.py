@@ -124,7 +124,7 @@ def caught(simulation: Simulation, broken: BrokenPlan) -> bool:
     """Return whether invoking on the broken plan names its fault."""
     allocation = simulation.device.interpreters[0].allocation
     assert allocation is not None, "the simulation succeeded"
-    findings = invoke(simulation, INVOCATIONS, offsets=broken.offsets).findings
+    findings = invoke(simulation, count=INVOCATIONS, offsets=broken.offsets).findings
     return any(is_named(finding, broken, allocation.scopes) for finding in findings)
 
 
@@ -139,7 +139,7 @@ def check_models(target: Target) -> bool:
         if simulation.status != "ok":
             continue
         allocated += 1
-        invocation = invoke(simulation, INVOCATIONS)
+        invocation = invoke(simulation, count=INVOCATIONS)
         passed += invocation.ok
         compared += invocation.checked_bytes
         others += [f"  {path.name}: {finding}" for finding in invocation.findings]

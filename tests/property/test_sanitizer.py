@@ -76,7 +76,7 @@ def test_plans_of_tflm_are_sound(model: Model, planner: str) -> None:
     sanitizer = Sanitizer()
     simulation = simulate(model, preset("cortex-m4"), planner=planner, observers=[sanitizer])
     assert sanitizer.findings == []
-    assert invoke(simulation, 2).findings == ()
+    assert invoke(simulation, count=2).findings == ()
 
 
 @settings(max_examples=40)
@@ -93,4 +93,4 @@ def test_invoking_and_the_sanitizers_rule_agree_on_random_plans(model: Model, da
         for a in range(len(infos))
         for b in range(a)
     )
-    assert invoke(simulation, 2, offsets=offsets).ok == (not overlap)
+    assert invoke(simulation, count=2, offsets=offsets).ok == (not overlap)

@@ -1,51 +1,39 @@
-"""``head_problem``: what the memory planner was asked to place in the head, as a problem for any planner.
-
-Sizes are rounded up to 16 as TFLM does before it plans, so offsets need no alignment of their own, and TFLM's greedy
-planner gives exactly the head of the simulation.
-"""
+"""``head_problem``: what the memory planner was asked to place in the head, as a problem for any planner."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from tflm_sim.errors import UsageError
-from tflm_sim.graph.lifetimes import AllocationInfo
-from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
-from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
+from tflm_sim.answers.planned_problem import problem_of
+from tflm_sim.answers.simulation import Simulation, simulation_of
+from tflm_sim.device.configuration import Settings, Where
+from tflm_sim.model.load import ModelLike
 from tflm_sim.planners.problem import Problem
-from tflm_sim.units import align_up
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tflm_sim.answers.simulation import Simulation
+    from typing import Unpack
 
 
-def head_problem(simulation: Simulation, *, title: str = "") -> Problem:
+def head_problem(
+    simulation: Simulation | ModelLike | Iterable[ModelLike],
+    target: Where | None = None,
+    *,
+    title: str = "",
+    **settings: Unpack[Settings],
+) -> Problem:
     """Return the buffers of a simulation of one model, in the order in which TFLM plans them.
+
+    Args:
+        simulation: AllocateTensors() as it went; or a model, to be simulated on ``target`` in a roomy arena.
+        target: What a model runs on; None for a simulation, which has its own.
+        title: Where the buffers come from, for people.
+        settings: Of a model; see :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
         SimulatedFailure: The simulation failed.
-        UsageError: The model fixes a buffer at a negative offset, which TFLM accepts and no planner can.
+        UsageError: The model fixes a buffer at a negative offset, which TFLM accepts and no planner can; or a model
+            without a target.
     """
-    return problem_of([planned.info for planned in simulation.unwrap().buffers], title=title)
-
-
-def problem_of(infos: Sequence[AllocationInfo], *, title: str = "") -> Problem:
-    """Return the problem that rows of the AllocationInfo array are; raises as :func:`head_problem`."""
-    for info in infos:
-        if info.offline_offset < ONLINE_PLANNED_BUFFER:
-            raise UsageError(f"{_name(info)} is fixed at the negative offset {info.offline_offset}")
-    return Problem(tuple(map(planned_buffer, infos)), title)
-
-
-def planned_buffer(info: AllocationInfo) -> Buffer:
-    """Return a row of the AllocationInfo array, whose scopes are inclusive, as planners know buffers."""
-    offset = info.offline_offset if info.offline_offset >= 0 else None
-    size = align_up(info.size, BUFFER_ALIGNMENT)
-    return Buffer(size, info.first_created, info.last_used + 1, offset=offset, name=_name(info))
-
-
-def _name(info: AllocationInfo) -> str:
-    if info.scratch >= 0:
-        return f"subgraph{info.subgraph}.op{info.node}.scratch{info.scratch}"
-    return f"subgraph{info.subgraph}.tensor{info.tensor}"
+    done = simulation_of(simulation, target, **settings).unwrap()
+    return problem_of([planned.info for planned in done.buffers], title=title)

@@ -45,10 +45,19 @@ class TailLedger(ArenaState):
         super().__init__(
             {
                 Persist: self._persisted,
-                LogLine: lambda event: self.log.append(event.text),
-                ScratchRequest: lambda event: self.scratch_labels.append(event.label),
+                LogLine: self._logged,
+                ScratchRequest: self._scratch_asked,
             }
         )
+
+    def __repr__(self) -> str:
+        return f"<TailLedger of {sum(holding.used for holding in self.groups.values()):,} B>"
+
+    def _logged(self, event: LogLine) -> None:
+        self.log.append(event.text)
+
+    def _scratch_asked(self, event: ScratchRequest) -> None:
+        self.scratch_labels.append(event.label)
 
     def _persisted(self, event: Persist) -> None:
         group = self.stage.group

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import PurePath
 
-from tflm_sim.answers.head_problem import head_problem
+from tflm_sim.answers.planned_problem import problem_of
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import html_table
 from tflm_sim.planners.buffers import plan_of
@@ -47,7 +47,7 @@ def _picture(simulation: Simulation) -> str:
     if simulation.failure is not None or not 0 < len(buffers) <= _MOST_BUFFERS:
         return ""
     try:
-        problem = head_problem(simulation, title="the head")
+        problem = problem_of([planned.info for planned in buffers], title="the head")
     except UsageError:  # A negative offset, which has no place in the picture.
         return ""
     file = io.StringIO()

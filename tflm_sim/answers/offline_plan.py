@@ -18,7 +18,7 @@ from tflm_sim.document_fields import named
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
-from tflm_sim.model.load import parse
+from tflm_sim.model.load import ModelLike, load, parse
 from tflm_sim.model.rewrite import with_metadata
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Plan
@@ -67,7 +67,7 @@ def without_offline_plan(model: Model) -> Model:
 
 
 def with_offline_plan(
-    model: Model,
+    model: ModelLike,
     target: Where,
     planner_name: str,
     *,
@@ -78,7 +78,7 @@ def with_offline_plan(
     """Return the model with the offsets that the named planner gives its tensors.
 
     Args:
-        model: The model.
+        model: A Model, a path, bytes, ``sample:NAME``.
         target: What it runs on: a name, a target, or a configuration; its scratch buffers are planned too.
         planner_name: A key of :data:`~tflm_sim.planners.registry.PLANNERS`.
         time_limit: Seconds; None for the planner's own limit, 60 of the exact one.
@@ -90,6 +90,7 @@ def with_offline_plan(
         UsageError: An unknown planner, one that refuses, or a model that has a plan which is not to be replaced.
         ModelError: The file cannot be rewritten.
     """
+    model = load(model)
     if has_offline_plan(model) and not replace_plan:
         raise UsageError("the model has an offline plan already; it is replaced only when asked")
     model = without_offline_plan(model)

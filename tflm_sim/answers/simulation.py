@@ -6,7 +6,7 @@ itself (the smallest arena, the fullest moment, who holds the tail) is worked ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
@@ -29,17 +29,21 @@ from tflm_sim.device.configuration import Configuration, Settings, Where, config
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.device.run import Device, PlannedBuffer, make_arena, roomy_arena, run
-from tflm_sim.errors import SimulatedFailure
+from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
+from tflm_sim.units import as_size
 from tflm_sim.values import TYPE_CHECKING, dataclass, field
 
 if TYPE_CHECKING:
-    from typing import Unpack
+    from typing import Any, Unpack
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
     """What happened on the arena, and the answers that follow from it.
+
+    Pickled, it is its models, its configuration and its sizes, and is simulated again where it is unpickled.
 
     Attributes:
         models: The models that share the arena, in order.
@@ -56,6 +60,13 @@ class Simulation:
     non_persistent_arena_size: int | None
     events: tuple[Event, ...] = field(repr=False)
     device: Device = field(repr=False)
+
+    def __repr__(self) -> str:
+        models = "1 model" if len(self.models) == 1 else f"{len(self.models)} models"
+        return f"<Simulation of {models} on {self.configuration.target.name}: {self.status}, {self.arena_size:,} B>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _simulated, (self.models, self.configuration, self.arena_size, self.non_persistent_arena_size)
 
     def _repr_html_(self) -> str:
         """For notebooks: the sizes, and a picture of the plan."""
@@ -222,20 +233,20 @@ class Simulation:
 
 
 def simulate(
-    model: Model | Sequence[Model],
+    model: ModelLike | Iterable[ModelLike],
     target: Where,
     *,
-    arena_size: int | None = None,
-    non_persistent_arena_size: int | None = None,
+    arena_size: int | str | None = None,
+    non_persistent_arena_size: int | str | None = None,
     observers: Iterable[Observer] = (),
     **settings: Unpack[Settings],
 ) -> Simulation:
     """Simulate ``AllocateTensors()`` of one model, or of several that share one allocator, in order.
 
     Args:
-        model: One model or several.
+        model: One model or several: a Model, a path, bytes, ``sample:NAME``.
         target: What it runs on: a name, a target, or a configuration.
-        arena_size: Bytes of the arena; None for a roomy one.
+        arena_size: Bytes of the arena, or text ("64KiB"); None for a roomy one.
         non_persistent_arena_size: Bytes of a second arena for head and temp; ``arena_size`` is then persistent memory
             alone. None for one arena, or for a roomy one where the configuration has two.
         observers: Who else is told of each event, as it happens.
@@ -243,12 +254,15 @@ def simulate(
 
     Raises:
         UsageError: An argument has no meaning.
+        ModelError: A file cannot be read.
         UnsupportedOpError: TFLM has an operator that we have no model of.
     """
     configuration = configure(target, **settings)
+    arena_size = as_size(arena_size, "arena_size")
+    non_persistent_arena_size = as_size(non_persistent_arena_size, "non_persistent_arena_size")
     if non_persistent_arena_size is not None:
         configuration = configure(configuration, is_split=True)
-    models = (model,) if isinstance(model, Model) else tuple(model)
+    models = load_each(model)
     room = roomy_arena(configuration.target)
     if configuration.is_split and non_persistent_arena_size is None:
         non_persistent_arena_size = room
@@ -267,3 +281,28 @@ def simulate(
         others = (simulate(models, configuration, arena_size=room - less) for less in (4, 8, 12))
         return next((other for other in others if other.fits), found)
     return found
+
+
+def simulation_of(
+    given: Simulation | ModelLike | Iterable[ModelLike], target: Where | None, **settings: Unpack[Settings]
+) -> Simulation:
+    """Return a simulation itself, or that of models on a target in a roomy arena.
+
+    Raises:
+        UsageError: A model without a target, or a simulation with another one.
+        ModelError, UnsupportedOpError: As :func:`simulate`.
+    """
+    if isinstance(given, Simulation):
+        if target is not None or settings:
+            raise UsageError("a Simulation has its target and its settings already; name them for a model alone")
+        return given
+    models = load_each(given)
+    if target is None:
+        raise UsageError("a model needs a target: name one, or give a Simulation")
+    return simulate(models, target, **settings)
+
+
+def _simulated(
+    models: tuple[Model, ...], configuration: Configuration, size: int, non_persistent_size: int | None
+) -> Simulation:
+    return simulate(models, configuration, arena_size=size, non_persistent_arena_size=non_persistent_size)

@@ -10,7 +10,7 @@ first runs its Prepare; the others take what it asked for, in half of the time t
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from tflm_sim.answers.invoke_problem import InvokeProblem, invoke_problem
 from tflm_sim.answers.peak import Peak, find_peak
@@ -20,8 +20,9 @@ from tflm_sim.device.known_prepares import KnownPrepares
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.run import Device
 from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
-from tflm_sim.values import TYPE_CHECKING, dataclass, field
+from tflm_sim.values import TYPE_CHECKING, dataclass, field, short_repr
 
 if TYPE_CHECKING:
     from typing import Any, Unpack
@@ -34,7 +35,10 @@ MOST_PREPARES = 8192
 class Sizing:
     """What :class:`~tflm_sim.answers.simulation.Simulation` says of a roomy run, without its events.
 
+    Pickled, it is its models and its configuration, and is measured again where it is unpickled.
+
     Attributes:
+        models: The models that share the arena, in order.
         configuration: How TFLM was set up.
         smallest: None where AllocateTensors() fails in any arena.
         head_bytes, tail_bytes: In a roomy arena.
@@ -43,13 +47,19 @@ class Sizing:
         device: The models as AllocateTensors() left them.
     """
 
+    models: tuple[Model, ...]
     configuration: Configuration
     smallest: SmallestArena | None
     head_bytes: int
     tail_bytes: int
     failure: SimulatedFailure | None
-    allocation: ModelAllocation | None
+    allocation: ModelAllocation | None = field(repr=False)
     device: Device = field(repr=False)
+
+    __repr__ = short_repr
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _sizing, (self.models, self.configuration)
 
     @property
     def invoke_problem(self) -> InvokeProblem | None:
@@ -111,12 +121,12 @@ class Sizer:
         self._of_thread.known = KnownPrepares(self._most_prepares)
 
     def smallest_arena(
-        self, model: Model | Sequence[Model], target: Where, **settings: Unpack[Settings]
+        self, model: ModelLike | Iterable[ModelLike], target: Where, **settings: Unpack[Settings]
     ) -> SmallestArena:
         """Return the smallest arena for one model, or for several on one allocator; exact to the byte.
 
         Args:
-            model: One model or several.
+            model: One model or several: a Model, a path, bytes, ``sample:NAME``.
             target: What it runs on: a name, a target, or a configuration.
             settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
@@ -131,11 +141,11 @@ class Sizer:
             raise sized.failure
         return sized.smallest
 
-    def sizing(self, model: Model | Sequence[Model], target: Where, **settings: Unpack[Settings]) -> Sizing:
+    def sizing(self, model: ModelLike | Iterable[ModelLike], target: Where, **settings: Unpack[Settings]) -> Sizing:
         """Return the figures of one model, or of several on one allocator; a failure of the device is one of them.
 
         Args:
-            model: One model or several; ``peak`` is that of the first.
+            model: One model or several, as there; ``peak`` is that of the first.
             target: What it runs on: a name, a target, or a configuration.
             settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
@@ -144,9 +154,10 @@ class Sizer:
             UnsupportedOpError: TFLM has an operator that we have no model of.
         """
         configuration = in_one_arena(configure(target, **settings))
-        models = (model,) if isinstance(model, Model) else tuple(model)
+        models = load_each(model)
         device, needs, halting = roomy_run(models, configuration, known=self._known())
         return Sizing(
+            models,
             configuration,
             None if device.failure is not None else smallest_of(needs, configuration, halting),
             device.arena.non_persistent_used_bytes,
@@ -161,6 +172,10 @@ class Sizer:
             self.forget()
         known: KnownPrepares = self._of_thread.known
         return known
+
+
+def _sizing(models: tuple[Model, ...], configuration: Configuration) -> Sizing:
+    return Sizer().sizing(models, configuration)
 
 
 def _sizer(most_prepares: int) -> Sizer:

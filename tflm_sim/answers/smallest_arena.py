@@ -17,10 +17,11 @@ from tflm_sim.device.configuration import Configuration, Settings, Where, config
 from tflm_sim.device.run import Device, arena_rules, lost_bytes, make_arena, roomy_arena, run
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import html_table
+from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.units import align_up
-from tflm_sim.values import TYPE_CHECKING, dataclass
+from tflm_sim.values import TYPE_CHECKING, dataclass, short_repr
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -47,6 +48,8 @@ class SmallestArena:
     multiple_of_16: int
     arena_used_bytes: int
     binding: Constraint
+
+    __repr__ = short_repr
 
     def _repr_html_(self) -> str:
         """For notebooks: the sizes, and what does not fit in a byte less."""
@@ -116,12 +119,16 @@ class NeedsObserver(ArenaState):
 
 
 def smallest_arena(
-    model: Model | Sequence[Model], target: Where, *, observers: Iterable[Observer] = (), **settings: Unpack[Settings]
+    model: ModelLike | Iterable[ModelLike],
+    target: Where,
+    *,
+    observers: Iterable[Observer] = (),
+    **settings: Unpack[Settings],
 ) -> SmallestArena:
     """Return the smallest arena for one model, or for several on one allocator; exact to the byte.
 
     Args:
-        model: One model or several.
+        model: One model or several: a Model, a path, bytes, ``sample:NAME``.
         target: What it runs on: a name, a target, or a configuration.
         observers: Who is told of each event of the roomy run.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
@@ -129,10 +136,11 @@ def smallest_arena(
     Raises:
         SimulatedFailure: AllocateTensors() fails in any arena.
         UsageError: An argument has no meaning, or the configuration has two arenas.
+        ModelError: A file cannot be read.
         UnsupportedOpError: TFLM has an operator that we have no model of.
     """
     configuration = in_one_arena(configure(target, **settings))
-    models = (model,) if isinstance(model, Model) else tuple(model)
+    models = load_each(model)
     device, needs, halting = roomy_run(models, configuration, tuple(observers))
     if device.failure is not None:
         raise device.failure

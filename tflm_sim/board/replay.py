@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from tflm_sim.board.framing import FieldValue
 from tflm_sim.board.link_events import Reply
-from tflm_sim.values import dataclass
+from tflm_sim.errors import not_a
+from tflm_sim.values import dataclass, short_repr
 
 Ask = Callable[..., Reply]
 
@@ -50,6 +51,8 @@ class ReplayScript:
     arena_size: int
     buffer_count: int
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
@@ -83,6 +86,8 @@ class ReplayOutcome:
     bad_bytes: int
     bad_offset: int
 
+    __repr__ = short_repr
+
 
 def run_script(script: ReplayScript, ask: Ask, *, stop_after: int = 20) -> ReplayOutcome:
     """Carry a script out and hold every answer against the prediction.
@@ -92,6 +97,8 @@ def run_script(script: ReplayScript, ask: Ask, *, stop_after: int = 20) -> Repla
         ask: Sends a command and returns the answer (``Session.ask``).
         stop_after: Give up after so many mismatches: what follows a wrong offset is wrong too.
     """
+    if not isinstance(script, ReplayScript):
+        raise not_a("a script (replay_script() makes one)", script)
     mismatches: list[Mismatch] = []
     carried_out = 0
     for index, step in enumerate(script.steps):

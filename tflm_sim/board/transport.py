@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol
 
-from tflm_sim.errors import TransportError
+from tflm_sim.errors import TransportError, not_a
 from tflm_sim.values import dataclass
 
 DEFAULT_BAUD = 115200
@@ -108,6 +108,8 @@ def open_port(name: str, *, baud: int = DEFAULT_BAUD) -> SerialPort:
     Raises:
         TransportError: One sentence: pyserial is missing, no such port, permission denied, busy, nobody listens.
     """
+    if not isinstance(name, str):
+        raise not_a("the name of a port", name)
     serial = _pyserial()
     name = find_port(name)
     try:

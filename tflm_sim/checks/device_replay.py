@@ -6,7 +6,9 @@ device. Predicted are all offsets, the head, the tail, and the high-water mark.
 
 from __future__ import annotations
 
-from tflm_sim.answers.simulation import Simulation
+from typing import Unpack
+
+from tflm_sim.answers.simulation import Simulation, simulate, simulation_of
 from tflm_sim.arena.events import (
     Persist,
     PlanAdd,
@@ -22,20 +24,33 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.board.framing import SCHEMA, FieldValue
 from tflm_sim.board.replay import ReplayScript, ReplayStep
+from tflm_sim.device.configuration import Settings, Where
 from tflm_sim.errors import UsageError
+from tflm_sim.model.load import ModelLike
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
 from tflm_sim.units import align_up
 
 
-def replay_script(simulation: Simulation) -> ReplayScript:
+def replay_script(
+    simulation: Simulation | ModelLike, target: Where | None = None, **settings: Unpack[Settings]
+) -> ReplayScript:
     """Return the script for a simulation that succeeded with the greedy planner.
+
+    Args:
+        simulation: AllocateTensors() as it went, in an arena that the board has; or a model, which is simulated on
+            ``target`` in its smallest arena.
+        target: What a model runs on; None for a simulation, which has its own.
+        settings: Of a model; see :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
         SimulatedFailure: The simulation failed: there is nothing to carry out.
         UsageError: The device would write over bytes in use; a board is not asked to do that.
     """
-    simulation.unwrap()
+    done = simulation_of(simulation, target, **settings).unwrap()
+    if done is not simulation and done.smallest is not None:
+        done = simulate(done.models, done.configuration, arena_size=done.smallest.multiple_of_16)
+    simulation = done
     if simulation.configuration.is_split:
         raise UsageError("the replay firmware has one arena")
     if simulation.corruptions:

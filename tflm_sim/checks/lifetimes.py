@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
-from typing import Unpack
+from typing import Any, Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Settings, Where, configure
@@ -20,6 +20,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.escape import html_table
 from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
 from tflm_sim.invocation.findings import BufferId
+from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.values import dataclass
 
@@ -94,11 +95,18 @@ class Lifetimes:
     def __init__(self, simulation: Simulation) -> None:
         allocation = simulation.unwrap().allocation
         assert allocation is not None, "a model that works was allocated"
+        self._simulation = simulation
         self._allocation: ModelAllocation = allocation
         self._labels = simulation.ledger.scratch_labels
         self.configuration = simulation.configuration
         self.model: Model = simulation.model
         self._by_id = {life.buffer: life for life in self._lives()}
+
+    def __repr__(self) -> str:
+        return f"<Lifetimes of {len(self.buffers):,} buffers over {self.scope_count:,} scopes>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Lifetimes, (self._simulation,)
 
     def _repr_html_(self) -> str:
         """For notebooks: the largest buffers of the head, and when they live."""
@@ -236,14 +244,14 @@ def _place(text: str) -> tuple[int, int] | None:
     return (int(match["subgraph"] or 0), int(match["index"])) if match else None
 
 
-def lifetimes(model: Model, target: Where, **settings: Unpack[Settings]) -> Lifetimes:
-    """Simulate a model in a roomy arena and return its lifetimes; arguments as for ``simulate``.
+def lifetimes(model: ModelLike, target: Where, **settings: Unpack[Settings]) -> Lifetimes:
+    """Simulate a model in a roomy arena and return its lifetimes; arguments as for ``simulate``, but one model.
 
     Raises:
         SimulatedFailure: AllocateTensors() fails.
         UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.simulation.simulate`.
     """
-    return Lifetimes(simulate(model, target, **settings))
+    return Lifetimes(simulate(load(model), target, **settings))
 
 
 def cost_of_preserving(

@@ -37,6 +37,7 @@ from tflm_sim.device.configuration import Settings, Where, configure
 from tflm_sim.invocation.findings import BufferId, Finding, FindingCode, TensorKey
 from tflm_sim.invocation.invoke import invoke
 from tflm_sim.invocation.invoke_kernels import ETHOS_U_MEMORY
+from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer, Plan
 from tflm_sim.planners.validate import Fault, validate
@@ -298,12 +299,12 @@ def _overlap_code(owner: Owner, former: Owner) -> FindingCode:
 
 
 def sanitize(
-    model: Model, target: Where, *, invocations: int = 10, **settings: Unpack[Settings]
+    model: ModelLike, target: Where, *, invocations: int = 10, **settings: Unpack[Settings]
 ) -> tuple[Finding, ...]:
     """Return everything that is wrong with a model's memory; () for a sound one.
 
     Args:
-        model: The model.
+        model: A Model, a path, bytes, ``sample:NAME``.
         target: What it runs on, with one arena: a name, a target, or a configuration.
         invocations: How often to invoke it.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
@@ -312,12 +313,12 @@ def sanitize(
         SimulatedFailure: AllocateTensors() fails in an arena of any size.
         UsageError, UnsupportedOpError: As ``simulate``.
     """
-    configuration = configure(target, **settings)
+    model, configuration = load(model), configure(target, **settings)
     size = smallest_arena(model, configuration).multiple_of_16
     # The recording interpreter does not align its arena, so that the sanitizer must know where it starts.
     address = configuration.target.arena_address if configuration.interpreter == "recording" else 0
     sanitizer = Sanitizer(address=address, npu=npu_tensors(model))
     simulation = simulate(model, configuration, arena_size=size, observers=(sanitizer,))
-    invocation = invoke(simulation, invocations)
+    invocation = invoke(simulation, count=invocations)
     # The sanitizer watches the invocations too, each of which finds the same.
     return tuple(dict.fromkeys((*sanitizer.findings, *invocation.findings)))

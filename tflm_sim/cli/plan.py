@@ -23,11 +23,10 @@ from tflm_sim.planners.greedy import greedy_requirements, plan
 from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
-from tflm_sim.planners.registry import EXACT, PLANNERS, Planner
+from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS, Planner
 from tflm_sim.report.plan import plan_document, plan_lines
 from tflm_sim.values import dataclass
 
-DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
 EXAMPLES = """
 tflm-sim plan model.tflite --target esp32-s3
 tflm-sim plan model.tflite --optimal --time-limit 60s --picture plan.svg

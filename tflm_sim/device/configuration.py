@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, not_a
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.runtime import OPTIMIZATIONS, Runtime
 from tflm_sim.targets.target import Target
+from tflm_sim.units import as_size
 from tflm_sim.values import TYPE_CHECKING, TypedDict, dataclass, replace
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class Configuration:
     variable_arena_size: int | None = None
     preserved: frozenset[tuple[int, int]] = frozenset()
 
+    def __repr__(self) -> str:
+        return f"<Configuration of {self.target.name}, {self.interpreter}, {self.planner}>"
+
     def __post_init__(self) -> None:
         if not self.interpreter:
             object.__setattr__(self, "interpreter", self.target.interpreter)
@@ -81,13 +85,14 @@ class Settings(TypedDict, total=False):
     resource_variable_count: int | None
     is_split: bool
     custom_ops: Iterable[OpModel]
-    variable_arena_size: int | None
+    variable_arena_size: int | str | None
     preserved: Iterable[tuple[int, int]]
 
 
 Where = str | Target | Configuration
 """What a model runs on: the name of a preset (case does not matter), a target, or a whole configuration."""
 
+_A_TARGET = "a target (the name of a preset, a Target or a Configuration)"
 _TARGET_SETTINGS = ("arena_address", "ethos_u")
 _COLLECTIONS = {"custom_ops": tuple, "preserved": frozenset}
 
@@ -102,6 +107,8 @@ def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
     if unknown := settings.keys() - Settings.__annotations__.keys():
         raise TypeError(f"there is no setting '{min(unknown)}'; use one of: {', '.join(Settings.__annotations__)}")
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    if "variable_arena_size" in chosen:
+        chosen["variable_arena_size"] = as_size(chosen["variable_arena_size"], "variable_arena_size")
     base = _base(where, chosen.pop("kernels", None), chosen.pop("runtime", None))
     changes = {name: chosen.pop(name) for name in _TARGET_SETTINGS if name in chosen}
     if "optimize_kernels_for" in chosen:
@@ -120,10 +127,28 @@ def _optimized(runtime: Runtime, purpose: str) -> Runtime:
     return replace(runtime, optimize_kernels_for=purpose)
 
 
+def configure_each(targets: Where | Iterable[Where]) -> list[Configuration]:
+    """Return a configuration for each of one or several targets.
+
+    Raises:
+        UsageError: As :func:`configure`, or there are none.
+    """
+    if isinstance(targets, str | Target | Configuration):
+        return [configure(targets)]
+    if not isinstance(targets, Iterable):
+        raise not_a(_A_TARGET, targets)
+    found = [configure(each) for each in targets]
+    if not found:
+        raise UsageError("at least one target is needed; there are none")
+    return found
+
+
 def _base(where: Where, kernels: str | None, runtime: str | None) -> Configuration:
     """Return the configuration before any other setting."""
     if isinstance(where, str):
         return Configuration(preset(where, kernels=kernels, runtime=runtime))
+    if not isinstance(where, Configuration | Target):
+        raise not_a(_A_TARGET, where)
     if kernels is not None:
         raise UsageError(f"kernels='{kernels}' goes with the name of a target; this one has its kernels already")
     base = where if isinstance(where, Configuration) else Configuration(where)

@@ -11,7 +11,7 @@ import subprocess
 from tflm_sim.child_python import child_python
 from tflm_sim.documents import from_json
 from tflm_sim.emulation.execution import Execution
-from tflm_sim.errors import FirmwareError, UsageError
+from tflm_sim.errors import FirmwareError, UsageError, not_a
 from tflm_sim.firmware.image import load_image
 
 TIMEOUT_S = 120
@@ -40,6 +40,8 @@ def execute(
         FirmwareError: The file cannot be read or executed, or nothing of TFLM was reached in it.
         UsageError: No emulator is installed.
     """
+    if not isinstance(elf, str | os.PathLike):
+        raise not_a("the path of an ELF file", elf)
     path = os.fspath(elf)
     load_image(path)
     settings = json.dumps({"timeout": timeout, "invokes": invokes, "emulator": emulator})

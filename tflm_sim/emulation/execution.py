@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tflm_sim.document_types import Count
-from tflm_sim.values import NamedTuple, dataclass
+from tflm_sim.values import NamedTuple, dataclass, short_repr
 
 
 class ExecutedEvent(NamedTuple):
@@ -152,6 +152,8 @@ class Execution:
     ending: str
     output: str
     arenas: tuple[ExecutedArena, ...]
+
+    __repr__ = short_repr
 
     @property
     def exit_code(self) -> int:

@@ -6,15 +6,18 @@ plans never do it, since an input lives until its reader ends.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Unpack
 
-from tflm_sim.answers.simulation import Simulation
+from tflm_sim.answers.simulation import Simulation, simulation_of
+from tflm_sim.device.configuration import Settings, Where
 from tflm_sim.errors import ModelError
 from tflm_sim.invocation.arena_contents import LARGEST, ArenaContents
 from tflm_sim.invocation.findings import Finding, FindingCode
 from tflm_sim.invocation.invoke_kernels import EVAL
 from tflm_sim.invocation.invoker import Invoker
-from tflm_sim.values import dataclass
+from tflm_sim.model.load import ModelLike
+from tflm_sim.values import dataclass, short_repr
 
 # What no plan can help.
 MODEL_DEFECTS = frozenset({FindingCode.READ_BEFORE_WRITTEN, FindingCode.COPY_SIZES_DIFFER})
@@ -38,6 +41,8 @@ class Invocation:
     checked_bytes: int
     inputs_alive: tuple[bool, ...]
 
+    __repr__ = short_repr
+
     @property
     def ok(self) -> bool:
         """Whether the plan kept every byte; what the model itself leaves unwritten is not the plan's fault."""
@@ -45,24 +50,33 @@ class Invocation:
 
 
 def invoke(
-    simulation: Simulation, count: int = 1, *, while_iterations: int = 2, offsets: Sequence[int] | None = None
+    simulation: Simulation | ModelLike | Iterable[ModelLike],
+    target: Where | None = None,
+    *,
+    count: int = 1,
+    while_iterations: int = 2,
+    offsets: Sequence[int] | None = None,
+    **settings: Unpack[Settings],
 ) -> Invocation:
     """Invoke every model of a simulation's arena in turn, ``count`` times, on the arena's bytes.
 
     Variables start again with each call of this function.
 
     Args:
-        simulation: AllocateTensors() as it went.
+        simulation: AllocateTensors() as it went; or a model, to be simulated on ``target`` in a roomy arena.
+        target: What a model runs on; None for a simulation, which has its own.
         count: How many times.
         while_iterations: How often the body of each WHILE runs.
         offsets: Another plan: a head offset for each of ``simulation.buffers``; None for TFLM's.
+        settings: Of a model; see :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
         SimulatedFailure: AllocateTensors() failed, or Invoke() fails: a kernel asks for what it may not have then.
-        UsageError: Too few offsets, or a negative one.
+        UsageError: Too few offsets, or a negative one; a model without a target.
         ModelError: Too many operators run in nested subgraphs, or too many bytes are claimed; a negative offset.
     """
-    device = simulation.unwrap().device
+    simulation = simulation_of(simulation, target, **settings).unwrap()
+    device = simulation.device
     plans = device.plans(offsets)
     placed = [offset for plan in plans for offset in plan.values()]
     if min(placed, default=0) < 0:

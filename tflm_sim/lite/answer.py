@@ -6,16 +6,17 @@ Source: tflite/python/interpreter_wrapper/interpreter_wrapper.cc @ google-ai-edg
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from tflm_sim.document_fields import OPTIONAL
 from tflm_sim.document_types import Count, OneOf
-from tflm_sim.errors import SimulatedFailure
+from tflm_sim.errors import SimulatedFailure, not_a
 from tflm_sim.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.lite.graph_info import AllocationType, present
 from tflm_sim.lite.interpreter import Interpreter, ModelRefused, build_interpreter
 from tflm_sim.lite.kernels.call import OPTIMIZED
 from tflm_sim.lite.subgraph import TfLiteSubgraph
+from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.values import dataclass, field
 
@@ -51,17 +52,28 @@ class LiteSettings:
 class Answer:
     """What the runtime made of a model (mutable while steps are taken).
 
+    Pickled, it is the question, which is answered again where it is unpickled.
+
     Attributes:
         interpreter: The runtime's state; None when it refuses the model.
         status: "ok", or "error" once the last step failed.
         reports: All that the runtime told until now.
         left_out: What no figure of it counts.
+        question: The model, the settings and the shapes that it answers.
     """
 
     interpreter: Interpreter | None
     status: str = "ok"
     reports: list[str] = field(default_factory=list)
     left_out: tuple[str, ...] = LEFT_OUT
+    question: tuple[Model, LiteSettings, Resizes | None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Answer of the mobile runtime: {self.status}, {len(self.subgraphs)} subgraphs>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        assert self.question is not None, "allocated() makes answers"
+        return _asked_again, self.question
 
     @property
     def subgraphs(self) -> tuple[TfLiteSubgraph, ...]:
@@ -70,27 +82,42 @@ class Answer:
 
 
 def allocated(
-    model: Model, settings: LiteSettings, *, shapes: Resizes | Callable[[TfLiteSubgraph], Resizes] | None = None
+    model: ModelLike,
+    settings: LiteSettings | None = None,
+    *,
+    shapes: Resizes | Callable[[TfLiteSubgraph], Resizes] | None = None,
 ) -> Answer:
     """Return a model after AllocateTensors; with ``shapes``, even none, resized by them and allocated again.
 
     Args:
-        model: The file.
-        settings: How the interpreter is made.
+        model: A Model, a path, bytes, ``sample:NAME``.
+        settings: How the interpreter is made; None for the defaults.
         shapes: Tensor index and shape of the inputs that ResizeInputTensor is called for, in this order; or what
             tells them of the allocated first subgraph, as ``double_batch`` does.
     """
-    answer = _built(model, settings)
+    of, chosen = load(model, strict=False), settings or LiteSettings()
+    answer = _built(of, chosen)
+    answer.question = (of, chosen, None)
     if answer.interpreter is None:
         return answer
     _allocate(answer)
     if shapes is not None:
-        _resize(answer, shapes(answer.subgraphs[0]) if callable(shapes) else shapes)
+        resizes = shapes(answer.subgraphs[0]) if callable(shapes) else shapes
+        answer.question = (of, chosen, resizes)
+        _resize(answer, resizes)
     return answer
+
+
+def _asked_again(model: Model, settings: LiteSettings, shapes: Resizes | None) -> Answer:
+    return allocated(model, settings, shapes=shapes)
 
 
 def double_batch(subgraph: TfLiteSubgraph) -> Resizes:
     """Return the graph's inputs that have a dimension 0 now, with that one doubled."""
+    if not isinstance(subgraph, TfLiteSubgraph):
+        raise not_a(
+            "a subgraph of an allocated model (double_batch is what 'shapes' of lite_allocated() takes)", subgraph
+        )
     rows = [(index, subgraph.tensors[index].shape) for index in present(subgraph.inputs)]
     return [(index, (2 * shape[0], *shape[1:])) for index, shape in rows if shape]
 

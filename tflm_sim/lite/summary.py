@@ -5,10 +5,11 @@ Source: tflite/arena_planner.cc @ google-ai-edge/LiteRT f67457790
 
 from __future__ import annotations
 
-from tflm_sim.lite.answer import Answer, subgraph_document
+from tflm_sim.lite.answer import Answer, allocated, subgraph_document
 from tflm_sim.lite.graph_info import AllocationType, present
 from tflm_sim.lite.subgraph import TfLiteSubgraph
-from tflm_sim.values import dataclass
+from tflm_sim.model.load import ModelLike
+from tflm_sim.values import dataclass, short_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class Summary:
     computed_bytes: int
     is_complete: bool
 
+    __repr__ = short_repr
+
     @property
     def peak(self) -> int:
         """The first place in the execution plan with the most live bytes, -1 without nodes."""
@@ -75,8 +78,9 @@ class Summary:
         return sorted(rows, key=lambda row: (-row.size, row.index))
 
 
-def summaries(answer: Answer) -> list[Summary]:
-    """Return a summary of every subgraph that was planned."""
+def summaries(answer: Answer | ModelLike) -> list[Summary]:
+    """Return a summary of every subgraph that was planned, of an answer, or of a model that is allocated for it."""
+    answer = answer if isinstance(answer, Answer) else allocated(answer)
     return [summarize(subgraph) for subgraph in answer.subgraphs if subgraph.planner is not None]
 
 

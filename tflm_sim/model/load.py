@@ -1,4 +1,4 @@
-"""A .tflite file as a :class:`Model`: ``parse(bytes)``, and ``load(path)`` over it.
+"""A .tflite file as a :class:`Model`: ``parse(bytes)``, and ``load()`` of whatever names one.
 
 Invariant: any bytes give a Model or a :class:`ModelError` with an offset, in time and memory proportional to the file.
 What TFLM itself reports (an operator code that is out of range) or halts on (a buffer index that is out of range) stays
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import copyreg
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 
-from tflm_sim.errors import ModelError
+from tflm_sim.errors import ModelError, UsageError, not_a
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.recipes import MODEL, option_recipe
 from tflm_sim.model.schema import FILE_IDENTIFIER
@@ -26,20 +26,50 @@ if TYPE_CHECKING:
     from tflm_sim.model.flatbuf import FlatBuffer
 
 
-def load(path: str | os.PathLike[str], *, strict: bool = True) -> Model:
-    """Read the model of a file.
+ModelLike = Model | bytes | bytearray | memoryview | str | os.PathLike[str]
+"""What every public function takes for a model: one in memory, the bytes of a .tflite file, a path, ``sample:NAME``."""
+
+
+def load(source: ModelLike, *, strict: bool = True) -> Model:
+    """Return the model of a file, of its bytes, or the given model itself.
 
     Args:
-        path: A .tflite file, a C source with one model as an array, an archive of one; "-", ``sample:NAME``,
-            ``FILE:LABEL``: see :func:`~tflm_sim.model.inputs.read_inputs`.
+        source: A .tflite file, a C source with one model as an array, an archive of one; "-", ``sample:NAME``,
+            ``FILE:LABEL``: see :func:`~tflm_sim.model.inputs.read_inputs`. Or the bytes of a .tflite file, or a Model.
         strict: As in :func:`parse`.
 
     Raises:
         ModelError: The file cannot be read, is not what it claims to be, or holds several models.
-        UsageError: There is no such sample.
+        UsageError: There is no such sample, or ``source`` is something else.
     """
-    label, data = read_input(os.fspath(path))
+    if isinstance(source, Model):
+        return source
+    if isinstance(source, bytes | bytearray | memoryview):
+        return parse(source, strict=strict)
+    if not isinstance(source, str | os.PathLike):
+        raise not_a(f"a model ({_A_MODEL})", source)
+    label, data = read_input(os.fsdecode(source))
     return parse(data, path=label, strict=strict)
+
+
+_A_MODEL = "a path, the bytes of a .tflite file, a Model or 'sample:NAME'"
+
+
+def load_each(models: ModelLike | Iterable[ModelLike]) -> tuple[Model, ...]:
+    """Return the models that one argument names: one of them, or several.
+
+    Raises:
+        ModelError: As :func:`load`.
+        UsageError: As there, or there are none.
+    """
+    if isinstance(models, Model):
+        return (models,)
+    if isinstance(models, str | os.PathLike | bytes | bytearray | memoryview) or not isinstance(models, Iterable):
+        return (load(models),)
+    found = tuple(map(load, models))
+    if not found:
+        raise UsageError(f"at least one model is needed ({_A_MODEL}); there are none")
+    return found
 
 
 def parse(data: bytes | bytearray | memoryview, *, path: str | None = None, strict: bool = True) -> Model:
@@ -53,7 +83,10 @@ def parse(data: bytes | bytearray | memoryview, *, path: str | None = None, stri
 
     Raises:
         ModelError: The bytes are not a readable model.
+        UsageError: ``data`` is not bytes.
     """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise not_a("the bytes of a .tflite file (load() takes a path)", data)
     source = memoryview(data).cast("B").toreadonly()
     values = native_reader()(source)
     if values is not None:
@@ -84,10 +117,19 @@ def _model(values: tuple[Any, ...], source: memoryview, path: str | None, buffer
     return Model(**read_of_it, source=source, path=path, index_fault=fault)
 
 
+def encode(model: ModelLike) -> bytes:
+    """Return a model as a .tflite file, written anew; data outside of the flatbuffer follows it.
+
+    Raises:
+        ModelError: An operator names an options table that the schema does not have, or ``model`` cannot be loaded.
+    """
+    from tflm_sim.model.encode import encode as written  # Most models are never written.
+
+    return written(load(model))
+
+
 def _pickled(model: Model) -> tuple[Callable[..., Model], tuple[Any, ...]]:
     """Return how a model is pickled: as the file that it came from, or would be written as."""
-    from tflm_sim.model.encode import encode  # Most models are never pickled, and most come from a file.
-
     return _unpickled, (bytes(model.source) or encode(model), model.path, model.index_fault is None)
 
 

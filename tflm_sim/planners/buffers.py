@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import html_table
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import dataclass, field, short_repr
 
 BUFFER_ALIGNMENT = 16
 """``MicroArenaBufferAlignment()``: TFLM rounds planned buffers up to this many bytes, and aligns what kernels keep.
@@ -73,6 +73,8 @@ class Plan:
 
     offsets: tuple[int, ...]
     peak: int
+
+    __repr__ = short_repr
 
     def _repr_html_(self) -> str:
         """For notebooks: the offsets of the first buffers."""

@@ -8,15 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from tflm_sim.errors import TflmSimError
+from tflm_sim.errors import TflmSimError, not_a
 from tflm_sim.escape import html_table
 from tflm_sim.planners import exact
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.lower_bound import lower_bound
-from tflm_sim.planners.registry import EXACT, PLANNERS, Planner, planner
+from tflm_sim.planners.problem import Problem
+from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS, Planner, planner
 from tflm_sim.planners.validate import PlanFault, validate
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import dataclass, replace, short_repr
 
 _QUICK_SHARE = 4
 
@@ -48,6 +49,8 @@ class Comparison:
 
     lower_bound: int
     outcomes: tuple[Outcome, ...]
+
+    __repr__ = short_repr
 
     @property
     def best(self) -> Outcome | None:
@@ -83,8 +86,8 @@ def _peak(outcome: Outcome) -> int:
 
 
 def compare(
-    buffers: Sequence[Buffer],
-    names: Sequence[str],
+    problem: Problem | Sequence[Buffer],
+    names: str | Sequence[str] = DEFAULT_PLANNERS,
     *,
     planners: Mapping[str, Planner] = PLANNERS,
     time_limit: float | None = None,
@@ -96,16 +99,18 @@ def compare(
     planner the last. It begins with the best plan of those before it.
 
     Args:
-        buffers: The problem.
-        names: Keys of ``planners``.
+        problem: What ``head_problem()`` returns, or buffers.
+        names: One or several keys of ``planners``.
         planners: What there is, by name.
         time_limit: Seconds for all of them together; a search returns its best plan when its part is over, another
             planner has none then. None: as long as it takes, and 60 seconds for the exact planner.
         on_progress: Called by the exact planner now and then.
 
     Raises:
-        UsageError: An unknown planner.
+        UsageError: An unknown planner, or no problem.
     """
+    buffers = _buffers(problem)
+    names = [names] if isinstance(names, str) else names
     deadline = Deadline(time_limit)
     chosen = {name: planner(name, planners) for name in names}
     turns = sorted(chosen.values(), key=lambda place: (place.is_search, place.name == EXACT))
@@ -117,6 +122,16 @@ def compare(
         done = Comparison(max(done.lower_bound, outcome.lower_bound), (*done.outcomes, outcome))
     by_name = {outcome.planner: outcome for outcome in done.outcomes}
     return replace(done, outcomes=tuple(by_name[name] for name in names))
+
+
+def _buffers(problem: Problem | Sequence[Buffer]) -> Sequence[Buffer]:
+    """Return the buffers to place; refuse what is neither a problem nor buffers."""
+    if isinstance(problem, Problem):
+        return problem.buffers
+    for row in problem if isinstance(problem, list | tuple) else [problem]:
+        if not isinstance(row, Buffer):
+            raise not_a("a problem (head_problem(model, target) returns one) or a list of buffers", row)
+    return problem
 
 
 def _run(

@@ -20,7 +20,7 @@ from typing import TextIO
 
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.planners.buffers import Buffer, Plan
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, short_repr
 
 _NUMBERS = ("lower", "upper", "size")
 _REQUIRED = ("id", *_NUMBERS)
@@ -40,6 +40,8 @@ class Problem:
 
     buffers: tuple[Buffer, ...]
     title: str = ""
+
+    __repr__ = short_repr
 
 
 def read_csv(lines: Iterable[str], *, path: str = "") -> Problem:

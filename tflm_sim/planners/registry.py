@@ -85,6 +85,10 @@ PLANNERS = {
 }
 
 
+DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
+"""Those that are compared where nobody names any."""
+
+
 def planner(name: str, planners: Mapping[str, Planner] = PLANNERS) -> Planner:
     """Return a planner by name; UsageError names them all."""
     if name not in planners:

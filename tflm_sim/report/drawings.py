@@ -10,7 +10,7 @@ from pathlib import PurePath
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, not_a
 from tflm_sim.escape import printable
 from tflm_sim.files import replacing_bytes
 from tflm_sim.labels import fitted
@@ -38,7 +38,7 @@ def draw_arena(pictures: Picture | Sequence[Picture], *, width: float = 11, heig
         pictures: What to draw.
         width, height: Inches; the width is for each picture.
     """
-    rows = [pictures] if isinstance(pictures, Picture) else list(pictures)
+    rows = _pictures(pictures)
     figure = _figure(width * len(rows), height)
     most = max(picture.arena_bytes for picture in rows)
     for number, picture in enumerate(rows):
@@ -50,7 +50,7 @@ def draw_arena(pictures: Picture | Sequence[Picture], *, width: float = 11, heig
 
 def draw_live_bytes(pictures: Picture | Sequence[Picture], *, width: float = 11, height: float = 3.6) -> Figure:
     """Return the live bytes of the head over Invoke(), with the size of the head that the planner made of them."""
-    rows = [pictures] if isinstance(pictures, Picture) else list(pictures)
+    rows = _pictures(pictures)
     figure = _figure(width, height)
     axes = figure.add_subplot()
     most = max(max(picture.head_bytes, 1) for picture in rows)
@@ -63,8 +63,25 @@ def draw_live_bytes(pictures: Picture | Sequence[Picture], *, width: float = 11,
     return figure
 
 
+def _pictures(given: Picture | Sequence[Picture]) -> list[Picture]:
+    """Return one picture, or several, as a list.
+
+    Raises:
+        UsageError: It is something else, or there are none.
+    """
+    rows: list[Picture] = []
+    for row in given if isinstance(given, list | tuple) else [given]:
+        if not isinstance(row, Picture):
+            raise not_a("a picture (take_picture(model, target) returns one)", row)
+        rows.append(row)
+    if not rows:
+        raise UsageError("there is no picture to draw")
+    return rows
+
+
 def draw_tail(picture: Picture, *, width: float = 9, height: float = 3.6) -> Figure:
     """Return who holds the tail, as bars: the bytes that were asked for, and the padding."""
+    (picture,) = _pictures([picture])
     groups = sorted(picture.size.answer.tail.groups, key=lambda row: row.used)
     figure = _figure(width, height)
     axes = figure.add_subplot()
@@ -82,6 +99,10 @@ def draw_tail(picture: Picture, *, width: float = 9, height: float = 3.6) -> Fig
 
 def draw_planners(problem: Problem, comparison: Comparison, *, width: float = 9, height: float = 3.6) -> Figure:
     """Return the peaks of several planners as bars, and the lower bound as a line."""
+    if not isinstance(problem, Problem):
+        raise not_a("a problem (head_problem(model, target) returns one)", problem)
+    if not isinstance(comparison, Comparison):
+        raise not_a("a comparison (compare_planners(problem) returns one)", comparison)
     outcomes = [outcome for outcome in comparison.outcomes if outcome.plan is not None and not outcome.findings]
     outcomes.sort(key=lambda outcome: -(outcome.plan.peak if outcome.plan else 0))
     peaks = [outcome.plan.peak if outcome.plan else 0 for outcome in outcomes]
@@ -102,6 +123,9 @@ def draw_two_sets(
     simulated: Mapping[str, int], measured: Mapping[str, int], *, width: float = 9, height: float = 3.6
 ) -> Figure:
     """Return two sets of numbers (bytes by name) as pairs of bars: what was simulated and what a board said."""
+    for figures in (simulated, measured):
+        if not isinstance(figures, Mapping):
+            raise not_a("bytes by name, as a dictionary,", figures)
     names = [name for name in simulated if name in measured]
     figure = _figure(width, height)
     axes = figure.add_subplot()

@@ -16,6 +16,7 @@ from typing import Annotated
 
 from tflm_sim.document_fields import INLINE, INTERNED, columns
 from tflm_sim.document_types import Count, IndexOrNone, OneOf
+from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.document import ModelFacts, SizeDocument
@@ -175,6 +176,10 @@ class Picture:
     limits: tuple[Limit, ...]
     remedies: tuple[Remedy, ...]
     levels: tuple[Level, ...] = field(default=(), metadata=columns(Level))
+
+    def __repr__(self) -> str:
+        shown = f"{self.title}: {self.status}, {len(self.residents):,} buffers in {self.arena_bytes:,} B"
+        return f"<Picture of {printable(shown, 160)}>"
 
     @property
     def peak_scope(self) -> int:

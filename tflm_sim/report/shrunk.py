@@ -8,10 +8,11 @@ from typing import Literal
 
 from tflm_sim.document_fields import INLINE
 from tflm_sim.document_types import Count
+from tflm_sim.errors import not_a
 from tflm_sim.escape import printable
 from tflm_sim.report.tables import table_lines
 from tflm_sim.shrinking.shrunk import Shrunk
-from tflm_sim.units import format_size
+from tflm_sim.units import as_size, format_size
 from tflm_sim.values import dataclass, field
 
 
@@ -42,8 +43,17 @@ def shrunk_document(shrunk: Shrunk, *, goal: int | None, output: str | None) -> 
     )
 
 
-def shrunk_lines(shrunk: Shrunk, *, goal: int | None, explain: bool) -> list[str]:
-    """Return the answer for people."""
+def shrunk_lines(shrunk: Shrunk, *, goal: int | str | None = None, explain: bool = False) -> list[str]:
+    """Return the answer for people.
+
+    Args:
+        shrunk: What :func:`~tflm_sim.shrinking.shrink.shrink` returned.
+        goal: Bytes of arena, or text ("64KiB"), that it should meet; None for no word on that.
+        explain: Say of every pass what it did and why.
+    """
+    if not isinstance(shrunk, Shrunk):
+        raise not_a("a result of shrink()", shrunk)
+    goal = as_size(goal, "goal")
     lines = [_headline(shrunk, goal), ""]
     lines += table_lines(list(_target_rows(shrunk)))
     lines += ["", *table_lines(list(_cost_rows(shrunk)))]

@@ -6,13 +6,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Unpack
 
-from tflm_sim.answers.head_problem import planned_buffer
 from tflm_sim.answers.peak import live_bytes
+from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Observer
 from tflm_sim.device.configuration import Configuration, Settings, Where
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import greedy
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
@@ -20,16 +21,16 @@ from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident
 from tflm_sim.report.picture_builder import PictureBuilder
-from tflm_sim.units import align_up
+from tflm_sim.units import align_up, as_size
 
 MOST_REMEDIES = 8
 
 
 def take_picture(
-    model: Model,
+    model: ModelLike,
     target: Where,
     *,
-    arena_size: int | None = None,
+    arena_size: int | str | None = None,
     title: str = "",
     observers: Iterable[Observer] = (),
     assumed: tuple[str, ...] | None = None,
@@ -38,9 +39,10 @@ def take_picture(
     """Return the picture of one model on one arena.
 
     Args:
-        model: The model.
+        model: A Model, a path, bytes, ``sample:NAME``.
         target: What it runs on: a name, a target, or a configuration.
-        arena_size: Bytes; by default the smallest multiple of 16 that works. Two arenas have their smallest sizes.
+        arena_size: Bytes, or text ("64KiB"); by default the smallest multiple of 16 that works. Two arenas have their
+            smallest sizes.
         title: Default: the target with its TFLM, its kernels, the planner, and what is assumed.
         observers: Who else is told of each event.
         assumed: The options that were not given, which the title then names; None where no options were asked for.
@@ -49,7 +51,7 @@ def take_picture(
     Raises:
         UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.simulation.simulate`.
     """
-    observers = tuple(observers)
+    model, observers, arena_size = load(model), tuple(observers), as_size(arena_size, "arena_size")
     roomy = simulate(model, target, observers=observers, **settings)
     size, split_size = _arena_sizes(roomy, arena_size)
     pictured = simulate(

@@ -32,6 +32,7 @@ from tflm_sim.arena.events import (
     Variable,
 )
 from tflm_sim.arena.stages import Stage
+from tflm_sim.errors import not_a
 from tflm_sim.escape import printable
 
 Row = dict[str, Any]
@@ -120,6 +121,8 @@ _ROWS: dict[type, Callable[[Any], Row]] = {
 
 def trace_row(event: Event) -> Row:
     """Return one event as a JSON object; the keys are in the order of the device's trace."""
+    if type(event) not in _ROWS:
+        raise not_a("an event (of simulate(...).events)", event)
     return _ROWS[type(event)](event)
 
 

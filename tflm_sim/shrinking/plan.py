@@ -20,7 +20,7 @@ from itertools import accumulate, product
 
 import numpy as np
 
-from tflm_sim.answers.head_problem import planned_buffer
+from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft

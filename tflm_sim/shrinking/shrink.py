@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tflm_sim.device.configuration import Configuration, Where, configure
+from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft, refuse_unwritable
 from tflm_sim.model.encode import encode
-from tflm_sim.model.load import parse
+from tflm_sim.model.load import ModelLike, load, parse
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.budget import Budget, operator_names
 from tflm_sim.shrinking.graph import FLOATS, draft_multiplications
@@ -19,7 +19,7 @@ from tflm_sim.shrinking.shrunk import Cost, Gain, Shrunk, Sizes
 from tflm_sim.shrinking.sizing import TargetSizer
 from tflm_sim.shrinking.states import refusals
 from tflm_sim.shrinking.verify import VerificationFailed, verify
-from tflm_sim.targets.target import Target
+from tflm_sim.units import as_size
 from tflm_sim.values import replace
 
 MAX_MACS = 1.35
@@ -27,12 +27,12 @@ MAX_MACS = 1.35
 
 
 def shrink(
-    model: Model,
-    targets: Where | Sequence[Where],
+    model: ModelLike,
+    targets: Where | Iterable[Where],
     *,
-    goal: int | None = None,
+    goal: int | str | None = None,
     max_macs: float = MAX_MACS,
-    max_flash: int | None = None,
+    max_flash: int | str | None = None,
     operators: Iterable[str] | None = None,
     offline_plan: bool = False,
     kernel_order: bool = False,
@@ -45,11 +45,12 @@ def shrink(
     """Rewrite a model so that unmodified TFLM needs a smaller arena, every output byte the same.
 
     Args:
-        model: As loaded; its source is the file.
+        model: A Model, a path, bytes, ``sample:NAME``.
         targets: One or several: presets, targets or configurations. No arena grows on any of them.
-        goal: Bytes of arena that are enough: the cheapest result in multiplications that meets it on every target.
+        goal: Bytes of arena, or text ("64KiB"), that are enough: the cheapest result in multiplications that meets it
+            on every target.
         max_macs: Multiply-accumulates that the result may have, as a multiple of the original's.
-        max_flash: Bytes that the file may have; None for any.
+        max_flash: Bytes that the file may have, or text; None for any.
         operators: Operators that may be needed in addition ("SLICE", ...); None for any.
         offline_plan: Also put the tensors' offsets into the metadata, from the exact planner, with views and operators
             in place. A plan holds for the same outputs only, and not with ``preserve_all_tensors``.
@@ -67,7 +68,8 @@ def shrink(
         SimulatedFailure: The model fails on a target as it is.
         ProofFailed: The result does not do the same in the real TFLM: a bug of ours, and nothing to be used.
     """
-    configurations = _configurations(targets)
+    model, configurations = load(model), _configurations(targets)
+    goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
     if not max_macs >= 1:
         raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
     refuse_unwritable(model)
@@ -104,12 +106,9 @@ def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
     return replace(parse(data), path=model.path), data, ""
 
 
-def _configurations(targets: Where | Sequence[Where]) -> list[Configuration]:
+def _configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
     """Return a configuration for each target."""
-    several = [targets] if isinstance(targets, str | Target | Configuration) else list(targets)
-    if not several:
-        raise UsageError("shrink needs a target")
-    found = [configure(each) for each in several]
+    found = configure_each(targets)
     if any(configuration.is_split for configuration in found):
         raise UsageError("shrink sizes one arena; two arenas are not modelled here")
     return found

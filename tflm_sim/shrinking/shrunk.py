@@ -166,6 +166,10 @@ class Shrunk:
     verified: str = ""
     proof: Proof | None = None
 
+    def __repr__(self) -> str:
+        arenas = ", ".join(f"{row.before.arena:,} B -> {row.after.arena:,} B on {row.target}" for row in self.gains[:2])
+        return f"<Shrunk: {arenas}{', ...' * (len(self.gains) > 2)}; {len(self.steps)} passes kept>"
+
     @property
     def has_gained(self) -> bool:
         """Whether any target needs less."""

@@ -14,15 +14,16 @@ It reads both files and checks
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 import numpy as np
 
 from tflm_sim.answers.offline_plan import has_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.device.configuration import Where
+from tflm_sim.device.configuration import Where, configure_each
 from tflm_sim.errors import ModelError, SimulatedFailure
+from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model, Tensor
 from tflm_sim.shrinking.machine import Machine, StateKey, VerificationFailed, fresh_inputs, refuse
 from tflm_sim.shrinking.plan_check import check_plan
@@ -57,20 +58,22 @@ class Verified:
         )
 
 
-def verify(original: Model, result: Model, targets: Sequence[Where] = ("cortex-m4",)) -> Verified:
+def verify(original: ModelLike, result: ModelLike, targets: Where | Iterable[Where] = ("cortex-m4",)) -> Verified:
     """Check that two files compute the same.
 
     Args:
         original: The model before.
         result: The model after.
-        targets: On which a result with an offline plan must keep every byte that is still to be read; what may share
-            bytes depends on their kernels. A result without a plan is the same everywhere.
+        targets: One or several, on which a result with an offline plan must keep every byte that is still to be read;
+            what may share bytes depends on their kernels. A result without a plan is the same everywhere.
 
     Raises:
+        ModelError, UsageError: A file cannot be read, or an argument has no meaning.
         VerificationFailed: They do not, it cannot be told, or TFLM does not run the result.
     """
-    _allocated(original, targets[0], "original")
-    simulations = [_runs(result, target) for target in targets]
+    original, result, configurations = load(original), load(result), configure_each(targets)
+    _allocated(original, configurations[0], "original")
+    simulations = [_runs(result, configuration) for configuration in configurations]
     _check_interface(original, result)
     for model in (original, result):
         _check_size(model)

@@ -9,12 +9,10 @@ from typing import Any
 from tflm_sim.answers.sizing import Sizer
 from tflm_sim.device.configuration import Configuration, Where, configure
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
-from tflm_sim.model.load import load, parse
+from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model, Tensor
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass, field
-
-ModelLike = Model | bytes | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +33,14 @@ class ArenaObjective:
         Raises:
             ModelError, UnsupportedOpError: It cannot be read, or has an operator that is not modelled.
         """
-        smallest = self.sizer.sizing(_model(model), self.configuration).smallest
+        smallest = self.sizer.sizing(load(model), self.configuration).smallest
         return float("inf") if smallest is None else float(smallest.multiple_of_16)
 
     def lower_bound(self, model: ModelLike) -> int:
         """Return bytes that no arena for the model can go below: what is alive at the fullest operator, the structs of
         tensors and nodes. No kernel is asked, so that a candidate that is too large is dropped for a fraction of its
         price."""
-        of, target = _model(model), self.configuration.target
+        of, target = load(model), self.configuration.target
         tensors = sum(len(subgraph.tensors) for subgraph in of.subgraphs)
         nodes = sum(len(subgraph.operators) for subgraph in of.subgraphs)
         tail = tensors * target.sizeof("TfLiteEvalTensor") + nodes * target.sizeof("NodeAndRegistration")
@@ -52,12 +50,6 @@ class ArenaObjective:
 def arena_objective(target: Where, **settings: Any) -> ArenaObjective:
     """Return the objective for a target; settings as :class:`~tflm_sim.device.configuration.Settings` has them."""
     return ArenaObjective(configure(target, **settings))
-
-
-def _model(model: ModelLike) -> Model:
-    if isinstance(model, Model):
-        return model
-    return parse(model) if isinstance(model, bytes) else load(model)
 
 
 def _live_bytes(model: Model) -> int:

@@ -9,28 +9,33 @@ from typing import Any
 
 from tflm_sim.errors import UsageError
 from tflm_sim.model.inputs import expand_inputs, may_hold_several, members
+from tflm_sim.model.load import ModelLike, load
+from tflm_sim.model.types import Model
 from tflm_sim.sweeps.engine import Dask, Item, Pool, Serial, run
 from tflm_sim.sweeps.limits import Limits, OutOfTime, Watchdog
 from tflm_sim.sweeps.processes import Processes
-from tflm_sim.sweeps.rows import COLUMNS, Case, Row, Source, as_dict
+from tflm_sim.sweeps.rows import COLUMNS, Case, Row, as_dict
 from tflm_sim.sweeps.urls import expand_url, is_url
 from tflm_sim.targets.boards import BOARDS, board
 from tflm_sim.targets.presets import PRESETS, preset
+from tflm_sim.units import as_size
 
 DEFAULT_LIMITS = Limits()
 
 
-def items(models: Iterable[Source | os.PathLike[str]], seconds: float = 0) -> Iterator[Item]:
+def items(models: ModelLike | Iterable[ModelLike], seconds: float = 0) -> Iterator[Item]:
     """Yield the models of a sweep; folders, patterns and files of several models become one each.
 
     Args:
-        models: Paths, fsspec URLs, bytes and :class:`~tflm_sim.model.types.Model`, mixed; read lazily.
+        models: Paths, fsspec URLs, bytes and :class:`~tflm_sim.model.types.Model`, mixed, or one of them; read lazily.
         seconds: That looking for the models in a file may take, 0 for no end; one that takes longer is an item whole,
             for whose rows the same limit holds.
     """
     read = partial(_members, seconds=seconds)
     number = 0
-    for model in models:
+    is_one = isinstance(models, str | os.PathLike | bytes | bytearray | memoryview | Model)
+    several: Iterable[Any] = models if isinstance(models, Iterable) and not is_one else (models,)
+    for model in several:
         if isinstance(model, str | os.PathLike):
             name = os.fspath(model)
             found = ((url, None) for url in expand_url(name)) if is_url(name) else expand_inputs([name], read)
@@ -38,7 +43,8 @@ def items(models: Iterable[Source | os.PathLike[str]], seconds: float = 0) -> It
                 yield Item(label, label if data is None else data)
                 number += 1
         else:
-            yield Item(f"model {number}", model)
+            is_bytes = isinstance(model, bytes | bytearray | memoryview)
+            yield Item(f"model {number}", bytes(model) if is_bytes else load(model))
             number += 1
 
 
@@ -90,7 +96,7 @@ def make_pool(client: Any = None, *, jobs: int | None = None, limits: Limits = D
 
 
 def iterate_rows(
-    models: Iterable[Source | os.PathLike[str]],
+    models: ModelLike | Iterable[ModelLike],
     over: Sequence[Case],
     *,
     client: Any = None,
@@ -107,12 +113,12 @@ def iterate_rows(
 
 
 def sweep(
-    models: Iterable[Source | os.PathLike[str]],
+    models: ModelLike | Iterable[ModelLike],
     targets: Iterable[str] | str,
     client: Any = None,
     *,
     boards: Iterable[str] = (),
-    limit: int | None = None,
+    limit: int | str | None = None,
     jobs: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     **settings: Any,
@@ -120,12 +126,12 @@ def sweep(
     """Return a ``pandas.DataFrame``, a row for each model and target.
 
     Args:
-        models: Paths, folders, patterns, fsspec URLs, bytes, ``Model`` objects; an iterable that never fits in memory
-            is read as it is needed.
+        models: Paths, folders, patterns, fsspec URLs, bytes, ``Model`` objects, ``sample:NAME``, or one of them;
+            an iterable that never fits in memory is read as it is needed.
         targets: Presets, or "all".
         client: A ``dask.distributed.Client``; by default processes of this machine.
         boards: Boards, each with its own target, whose RAM and flash the models must fit.
-        limit: Bytes that an arena may have, for the column "fits".
+        limit: Bytes that an arena may have, or text ("64KiB"), for the column "fits".
         jobs: Processes, without a client.
         limits: Seconds and bytes that a row may take.
         settings: See :class:`~tflm_sim.device.configuration.Settings`; values that JSON has.
@@ -137,7 +143,7 @@ def sweep(
         import pandas
     except ImportError as missing:
         raise UsageError("a table needs pandas: pip install 'tflm_sim[sweep]'") from missing
-    over = cases([targets] if isinstance(targets, str) else targets, boards, limit=limit, **settings)
+    over = cases([targets] if isinstance(targets, str) else targets, boards, limit=as_size(limit, "limit"), **settings)
     rows = iterate_rows(models, over, client=client, jobs=jobs, limits=limits)
     table = pandas.DataFrame.from_records([as_dict(row) for row in rows], columns=list(COLUMNS))
     return table.astype({name: "Int64" for name in table.columns if _is_count(name)})

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, not_a
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, ESP
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
@@ -157,6 +157,8 @@ def preset(name: str, *, kernels: str | None = None, runtime: str | None = None)
     Raises:
         UsageError: No such preset or TFLM, or a kernel library that is not modelled for it.
     """
+    if not isinstance(name, str):
+        raise not_a("the name of a target", name)
     preset = PRESETS.get(name.lower())
     if preset is None:
         raise _unknown_target(name)

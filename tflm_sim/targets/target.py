@@ -12,7 +12,7 @@ from tflm_sim.targets.structs import Layouts, MeasuredStruct, layouts
 from tflm_sim.values import TYPE_CHECKING, dataclass, field
 
 if TYPE_CHECKING:
-    from typing import Annotated
+    from typing import Annotated, Any
 
     from tflm_sim.document_types import Range
 
@@ -43,6 +43,12 @@ class Target:
     verified_against: str = ""
     description: str = field(default="", compare=False, metadata=HIDDEN)
     measured: tuple[MeasuredStruct, ...] = field(default=(), metadata=HIDDEN)
+
+    def __repr__(self) -> str:
+        return f"<Target {self.name}, {self.kernel_library} kernels>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "structs"}
 
     @cached_property
     def structs(self) -> Layouts:

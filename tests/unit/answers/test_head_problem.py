@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 
 from tflm_sim import load, preset, sample_path, simulate
-from tflm_sim.answers.head_problem import head_problem, problem_of
+from tflm_sim.answers.head_problem import head_problem
+from tflm_sim.answers.planned_problem import problem_of
 from tflm_sim.errors import ArenaOverflowError, UsageError
 from tflm_sim.planners.buffers import Buffer
 

@@ -65,7 +65,7 @@ def run(model: Model, **arguments: object) -> Simulation:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples_pass_ten_invocations(name: str) -> None:
-    invocation = invoke(run(load(sample_path(name))), 10)
+    invocation = invoke(run(load(sample_path(name))), count=10)
     assert (invocation.ok, invocation.findings, invocation.count) == (True, (), 10)
 
 
@@ -133,7 +133,7 @@ def test_a_reshape_in_place_copies_nothing_and_a_shifted_one_destroys_its_input(
 
 
 def test_if_runs_both_ways() -> None:
-    invocation = invoke(run(branches()), 3)
+    invocation = invoke(run(branches()), count=3)
     assert (invocation.findings, invocation.operators) == ((), 3 * 3)  # IF and a RELU in each branch
 
 
@@ -161,12 +161,12 @@ def test_a_broken_loop_is_noticed_in_its_body() -> None:
 def test_call_once_runs_in_the_first_invocation_only() -> None:
     simulation = run(load(sample_path("streaming")))
     main, once = (len(subgraph.operators) for subgraph in simulation.device.interpreters[0].model.subgraphs)
-    assert invoke(simulation, 4).operators == 4 * main + once
+    assert invoke(simulation, count=4).operators == 4 * main + once
 
 
 def test_variables_keep_their_content_between_invocations_of_several_models() -> None:
     models = [load(sample_path("streaming")), load(sample_path("sine"))]
-    assert invoke(simulate(models, TARGET, arena_size=1 << 20), 10).findings == ()
+    assert invoke(simulate(models, TARGET, arena_size=1 << 20), count=10).findings == ()
 
 
 def test_a_variable_tensor_that_the_plan_puts_under_others_is_touched() -> None:
@@ -175,7 +175,7 @@ def test_a_variable_tensor_that_the_plan_puts_under_others_is_touched() -> None:
     state = builder.tensor((1, 16), INT8, scale=0.5, is_variable=True)
     builder.operator("ADD", [a, state], [b])
     builder.metadata("OfflineMemoryAllocation", struct_of(1, 0, 3, 0, 16, 16))
-    found = invoke(run(parse(builder.build(inputs=[a], outputs=[b]))), 2).findings
+    found = invoke(run(parse(builder.build(inputs=[a], outputs=[b]))), count=2).findings
     assert {(finding.code, finding.victim, finding.offender) for finding in found} == {
         (FindingCode.VARIABLE_TOUCHED, tensor(state), tensor(b))
     }
@@ -200,7 +200,7 @@ def test_a_roomy_arena_costs_only_what_is_used(chain: Chain) -> None:
 
 def test_two_arenas(chain: Chain) -> None:
     simulation = simulate(load(sample_path("streaming")), TARGET, arena_size=65536, non_persistent_arena_size=65536)
-    assert invoke(simulation, 3).findings == ()
+    assert invoke(simulation, count=3).findings == ()
 
 
 def test_a_failed_allocation_cannot_be_invoked(chain: Chain) -> None:
@@ -236,7 +236,7 @@ def custom(invoke: Callable[[Node], Steps[None]]) -> Simulation:
 
 
 def test_a_kernel_may_take_temp_tensors_in_invoke() -> None:
-    assert invoke(custom(_temp_in_invoke), 2).findings == ()
+    assert invoke(custom(_temp_in_invoke), count=2).findings == ()
 
 
 def test_a_persistent_request_in_invoke_halts_the_device() -> None:
@@ -275,7 +275,7 @@ def test_memory_is_bounded_whatever_a_model_claims() -> None:
     builder.operator("RELU", [builder.tensor((1, 4), FLOAT32)], [builder.tensor((1, 4), FLOAT32)])
     simulation = simulate(parse(builder.build(inputs=[x, y], outputs=[])), TARGET)
     tracemalloc.start()
-    invoke(simulation, 3)
+    invoke(simulation, count=3)
     # 60 MiB of arena and the noise for one buffer of 30, made of a copy of itself at most.
     assert tracemalloc.get_traced_memory()[1] < 160 << 20
     tracemalloc.stop()
@@ -309,5 +309,5 @@ def test_the_result_of_a_condition_is_checked_when_its_subgraph_is_over_and_noth
     assert invoke(simulation, offsets=late_on_spare).findings == ()  # nobody reads the spare one
     late_on_result = list(offsets)
     late_on_result[place[1, 3]] = offsets[place[1, 1]]
-    (found,) = invoke(simulation, 20, offsets=late_on_result).findings  # one byte may agree by chance
+    (found,) = invoke(simulation, count=20, offsets=late_on_result).findings  # one byte may agree by chance
     assert (found.victim, found.offender, found.noticed) == (tensor(1, 1), tensor(3, 1), (0, 0))

@@ -1,0 +1,41 @@
+"""What the memory planner was asked to place, row by row of the AllocationInfo array, as planners know buffers.
+
+Sizes are rounded up to 16 as TFLM does before it plans, so offsets need no alignment of their own, and TFLM's greedy
+planner gives exactly the head of the simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tflm_sim.errors import UsageError
+from tflm_sim.graph.lifetimes import AllocationInfo
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
+from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
+from tflm_sim.planners.problem import Problem
+from tflm_sim.units import align_up
+
+
+def problem_of(infos: Sequence[AllocationInfo], *, title: str = "") -> Problem:
+    """Return the problem that rows of the AllocationInfo array are.
+
+    Raises:
+        UsageError: The model fixes a buffer at a negative offset, which TFLM accepts and no planner can.
+    """
+    for info in infos:
+        if info.offline_offset < ONLINE_PLANNED_BUFFER:
+            raise UsageError(f"{_name(info)} is fixed at the negative offset {info.offline_offset}")
+    return Problem(tuple(map(planned_buffer, infos)), title)
+
+
+def planned_buffer(info: AllocationInfo) -> Buffer:
+    """Return a row of the AllocationInfo array, whose scopes are inclusive, as planners know buffers."""
+    offset = info.offline_offset if info.offline_offset >= 0 else None
+    size = align_up(info.size, BUFFER_ALIGNMENT)
+    return Buffer(size, info.first_created, info.last_used + 1, offset=offset, name=_name(info))
+
+
+def _name(info: AllocationInfo) -> str:
+    if info.scratch >= 0:
+        return f"subgraph{info.subgraph}.op{info.node}.scratch{info.scratch}"
+    return f"subgraph{info.subgraph}.tensor{info.tensor}"
