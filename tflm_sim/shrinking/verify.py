@@ -24,7 +24,7 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Where, configure_each
 from tflm_sim.errors import ModelError, SimulatedFailure
 from tflm_sim.model.load import ModelLike, load
-from tflm_sim.model.types import Model, Tensor
+from tflm_sim.model.types import Model, Operator, Tensor
 from tflm_sim.shrinking.machine import Machine, StateKey, VerificationFailed, fresh_inputs, refuse
 from tflm_sim.shrinking.plan_check import check_plan
 from tflm_sim.shrinking.symbolic import Hashes, kind, salt, symbols
@@ -81,6 +81,7 @@ def verify(original: ModelLike, result: ModelLike, targets: Where | Iterable[Whe
         before, after = Machine(original), Machine(result)
         pairs = _pair_states(before, after)
         verified = _check_step(before, after, pairs)
+        _check_unread(before, after)
     if not has_offline_plan(result):
         return verified
     for simulation in simulations:
@@ -134,6 +135,28 @@ def _check_interface(original: Model, result: Model) -> None:
                 raise refuse(f"type or quantization of {what[:-1]} {index} is not the original's")
     if list(_signatures(original)) != list(_signatures(result)):
         raise refuse("the signatures are not the original's")
+
+
+def _check_unread(before: Machine, after: Machine) -> None:
+    """Refuse an operator whose outputs nobody reads, unless the original has it: a kernel may write beyond them."""
+    there = {_signature(before, operator) for operator in before.model.subgraphs[0].operators}
+    main = after.model.subgraphs[0]
+    read = {*main.output_tensors, *(index for operator in main.operators for index in operator.input_tensors)}
+    for number, operator in enumerate(main.operators):
+        outputs = operator.output_tensors
+        if outputs and not read.intersection(outputs) and _signature(after, operator) not in there:
+            raise refuse(f"nobody reads what #{number} {after.name(operator)} writes, and the original has no such one")
+
+
+def _signature(machine: Machine, operator: Operator) -> tuple[object, ...]:
+    """Return what a kernel sees of an operator: its options, and the kinds and shapes of its operands."""
+    tensors = machine.model.subgraphs[0].tensors
+    operands = [
+        [index if index < 0 else (kind(tensors[index]), tensors[index].shape) for index in indices]
+        for indices in (operator.input_tensors, operator.output_tensors)
+    ]
+    options = sorted((name, str(value)) for name, value in operator.options.items())
+    return machine.name(operator), str(options), str(operands)
 
 
 def _bound(model: Model, what: str) -> list[Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,15 @@ def test_an_operator_whose_inputs_were_dropped_still_has_a_hash_of_its_own() -> 
     output = Tensor("y", (1, 4), TensorType.INT8, 0)
     hashes = {int(opaque(Call(name, Operator(0, (), (0,)), (), (output,), (), ()))) for name in ("A", "B")}
     assert len(hashes) == 2
+
+
+def test_an_operator_that_nobody_reads_is_refused_unless_the_original_has_it() -> None:
+    model = models.MODELS["rows"]()
+    draft = Draft(model)
+    kept = draft.add_like(draft.inputs[0], draft.tensors[draft.inputs[0]].shape or ())
+    draft.operators.append(draft.operator("QUANTIZE", (draft.inputs[0],), (kept,)))
+    original = parse(encode(draft.model()))
+    assert verify(original, original)
+    draft.tensors[kept] = replace(draft.tensors[kept], type=TensorType.INT16)  # a kernel of int8 writes half of it
+    with pytest.raises(VerificationFailed, match=r"nobody reads what #\d+ QUANTIZE writes"):
+        verify(original, parse(encode(draft.model())))
