@@ -28,6 +28,10 @@ _MOST_VARIABLES = 4096
 """More resource variables than this no firmware makes room for."""
 _MOST_ORDERS = 3
 """Models on one allocator whose every order is tried."""
+_TWO_ARENAS = (
+    "its memory is in two arenas, one for what stays and one for the rest (MicroAllocator::Create with both): "
+    "`tflm-sim size --split-arenas` says what each needs"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,10 @@ class _Case:
             return False
         return None if self.room is None else smallest.size <= self.room.size
 
+    def answer(self) -> object:
+        """Return what a condition may change: whether the model works, or, without an arena, what it needs."""
+        return self.roomy().smallest if self.room is None else self.fits()
+
 
 def judge(
     subject: Subject,
@@ -139,10 +147,12 @@ def judge(
             "resource_variable_count".
     """
     model = subject.model
-    custom = _unknown_operators(model, configurations[0])
     missing = missing_operators(model, firmware)
-    if custom:
-        return _undecided(subject, f"the memory of the custom operator {custom[0]} is not known: --custom-ops FILE.py")
+    unknown = unknown_operator(model, configurations[0])
+    if unknown:
+        return _undecided(subject, unknown)
+    if any(call.has_two_arenas for call in firmware.set_up.interpreters):
+        return _undecided(subject, _TWO_ARENAS)
     cases = _distinct(_cases(subject, configurations, settled))
     outcomes = [_outcome(case, subject) for case in cases]
     verdict = _joined(subject, cases, outcomes)
@@ -151,8 +161,6 @@ def judge(
     reason = _refusal(model, firmware, settled)
     if reason:
         return replace(verdict, fits=False, reason=reason, log=(), cases=())
-    if verdict.fits is None:
-        return verdict
     return replace(verdict, conditions=tuple(_conditions(subject, firmware, cases, conditions, settled, verdict.fits)))
 
 
@@ -259,7 +267,7 @@ def _joined(subject: Subject, cases: Sequence[_Case], outcomes: Sequence[Firmwar
     verdict = replace(worst, fits=fits, arena=worst.arena if len(rooms) == 1 else None)
     if len({(each.needed, each.fits) for each in outcomes}) == 1:
         return verdict
-    open_ones = [name for name in cases[0].words if len({case.words.get(name) for case in cases}) > 1]
+    open_ones = _telling(cases, [(each.needed, each.fits) for each in outcomes])
     rows = (
         CaseNeed(
             ", ".join(case.words[name] for name in open_ones if name in case.words),
@@ -269,6 +277,17 @@ def _joined(subject: Subject, cases: Sequence[_Case], outcomes: Sequence[Firmwar
         for case, each in zip(cases, outcomes, strict=True)
     )
     return replace(verdict, cases=tuple(dict.fromkeys(rows)))
+
+
+def _telling(cases: Sequence[_Case], answers: Sequence[object]) -> list[str]:
+    """Return the questions on which the answers hang, of those that the cases answer differently."""
+    names = [name for name in cases[0].words if len({case.words.get(name) for case in cases}) > 1]
+    for name in tuple(names):
+        rest = [other for other in names if other != name]
+        found = {(*(case.words.get(other) for other in rest), each) for case, each in zip(cases, answers, strict=True)}
+        if len(found) == len({words[:-1] for words in found}):
+            names = rest
+    return names
 
 
 def _refusal(model: Model, firmware: Firmware, settled: frozenset[str]) -> str:
@@ -297,29 +316,45 @@ def _conditions(
     cases: Sequence[_Case],
     conditions: Iterable[Condition],
     settled: frozenset[str],
-    fits: bool,
+    fits: bool | None,
 ) -> Iterator[str]:
-    """Yield what a verdict hangs on."""
+    """Yield what a verdict hangs on; where there is none, what the figures do."""
     rooms = list(dict.fromkeys(case.room for case in cases if case.room is not None))
     if any(room.is_assumed for room in rooms):
         names = " or ".join(dict.fromkeys(room.name for room in rooms))
         yield f"{names} is its arena" if len(rooms) == 1 else f"its arena is {names}"
     calls = [room.call for room in rooms]
+    is_read = any(calls)
     likely = [next(case for case in cases if case.room == room) for room in rooms] or list(cases[:1])
-    if "planner" not in settled and any(call is None or call.preserves_all_tensors is None for call in calls):
+    if not firmware.symbol_count and not is_read:
+        yield "it has one arena"
+    if not rooms and any(case.at(arena_address=12).answer() != case.answer() for case in likely):
+        yield "its arena is aligned to 16 bytes"
+    if "planner" not in settled and (
+        not calls or any(call is None or call.preserves_all_tensors is None for call in calls)
+    ):
         plain = [case for case in likely if case.configuration.interpreter == "plain"]
-        if any(case.at(planner="linear").fits() != fits for case in plain):
+        if any(case.at(planner="linear").answer() != case.answer() for case in plain):
             yield "preserve_all_tensors is not set"
-    if "resource_variable_count" not in settled and any(call is None or call.variables is None for call in calls):
+    if "resource_variable_count" not in settled and (
+        not calls or any(call is None or call.variables is None for call in calls)
+    ):
         yield from _variables(subject.model, firmware, likely, fits)
-    if firmware.only_takes_allocators and not any(calls) and not subject.others:
+    may_share = firmware.only_takes_allocators or (not firmware.symbol_count and len(firmware.models) > 1)
+    if may_share and not is_read and not subject.others:
         yield "no other model shares its allocator"
-    if fits and not firmware.has_all_operators and (firmware.operators is None or firmware.is_link_time_optimised):
+    for name in firmware.own_kernels:
+        yield f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for"
+    if (
+        fits is not False
+        and not firmware.has_all_operators
+        and (firmware.operators is None or firmware.is_link_time_optimised)
+    ):
         why = "link-time optimisation" if firmware.is_link_time_optimised else "no symbols"
-        yield f"its operators are registered (not judged: {why})"
+        yield f"its operators are registered, with TFLM's kernels (not judged: {why})"
     for condition in conditions:
-        others = [_on(case, target) for case in likely for target in condition.otherwise]
-        if not others or any(case.fits() != fits for case in others):
+        others = [(_on(case, target), case) for case in likely for target in condition.otherwise]
+        if not others or any(case.answer() != each.answer() for case, each in others):
             yield condition.text
 
 
@@ -330,10 +365,13 @@ def _on(case: _Case, target: Target) -> _Case:
     return replace(case, configuration=replace(case.configuration, target=moved))
 
 
-def _variables(model: Model, firmware: Firmware, cases: Sequence[_Case], fits: bool) -> Iterator[str]:
+def _variables(model: Model, firmware: Firmware, cases: Sequence[_Case], fits: bool | None) -> Iterator[str]:
     """Yield for how many resource variables a verdict holds, where the program may make a table for them."""
     least = len(resource_variable_names(model))
     if firmware.has_resource_variables is False or (not least and firmware.has_resource_variables is None):
+        return
+    if fits is None:
+        yield f"MicroResourceVariables::Create makes room for {least}" if least else "it has no MicroResourceVariables"
         return
     if not fits:
         if least:
@@ -352,10 +390,11 @@ def _variables(model: Model, firmware: Firmware, cases: Sequence[_Case], fits: b
         yield f"MicroResourceVariables::Create makes room for {span}"
 
 
-def _unknown_operators(model: Model, configuration: Configuration) -> tuple[str, ...]:
-    """Return the custom operators that are no kernels of TFLM's."""
+def unknown_operator(model: Model, configuration: Configuration) -> str:
+    """Return that a model has a custom operator that is no kernel of TFLM's, "" where it has none."""
     known = registrations(configuration.target, configuration.custom_ops)
-    return tuple(name for name in _used(model, custom=True) if name not in known)
+    names = (name for name in _used(model, custom=True) if name not in known)
+    return next((f"the memory of the custom operator {name} is not known: --custom-ops FILE.py" for name in names), "")
 
 
 def missing_operators(model: Model, firmware: Firmware) -> tuple[str, ...]:

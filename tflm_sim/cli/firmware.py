@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.checks.firmware import FirmwareVerdict, judge
+from tflm_sim.checks.firmware import FirmwareVerdict, judge, unknown_operator
 from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject, rooms_for
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import show
@@ -79,7 +79,9 @@ def run(args: argparse.Namespace) -> int:
             interpreter=args.interpreter,
         )
     except FirmwareError as problem:
-        _say(firmware, None, [], problem=problem.message, as_json=args.json)
+        unknown = (unknown_operator(subject.model, configuration(args)) for subject in subjects)
+        reasons = dict.fromkeys((problem.message, *filter(None, unknown)))
+        _say(firmware, None, [], problem="; ".join(reasons), as_json=args.json)
         return problem.exit_code
     configurations = [configuration(args, chosen=target) for target in found.alternatives]
     settled = frozenset(

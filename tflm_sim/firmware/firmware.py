@@ -27,6 +27,7 @@ from tflm_sim.firmware.symbol_names import (
     arenas,
     interpreters,
     only_takes_allocators,
+    own_kernels,
     plain_name,
     reference_kernel,
     resolver_sizes,
@@ -72,6 +73,7 @@ class Firmware:
         resolver_sizes: For how many operators each MicroMutableOpResolver in the image has room.
         only_takes_allocators: Whether every interpreter is given an allocator that was made before, so that several may
             share one.
+        own_kernels: Functions outside TFLM that may be a kernel's Prepare.
         set_up: What its code passes to TFLM.
         is_link_time_optimised: Whether functions may have been inlined across files, so that a missing name proves
             nothing.
@@ -99,6 +101,7 @@ class Firmware:
     has_resource_variables: bool | None = None
     resolver_sizes: tuple[int, ...] = ()
     only_takes_allocators: bool = False
+    own_kernels: tuple[str, ...] = ()
     set_up: SetUp = SetUp()
     is_link_time_optimised: bool = False
     regions: tuple[Region, ...] = ()
@@ -173,6 +176,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         has_resource_variables=resource_variables_linked(symbols),
         resolver_sizes=resolver_sizes(symbol.name for symbol in symbols),
         only_takes_allocators=only_takes_allocators(symbols),
+        own_kernels=own_kernels(symbols),
         set_up=read_set_up(elf, graph),
         is_link_time_optimised=_is_link_time_optimised(debug, (symbol.name for symbol in symbols)),
         regions=regions(elf, ram=ram),

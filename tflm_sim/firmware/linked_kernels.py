@@ -20,6 +20,7 @@ _KERNEL_FUNCTIONS = {
     "esp_nn": re.compile(r"esp_nn_(?!.*(?:init|time))"),
     "xtensa": re.compile(r"xa_nn_"),
 }  # fmt: skip
+_ALLOCATES = re.compile(r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv$")
 _ALL_OPERATORS = re.compile(r"AllOpsResolver")
 _CUSTOM_NAMES = {"DETECTION_POSTPROCESS": "TFLite_Detection_PostProcess", "ETHOSU": "ethos-u"}
 """Register functions of custom operators whose name in models is not the function's."""
@@ -29,7 +30,10 @@ _KEEPS_SUMS = re.compile(r"7Prepare|CmsisNnPrepareSvdf|PrepareSvdf")
 
 
 def registered_operators(graph: CallGraph) -> frozenset[str] | None:
-    """Return the operators whose Register function is called; None where none is in the image, which proves nothing."""
+    """Return the operators whose Register function is called.
+
+    None where no such function is in the image, nor the interpreter, which proves nothing.
+    """
     unused = {function.start for function in _named(graph, _ALL_OPERATORS) if not graph.callers.get(function.start)}
     found, is_any = set(), False
     for function in graph.functions.values():
@@ -38,7 +42,7 @@ def registered_operators(graph: CallGraph) -> frozenset[str] | None:
             is_any = True
             if not graph.callers or graph.calling_functions(function.start) - unused:
                 found.add(_CUSTOM_NAMES.get(match[1], match[1]))
-    return frozenset(found) if is_any else None
+    return frozenset(found) if is_any or any(_named(graph, _ALLOCATES)) else None
 
 
 def links_all_operators(graph: CallGraph) -> bool:

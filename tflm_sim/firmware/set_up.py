@@ -55,6 +55,7 @@ class InterpreterCall(NamedTuple):
         preserves_all_tensors: Whether its planner is the linear one.
         allocator: The call of MicroAllocator::Create whose allocator it was given; 0 where it makes its own.
         is_recording: Whether that allocator is a RecordingMicroAllocator.
+        has_two_arenas: Whether that allocator was given an arena for what stays, and another one.
     """
 
     arena: int | None = None
@@ -66,6 +67,7 @@ class InterpreterCall(NamedTuple):
     preserves_all_tensors: bool | None = None
     allocator: int | None = None
     is_recording: bool = False
+    has_two_arenas: bool = False
 
     @property
     def has_arena(self) -> bool:
@@ -186,7 +188,9 @@ class _Program:
             return {"site": None}
         roles = _roles(match[2])
         facts: dict[str, Value | None] = {"site": Value("", call.site), "recording": Value("", 1 if match[1] else 0)}
-        if "arena" not in roles or match[2].count("Ph") + match[2].count("S1_") > 1:
+        if match[2].count("Ph") + match[2].count("S1_") > 1:
+            return {**facts, "two": Value("", 1)}
+        if "arena" not in roles:
             return facts
         arena = roles["arena"] - 1
         planner: Value | None = Value("", 0)  # MemoryPlannerType::kGreedy, the only one where none can be named.
@@ -253,4 +257,5 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
         preserves_all_tensors=None if preserve is None else bool(preserve & 0xFF),
         allocator=0 if is_own else numbers.get("site"),
         is_recording=bool(numbers.get("recording")),
+        has_two_arenas="two" in facts,
     )

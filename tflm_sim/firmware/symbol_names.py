@@ -13,7 +13,7 @@ _NO_ARENAS = frozenset(("main_arena",))
 """Objects of that name that are something else: glibc keeps its heap's state in ``main_arena``."""
 _ARENA_LEAST = 256
 """Bytes: what is smaller is a pointer to an arena, or its size."""
-_NESTED = re.compile(r"_Z(?:N[KV]*)?")
+_NESTED = re.compile(r"_Z(?:N[KV]*|L)?")
 _REFERENCE_KERNELS = frozenset({"ConvPrepare", "DepthwiseConvPrepare", "PoolingPrepare", "SoftmaxPrepare"})
 """Source: the library's own kernels have a Prepare in an unnamed namespace: kernels/cmsis_nn, esp_nn @ 90b983c."""
 _ESP_VARIANTS = ("esp32s3", "esp32p4", "opt", "ansi")
@@ -24,6 +24,8 @@ _CONSTRUCTOR = re.compile(
     r"_ZN6tflite16MicroInterpreterC[12]EPKNS_5ModelERKNS_15MicroOpResolverE(Ph|PNS_14MicroAllocatorE)"
 )
 _VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6Create")
+_OWN_KERNEL = re.compile(r"_Z(?!NK?6tflite).*P13TfLiteContextP10TfLiteNode$")
+_COMPUTES = re.compile(r"eval|invoke", re.IGNORECASE)
 _RESOLVER = re.compile(r"22MicroMutableOpResolverILj(\d+)E")
 
 
@@ -130,6 +132,15 @@ def only_takes_allocators(symbols: Iterable[Symbol]) -> bool:
 def resource_variables_linked(symbols: Collection[Symbol]) -> bool | None:
     """Whether the image can make a table of resource variables; None for a stripped file."""
     return any(_VARIABLES.search(symbol.name) for symbol in symbols) if symbols else None
+
+
+def own_kernels(symbols: Iterable[Symbol]) -> tuple[str, ...]:
+    """Return the functions outside TFLM with a Prepare's parameters, which may ask for memory that is not known.
+
+    Those that say that they compute are left out.
+    """
+    names = (symbol.name for symbol in symbols if symbol.type == FUNCTION and _OWN_KERNEL.match(symbol.name))
+    return tuple(sorted({name for name in map(function_name, names) if not _COMPUTES.search(name)}))
 
 
 def resolver_sizes(names: Iterable[str]) -> tuple[int, ...]:

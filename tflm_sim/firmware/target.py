@@ -180,7 +180,7 @@ def firmware_target(
 def _purposes(firmware: Firmware, target: Target) -> tuple[str, ...]:
     """Return what the kernels can be optimized for: speed, size, or both where the file does not say."""
     library = target.kernel_library
-    if (library.name, library.variant) != ("cmsis_nn", "mve"):
+    if library.name != "cmsis_nn" or not target.runtime.has("cmsis_for_size"):
         return ("speed",)
     if firmware.keeps_kernel_sums is not None:
         return ("speed",) if firmware.keeps_kernel_sums else ("size",)
@@ -461,7 +461,7 @@ def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
         return "reference", f"{firmware.reference_kernel}, and no other library's functions"
     if kernels := (debug | firmware.kernel_files) - _SHARED_SOURCES:
         return "reference", f"kernels/{min(kernels)}, and no library's"
-    if firmware.operators and not firmware.is_link_time_optimised:
+    if firmware.operators is not None and not firmware.is_link_time_optimised:
         return "reference", f"no other library's functions among {firmware.symbol_count:,} symbols"
     return None
 

@@ -3,7 +3,7 @@
 Prepare does not look at them. Eval refuses some; with others it computes something else, or leaves the tensor's bytes.
 
 Source: tensorflow/lite/kernels/padding.h, internal/reference/depthwiseconv_float.h, slice.h, reduce.h @ 90b983c;
-tensorflow/lite/micro/kernels/cumsum.cc, split.cc, split_v.cc, reduce_common.cc @ 90b983c.
+tensorflow/lite/micro/kernels/cumsum.cc, split.cc, split_v.cc, reduce_common.cc, cmsis_nn/svdf.cc @ 90b983c.
 """
 
 from __future__ import annotations
@@ -84,6 +84,16 @@ def _cumsum_axis(node: Node) -> Iterator[tuple[str, str]]:
         yield from ((text, f"CUMSUM Invalid axis: {shown}") for text in _outside(axes[:1], rank))
 
 
+def _svdf_sums(node: Node) -> Iterator[tuple[str, str]]:
+    """CMSIS-NN's kernel built for size wants the sums' scratch, which Prepare asks for with MVE only."""
+    library, runtime, state = node.target.kernel_library, node.target.runtime, node.input(2)
+    if (library.name, runtime.optimize_kernels_for) != ("cmsis_nn", "size") or not runtime.has("cmsis_for_size"):
+        return
+    if library.variant != "mve" and state is not None and state.type == TensorType.INT8:
+        missing = "data.scratch_weight_tensor_index != -1 was not true."
+        yield f"KERNELS_OPTIMIZED_FOR_SIZE without MVE: {missing}", missing
+
+
 def _outside(axes: tuple[int, ...], rank: int) -> Iterator[str]:
     return (f"axis {axis} of a tensor of rank {rank}" for axis in axes if not -rank <= axis < rank)
 
@@ -106,4 +116,5 @@ _REFUSED: Mapping[str, Callable[[Node], Iterator[tuple[str, str]]]] = {
     "CUMSUM": _cumsum_axis,
     "SPLIT": _split_axis(1, 0),
     "SPLIT_V": _split_axis(0, 2),
+    "SVDF": _svdf_sums,
 }

@@ -68,12 +68,13 @@ def _region(region: RamFacts) -> str:
 def _answer(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     """Return the paragraph that a person wants at the end of a build."""
     mark = {True: "yes", False: "no", None: "cannot be told"}[row.fits]
-    if row.assumptions:
-        mark += f", if {_listed([printable(text, 200) for text in row.assumptions])}"
+    taken = f", if {_listed([printable(text, 200) for text in row.assumptions])}" if row.assumptions else ""
     where = f"model {printable(row.model)} ({_bytes(row.model_size)} {printable(row.place)})"
     if row.arena is not None and row.arena_size is not None:
         where += f" in {printable(row.arena)} ({_bytes(row.arena_size)})"
-    return f"{mark}: {where}: {_reason(row, document)}"
+    if row.fits is None:
+        return f"{mark}: {where}: {_reason(row, document)}" + (f"; all of this{taken}" if taken else "")
+    return f"{mark}{taken}: {where}: {_reason(row, document)}"
 
 
 def _listed(parts: Sequence[str]) -> str:
