@@ -164,7 +164,7 @@ def test_without_debug_information_and_symbols_the_kernels_are_asked_for(
     assert "structs     assumed: " in text
     assert "short enums, plain interpreter: 1,016 B, which fits" in answer(text)
     assert "int enums, recording interpreter: 1,204 B, which does not fit" in answer(text)
-    assert answer(text).endswith("; say it with --runtime or --target or --interpreter")
+    assert "; say it with --runtime or --target or --interpreter; all of this, if it has one arena" in answer(text)
     named = ["--runtime", "2022-06-14", "--target", "cortex-m4", "--interpreter", "plain"]
     code, text = run(capsys, str(elf), "--kernels", "reference", "--limit", str(size), *named)
     assert code == 0
@@ -263,7 +263,7 @@ def test_of_several_arenas_one_must_be_named_where_it_matters(
 ) -> None:
     elf = program(tmp_path, ARM, 512, "-g", extra=OTHER_ARENA)
     code, text = run(capsys, str(elf))
-    assert (code, answer(text).endswith("; say it with --runtime or --arena-symbol")) == (3, True)
+    assert (code, "; say it with --runtime or --arena-symbol" in answer(text)) == (3, True)
     code, text = run(capsys, str(elf), "--arena-symbol", "other_arena")
     assert (code, "in other_arena (8,192 B)" in answer(text)) == (0, True)
     code, text = run(capsys, str(elf), "--arena-symbol", "nobody")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tflm_sim import parse, simulate
 from tflm_sim.answers.sizing import Sizer
 from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load
 from tflm_sim.model.types import TensorType as T
 from tflm_sim.ops.eval_types import ROWS
 from tflm_sim.targets.presets import preset
 
 HALF = {"scale": 0.5}
+SHARED = Path(__file__).resolve().parents[4] / "shared"
 
 
 def one(op, inputs, outputs, options=None):
@@ -115,3 +119,17 @@ def test_rows_are_newest_first_and_name_known_operators():
             assert op in table
             assert row.since < seen.get((row.library, op), 10**6), f"{op} from {row.since} on stands too low"
             seen[row.library, op] = row.since
+
+
+@pytest.mark.shared("models/tflm__models__keyword_scrambled_8bit.tflite")
+@pytest.mark.parametrize(("purpose", "fails"), [("size", True), ("speed", False)])
+def test_svdf_for_size_without_mve_wants_a_buffer_that_prepare_does_not_ask_for(purpose, fails):
+    model = load(SHARED / "models/tflm__models__keyword_scrambled_8bit.tflite")
+    found = problem(model, "cortex-m4", kernels="cmsis_nn", optimize_kernels_for=purpose)
+    assert (found is not None) == fails
+    if found is not None:  # QEMU, Cortex-M4: svdf.cc:320 and this, at node 1.
+        assert (found.operator, found.op) == (1, "SVDF")
+        assert found.log == (
+            "data.scratch_weight_tensor_index != -1 was not true.",
+            "Node SVDF (number 1) failed to invoke with status 1",
+        )

@@ -9,6 +9,7 @@ from tflm_sim.firmware.elf import FUNCTION, Symbol
 from tflm_sim.firmware.snapshot import find_snapshots
 from tflm_sim.firmware.symbol_names import (
     esp_variant,
+    own_kernels,
     plain_name,
     reference_kernel,
 )
@@ -147,3 +148,13 @@ def test_checks_that_rule_every_day_out_prove_nothing() -> None:
     found = find_snapshots((), AAPCS, [Trace("here", 1399, 1402)], [JANUARY])
     assert [runtime.upstream for runtime in found.runtimes] == [1401]
     assert found.lacks == ()
+
+
+def test_functions_with_a_prepares_parameters_outside_tflm_are_kernels_of_the_programs_own() -> None:
+    names = (
+        "_ZL11own_prepareP13TfLiteContextP10TfLiteNode",
+        "_ZL8own_evalP13TfLiteContextP10TfLiteNode",
+        "_ZN6tflite11ConvPrepareEP13TfLiteContextP10TfLiteNode",
+        "_Z5setupv",
+    )
+    assert own_kernels(Symbol(name, 0x100, 8, FUNCTION, 1) for name in names) == ("own_prepare",)
