@@ -263,7 +263,7 @@ def test_of_several_arenas_one_must_be_named_where_it_matters(
 ) -> None:
     elf = program(tmp_path, ARM, 512, "-g", extra=OTHER_ARENA)
     code, text = run(capsys, str(elf))
-    assert (code, "; say it with --runtime or --arena-symbol" in answer(text)) == (3, True)
+    assert (code, "; say it with --arena-symbol" in answer(text)) == (3, True)
     code, text = run(capsys, str(elf), "--arena-symbol", "other_arena")
     assert (code, "in other_arena (8,192 B)" in answer(text)) == (0, True)
     code, text = run(capsys, str(elf), "--arena-symbol", "nobody")
