@@ -228,6 +228,7 @@ def test_threads_that_take_turns_all_the_time_find_what_one_finds(number: int) -
 # -- what modules keep ------------------------------------------------------------------------------------------------
 
 OF_FILES = {
+    "board/dialects/kernel_texts.py": {"_by_word"},
     "firmware/absent_checks.py": {"_table"},
     "firmware/traces.py": {"_table"},
     "lite/flex.py": {"allowlist"},
@@ -249,7 +250,7 @@ OF_CODE = {
     "model/recipes.py": {"option_recipe"},
     "model/schema.py": {"builtin_operator_code", "option_fields", "options_of_operator"},
     "ops/evals.py": {"_rows"},
-    "planners/native/__init__.py": {"_binding", "_exact_binding"},
+    "planners/native/__init__.py": {"_binding", "_binding_with_callbacks"},
     "schemas/generate.py": {"_documented"},
     "targets/declarations.py": {"_declarations", "_members"},
 }
