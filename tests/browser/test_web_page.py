@@ -240,4 +240,4 @@ def test_after_the_first_visit_it_works_without_a_network(browser: Any, site: st
 def test_the_package_in_the_page_is_this_one_and_always_the_same_bytes() -> None:
     data = package_archive()
     assert data == package_archive()
-    assert len(data) < 1_500_000
+    assert len(data) < 1_700_000

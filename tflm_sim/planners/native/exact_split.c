@@ -321,7 +321,7 @@ static int64_t plan_storey(const deal_t *d, const tflm_exact_buffer_t *buffers, 
   size_t count = 0;
   for (int i = 0; i < p->count; i++)
     if (d->storey_of[i] == side) d->buffers[count++] = buffers[p->original[i]];
-  const tflm_exact_options_t options = {capacity, limits->node_limit, -1, 1, ask, limits};
+  const tflm_exact_options_t options = {capacity, limits->node_limit, -1, 1, ask, limits, NULL};
   tflm_exact_result_t result;
   if (tflm_exact_solve(d->buffers, count, &options, &result, d->offsets) != TFLM_PLAN_OK) return -1;
   limits->nodes += result.status.nodes;
