@@ -80,6 +80,43 @@ PIECE = 1 << 20
 """Bytes that it asks for at the least where a file does not say how long it is."""
 
 
+PIPE_SECONDS = 10.0
+"""How long :func:`opened` waits for a named pipe to say something."""
+
+
+@contextlib.contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to be read; "-" is standard input.
+
+    Somebody must write to a pipe that has a name in a folder (a FIFO) within ``PIPE_SECONDS``. Standard input and
+    pipes of the shell (``/dev/fd/63``) are waited for as long as their writer takes.
+
+    Raises:
+        OSError: It cannot be opened, or nothing came.
+        ValueError: The name has a null character.
+    """
+    if path == "-":
+        yield open(0, "rb", closefd=False)  # noqa: SIM115
+        return
+    with open(path, "rb", opener=_without_waiting) as file:
+        if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            _wait_for_pipe(file, None if os.fspath(path).startswith(("/dev/", "/proc/")) else PIPE_SECONDS)
+        yield file
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe without waiting for its writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _wait_for_pipe(file: BinaryIO, seconds: float | None) -> None:
+    import select
+
+    if not select.select([file], [], [], seconds)[0]:
+        raise TimeoutError(f"it is a pipe, and nobody wrote to it for {PIPE_SECONDS:g} seconds")
+    os.set_blocking(file.fileno(), True)
+
+
 def read(
     path: str | os.PathLike[str],
     *,
@@ -95,7 +132,7 @@ def read(
         error: What is raised when it cannot be read or is longer; one sentence.
     """
     try:
-        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
+        with opened(path) as file:
             size = os.fstat(file.fileno()).st_size
             data = file.read(START)
             most = most if isinstance(most, int) else most(data)

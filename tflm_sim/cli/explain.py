@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 def _read(log: str) -> bytes:
     if log == "-":
         return as_utf8(sys.stdin.buffer.read())
-    if os.path.isfile(log):
+    if os.path.exists(log):
         return as_utf8(read(log, most=LONGEST_LOG))
     if not re.search(r"\s", log):
         raise UsageError(f"there is no file '{log}'; a line of a log goes in quotes")

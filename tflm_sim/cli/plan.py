@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import re
 import sys
 
@@ -12,7 +13,7 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
 from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import replacing, replacing_bytes
+from tflm_sim.files import opened, replacing, replacing_bytes
 from tflm_sim.lite import planning
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -181,8 +182,8 @@ def _question(args: argparse.Namespace) -> _Question:
 
 def _read_problem(args: argparse.Namespace) -> Problem:
     try:
-        with open(args.source, encoding="utf-8-sig", newline="") as file:
-            return read_csv(file, path=args.source)
+        with opened(args.source) as file:
+            return read_csv(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), path=args.source)
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"cannot be read: {error}", path=args.source) from None
 

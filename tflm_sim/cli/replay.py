@@ -13,6 +13,7 @@ from tflm_sim.board.monitor import Monitor
 from tflm_sim.cli.device_text import EventPrinter, expect_model
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.errors import UsageError
+from tflm_sim.files import opened
 from tflm_sim.units import parse_size
 
 EXAMPLES = """
@@ -64,11 +65,11 @@ def pieces(name: str) -> Iterator[bytes]:
     stream = Utf8Stream()
     try:
         with contextlib.ExitStack() as stack:
-            file: Any = sys.stdin.buffer if name == "-" else stack.enter_context(open(name, "rb"))
+            file: Any = sys.stdin.buffer if name == "-" else stack.enter_context(opened(name))
             while piece := file.read1(_PIECE):  # What is there: a pipe may be a board that goes on.
                 yield stream.feed(piece)
     except OSError as error:
-        raise UsageError(f"{name} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{name} cannot be read: {error.strerror or error}") from None
     except ValueError:
         raise UsageError(f"{name} cannot be read: a name has no null character") from None
     yield stream.close()

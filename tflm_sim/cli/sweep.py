@@ -191,7 +191,7 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     with Results(args.output, over, resumes=args.resume, overwrites=args.overwrite) as results:
         try:
             found = tally.taking(items(_names(args.models), limits.seconds))
-            fresh = run_batches(results.done.still_to_do(found), over, pool, limits)
+            fresh = run_batches(results.done.still_to_do(found, limits.seconds), over, pool, limits)
             for rows in results.done.merged(fresh):
                 results.write(rows)
                 tally.count(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +13,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.types import Model
 from tflm_sim.sweeps.engine import Item
+from tflm_sim.sweeps.limits import DEFAULT_SECONDS, OutOfTime, Watchdog
 from tflm_sim.sweeps.rows import Case, Row, Source
 from tflm_sim.sweeps.urls import is_url, read_url
 from tflm_sim.values import replace
@@ -34,16 +36,25 @@ class Done:
         self._cases = cases
         self._order: deque[list[Row] | None] = deque()
 
-    def still_to_do(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items that have a row to be found; the others are remembered at their place."""
-        for item in items:
-            known = self._known(item)
-            self._order.append(known)
-            if known is None:
-                yield item
+    def still_to_do(self, items: Iterable[Item], seconds: float = DEFAULT_SECONDS) -> Iterator[Item]:
+        """Yield the items that have a row to be found; the others are remembered at their place.
 
-    def _known(self, item: Item) -> list[Row] | None:
-        digest = _digest(item.source)
+        Args:
+            items: The models.
+            seconds: Wall seconds that reading one of them may take; whoever sizes one that takes longer says so in its
+                row. 0 for no end.
+        """
+        with Watchdog(seconds) as watchdog:
+            for item in items:
+                digest = ""
+                with contextlib.suppress(TflmSimError, OutOfTime), watchdog.guard():
+                    digest = _digest(item.source)
+                known = self._known(item, digest)
+                self._order.append(known)
+                if known is None:
+                    yield item
+
+    def _known(self, item: Item, digest: str) -> list[Row] | None:
         keys = [(digest, case.target.lower(), case.board, case.settings_text, case.arena_limit) for case in self._cases]
         rows = [self._rows.get(key) for key in keys]
         return [replace(row, model=item.name) for row in rows if row] if all(rows) else None
@@ -78,13 +89,10 @@ def _key(row: Row) -> Key:
 
 
 def _digest(source: Source) -> str:
-    try:
-        if isinstance(source, Model):
-            data = source.source if len(source.source) else encode(source)
-        elif isinstance(source, bytes):
-            data = source
-        else:
-            data = read_url(source) if is_url(source) else read_input(source).data
-    except TflmSimError:
-        return ""
+    if isinstance(source, Model):
+        data = source.source if len(source.source) else encode(source)
+    elif isinstance(source, bytes):
+        data = source
+    else:
+        data = read_url(source) if is_url(source) else read_input(source).data
     return hashlib.sha256(data).hexdigest()

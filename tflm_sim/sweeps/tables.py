@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Protocol, TextIO
 from tflm_sim.documents import LARGEST
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import json_text
-from tflm_sim.files import parse_json
+from tflm_sim.files import opened, parse_json
 from tflm_sim.limits import LONGEST_ROW
 from tflm_sim.sweeps.rows import COLUMNS, STATUSES, Row, as_dict
 
@@ -162,8 +163,8 @@ def read_rows(path: Path, form: str = "") -> Iterator[Row]:
 
 
 def _read_jsonl(path: Path) -> Iterator[Mapping[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(_lines(file), 1):
+    with opened(path) as file:
+        for number, line in enumerate(_lines(io.TextIOWrapper(file, encoding="utf-8")), 1):
             if line.endswith("\n"):
                 yield parse_json(line, path=f"{path}, line {number},")
 
@@ -177,8 +178,8 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 def _read_csv(path: Path) -> Iterator[Mapping[str, Any]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        for fields in csv.DictReader(_lines(file)):
+    with opened(path) as file:
+        for fields in csv.DictReader(_lines(io.TextIOWrapper(file, encoding="utf-8", newline=""))):
             if None in fields:
                 raise ValueError("a line has more cells than there are columns")
             if None not in fields.values():
@@ -195,7 +196,8 @@ def _cell(name: str, text: str) -> Any:
 
 
 def _read_parquet(path: Path) -> Iterable[Mapping[str, Any]]:
-    rows: list[Mapping[str, Any]] = _pyarrow()[1].read_table(str(path)).to_pylist()
+    with opened(path) as file:
+        rows: list[Mapping[str, Any]] = _pyarrow()[1].read_table(file).to_pylist()
     return rows
 
 

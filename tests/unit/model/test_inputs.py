@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tflm_sim import files
 from tflm_sim.errors import ModelError
 from tflm_sim.model.inputs import expand, folder_files, unpack
 from tflm_sim.model.load import load
@@ -162,6 +165,28 @@ def test_pipes_of_a_folder_are_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.cc")
     (tmp_path / "m.tflite").write_bytes(SINE)
     assert list(expand([str(tmp_path), f"{tmp_path}/p*"])) == [f"{tmp_path}/m.tflite", f"{tmp_path}/p*"]
+
+
+def test_a_pipe_to_which_nobody_writes_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "PIPE_SECONDS", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelError, match=r"pipe: it is a pipe, and nobody wrote to it for 0\.05 seconds$"):
+        load(tmp_path / "pipe")
+
+
+def test_a_pipe_is_read_whose_writer_comes_later_and_writes_in_pieces(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    def write() -> None:
+        with open(tmp_path / "pipe", "wb", buffering=0) as pipe:
+            for start in range(0, len(SINE), 1000):
+                pipe.write(SINE[start : start + 1000])
+                time.sleep(0.01)
+
+    writer = threading.Timer(0.2, write)
+    writer.start()
+    assert load(tmp_path / "pipe").source == SINE
+    writer.join()
 
 
 def test_a_gigabyte_of_zeros_is_not_read(tmp_path: Path) -> None:

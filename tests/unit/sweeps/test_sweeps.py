@@ -23,8 +23,10 @@ from tflm_sim.answers.sizing import Sizer, Sizing
 from tflm_sim.cli import compare, main
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
+from tflm_sim.model.inputs import Input, read_input
 from tflm_sim.model.types import Model
 from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.sweeps import resume
 from tflm_sim.sweeps.difference import changes
 from tflm_sim.sweeps.engine import CRASHED, FIRST_ROWS, MOST_ROWS, UNDER_WAY, Item, Serial, batches, run
 from tflm_sim.sweeps.limits import Limits
@@ -202,6 +204,18 @@ def test_resuming_sizes_only_what_is_new_and_keeps_the_order() -> None:
     merged = [row for batch in done.merged(run(counted(), TWO, Serial(), NO_LIMITS)) for row in batch]
     assert asked == [ALL[1], ALL[3], ALL[4]]
     assert merged == rows(ALL)
+
+
+def test_a_file_that_takes_too_long_to_be_read_is_left_to_whoever_sizes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = Done(rows(ALL[:2]), TWO)
+
+    def slow(name: str) -> Input:
+        while name == ALL[0]:
+            time.sleep(0.001)
+        return read_input(name)
+
+    monkeypatch.setattr(resume, "read_input", slow)
+    assert [item.name for item in done.still_to_do(items(ALL[:3]), seconds=0.2)] == [ALL[0], ALL[2]]
 
 
 def test_rows_of_another_version_are_sized_again() -> None:
