@@ -19,6 +19,7 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
 from tflm_sim.planners.compare import Comparison, Outcome, compare
+from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.exact import Progress
 from tflm_sim.planners.greedy import greedy_requirements, plan
 from tflm_sim.planners.plan_svg import write_plan_svg
@@ -78,7 +79,7 @@ def register(subparsers: Subparsers) -> None:
         type=_seconds,
         default=60.0,
         metavar="T",
-        help="for all planners together: 60s, 500ms, 2m (default: 60s)",
+        help="for the whole command: 60s, 500ms, 2m (default: 60s)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
@@ -97,6 +98,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 where no planner has a valid plan, or --write nothing to gain."""
+    deadline = Deadline(args.time_limit)
     question = _question(args)
     problem = question.problem
     if args.print_memory_plan:
@@ -107,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
         problem.buffers,
         _planners(args),
         planners=ALL_PLANNERS,
-        time_limit=args.time_limit,
+        time_limit=deadline.seconds_left,
         on_progress=progress,
     )
     if progress is not None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from tflm_sim.errors import TflmSimError, not_a
+from tflm_sim.errors import NoPlanInTime, TflmSimError, not_a
 from tflm_sim.escape import html_table
 from tflm_sim.planners import exact
 from tflm_sim.planners.buffers import Buffer, Plan
-from tflm_sim.planners.deadline import Deadline
+from tflm_sim.planners.deadline import Deadline, out_of_time
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.problem import Problem
 from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS, Planner, planner
@@ -20,6 +20,9 @@ from tflm_sim.planners.validate import PlanFault, validate
 from tflm_sim.values import dataclass, replace, short_repr
 
 _QUICK_SHARE = 4
+
+JUDGING_SECONDS = 1.0
+"""How long after the limit a plan may still be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +98,16 @@ def compare(
 ) -> Comparison:
     """Run the named planners one after the other, the searches last. A KeyboardInterrupt ends the one that runs.
 
-    One that is no search gets a quarter of the time that is left; the searches divide what is left then, the exact
-    planner the last. It begins with the best plan of those before it.
+    Those that are no searches share half of the time where there are searches too, each at most a quarter of what is
+    left; the searches divide the rest, the exact planner the last. It begins with the best plan of those before it.
 
     Args:
         problem: What ``head_problem()`` returns, or buffers.
         names: One or several keys of ``planners``.
         planners: What there is, by name.
         time_limit: Seconds for all of them together; a search returns its best plan when its part is over, another
-            planner has none then. None: as long as it takes, and 60 seconds for the exact planner.
+            planner has none then. Judging their plans counts, and takes ``JUDGING_SECONDS`` more at most. None: as
+            long as it takes, and 60 seconds for the exact planner.
         on_progress: Called by the exact planner now and then.
 
     Raises:
@@ -111,14 +115,15 @@ def compare(
     """
     buffers = _buffers(problem)
     names = [names] if isinstance(names, str) else names
-    deadline = Deadline(time_limit)
     chosen = {name: planner(name, planners) for name in names}
+    deadline, judging = Deadline(time_limit), Deadline(None if time_limit is None else time_limit + JUDGING_SECONDS)
+    quick = deadline.share(2) if any(place.is_search for place in chosen.values()) else deadline
     turns = sorted(chosen.values(), key=lambda place: (place.is_search, place.name == EXACT))
     done = Comparison(lower_bound(buffers), ())
     for index, place in enumerate(turns):
-        part = deadline.share(len(turns) - index if place.is_search else _QUICK_SHARE)
+        part = deadline.share(len(turns) - index) if place.is_search else quick.share(_QUICK_SHARE)
         best = None if done.best is None else done.best.plan
-        outcome = _run(buffers, place, part.seconds_left, best, on_progress)
+        outcome = _run(buffers, place, part, judging, best, on_progress)
         done = Comparison(max(done.lower_bound, outcome.lower_bound), (*done.outcomes, outcome))
     by_name = {outcome.planner: outcome for outcome in done.outcomes}
     return replace(done, outcomes=tuple(by_name[name] for name in names))
@@ -137,23 +142,30 @@ def _buffers(problem: Problem | Sequence[Buffer]) -> Sequence[Buffer]:
 def _run(
     buffers: Sequence[Buffer],
     place: Planner,
-    time_limit: float | None,
+    part: Deadline,
+    judging: Deadline,
     best: Plan | None,
     on_progress: Callable[[exact.Progress], None] | None,
 ) -> Outcome:
     start = time.perf_counter()
     bound, plan, refusal = 0, None, ""
     try:
+        if part.is_over:
+            raise out_of_time()
         if place.name == EXACT:
-            result = exact.solve(buffers, time_limit=time_limit, start=best, on_progress=on_progress)
+            result = exact.solve(buffers, time_limit=part.seconds_left, start=best, on_progress=on_progress)
             bound, plan = result.lower_bound, result.plan
             refusal = "buffers collide at their fixed offsets" if result.infeasible else ""
         else:
-            plan = place(buffers, time_limit=time_limit)
+            plan = place(buffers, time_limit=part.seconds_left)
     except TflmSimError as error:
         refusal = str(error)
     except KeyboardInterrupt:
         refusal = "interrupted"
     seconds = time.perf_counter() - start
-    findings = () if plan is None else tuple(validate(buffers, plan))
+    findings: tuple[PlanFault, ...] = ()
+    try:
+        findings = () if plan is None else tuple(validate(buffers, plan, judging))
+    except NoPlanInTime:
+        plan, refusal = None, "the time was over before its plan was judged"
     return Outcome(place.name, plan, seconds, bound, findings, refusal)

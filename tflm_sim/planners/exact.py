@@ -100,6 +100,7 @@ def solve(
         start: A plan that is known: the answer is no larger.
 
     Raises:
+        NoPlanInTime: The time was over before ``start`` was judged.
         UsageError: A limit is negative, ``workers`` is below 1, ``start`` is not a plan for the buffers, or sizes add
             up to more than 2^60 bytes.
         TflmSimError: The C core was not built.
@@ -109,8 +110,9 @@ def solve(
     if time_limit == math.inf:
         time_limit = None
     _check_limits(capacity=capacity, time_limit=time_limit, node_limit=node_limit, workers=workers)
-    if start is not None and validate(buffers, start):
-        raise UsageError(f"no plan to start with: {validate(buffers, start)[0].message}")
+    deadline = Deadline(time_limit)
+    if start is not None and (faults := validate(buffers, start, deadline)):
+        raise UsageError(f"no plan to start with: {faults[0].message}")
     if not native.available():
         raise TflmSimError("the exact planner needs the C extension: reinstall where a C compiler is present")
 
@@ -129,8 +131,7 @@ def solve(
         return _result_of(answer), raised is not None or (cancel is not None and cancel.is_set())
 
     if time_limit is None or node_limit is not None or capacity is not None or start is not None:
-        return search(time_limit, start)[0]
-    deadline = Deadline(time_limit)
+        return search(deadline.seconds_left, start)[0]
     result, is_ended = search(min(time_limit, _EASY_SECONDS), None)
     if result.proved or is_ended or deadline.is_over:
         return result

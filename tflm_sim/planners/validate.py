@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.deadline import NEVER, Deadline
 from tflm_sim.values import dataclass
 
 
@@ -37,11 +38,15 @@ class PlanFault:
     message: str
 
 
-def validate(buffers: Sequence[Buffer], plan: Plan) -> list[PlanFault]:
-    """Return everything that is wrong with ``plan`` as a placement of ``buffers``; [] for a valid plan."""
+def validate(buffers: Sequence[Buffer], plan: Plan, deadline: Deadline = NEVER) -> list[PlanFault]:
+    """Return everything that is wrong with ``plan`` as a placement of ``buffers``; [] for a valid plan.
+
+    Raises:
+        NoPlanInTime: The deadline passed before it was judged.
+    """
     if len(plan.offsets) != len(buffers):
         return [PlanFault(Fault.COUNT, (), f"{len(plan.offsets)} offsets for {len(buffers)} buffers")]
-    overlaps = () if _are_apart(buffers, plan.offsets) else _overlaps(buffers, plan.offsets)
+    overlaps = () if _are_apart(buffers, plan.offsets, deadline) else _overlaps(buffers, plan.offsets, deadline)
     return [*_offset_faults(buffers, plan.offsets), *overlaps, *_peak_faults(buffers, plan)]
 
 
@@ -59,13 +64,13 @@ def _offset_faults(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterato
             )
 
 
-def _are_apart(buffers: Sequence[Buffer], offsets: Sequence[int]) -> bool:
+def _are_apart(buffers: Sequence[Buffer], offsets: Sequence[int], deadline: Deadline) -> bool:
     """Return whether no two buffers overlap. As long as that is so, those alive at a moment stand in one row of
     offsets, and a new one is compared with the two beside it."""
     row: list[tuple[int, int]] = []
     by_upper: list[tuple[int, tuple[int, int]]] = []
     occupied = (index for index, buffer in enumerate(buffers) if buffer.size > 0)
-    for index in sorted(occupied, key=lambda index: buffers[index].lower):
+    for index in deadline.watch(sorted(occupied, key=lambda index: buffers[index].lower)):
         buffer, begin = buffers[index], offsets[index]
         while by_upper and by_upper[0][0] <= buffer.lower:
             del row[bisect_left(row, heapq.heappop(by_upper)[1])]
@@ -78,10 +83,10 @@ def _are_apart(buffers: Sequence[Buffer], offsets: Sequence[int]) -> bool:
     return True
 
 
-def _overlaps(buffers: Sequence[Buffer], offsets: Sequence[int]) -> Iterator[PlanFault]:
+def _overlaps(buffers: Sequence[Buffer], offsets: Sequence[int], deadline: Deadline) -> Iterator[PlanFault]:
     """Compare each buffer with those that began earlier and have not ended when it begins."""
     alive: list[int] = []
-    for index in sorted(range(len(buffers)), key=lambda index: buffers[index].lower):
+    for index in deadline.watch(sorted(range(len(buffers)), key=lambda index: buffers[index].lower)):
         alive = [other for other in alive if buffers[other].upper > buffers[index].lower]
         begin, end = offsets[index], offsets[index] + buffers[index].size
         for other in alive:

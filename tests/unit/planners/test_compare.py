@@ -1,15 +1,17 @@
 import random
 import time
+from collections.abc import Sequence
 
 import pytest
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import NoPlanInTime, UsageError
 from tflm_sim.planners import best_of, native
-from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.compare import compare
+from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.registry import PLANNERS, Planner, planner
-from tflm_sim.planners.validate import Fault
+from tflm_sim.planners.validate import Fault, validate
 
 needs_native = pytest.mark.skipif(not native.available(), reason="the exact planner is in C")
 
@@ -107,10 +109,25 @@ def test_a_time_limit_is_for_all_planners_together() -> None:
     buffers = [Buffer(draw.randint(1, 5_000), start, start + draw.randint(1, 900)) for start in starts]
     begun = time.process_time()
     comparison = compare(buffers, list(PLANNERS), time_limit=1.0)
-    assert time.process_time() - begun < 10  # the limit, what cannot be interrupted, and the judging of plans
+    assert time.process_time() - begun < 4  # the limit, a second to judge plans, and what cannot be interrupted
     refused = {outcome.planner for outcome in comparison.outcomes if "the time was over" in outcome.refusal}
     assert {"gpu_greedy_by_breadth", "hill_climb_tvm"} <= refused
     assert comparison.best is not None
+
+
+def test_when_the_time_is_over_no_further_planner_begins() -> None:
+    def place(buffers: Sequence[Buffer], *, time_limit: float | None) -> Plan:
+        raise AssertionError
+
+    late = {"late": Planner("late", "", place)}
+    (outcome,) = compare([Buffer(1, 0, 1)], "late", planners=late, time_limit=0).outcomes
+    assert outcome.refusal == "the time was over before there was a plan"
+
+
+def test_a_plan_that_cannot_be_judged_in_time_does_not_count() -> None:
+    buffers = [Buffer(1, 0, 1)] * 64  # the clock is asked at every 64th
+    with pytest.raises(NoPlanInTime):
+        validate(buffers, Plan(tuple(range(64)), 64), Deadline(0))
 
 
 @needs_native
