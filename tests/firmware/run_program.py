@@ -54,9 +54,9 @@ struct MicroInterpreter {
   int Invoke();
 };
 __attribute__((noinline)) int MicroInterpreter::AllocateTensors() {
-  if (allocator->AllocatePersistentBuffer(100, 4) == nullptr) return 1;
-  if (allocator->AllocateTemp(64, 16) == nullptr) return 1;
-  if (allocator->AllocatePersistentBuffer(40, 16) == nullptr) return 1;
+  if (allocator->AllocatePersistentBuffer(100, 4) == nullptr) return FAILED;
+  if (allocator->AllocateTemp(64, 16) == nullptr) return FAILED;
+  if (allocator->AllocatePersistentBuffer(40, 16) == nullptr) return FAILED;
   return allocator->ResetTempAllocations();
 }
 __attribute__((naked)) int MicroInterpreter::Invoke() {
@@ -66,6 +66,12 @@ __attribute__((naked)) int MicroInterpreter::Invoke() {
 }  // namespace tflite
 alignas(16) uint8_t tensor_arena[1024] = {1};
 tflite::MicroInterpreter interpreter = {nullptr};
+extern "C" int main();
+extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
+extern "C" char __StackTop;
+__attribute__((section(".vectors"), used)) const void *const vectors[] = {
+    &__StackTop,           (void *)main,          (void *)Fault_Handler, (void *)Fault_Handler,
+    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler};
 extern "C" int main() {
   interpreter.allocator = tflite::SingleArenaBufferAllocator::Create(tensor_arena, ARENA);
   int status = interpreter.AllocateTensors();
@@ -76,12 +82,12 @@ extern "C" int main() {
   for (;;) asm volatile("");
 }
 """
-LAYOUT = "-Wl,-Ttext=0x8000,-Tdata=0x20000000,--defsym=__StackTop=0x20010000"
+LAYOUT = "-Wl,--section-start=.vectors=0,-Ttext=0x8000,-emain,-Tdata=0x20000000,--defsym=__StackTop=0x20010000"
 
 
-def built(folder: Path, core: str, arena: int = 1024) -> Path:
-    """Return the program for a core, with an arena of so many bytes."""
+def built(folder: Path, core: str, arena: int = 1024, *more: str) -> Path:
+    """Return the program for a core, with an arena of so many bytes; ``more``: flags, such as -DFAILED=..."""
     if shutil.which("arm-none-eabi-g++") is None:
         pytest.skip("arm-none-eabi-g++ not installed")
-    flags = ["-O1", "-fno-inline", f"-DARENA={arena}", LAYOUT]
+    flags = ["-O1", "-fno-inline", f"-DARENA={arena}", LAYOUT, *(more or ("-DFAILED=1",))]
     return elf_program.build(folder, f"arm-none-eabi-g++ -mcpu={core} -mthumb", {"main.cc": SOURCE}, *flags)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,20 @@ def test_the_smallest_arena_is_exact_where_bytes_are_not_handed_out_twice(core: 
     assert (arena.succeeds_from, arena.smallest_arena, arena.smallest_arena_multiple_of_16) == (188, 228, 240)
     # In 1,024 B: 1000, 900, and 860 rounded down to 848.
     assert (arena.arena_used_bytes, arena.fits, arena.symbol) == (1024 - 848, True, "tensor_arena")
+
+
+@pytest.mark.parametrize(
+    ("core", "emulator"), [("cortex-m4", "unicorn"), ("cortex-m3", "qemu"), ("cortex-m55", "qemu")]
+)
+def test_a_size_in_which_the_program_faults_does_not_work_and_the_next_one_starts_afresh(
+    core: str, emulator: str, tmp_path: Path
+) -> None:
+    if emulator == "qemu" and shutil.which("qemu-system-arm") is None:
+        pytest.skip("qemu-system-arm not installed")
+    # Instead of returning an error, AllocateTensors() runs into an undefined instruction.
+    program = run_program.built(tmp_path, core, 1024, "-DFAILED=(__builtin_trap(),1)")
+    (arena,) = tflm_sim.execute(program, emulator=emulator).arenas
+    assert (arena.succeeds_from, arena.smallest_arena, arena.fits) == (188, 228, True)
 
 
 def test_what_is_asked_for_is_seen_call_by_call(tmp_path: Path) -> None:

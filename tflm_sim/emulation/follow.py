@@ -17,11 +17,12 @@ from tflm_sim.emulation.execution import (
 from tflm_sim.emulation.follower import Follower, Interest
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
-from tflm_sim.emulation.search import SizeSearch, Trial, Unfinished
+from tflm_sim.emulation.search import SizeSearch, Unfinished
 from tflm_sim.emulation.seen import Arena, InvokeSeen, Result
 from tflm_sim.emulation.starting import starts
 from tflm_sim.errors import FirmwareError
 from tflm_sim.units import align_up
+from tflm_sim.values import NamedTuple
 
 RUN_S = 3.0
 """Seconds of the host's processor for which a program may go on without reaching anything of TFLM."""
@@ -63,9 +64,7 @@ def follow(
                 is_guessed=start.is_guessed,
                 ending=follower.ending,
                 output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
-                arenas=tuple(
-                    _answer(machine, program, follower, arena, invokes) for arena in follower.arenas if arena.results
-                ),
+                arenas=tuple(_answers(machine, program, follower, invokes)),
             )
         reached.append(f"{start.words}, {follower.ending}")
     raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
@@ -84,44 +83,59 @@ def _unnamed(program: Program) -> str:
     )
 
 
-def _answer(machine: Emulator, program: Program, follower: Follower, arena: Arena, invokes: int) -> ExecutedArena:
-    """Return what is known of an arena, its smallest size included."""
-    search = SizeSearch(machine, program, follower, arena, _TRIAL_S)
-    observed = _observed(machine, follower, arena, invokes)
+def _answers(machine: Emulator, program: Program, follower: Follower, invokes: int) -> Iterator[ExecutedArena]:
+    """Yield what is known of each arena. Sizes are searched first: what counts instructions slows the machine down."""
+    arenas = [arena for arena in follower.arenas if arena.results]
+    found = [_size_found(SizeSearch(machine, program, follower, arena, _TRIAL_S), arena) for arena in arenas]
+    for arena, size in zip(arenas, found, strict=True):
+        yield _answer(program, arena, size, _observed(machine, follower, arena, invokes))
+
+
+class _SizeFound(NamedTuple):
+    """What is known of an arena's size; as in :class:`ExecutedArena`."""
+
+    fits: bool | None
+    smallest: int | None
+    succeeds_from: int | None
+    below: tuple[str, ...]
+    reason: str
+    trials: int
+
+
+def _size_found(search: SizeSearch, arena: Arena) -> _SizeFound:
+    """Search the smallest size of an arena that works."""
     fits = _fits(arena.results)
-    smallest: Trial | None = None
-    succeeds_from: int | None = None
-    below: tuple[str, ...] = ()
-    reason = "" if fits else _reason(arena.results)
-    if fits:
-        try:
-            found = search.smallest()
-        except Unfinished as problem:
-            trial = problem.trial
-            reason = f"AllocateTensors() works, but resumed with {trial.size:,} B the program did not: {trial.ending}"
-            fits = None
-        else:
-            if found is None:
-                reason = "AllocateTensors() succeeds, but TFLM hands out memory twice or ignores a refusal on the way"
-                fits = False
-            else:
-                smallest, succeeds_from = found[0], found[1].size
-                below = search.attempt(smallest.size - 1).log
-    used = next((one.used for one in reversed(arena.results) if one.status is not None), None)
+    if not fits:
+        return _SizeFound(fits, None, None, (), _reason(arena.results), 0)
+    try:
+        found = search.smallest()
+    except Unfinished as problem:
+        trial = problem.trial
+        reason = f"AllocateTensors() works, but resumed with {trial.size:,} B the program did not: {trial.ending}"
+        return _SizeFound(None, None, None, (), reason, search.trials)
+    if found is None:
+        reason = "AllocateTensors() succeeds, but TFLM hands out memory twice or ignores a refusal on the way"
+        return _SizeFound(False, None, None, (), reason, search.trials)
+    smallest, succeeds_from = found[0].size, found[1].size
+    below = search.attempt(smallest - 1, is_brief=True).log
+    return _SizeFound(True, smallest, succeeds_from, below, "", search.trials)
+
+
+def _answer(program: Program, arena: Arena, size: _SizeFound, observed: list[Result]) -> ExecutedArena:
     return ExecutedArena(
         symbol=program.object_name(arena.head),
         address=arena.address,
         size=arena.size,
         is_exact=arena.is_seen_whole,
-        fits=fits,
-        arena_used_bytes=used,
-        smallest_arena=smallest.size if smallest else None,
-        smallest_arena_multiple_of_16=align_up(smallest.size, _ALIGNED) if smallest else None,
-        succeeds_from=succeeds_from,
-        log_below=below,
-        reason=reason,
-        allocations=tuple(_allocation(machine, arena, result) for result in observed),
-        trials=search.trials,
+        fits=size.fits,
+        arena_used_bytes=next((one.used for one in reversed(arena.results) if one.status is not None), None),
+        smallest_arena=size.smallest,
+        smallest_arena_multiple_of_16=None if size.smallest is None else align_up(size.smallest, _ALIGNED),
+        succeeds_from=size.succeeds_from,
+        log_below=size.below,
+        reason=size.reason,
+        allocations=tuple(_allocation(arena, result) for result in observed),
+        trials=size.trials,
     )
 
 
@@ -156,7 +170,7 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int)
     return seen.results
 
 
-def _allocation(machine: Emulator, arena: Arena, result: Result) -> ExecutedAllocation:
+def _allocation(arena: Arena, result: Result) -> ExecutedAllocation:
     return ExecutedAllocation(
         status=_status(result.status),
         arena_used_bytes=result.used,

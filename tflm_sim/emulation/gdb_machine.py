@@ -9,6 +9,7 @@ where the program is stopped before each. QEMU is a program of its own that the 
 from __future__ import annotations
 
 import os
+import re
 import select
 import subprocess
 import time
@@ -24,11 +25,20 @@ _BLOCK = 1024
 _SPARE = {"mps3-an547": 0x6F00_0000, "virt": 0x8780_0000}
 """The end of memory that hardly any program uses, by board."""
 _SPARE_ELSEWHERE = 0x21F0_0000
+_INCLUDED = re.compile(r'<xi:include href="([^"]+)"')
+_REGISTER = re.compile(r'<reg name="([^"]+)"(?:(?!regnum)[^>])*(?:regnum="(\d+)")?')
 _PATIENCE_S = 20.0
 _WALL = 20
 _TICKS = os.sysconf("SC_CLK_TCK")
-_ARM_NAMES = {**{f"r{index}": index for index in range(13)}, "sp": 13, "lr": 14, "pc": 15, "xpsr": 25}
-_RISCV_NAMES = {"ra": 1, "sp": 2, "gp": 3, **{f"a{index}": 10 + index for index in range(8)}, "pc": 32}
+_PIECE = 0x7F0
+"""Bytes of a description in an answer."""
+_SYSTEM = (0xE000_ED08, 0xE000_ED14, 0xE000_ED18, 0xE000_ED1C, 0xE000_ED20, 0xE000_ED24, 0xE000_ED88, 0xE000_EF34)
+"""What start-up code sets in an Arm core and no debugger can write: vector table, CCR, priorities, handlers, which
+coprocessors may be used, how floating-point registers are kept. Source: Armv8-M Architecture Reference Manual, D1.1."""
+_STORE = bytes.fromhex("0160")
+"""str r1, [r0]"""
+_CONTROL_REGISTERS = "csr"
+"""Part of the name of a group of registers that a program at its own level seldom changes, and that are hundreds."""
 
 
 class GdbMachine:
@@ -44,7 +54,8 @@ class GdbMachine:
 
     def __init__(self, core: Core, path: str, program: str, kept: Iterable[Span], faults: Iterable[int]) -> None:
         self.core = core
-        self._names = _ARM_NAMES if core.is_arm else _RISCV_NAMES
+        self._numbers: dict[str, int] = {}
+        self._general: dict[str, str] = {}
         self._kept = tuple(kept)
         self._faults = frozenset(faults)
         self._stops: set[int] = set()
@@ -59,8 +70,8 @@ class GdbMachine:
         self._qemu = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
-        self._received, self._is_gone = b"", False
-        self._ask("qXfer:features:read:target.xml:0,ffb")  # QEMU gives single registers to who knows their numbers.
+        self._received, self._is_gone, self._is_in_handler = b"", False, False
+        self._numbers = dict(self._described())  # Who does not ask for it is not told of all registers.
         for address in self._faults | self._stops:
             self._ask(f"Z0,{address:x},2")
 
@@ -103,6 +114,24 @@ class GdbMachine:
             raise FirmwareError(f"QEMU's board {self.core.board} ended, or does not answer: does the program fit it?")
         return answer
 
+    def _described(self) -> Iterator[tuple[str, int]]:
+        """Yield (name, number) of each register that the target's description has."""
+        number = 0
+        for group in _INCLUDED.findall(self._description("target.xml")):
+            for name, said in _REGISTER.findall(self._description(group)):
+                number = int(said or number)
+                if _CONTROL_REGISTERS not in group:
+                    yield name, number
+                number += 1
+
+    def _description(self, name: str) -> str:
+        text = ""
+        while True:
+            answer = self._ask(f"qXfer:features:read:{name}:{len(text):x},{_PIECE:x}")
+            text += answer[1:]
+            if not answer.startswith("m"):
+                return text
+
     # -- memory and registers -------------------------------------------------------------------------------------
 
     def read(self, address: int, size: int) -> bytes:
@@ -125,7 +154,10 @@ class GdbMachine:
 
     def get(self, register: str) -> int:
         """Return a register."""
-        answer = self._ask(f"p{self._names[register]:x}")
+        if not self._general:
+            answer = self._ask("g")
+            self._general = {name: answer[8 * at : 8 * at + 8] for at, name in enumerate(self._numbers)}
+        answer = self._general[register]
         if len(answer) < 8:
             raise FirmwareError(f"QEMU's board {self.core.board} does not say what is in its register {register}")
         value = int.from_bytes(bytes.fromhex(answer), "little")
@@ -133,7 +165,11 @@ class GdbMachine:
 
     def set(self, register: str, value: int) -> None:
         """Change a register."""
-        self._ask(f"P{self._names[register]:x}={(value & 0xFFFFFFFF).to_bytes(4, 'little').hex()}")
+        self._forget()
+        self._ask(f"P{self._numbers[register]:x}={(value & 0xFFFFFFFF).to_bytes(4, 'little').hex()}")
+
+    def _forget(self) -> None:
+        self._general = {}
 
     # -- running --------------------------------------------------------------------------------------------------
 
@@ -157,11 +193,10 @@ class GdbMachine:
         """Run on."""
         start = self.get("pc")
         if start in self._stops:
-            self._ask(f"z0,{start:x},2")
-            self._ask("vCont;s:1")
-            self._ask(f"Z0,{start:x},2")
+            self._step(start)
             if self.get("pc") in self._stops:
                 return Stop(Reason.ADDRESS, self.get("pc"))
+        self._forget()
         self._send("vCont;c")
         began, spent = time.monotonic(), self._spent()
         try:
@@ -174,8 +209,19 @@ class GdbMachine:
             return Stop(Reason.FAULT, start, "runs on, and locks the processor up")
         address = self.get("pc")
         if address in self._faults and address not in self._stops:
+            self._is_in_handler = True
             return Stop(Reason.FAULT, address, "faults, and goes on")
         return Stop(Reason.ADDRESS, address)
+
+    def _step(self, start: int) -> None:
+        """Execute one instruction, at which the program stops; a QEMU before 7.0 stops there again."""
+        self._ask("vCont;s:1")
+        self._forget()
+        if self.get("pc") == start:
+            self._ask(f"z0,{start:x},2")
+            self._ask("vCont;s:1")
+            self._ask(f"Z0,{start:x},2")
+            self._forget()
 
     def _interrupt(self) -> None:
         assert self._qemu.stdin is not None, "it is a pipe"
@@ -192,20 +238,36 @@ class GdbMachine:
 
     def save(self) -> Snapshot:
         """Return the state."""
-        registers = {name: self.get(name) for name in self._names}
-        return Snapshot(
-            registers, None, {span.start: self.read(span.start, span.end - span.start) for span in self._kept}
-        )
+        registers = {name: self._ask(f"p{number:x}") for name, number in self._numbers.items()}
+        memory = {span.start: self.read(span.start, span.end - span.start) for span in self._kept}
+        system = {address: self.read(address, 4) for address in (_SYSTEM if self.core.is_arm else ())}
+        return Snapshot({name: value for name, value in registers.items() if value[:1] != "E"}, system, memory)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state, in another QEMU where the processor locked up: that ends it."""
+        """Go back to a state: in another QEMU where the processor locked up, after a reset where it handles a fault."""
         if self._is_gone:
             self.close()
             self._launch()
+            self._set_system(snapshot)
+        elif self._is_in_handler:
+            self._ask("qRcmd," + b"system_reset".hex())
+            self._is_in_handler = False
+            self._set_system(snapshot)
         for address, data in snapshot.memory.items():
             self.write(address, data)
         for name, value in snapshot.processor.items():
-            self.set(name, value)
+            self._ask(f"P{self._numbers[name]:x}={value}")
+        self._forget()
+
+    def _set_system(self, snapshot: Snapshot) -> None:
+        """Have the processor itself store what a debugger cannot write."""
+        place = self.spare(16)
+        self.write(place, _STORE)
+        for address, value in snapshot.devices.items():
+            for register, number in (("pc", place), ("r0", address), ("r1", int.from_bytes(value, "little"))):
+                self.set(register, number)
+            self._ask("vCont;s:1")
+            self._forget()
 
     def close(self) -> None:
         """End QEMU."""

@@ -66,6 +66,7 @@ class SizeSearch:
         self._arena = arena
         self._limit = limit
         self.trials = 0
+        self._watched: dict[int, Trial] = {}
 
     def attempt(self, size: int, *, is_brief: bool = False) -> Trial:
         """Run the program with an arena of ``size`` bytes.
@@ -87,7 +88,7 @@ class SizeSearch:
         results = tuple(arena.results)
         trial = Trial(
             size,
-            succeeds=len(results) >= wanted and not any(result.status for result in results),
+            succeeds=len(results) >= wanted and all(result.status == 0 for result in results),
             is_sound=not any(result.refused or result.damage for result in results),
             is_cut=follower.is_cut,
             results=results,
@@ -121,13 +122,14 @@ class SizeSearch:
             if high == given and not self._is_sound(given):
                 if any(result.refused or result.damage for result in self._arena.results):
                     return None
-                raise Unfinished(self.attempt(given))
+                raise Unfinished(self._watched[given])
             sound = self._least(succeeds + step // 2 if step > _STEP else succeeds, high, self._is_sound)
-        return self.attempt(sound), self.attempt(succeeds)
+        return self._watched[sound], self._watched[succeeds]
 
     def _is_sound(self, size: int) -> bool:
-        trial = self.attempt(size)
-        return trial.succeeds and trial.is_sound
+        if size not in self._watched:
+            self._watched[size] = self.attempt(size)
+        return self._watched[size].succeeds and self._watched[size].is_sound
 
     def _least(self, low: int, high: int, works: Callable[[int], bool]) -> int:
         """Return the least size above ``low``, which does not work, up to ``high``, which does."""
