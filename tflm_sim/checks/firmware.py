@@ -185,13 +185,13 @@ def _cases(subject: Subject, configurations: Sequence[Configuration], settled: f
                     "allocator": shared,
                 }
                 case = _Case(order, configuration, room, words)
-                yield from (_placed(one, settled) for one in _at_addresses(case))
+                yield from (each for one in _at_addresses(case) for each in _placed(one, settled))
 
 
 def _orders(subject: Subject, room: ArenaRoom | None) -> Iterator[tuple[tuple[Model, ...], str]]:
     """Yield the models that share an allocator, in every order in which they may be allocated."""
     others = subject.others if room is None or room.call is None else room.shared_with
-    if not others or (room is not None and room.call is None):
+    if not others or (room is not None and room.may_be_alone):
         yield (subject.model,), "an allocator of its own"
     if others and len(others) < _MOST_ORDERS:
         for order in permutations((subject.model, *others)):
@@ -208,17 +208,25 @@ def _at_addresses(case: _Case) -> Iterator[_Case]:
         yield replace(case.at(arena_address=address), words=words)
 
 
-def _placed(case: _Case, settled: frozenset[str]) -> _Case:
-    """Return the case with what the call in the code says of planner and resource variables."""
+def _placed(case: _Case, settled: frozenset[str]) -> Iterator[_Case]:
+    """Yield the case with what the call in the code says of planner and resource variables."""
     call = case.room.call if case.room is not None else None
+    if call is None:
+        yield case
+        return
     settings: dict[str, object] = {}
-    if call is not None and "planner" not in settled and call.preserves_all_tensors and not call.is_recording:
-        settings["planner"] = "linear"
-    if call is not None and "resource_variable_count" not in settled and call.variables is not None:
+    if "resource_variable_count" not in settled and call.variables is not None:
         settings["resource_variable_count"] = call.variables
         if call.variables and call.variable_arena:
             settings["variable_arena_size"] = call.variable_arena
-    return case.at(**settings) if settings else case
+    planners = ["linear" if call.preserves_all_tensors else "greedy"]
+    if call.has_own_planner:
+        planners = ["greedy", "linear"]
+    if "planner" in settled or call.is_recording:
+        planners = [case.configuration.planner]
+    for planner in planners:
+        placed = case.at(**settings, planner=planner, has_own_planner=call.has_own_planner)
+        yield replace(placed, words={**case.words, "planner": f"a {planner} planner"})
 
 
 def _distinct(cases: Iterable[_Case]) -> list[_Case]:
@@ -330,7 +338,9 @@ def _conditions(
         yield "it has one arena"
     if not rooms and any(case.at(arena_address=12).answer() != case.answer() for case in likely):
         yield "its arena is aligned to 16 bytes"
-    if "planner" not in settled and (
+    if "planner" not in settled and any(call is not None and call.has_own_planner for call in calls):
+        yield "the planner that it makes is TFLM's greedy or linear one"
+    elif "planner" not in settled and (
         not calls or any(call is None or call.preserves_all_tensors is None for call in calls)
     ):
         plain = [case for case in likely if case.configuration.interpreter == "plain"]

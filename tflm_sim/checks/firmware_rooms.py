@@ -31,7 +31,8 @@ class ArenaRoom:
         addresses: Where it may start, modulo 16.
         is_assumed: Whether nothing but its name says that it is an arena.
         call: The call in the code that makes its interpreter; None where none was read.
-        shared_with: The other models whose interpreters were given the same allocator.
+        shared_with: The other models whose interpreters were, or may have been, given the same allocator.
+        may_be_alone: Whether no other model need be on its allocator.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ArenaRoom:
     is_assumed: bool = False
     call: InterpreterCall | None = None
     shared_with: tuple[Model, ...] = field(default=(), compare=False)
+    may_be_alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +98,25 @@ def _of_call(
 ) -> ArenaRoom:
     assert call.arena_size is not None
     sharers = [other for other in calls if call.allocator and other.allocator == call.allocator]
+    are_known = all(other.model is not None for other in sharers)
     shared = tuple(
         each.model
         for each in firmware.models
-        if each is not model and any(other.model is not None and _holds(each, other.model) for other in sharers)
+        if each is not model and any(other.model is None or _holds(each, other.model) for other in sharers)
     )
+    alone = not shared or (not are_known and len(sharers) == 1)
     if call.is_on_heap or call.arena is None:
-        return ArenaRoom("the heap", call.arena_size, None, None, _HEAP_ADDRESSES, call=call, shared_with=shared)
+        return ArenaRoom(
+            "the heap", call.arena_size, None, None, _HEAP_ADDRESSES, call=call, shared_with=shared, may_be_alone=alone
+        )
     start, _, symbol = _object_at(firmware, call.arena)
     offset = call.arena - start
     name = f"the bytes at {start:#x}" if not symbol else symbol + (f" + {offset:,}" if offset else "")
     addresses = (call.arena % BUFFER_ALIGNMENT,)
     free = _free(firmware, call.arena)
-    return ArenaRoom(name, call.arena_size, call.arena, free, addresses, call=call, shared_with=shared)
+    return ArenaRoom(
+        name, call.arena_size, call.arena, free, addresses, call=call, shared_with=shared, may_be_alone=alone
+    )
 
 
 def _object_at(firmware: Firmware, address: int) -> tuple[int, int, str]:

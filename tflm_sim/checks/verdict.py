@@ -95,6 +95,7 @@ def baseline_key(model: str, configuration: Configuration) -> str:
         *([f"{variables} resource variables"] if variables is not None else []),
         *([f"variable arena {room}"] if room is not None else []),
         *([f"arena at address {target.arena_address}"] if target.arena_address else []),
+        *(["own planner"] if configuration.has_own_planner else []),
         *(["two arenas"] if configuration.is_split else []),
     )
     own = "".join(f", {setting}" for setting in settings)

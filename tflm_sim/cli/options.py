@@ -124,8 +124,13 @@ def add_configuration(
             choices=("greedy", "linear"),
             help="linear: preserve_all_tensors; default: greedy",
         )
+        group.add_argument(
+            "--own-planner",
+            action="store_true",
+            help="the firmware makes the planner and passes it to MicroAllocator::Create: it is not in the arena",
+        )
     else:
-        parser.set_defaults(planner=None)
+        parser.set_defaults(planner=None, own_planner=False)
     group.add_argument(
         "--resource-variables",
         action=store,
@@ -181,6 +186,7 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         optimize_kernels_for=args.optimize_kernels_for,
         interpreter=args.interpreter,
         planner=args.planner,
+        has_own_planner=args.own_planner,
         resource_variable_count=args.resource_variables,
         is_split=is_split,
         custom_ops=(row for path in args.custom_ops for row in load_custom_ops(path)),

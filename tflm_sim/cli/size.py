@@ -19,7 +19,7 @@ from tflm_sim.cli.options import (
     simulated,
 )
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, say, say_json, terminal_width, wants_color
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.configuration import Configuration, planner_words
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
@@ -145,7 +145,7 @@ def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
     from tflm_sim.report.take_picture import take_picture
 
     with ProgressLine("simulating", model, runs=2) as progress:
-        title = f"{config.planner} planner, {config.interpreter} interpreter"
+        title = f"{planner_words(config.planner, config.has_own_planner)}, {config.interpreter} interpreter"
         picture = take_picture(model, config, title=title, observers=progress.observers)
     color = wants_color(args.color, sys.stdout)
     say(*header(args, config))

@@ -34,6 +34,8 @@ class Configuration:
             the library's kernel.
         variable_arena_size: Bytes of an arena of its own, with an allocator of its own, in which the firmware makes the
             table of resource variables; None where it makes it in the model's arena.
+        has_own_planner: Whether the firmware makes the memory planner and gives it to ``MicroAllocator::Create``; it is
+            not in the arena then.
         preserved: What if these tensors, (subgraph, tensor), had to live to the end of Invoke()? TFLM itself has no
             such setting for single tensors.
 
@@ -48,6 +50,7 @@ class Configuration:
     is_split: bool = False
     custom_ops: tuple[OpModel, ...] = ()
     variable_arena_size: int | None = None
+    has_own_planner: bool = False
     preserved: frozenset[tuple[int, int]] = frozenset()
 
     def __repr__(self) -> str:
@@ -62,10 +65,17 @@ class Configuration:
             raise UsageError(f"planner '{self.planner}' is not one of {', '.join(PLANNER_NAMES)}")
         if self.interpreter == "recording" and self.planner == "linear":
             raise UsageError("RecordingMicroAllocator::Create always makes a GreedyMemoryPlanner; interpreter: plain")
+        if self.has_own_planner and (self.interpreter == "recording" or self.is_split):
+            raise UsageError("only MicroAllocator::Create with one arena takes a planner of the firmware's own")
         if self.interpreter == "recording" and self.is_split:
             raise UsageError("RecordingMicroAllocator::Create takes one arena; interpreter: plain")
         if self.resource_variable_count is not None and self.resource_variable_count < 0:
             raise UsageError(f"{self.resource_variable_count} resource variables are fewer than none")
+
+
+def planner_words(name: str, is_own: bool) -> str:
+    """Return which planner it is: "greedy planner", "own linear planner" where the firmware makes it itself."""
+    return f"own {name} planner" if is_own else f"{name} planner"
 
 
 class Settings(TypedDict, total=False):
@@ -86,6 +96,7 @@ class Settings(TypedDict, total=False):
     is_split: bool
     custom_ops: Iterable[OpModel]
     variable_arena_size: int | str | None
+    has_own_planner: bool
     preserved: Iterable[tuple[int, int]]
 
 

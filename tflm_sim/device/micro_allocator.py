@@ -64,6 +64,7 @@ class MicroAllocator:
         target: Struct sizes.
         kind: "plain", "recording" or "split" (persistent and non-persistent memory in two arenas).
         planner: "greedy" or "linear".
+        has_own_planner: Whether the firmware made it, outside of the arena.
         preserved: Tensors, (subgraph, tensor), whose lifetimes are drawn out to the end.
 
     Raises:
@@ -77,6 +78,7 @@ class MicroAllocator:
         *,
         kind: str = "plain",
         planner: str = "greedy",
+        has_own_planner: bool = False,
         preserved: Collection[tuple[int, int]] = (),
     ) -> None:
         self.arena = arena
@@ -88,7 +90,8 @@ class MicroAllocator:
         self._scratch_request_layout = target.sizeof(_SCRATCH_REQUEST), target.alignof(_SCRATCH_REQUEST)
         arena_structs, allocator_struct = ALLOCATOR_STRUCTS[kind]
         arena.tell(Phase, Stage.CREATE, (("aligned_size", arena.size),))
-        planner_structs = (type(memory_planner).__name__,) if target.runtime.has("planner_in_arena") else ()
+        is_planner_here = target.runtime.has("planner_in_arena") and not has_own_planner
+        planner_structs = (type(memory_planner).__name__,) if is_planner_here else ()
         for struct in (*arena_structs, *planner_structs, allocator_struct):
             self.allocate_object(struct)
 

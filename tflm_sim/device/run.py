@@ -132,7 +132,12 @@ def run(
     failure: SimulatedFailure | None = None
     try:
         allocator = MicroAllocator(
-            arena, target, kind=kind, planner=configuration.planner, preserved=configuration.preserved
+            arena,
+            target,
+            kind=kind,
+            planner=configuration.planner,
+            has_own_planner=configuration.has_own_planner,
+            preserved=configuration.preserved,
         )
         for model in models:
             variables = _resource_variables(model, allocator, configuration)

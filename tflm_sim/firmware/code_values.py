@@ -26,6 +26,7 @@ from tflm_sim.firmware.machine_code import (
     Forget,
     Load,
     Maybe,
+    Or,
     SetTo,
     Shift,
     Step,
@@ -185,6 +186,11 @@ class CodeReader:
                 value = self._value(state, source)
                 is_number = value is not None and not value.base
                 state.put(register, self._plus(Value("", value.offset << bits), 0) if value and is_number else None)
+            case Or(register, first, second):
+                numbers = [
+                    value.offset for value in map(state.registers.get, (first, second)) if value and not value.base
+                ]
+                state.put(register, Value("", numbers[0] | numbers[1]) if len(numbers) == 2 else None)
             case Load(register, base, offset, size):
                 state.put(register, self._loaded(state, self._plus(self._value(state, base), offset), size))
             case Store(base, offset, size, register):

@@ -48,6 +48,14 @@ class Shift(NamedTuple):
     bits: int
 
 
+class Or(NamedTuple):
+    """``register = first | second``: how a word is put together where only aligned ones can be loaded."""
+
+    register: str
+    first: str
+    second: str
+
+
 class Load(NamedTuple):
     """``register = memory[base + offset]``, of ``size`` bytes; a base of "" is an address."""
 
@@ -105,7 +113,7 @@ class Maybe(NamedTuple):
     step: Step
 
 
-Step: TypeAlias = "SetTo | Sum | Shift | Load | Store | Forget | Compare | Branch | CallTo | Maybe"
+Step: TypeAlias = "SetTo | Sum | Shift | Or | Load | Store | Forget | Compare | Branch | CallTo | Maybe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +248,8 @@ def _arm_data(instruction: Any, name: str, operands: list[Any]) -> list[Step]:
             return _added(register, rest or [register], -1 if name.startswith("sub") else 1)
         case ("lsl", [str(register), str(source), int(bits)]):
             return [Shift(register, source, bits)]
+        case ("orr", [str(register), *rest, str(second)]) if not is_shifted:
+            return [Or(register, rest[0] if rest else register, second)]
         case ("adr", [str(register), int(offset)]):
             return [SetTo(register, "", _pc(instruction) + offset)]
         case ("push", registers):
@@ -362,6 +372,8 @@ def _riscv_steps(instruction: Any) -> list[Step]:
             return [SetTo(register, "", here + (number << 12))]
         case ("slli", [str(register), *rest, int(bits)]):
             return [Shift(register, rest[0] if rest else register, bits)]
+        case ("or", [str(register), *rest, str(second)]):
+            return [Or(register, rest[0] if rest else register, second)]
         case ("addi" | "addi4spn" | "add" | "sub" | "addi16sp", [str(register), *rest]):
             return _added(register, rest, -1 if name == "sub" else 1)
         case (_, [str(register), _Memory() as place]) if name in _RISCV_LOADS:

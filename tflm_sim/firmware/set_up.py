@@ -24,6 +24,8 @@ _DEEPEST = 4
 _MOST_CALLS = 64
 """Calls of the constructor, with every way to get there, that are told apart."""
 _CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E(\w+)$")
+_CHANGED_CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E\w+\.")
+"""A copy that the compiler made of a constructor, whose arguments are others: ``.constprop.0``, ``.isra.0``."""
 _CREATE_ALLOCATOR = re.compile(r"_ZN6tflite(?:14|23)(Recording)?MicroAllocator6CreateE(\w+)$")
 _CREATE_VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6CreateE\w+$")
 _OWN_CONSTRUCTOR = re.compile(r"_ZN6tflite(?:16MicroInterpreter|25RecordingMicroInterpreter)C[12]E")
@@ -56,6 +58,8 @@ class InterpreterCall(NamedTuple):
         allocator: The call of MicroAllocator::Create whose allocator it was given; 0 where it makes its own.
         is_recording: Whether that allocator is a RecordingMicroAllocator.
         has_two_arenas: Whether that allocator was given an arena for what stays, and another one.
+        has_own_planner: Whether that allocator was given a memory planner that the program made.
+        site: Where the call is.
     """
 
     arena: int | None = None
@@ -68,6 +72,8 @@ class InterpreterCall(NamedTuple):
     allocator: int | None = None
     is_recording: bool = False
     has_two_arenas: bool = False
+    has_own_planner: bool = False
+    site: int | None = None
 
     @property
     def has_arena(self) -> bool:
@@ -107,12 +113,14 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
         for match in filter(None, map(_CONSTRUCTOR.match, function.names)):
             found += program.interpreters(function, _roles(match[1]))
             break
+        if any(map(_CHANGED_CONSTRUCTOR.match, function.names)):
+            found += [InterpreterCall(site=site) for site in graph.callers.get(function.start, ())]
     sizes = {program.tensor_size(function) for function in wanted if any(map(_TENSOR_TAKERS.search, function.names))}
     enums = {_TENSOR_SIZES[size] for size in sizes if size is not None}
     return SetUp(tuple(dict.fromkeys(found[:_MOST_CALLS])), True, enums.pop() if len(enums) == 1 else None)
 
 
-_OF_INTEREST = re.compile(f"{_CONSTRUCTOR.pattern}|{_TENSOR_TAKERS.pattern}")
+_OF_INTEREST = re.compile("|".join(one.pattern for one in (_CONSTRUCTOR, _CHANGED_CONSTRUCTOR, _TENSOR_TAKERS)))
 
 
 def _roles(parameters: str) -> dict[str, int]:
@@ -169,7 +177,7 @@ class _Program:
                 facts |= self._allocator(caller, facts.pop("allocator"))
             self._trace_back(caller, facts)
             for known in self._in_every_context(caller, facts, _DEEPEST):
-                yield _interpreter(known, is_own)
+                yield _interpreter(known, is_own)._replace(site=call.site)
 
     def _callee(self, caller: Function, value: Value | None) -> tuple[tuple[str, ...], PassedOn | None]:
         """Return the names of the function that a value was returned by, and the call."""
@@ -194,8 +202,10 @@ class _Program:
             return facts
         arena = roles["arena"] - 1
         planner: Value | None = Value("", 0)  # MemoryPlannerType::kGreedy, the only one where none can be named.
-        if "MemoryPlanner" in match[2]:
-            planner = call.arguments[arena + 2] if "MemoryPlannerType" in match[2] else None
+        if "MemoryPlannerType" in match[2]:
+            planner = call.arguments[arena + 2]
+        elif "MemoryPlanner" in match[2]:
+            planner, facts["own_planner"] = None, Value("", 1)
         return {**facts, "arena": call.arguments[arena], "size": call.arguments[arena + 1], "preserve": planner}
 
     def _trace_back(self, caller: Function, facts: dict[str, Value | None]) -> None:
@@ -258,4 +268,5 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
         allocator=0 if is_own else numbers.get("site"),
         is_recording=bool(numbers.get("recording")),
         has_two_arenas="two" in facts,
+        has_own_planner="own_planner" in facts,
     )

@@ -20,6 +20,8 @@ _ESP_VARIANTS = ("esp32s3", "esp32p4", "opt", "ansi")
 """Suffixes of ESP-NN's functions, the most specific first."""
 _RECORDING = re.compile(r"Recording(?:MicroAllocator|MicroInterpreter)")
 _PLAIN_ALLOCATOR = re.compile(r"_ZN6tflite14MicroAllocator6CreateEPh")
+_RECORDING_ALLOCATOR = re.compile(r"_ZN6tflite23RecordingMicroAllocator6CreateEPh")
+_PLAIN_TABLE = "_ZTVN6tflite14MicroAllocatorE"
 _CONSTRUCTOR = re.compile(
     r"_ZN6tflite16MicroInterpreterC[12]EPKNS_5ModelERKNS_15MicroOpResolverE(Ph|PNS_14MicroAllocatorE)"
 )
@@ -113,13 +115,19 @@ def arena_pointers(elf: Elf) -> tuple[str, ...]:
 def interpreters(symbols: Collection[Symbol]) -> tuple[str, ...]:
     """Return which interpreters the image can make: "plain", "recording", both; () for a stripped file.
 
-    The plain one makes a MicroAllocator, in its constructor or before.
+    The plain one makes a MicroAllocator, in its constructor or before. Where link-time optimisation merged both
+    Create() into their callers, its table of virtual functions tells: the linker drops it where nobody makes one.
     """
     if not symbols:
         return ()
     names = [symbol.name for symbol in symbols if symbol.type == FUNCTION]
     recording = any(map(_RECORDING.search, names))
-    plain = not recording or any(map(_PLAIN_ALLOCATOR.search, names))
+    is_merged = not any(map(_RECORDING_ALLOCATOR.search, names))
+    plain = (
+        not recording
+        or any(map(_PLAIN_ALLOCATOR.search, names))
+        or (is_merged and any(symbol.name == _PLAIN_TABLE for symbol in symbols))
+    )
     return ("plain",) * plain + ("recording",) * recording
 
 

@@ -474,7 +474,7 @@ def _interpreters(firmware: Firmware, named: str | None) -> tuple[tuple[str, ...
     if len(made) == 1 and all(one.allocator is not None for one in firmware.set_up.interpreters):
         kind = "recording" if made.pop() else "plain"
         return (kind,), Ground("interpreter", kind, "the call that makes it", "concluded")
-    if len(firmware.interpreters) == 1 and not firmware.is_link_time_optimised:
+    if len(firmware.interpreters) == 1:
         why = "no" if firmware.interpreters == ("plain",) else "only the"
         grounds = f"{why} RecordingMicroAllocator is in the image"
         return firmware.interpreters, Ground("interpreter", firmware.interpreters[0], grounds, "concluded")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any
 
+from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.difference import (
@@ -61,12 +62,13 @@ def _side(side: SideFacts) -> str:
     config = side.configuration
     kernels = config.target.kernel_library
     version = f"@{kernels.version}" if kernels.version else ""
+    planner = planner_words(config.planner, config.has_own_planner)
     failed = "" if side.status == "ok" else "; AllocateTensors() fails in an arena of any size"
     open_options = f"; {assumed_text(side.assumed)}" if side.assumed else ""
     name = printable(PurePath(side.model.path or "model").name)
     return (
         f"{name} on {printable(config.target.name)} ({kernels.name}{version} kernels, {config.interpreter} "
-        f"interpreter, {config.planner} planner), {config.target.runtime}{open_options}{failed}"
+        f"interpreter, {planner}), {config.target.runtime}{open_options}{failed}"
     )
 
 

@@ -34,12 +34,14 @@ class ConfigurationFacts:
     """Everything outside the model that decides a byte.
 
     Attributes:
+        has_own_planner: Whether the firmware makes the memory planner, outside of the arena.
         variable_arena_bytes: Of an arena of its own for the table of resource variables.
     """
 
     target: Target
     interpreter: Annotated[str, OneOf("plain", "recording")]
     planner: Annotated[str, OneOf("greedy", "linear")]
+    has_own_planner: bool
     resource_variable_count: Count | None
     variable_arena_bytes: Count | None
     split_arenas: bool
@@ -154,6 +156,7 @@ def configuration_facts(configuration: Configuration) -> ConfigurationFacts:
         target=configuration.target,
         interpreter=configuration.interpreter,
         planner=configuration.planner,
+        has_own_planner=configuration.has_own_planner,
         resource_variable_count=configuration.resource_variable_count,
         variable_arena_bytes=configuration.variable_arena_size,
         split_arenas=configuration.is_split,

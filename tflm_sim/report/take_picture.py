@@ -10,7 +10,7 @@ from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Observer
-from tflm_sim.device.configuration import Configuration, Settings, Where
+from tflm_sim.device.configuration import Configuration, Settings, Where, planner_words
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.load import ModelLike, load
@@ -100,8 +100,9 @@ def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:
 
 def _title(configuration: Configuration, assumed: tuple[str, ...] | None) -> str:
     target = configuration.target
+    planner = planner_words(configuration.planner, configuration.has_own_planner)
     return (
-        f"{target.name}, {target.runtime}, {target.kernel_library} kernels, {configuration.planner} planner, "
+        f"{target.name}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
         f"{configuration.interpreter} interpreter{f'; {assumed_text(assumed)}' if assumed else ''}"
     )
 

@@ -6,6 +6,7 @@ import os.path
 from collections.abc import Iterable, Sequence
 
 from tflm_sim.answers.simulation import Simulation
+from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.size import ArenaAnswer, HeadBuffer, SizeAnswer, TailPart, size_answer
@@ -27,10 +28,8 @@ def size_lines(simulation: Simulation, *, remarks: Sequence[str] = ()) -> list[s
     name = printable(os.path.basename(simulation.model.path or "model"))
     kernels = config.target.kernel_library
     answer = size_answer(simulation)
-    title = (
-        f"{name} on {config.target.name} ({kernels} kernels, {config.interpreter} interpreter, "
-        f"{config.planner} planner)"
-    )
+    planner = planner_words(config.planner, config.has_own_planner)
+    title = f"{name} on {config.target.name} ({kernels} kernels, {config.interpreter} interpreter, {planner})"
     head = [title, str(config.target.runtime), *remarks, ""]
     if answer.failure is not None:
         return [*head, *_failed_lines(answer)]

@@ -61,3 +61,16 @@ def test_kernels_go_with_a_name() -> None:
 def test_an_unknown_target_is_named_as_it_was_written() -> None:
     with pytest.raises(UsageError, match="unknown target 'Cortex-M5'; did you mean cortex-m85"):
         configure("Cortex-M5")
+
+
+@pytest.mark.parametrize(("planner", "object_bytes"), [("greedy", 44), ("linear", 4 * 1024 + 12)])
+def test_a_planner_that_the_firmware_makes_is_not_in_the_arena(planner: str, object_bytes: int) -> None:
+    """LinearMemoryPlanner holds 1,024 offsets; greedy_memory_planner.h, linear_memory_planner.h @ 90b983c."""
+    made, given = (smallest_arena(SINE, M4, planner=planner, has_own_planner=own).size for own in (False, True))
+    assert made - given == object_bytes
+
+
+def test_only_one_arena_with_the_plain_interpreter_takes_a_planner() -> None:
+    for settings in ({"interpreter": "recording"}, {"is_split": True}):
+        with pytest.raises(UsageError, match=r"only MicroAllocator::Create with one arena takes a planner"):
+            configure("cortex-m4", has_own_planner=True, **settings)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from tflm_sim.firmware.elf import FUNCTION, Symbol
 from tflm_sim.firmware.snapshot import find_snapshots
 from tflm_sim.firmware.symbol_names import (
     esp_variant,
+    interpreters,
     own_kernels,
     plain_name,
     reference_kernel,
@@ -158,3 +159,23 @@ def test_functions_with_a_prepares_parameters_outside_tflm_are_kernels_of_the_pr
         "_Z5setupv",
     )
     assert own_kernels(Symbol(name, 0x100, 8, FUNCTION, 1) for name in names) == ("own_prepare",)
+
+
+@pytest.mark.parametrize(
+    ("names", "made"),
+    [
+        ((), ("plain",)),
+        (("_ZN6tflite23RecordingMicroAllocator6CreateEPhj",), ("recording",)),
+        (
+            ("_ZN6tflite23RecordingMicroAllocator6CreateEPhj", "_ZN6tflite14MicroAllocator6CreateEPhj"),
+            ("plain", "recording"),
+        ),
+        # Merged into their callers: _ZTV is the table of a class's virtual functions.
+        (("_ZN6tflite23RecordingMicroAllocatorD0Ev",), ("recording",)),
+        (("_ZN6tflite23RecordingMicroAllocatorD0Ev", "_ZTVN6tflite14MicroAllocatorE"), ("plain", "recording")),
+        # A constructor that was not merged uses the table of the class that it derives from.
+        (("_ZN6tflite23RecordingMicroAllocator6CreateEPhj", "_ZTVN6tflite14MicroAllocatorE"), ("recording",)),
+    ],
+)
+def test_which_interpreters_a_program_can_make(names: tuple[str, ...], made: tuple[str, ...]) -> None:
+    assert interpreters([function(name) for name in ("main", *names)]) == made
