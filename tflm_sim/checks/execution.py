@@ -16,6 +16,7 @@ from tflm_sim.emulation.execution import ExecutedArena, Execution
 from tflm_sim.errors import TflmSimError
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.target import firmware_target
+from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.values import NamedTuple, dataclass
 
@@ -70,16 +71,21 @@ class Compared:
     reason: str = ""
 
 
-def compare(execution: Execution, firmware: Firmware) -> tuple[Compared, ...]:
-    """Return how far each arena's first AllocateTensors() is as the simulation for the firmware's own target says."""
-    return tuple(_compare(arena, firmware) for arena in execution.arenas)
+def compare(execution: Execution, firmware: Firmware, other: Model | None = None) -> tuple[Compared, ...]:
+    """Return how far each arena's first AllocateTensors() is as the simulation for the firmware's own target says.
+
+    Args:
+        execution: What was seen.
+        firmware: The same program, read.
+        other: The model that was put in the place of its own, None where it kept that.
+    """
+    return tuple(_compare(arena, firmware, other) for arena in execution.arenas)
 
 
-def _compare(arena: ExecutedArena, firmware: Firmware) -> Compared:
+def _compare(arena: ExecutedArena, firmware: Firmware, other: Model | None) -> Compared:
     first = arena.allocations[0]
-    model = next(
-        (one.model for one in firmware.models if one.address <= (first.model or -1) < one.address + one.extent), None
-    )
+    held = (one.model for one in firmware.models if one.address <= (first.model or -1) < one.address + one.extent)
+    model = other if other is not None else next(held, None)
     if model is None:
         return Compared(arena.address, None, "its model is not in the file")
     try:

@@ -11,11 +11,13 @@ from tflm_sim.emulation.backends import EMULATORS
 from tflm_sim.emulation.execute import execute
 from tflm_sim.errors import UsageError
 from tflm_sim.firmware.firmware import read_firmware
+from tflm_sim.model.load import load
 from tflm_sim.report.execution_text import ExecutionDocument, document_lines
 
 EXAMPLES = """
 tflm-sim run build/app.elf
 tflm-sim run build/app.elf --invoke 1
+tflm-sim run build/app.elf --model another.tflite --invoke 1
 tflm-sim run build/app.elf --json
 """
 MOST_INVOKES = 1000
@@ -32,6 +34,11 @@ def register(subparsers: Subparsers) -> None:
         exits=EXITS,
     )
     parser.add_argument("elf", metavar="APP.elf", help="the linked program, with symbols")
+    parser.add_argument(
+        "--model",
+        metavar="FILE",
+        help="put this model in the place of the program's, and keep its operators and kernels",
+    )
     parser.add_argument(
         "--invoke",
         metavar="N",
@@ -50,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if not 0 <= args.invoke <= MOST_INVOKES:
         raise UsageError(f"--invoke {args.invoke}: 0 to {MOST_INVOKES}")
-    execution = execute(args.elf, invokes=args.invoke, emulator=args.emulator)
-    compared = compare(execution, read_firmware(args.elf))
+    model = None if args.model is None else load(args.model)
+    execution = execute(args.elf, model=model, invokes=args.invoke, emulator=args.emulator)
+    compared = compare(execution, read_firmware(args.elf), model)
     show(ExecutionDocument(execution=execution, compared=compared), document_lines, as_json=args.json)
     return execution.exit_code

@@ -68,6 +68,10 @@ class Core:
         return 1 if self.is_arm else 0
 
 
+_ENDLESS_ARM, _ENDLESS_RISCV = bytes.fromhex("fee7"), bytes.fromhex("6f000000")
+"""An instruction that jumps to itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The state of a machine at a moment.
@@ -108,6 +112,9 @@ class Emulator(Protocol):
 
     def spare(self, size: int) -> int:
         """Return the address of ``size`` bytes of memory that the program knows nothing of."""
+
+    def place(self, data: bytes) -> int:
+        """Put bytes where the program knows nothing of them, for as long as the machine lives; return their address."""
 
     def count(self) -> int | None:
         """Return how many instructions were executed since the first call; None where they are not counted."""
@@ -152,6 +159,13 @@ def argument(machine: Emulator, index: int) -> int:
 def return_address(machine: Emulator) -> int:
     """Return where the function at whose entry the machine stands will return to."""
     return machine.get(machine.core.link) & ~machine.core.code_bit
+
+
+def landing(machine: Emulator) -> int:
+    """Return an address for a function that is called to return to; the machine stops there."""
+    address = machine.place(_ENDLESS_ARM if machine.core.is_arm else _ENDLESS_RISCV)
+    machine.stop_at([address])
+    return address
 
 
 def give_back(machine: Emulator, value: int) -> None:

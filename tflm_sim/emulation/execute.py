@@ -7,12 +7,16 @@ import json
 import os
 import signal
 import subprocess
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from tflm_sim.child_python import child_python
 from tflm_sim.documents import from_json
 from tflm_sim.emulation.execution import Execution
 from tflm_sim.errors import FirmwareError, UsageError, not_a
 from tflm_sim.firmware.image import load_image
+from tflm_sim.model.load import ModelLike, load
 
 TIMEOUT_S = 120
 """Of the host's processor."""
@@ -21,7 +25,12 @@ _WALL = 10
 
 
 def execute(
-    elf: str | os.PathLike[str], *, invokes: int = 0, emulator: str = "", timeout: int = TIMEOUT_S
+    elf: str | os.PathLike[str],
+    *,
+    model: ModelLike | None = None,
+    invokes: int = 0,
+    emulator: str = "",
+    timeout: int = TIMEOUT_S,
 ) -> Execution:
     """Execute a linked program up to the end of its AllocateTensors(), with arenas of many sizes.
 
@@ -31,24 +40,67 @@ def execute(
 
     Args:
         elf: The ELF file, with symbols.
+        model: Put in the place of the program's own model, which keeps its arenas, operators and kernels; what
+            :func:`tflm_sim.load` takes. None for its own.
         invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are not run,
-            and the program is told that they succeeded.
+            and the program is told that they succeeded. With ``model`` they are called for it.
         emulator: "unicorn" or "qemu"; "" for the first that is installed and has the program's core.
         timeout: Seconds of the host's processor after which it is given up.
 
     Raises:
-        FirmwareError: The file cannot be read or executed, or nothing of TFLM was reached in it.
+        FirmwareError: The file cannot be read or executed, nothing of TFLM was reached in it, or the model cannot be
+            put in the place of its own.
+        ModelError: The model cannot be read.
         UsageError: No emulator is installed.
     """
+    settings = {"timeout": timeout, "invokes": invokes, "emulator": emulator}
+    return from_json(Execution, _answer(elf, settings, {"model": _encoded(model), "runs": None}))
+
+
+def compute_outputs(
+    elf: str | os.PathLike[str],
+    model: ModelLike,
+    runs: Iterable[Sequence[bytes]],
+    *,
+    emulator: str = "",
+    timeout: int = TIMEOUT_S,
+) -> list[tuple[bytes, ...]]:
+    """Return what a program's kernels compute with a model: the bytes of the outputs of each run, in order.
+
+    The runs follow one AllocateTensors(), so that a state goes on from one to the next.
+
+    Args:
+        elf: As for :func:`execute`.
+        model: Put in the place of the model of the program's first interpreter.
+        runs: The bytes of each input, in order, of each run.
+        emulator: As there.
+        timeout: As there.
+
+    Raises:
+        FirmwareError, ModelError, UsageError: As there, or the program does not run the model.
+    """
+    encoded = [[b64encode(each).decode() for each in inputs] for inputs in runs]
+    settings = {"timeout": timeout, "invokes": 0, "emulator": emulator}
+    answer = _answer(elf, settings, {"model": _encoded(model), "runs": encoded})
+    return [tuple(map(b64decode, outputs)) for outputs in answer["outputs"]]
+
+
+def _encoded(model: ModelLike | None) -> str | None:
+    return None if model is None else b64encode(load(model).source).decode()
+
+
+def _answer(elf: str | os.PathLike[str], settings: dict[str, Any], given: dict[str, Any]) -> Any:
+    """Return what the emulator's process answers."""
     if not isinstance(elf, str | os.PathLike):
         raise not_a("the path of an ELF file", elf)
-    path = os.fspath(elf)
+    path, timeout = os.fspath(elf), settings["timeout"]
     load_image(path)
-    settings = json.dumps({"timeout": timeout, "invokes": invokes, "emulator": emulator})
-    command = [*child_python("tflm_sim.emulation.worker"), path, settings]
-    worker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    command = [*child_python("tflm_sim.emulation.worker"), path, json.dumps(settings)]
+    worker = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
     try:
-        output, errors = worker.communicate(timeout=_WALL * timeout)
+        output, errors = worker.communicate(json.dumps(given).encode(), timeout=_WALL * timeout)
     except subprocess.TimeoutExpired:
         raise FirmwareError(f"the emulator was given up after {_WALL * timeout} s", path=path) from None
     finally:
@@ -64,7 +116,7 @@ def execute(
         raise UsageError(answer["usage"])
     if "problem" in answer:
         raise FirmwareError(answer["problem"], path=path, offset=answer["offset"])
-    return from_json(Execution, answer)
+    return answer
 
 
 def _end(worker: subprocess.Popen[bytes]) -> None:

@@ -17,10 +17,13 @@ from tflm_sim.emulation.execution import (
 from tflm_sim.emulation.follower import Follower, Interest
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.replacing import Replacement
 from tflm_sim.emulation.search import SizeSearch, Unfinished
 from tflm_sim.emulation.seen import Arena, InvokeSeen, Result
 from tflm_sim.emulation.starting import starts
 from tflm_sim.errors import FirmwareError
+from tflm_sim.model.schema import builtin_operator_name
+from tflm_sim.model.types import Model
 from tflm_sim.units import align_up
 from tflm_sim.values import NamedTuple
 
@@ -33,7 +36,13 @@ _MOST_OUTPUT = 20_000
 
 
 def follow(
-    program: Program, make: Callable[[bool], Emulator], *, emulator: str, file: str | None, invokes: int = 0
+    program: Program,
+    make: Callable[[bool], Emulator],
+    *,
+    emulator: str,
+    file: str | None,
+    invokes: int = 0,
+    model: Model | None = None,
 ) -> Execution:
     """Execute a program.
 
@@ -44,18 +53,25 @@ def follow(
         file: The program's file.
         invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are answered
             with success.
+        model: What is put in the place of the program's model; None for its own.
 
     Raises:
-        FirmwareError: Nothing of TFLM was reached, whichever way it was started.
+        FirmwareError: Nothing of TFLM was reached, whichever way it was started, or the model cannot be put there.
     """
     if Watched.ALLOCATE_TENSORS not in program.functions:
         raise FirmwareError(_unnamed(program), path=file)
     reached = []
     for start in starts(program, make):
         machine = start.machine
-        follower = Follower(machine, program, Interest(keeps_points=True, answers_vendors=start.is_guessed))
+        replacement = None if model is None else Replacement(machine, program, bytes(model.source))
+        interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
+        follower = Follower(machine, program, interest)
         follower.run(RUN_S)
+        if follower.problem:
+            raise FirmwareError(f"the model cannot be put in the place of its own: {follower.problem}", path=file)
         if any(arena.results for arena in follower.arenas):
+            if model is not None and replacement is not None:
+                check_taken(follower, replacement, model, file)
             return Execution(
                 file=file,
                 core=program.core.name,
@@ -68,6 +84,27 @@ def follow(
             )
         reached.append(f"{start.words}, {follower.ending}")
     raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
+
+
+def check_taken(follower: Follower, replacement: Replacement, model: Model, file: str | None = None) -> None:
+    """Refuse a program that took its own model nevertheless.
+
+    Raises:
+        FirmwareError: It did, or that cannot be told.
+    """
+    wanted = list(_operator_names(model))
+    for result in (result for arena in follower.arenas for result in arena.results):
+        names = [operator.name for operator in result.operators]
+        if result.model != replacement.address and (result.model is not None or names != wanted):
+            raise FirmwareError("the program takes its own model, not the one that was put in its place", path=file)
+
+
+def _operator_names(model: Model) -> Iterator[str]:
+    for subgraph in model.subgraphs:
+        for operator in subgraph.operators:
+            code = dict(enumerate(model.operator_codes)).get(operator.opcode_index)
+            name = builtin_operator_name(code.builtin_code) if code else ""
+            yield (code.custom_code or name) if code and name == "CUSTOM" else name
 
 
 def _unnamed(program: Program) -> str:
@@ -151,18 +188,26 @@ def _reason(results: list[Result]) -> str:
 
 
 def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int) -> list[Result]:
-    """Return each AllocateTensors() once more, with operators, stack and invocations."""
+    """Return each AllocateTensors() once more, with operators, stack and invocations.
+
+    A program into which another model was put does not call Invoke() itself: it may know only its own model's inputs.
+    """
     assert arena.point is not None, "an arena of the first run has its state kept"
     machine.restore(arena.point)
     operators = [result.operators for result in arena.results]
     again = follower.again(arena, arena.size, Interest(operators=operators, measures=True, invokes=invokes))
     seen, wanted = again.arenas[0], len(arena.results)
-    again.is_over = lambda: (
-        len(seen.results) >= wanted
-        and (not invokes or bool(seen.results[-1].invocations and seen.results[-1].invocations[-1].status is not None))
-        and len(seen.results[-1].invocations) >= invokes
-    )
-    again.run(_INVOKE_S if invokes else _TRIAL_S)
+    its_own = 0 if follower.has_other_model else invokes
+
+    def is_over() -> bool:
+        run = seen.results[-1].invocations if len(seen.results) >= wanted else []
+        return len(seen.results) >= wanted and len([one for one in run if one.status is not None]) >= its_own
+
+    again.is_over = is_over
+    again.run(_INVOKE_S if its_own else _TRIAL_S)
+    if follower.has_other_model and len(seen.results) >= wanted and seen.results[-1].status == 0:
+        for _ in range(invokes):
+            again.invoke(_INVOKE_S)
     if len(seen.results) < wanted:
         return arena.results
     for first, second in zip(arena.results, seen.results, strict=False):

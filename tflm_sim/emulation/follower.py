@@ -24,6 +24,7 @@ from tflm_sim.emulation.emulator import (
     Stop,
     argument,
     give_back,
+    landing,
     return_address,
     set_word,
     text_at,
@@ -34,6 +35,7 @@ from tflm_sim.emulation.measuring import Measuring
 from tflm_sim.emulation.operators import find_operators
 from tflm_sim.emulation.printf import Arguments, formatted
 from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.replacing import Replacement
 from tflm_sim.emulation.seen import Arena, NodeSeen, Result
 from tflm_sim.emulation.semihosting import Debugger, Ended
 from tflm_sim.values import dataclass, replace
@@ -43,7 +45,11 @@ _FIELDS = 8
 _MOST_OUTPUT = 1 << 20
 _MOST_LINES = 2000
 _MOST_ARENAS = 32
+_INTERPRETER = 64
+"""Words of an interpreter among which its allocator stands."""
 _ALIGNED = 64
+_STACK_ALIGNED = 16
+_RETURNED = "the function that was called returned"
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
 _INVOKES = 3
 """Calls of Invoke() without anything new after which the program is taken to be in its main loop."""
@@ -60,6 +66,7 @@ class Interest:
         measures: Whether stack is measured, and how many calls of Invoke() are run and measured.
         invokes: How many calls of Invoke() after each AllocateTensors() are run.
         answers_vendors: Whether functions of vendors and operating systems are answered instead of run.
+        model: What is put in the place of the program's model, None where it keeps its own.
     """
 
     keeps_points: bool = False
@@ -68,6 +75,7 @@ class Interest:
     measures: bool = False
     invokes: int = 0
     answers_vendors: bool = False
+    model: Replacement | None = None
 
 
 class Follower:
@@ -77,6 +85,7 @@ class Follower:
         arenas: Every arena, in the order in which they were made.
         ending: Why the program was followed no further.
         is_cut: Whether that is because it did not go on for too long.
+        problem: Why another model cannot be put in the place of its own, "" where nothing is known against it.
         log: What TFLM printed, line by line.
         is_over: Asked after each stop whether all is known.
     """
@@ -89,6 +98,7 @@ class Follower:
         self.log: list[str] = []
         self.ending = ""
         self.is_cut = False
+        self.problem = ""
         self.is_over: Callable[[], bool] = lambda: False
         self._interest = interest
         self._layout: int | None = None
@@ -101,6 +111,7 @@ class Follower:
         self._blocks: list[tuple[int, int]] = []
         self._invokes = 0
         self._measuring = Measuring(machine, self._when_returned) if interest.measures else None
+        self._end: int | None = None
         self._handlers: dict[int, Callable[[], None]] = {}
         self._shifts: dict[int, int] = {}
         self._watch()
@@ -146,7 +157,10 @@ class Follower:
 
     def again(self, arena: Arena, size: int, interest: Interest) -> Follower:
         """Return a follower for the program as it stood when ``arena`` began, now with ``size`` bytes."""
-        fresh = Follower(self.machine, self.program, replace(interest, answers_vendors=self._interest.answers_vendors))
+        own = self._interest
+        fresh = Follower(
+            self.machine, self.program, replace(interest, answers_vendors=own.answers_vendors, model=own.model)
+        )
         fresh._layout = self._layout
         fresh._current = Arena(
             arena.address, size, arena.head, arena.is_seen_whole, None, arena.owner, arena.size_argument
@@ -154,6 +168,11 @@ class Follower:
         fresh.arenas.append(fresh._current)
         fresh._resize(fresh._current)
         return fresh
+
+    @property
+    def has_other_model(self) -> bool:
+        """Whether another model was put in the place of the program's."""
+        return self._interest.model is not None
 
     # -- running --------------------------------------------------------------------------------------------------
 
@@ -173,6 +192,36 @@ class Follower:
             if self._current is not None:
                 self._current.results.append(self._running)
             self._running = None
+
+    def call(self, address: int, first: int, limit: float) -> int | None:
+        """Call a function of the program from where it stands, and return what it returns.
+
+        Args:
+            address: The function.
+            first: Its first argument.
+            limit: As in :meth:`run`.
+
+        Returns:
+            None where it does not return; ``ending`` says why.
+        """
+        self.is_over = lambda: False
+        if self._end is None:
+            self._end = landing(self.machine)
+            self._handlers[self._end] = self._returned
+        core = self.machine.core
+        stack = self.machine.get("sp") & -_STACK_ALIGNED
+        for register, value in (
+            ("sp", stack), (core.arguments[0], first), (core.link, self._end | core.code_bit), ("pc", address)
+        ):  # fmt: skip
+            self.machine.set(register, value)
+        handler = self._handlers.get(address)
+        if self._interest.measures and handler is not None:
+            handler()
+        self.run(limit)
+        return self.machine.get(core.arguments[0]) if self.ending == _RETURNED else None
+
+    def _returned(self) -> None:
+        self.ending = _RETURNED
 
     def _words(self, stop: Stop, limit: float) -> str:
         where = self.program.place(stop.address)
@@ -276,12 +325,23 @@ class Follower:
 
     def _allocate_tensors(self) -> None:
         if self._running is None:
-            self._running = result = Result()
+            interpreter = argument(self.machine, 0)
+            if self._interest.model is not None:
+                self.ending = self.problem = self._interest.model.tell(interpreter)
+                if self.problem:
+                    return
+            self._current = self._arena_of(interpreter) or self._current
+            self._running = result = Result(interpreter=interpreter)
             self._invokes = 0
             if self._measuring is not None:
                 self._measuring.stack(partial(self._allocated_on, result))
             else:
                 self._when_returned(self._allocated)
+
+    def _arena_of(self, interpreter: int) -> Arena | None:
+        """Return the arena in which the allocator of an interpreter lies, by the first address that is in one."""
+        found = words(self.machine, interpreter, _INTERPRETER)
+        return next((one for value in found for one in self.arenas if one.head <= value < one.end), None)
 
     def _allocated_on(self, result: Result, stack: int) -> None:
         result.stack = stack
@@ -291,6 +351,7 @@ class Follower:
         result, self._running = self._running, None
         if result is None or self._current is None:
             return
+        self._current = self._arena_of(result.interpreter) or self._current
         result.status = self.machine.get(self.machine.core.arguments[0]) & 0xFF
         allocations = self._allocations.get(self._current.head)
         if allocations is not None:
@@ -341,6 +402,12 @@ class Follower:
             self._measuring.operator(found)
 
     # -- Invoke(), and the rest -----------------------------------------------------------------------------------
+
+    def invoke(self, limit: float) -> None:
+        """Call Invoke() of the interpreter whose AllocateTensors() returned last, and measure it."""
+        entries = self.program.functions.get(Watched.INVOKE, ())
+        if entries and self._current is not None and self._current.results:
+            self.call(entries[0].address, self._current.results[-1].interpreter, limit)
 
     def _invoke(self) -> None:
         """Answer Invoke() with success, unless it is to be run."""

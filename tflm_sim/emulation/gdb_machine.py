@@ -59,6 +59,7 @@ class GdbMachine:
         self._kept = tuple(kept)
         self._faults = frozenset(faults)
         self._stops: set[int] = set()
+        self._placed: dict[int, bytes] = {}
         self._spare = _SPARE.get(core.board, _SPARE_ELSEWHERE)
         bios = [] if core.is_arm else ["-bios", "none"]
         self._command = [program, "-M", core.board, *bios, "-kernel", path, "-S", "-gdb", "stdio", "-nodefaults"]
@@ -74,6 +75,8 @@ class GdbMachine:
         self._numbers = dict(self._described())  # Who does not ask for it is not told of all registers.
         for address in self._faults | self._stops:
             self._ask(f"Z0,{address:x},2")
+        for address, data in self._placed.items():
+            self.write(address, data)
 
     # -- packets --------------------------------------------------------------------------------------------------
 
@@ -151,6 +154,13 @@ class GdbMachine:
         """Return memory that the program knows nothing of."""
         self._spare -= size + -size % 16
         return self._spare
+
+    def place(self, data: bytes) -> int:
+        """Put bytes where the program knows nothing of them; return their address."""
+        address = self.spare(len(data))
+        self._placed[address] = data
+        self.write(address, data)
+        return address
 
     def get(self, register: str) -> int:
         """Return a register."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from tflm_sim.arena.events import Persist
-from tflm_sim.emulation.emulator import Emulator, text_at, words
+from tflm_sim.emulation.emulator import Emulator, text_at, word, words
 from tflm_sim.emulation.seen import NodeSeen
 from tflm_sim.model.schema import builtin_operator_code, builtin_operator_name
 
@@ -23,6 +23,7 @@ _Row = tuple[int, tuple[int, ...]]
 _CODE = 5
 _CUSTOM = builtin_operator_code("CUSTOM")
 _MOST_CODES = 1000
+_MOST_TENSORS = 1000
 
 
 def find_operators(
@@ -51,9 +52,14 @@ def _rows(machine: Emulator, start: int, size: int, is_code: Callable[[int], boo
     for stride in _STRIDES:
         if size % stride == 0 and size:
             rows = [(node, words(machine, node, stride // 4)) for node in range(start, start + size, stride)]
-            if all(_is_registration(machine, row[-1], is_code) for _, row in rows):
+            if all(_is_node(machine, row) and _is_registration(machine, row[-1], is_code) for _, row in rows):
                 return rows
     return []
+
+
+def _is_node(machine: Emulator, row: tuple[int, ...]) -> bool:
+    """Whether a row begins with its inputs and outputs: addresses of how many they are, or 0."""
+    return all(address == 0 or word(machine, address) < _MOST_TENSORS for address in row[:2])
 
 
 def _is_registration(machine: Emulator, address: int, is_code: Callable[[int], bool]) -> bool:

@@ -95,6 +95,11 @@ class Program:
             return None
         return found[0], head - found[0] + size
 
+    def object_bounds(self, address: int) -> tuple[int, int] | None:
+        """Return where the static object that holds an address begins and ends, None where no symbol says."""
+        found = self._objects.at(address)
+        return None if found is None else (found[0], found[0] + found[1])
+
     def object_name(self, address: int) -> str:
         """Return the static object that holds an address, "" where no symbol says."""
         found = self._objects.at(address)

@@ -61,6 +61,7 @@ class Result:
         log: What TFLM printed meanwhile.
         ending: Why it did not return, "" where it did.
         stack: Bytes of stack that it used at most; None where that was not measured.
+        interpreter: Where its interpreter lies.
         model: Where its model lies; None where that was not seen.
         events: What its allocator was asked for; the first one's since the arena was made.
         operators: Its operators, in order; () where none were found.
@@ -74,6 +75,7 @@ class Result:
     log: list[str] = field(default_factory=list)
     ending: str = ""
     stack: int | None = None
+    interpreter: int = 0
     model: int | None = None
     events: list[Event] = field(default_factory=list)
     operators: tuple[NodeSeen, ...] = ()

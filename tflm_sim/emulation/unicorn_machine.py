@@ -138,6 +138,12 @@ class UnicornMachine:
         self.write(self._spare, bytes(size))
         return self._spare
 
+    def place(self, data: bytes) -> int:
+        """Put bytes where the program knows nothing of them; return their address."""
+        address = self.spare(len(data))
+        self.write(address, data)
+        return address
+
     # -- registers ------------------------------------------------------------------------------------------------
 
     def get(self, register: str) -> int:

@@ -1,6 +1,9 @@
 """The emulator's process: executes one program and writes what happened as one line of JSON.
 
-    python -m tflm_sim.emulation.worker APP.elf '{"timeout": 120, "invokes": 1, "emulator": ""}'
+    python -m tflm_sim.emulation.worker APP.elf '{"timeout": 120, "invokes": 1, "emulator": ""}' < '{"model": null}'
+
+Standard input has the model that is put in the place of the program's, if any, and the inputs for which its outputs
+are wanted, if any: {"model": "...", "runs": [["...", ...], ...]}, all bytes in base 64.
 
 Nothing that the program does reaches further than this process, whose memory and time are bounded.
 """
@@ -10,14 +13,17 @@ from __future__ import annotations
 import json
 import resource
 import sys
+from base64 import b64decode, b64encode
 from typing import Any
 
 from tflm_sim.documents import as_json
 from tflm_sim.emulation.backends import backend
 from tflm_sim.emulation.follow import follow
+from tflm_sim.emulation.outputs import compute
 from tflm_sim.emulation.program import Program
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.image import load_image
+from tflm_sim.model.load import parse
 
 _MEMORY = 6 << 30
 """Bytes of address space; Unicorn sets 1 GiB of it aside for translated code and uses little of it."""
@@ -31,7 +37,7 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        answer = as_json(_execute(path, settings))
+        answer = _execute(path, settings, json.load(sys.stdin))
     except FirmwareError as problem:
         answer = {"problem": problem.message, "offset": problem.offset}
     except UsageError as problem:
@@ -40,13 +46,20 @@ def main() -> int:
     return 0
 
 
-def _execute(path: str, settings: dict[str, Any]) -> object:
+def _execute(path: str, settings: dict[str, Any], given: dict[str, Any]) -> object:
     image = load_image(path)
     if image.elf is None:
         raise FirmwareError(f"a file of format {image.format} cannot be executed here: name the ELF file")
     program = Program(image.elf)
     emulator = backend(program, path, settings["emulator"])
-    return follow(program, emulator.make, emulator=emulator.name, file=path, invokes=settings["invokes"])
+    model = None if given["model"] is None else parse(b64decode(given["model"]))
+    if model is not None and given["runs"] is not None:
+        runs = [[b64decode(each) for each in inputs] for inputs in given["runs"]]
+        computed = compute(program, emulator.make, model, runs)
+        return {"outputs": [[b64encode(each).decode() for each in outputs] for outputs in computed]}
+    return as_json(
+        follow(program, emulator.make, emulator=emulator.name, file=path, invokes=settings["invokes"], model=model)
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,98 @@
+"""A program of our own with TFLM's names that holds a model, takes what that says, and computes something with it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import elf_program
+import run_program
+
+PARTS = run_program.SOURCE.split("struct MicroInterpreter {")
+INTERPRETER = """
+struct Tensor { uint8_t *data; const int *dims; size_t bytes; };
+struct MicroInterpreter {
+  const uint8_t *model;
+  SingleArenaBufferAllocator *allocator;
+  const uint32_t *subgraphs;
+  Tensor **inputs, **outputs;
+  int AllocateTensors();
+  int Invoke();
+};
+static const int input_dims[] = INPUT, output_dims[] = OUTPUT;
+static size_t bytes_of(const int *dims) {
+  size_t bytes = 1;
+  for (int at = 1; at <= dims[0]; ++at) bytes *= dims[at];
+  return bytes;
+}
+static Tensor **tensor(SingleArenaBufferAllocator *allocator, const int *dims) {
+  Tensor **array = (Tensor **)allocator->AllocatePersistentBuffer(4, 4);
+  if (array == nullptr) return array;
+  array[0] = (Tensor *)allocator->AllocatePersistentBuffer(12, 4);
+  if (array[0] == nullptr) return nullptr;
+  array[0]->data = allocator->AllocatePersistentBuffer(bytes_of(dims), 4);
+  array[0]->dims = dims;
+  array[0]->bytes = bytes_of(dims);
+  return array[0]->data == nullptr ? nullptr : array;
+}
+__attribute__((noinline)) int MicroInterpreter::AllocateTensors() {
+  if (allocator->AllocatePersistentBuffer(100 * *subgraphs, 4) == nullptr) {
+    MicroPrintf("No room for %u subgraphs", *subgraphs);
+    return 1;
+  }
+  inputs = tensor(allocator, input_dims);
+  outputs = inputs == nullptr ? nullptr : tensor(allocator, output_dims);
+  return outputs == nullptr ? 1 : 0;
+}
+__attribute__((noinline)) int MicroInterpreter::Invoke() {
+  outputs[0]->data[0] = inputs[0]->data[0] + inputs[0]->data[inputs[0]->bytes - 1] + *subgraphs;
+  STRAY;
+  return 0;
+}
+}  // namespace tflite
+asm(".section .rodata\\n .balign 16\\n own_model: .incbin \\"own.tflite\\"\\n .previous");
+extern "C" const uint8_t own_model[];
+alignas(16) uint8_t tensor_arena[ARENA] = {1};
+tflite::MicroInterpreter interpreter;
+extern "C" int main();
+extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
+extern "C" char __StackTop;
+__attribute__((section(".vectors"), used)) const void *const vectors[] = {&__StackTop, (void *)main, (void *)Fault_Handler,
+    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler};
+extern "C" int main() {
+  interpreter.model = own_model + *(const uint32_t *)own_model;
+  const uint8_t *table = interpreter.model - *(const int32_t *)interpreter.model;
+  const uint8_t *field = interpreter.model + *(const uint16_t *)(table + 8);
+  interpreter.subgraphs = (const uint32_t *)(field + *(const uint32_t *)field);
+  interpreter.allocator = tflite::SingleArenaBufferAllocator::Create(tensor_arena, ARENA);
+  if (interpreter.AllocateTensors() == 0) interpreter.Invoke();
+  register int operation asm("r0") = 0x18;
+  register int reason asm("r1") = 0x20026;
+  asm volatile("bkpt 0xab" : : "r"(operation), "r"(reason));
+  for (;;) asm volatile("");
+}
+"""
+
+
+def built(folder: Path, model: bytes, shapes: tuple[tuple[int, ...], tuple[int, ...]], *, stray: str = "") -> Path:
+    """Return the program.
+
+    Args:
+        folder: Where it is built.
+        model: What it holds.
+        shapes: Of its input and its output, of elements of a byte.
+        stray: A statement of Invoke(), which may write where it should not.
+    """
+    if shutil.which("arm-none-eabi-g++") is None:
+        pytest.skip("arm-none-eabi-g++ not installed")
+    folder.mkdir(exist_ok=True)
+    (folder / "own.tflite").write_bytes(model)
+    dims = ["{" + ",".join(map(str, (len(shape), *shape))) + "}" for shape in shapes]
+    defined = [f"-DINPUT={dims[0]}", f"-DOUTPUT={dims[1]}", f"-DSTRAY={stray or '(void)0'}", "-DARENA=4096"]
+    flags = ["-O1", "-fno-inline", run_program.LAYOUT, *defined, f"-Wa,-I{folder}"]
+    source = {"main.cc": PARTS[0] + INTERPRETER}
+    return elf_program.build(folder, "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb", source, *flags)

@@ -1,0 +1,80 @@
+"""What a program computes with a model of somebody's: AllocateTensors(), then Invoke() on one input after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from tflm_sim.emulation.emulator import Emulator
+from tflm_sim.emulation.follow import RUN_S, check_taken
+from tflm_sim.emulation.follower import Follower, Interest
+from tflm_sim.emulation.functions import Watched
+from tflm_sim.emulation.memory_map import Span
+from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.replacing import Replacement
+from tflm_sim.emulation.starting import starts
+from tflm_sim.emulation.tensors import Interface, find_interface
+from tflm_sim.errors import FirmwareError
+from tflm_sim.model.types import Model
+
+INVOKE_S = 60.0
+Values = Sequence[bytes]
+"""The bytes of each input, or of each output, in order."""
+
+
+def compute(
+    program: Program, make: Callable[[bool], Emulator], model: Model, runs: Iterable[Values]
+) -> Iterator[tuple[bytes, ...]]:
+    """Yield the outputs of each run, one after another from one AllocateTensors(): a state goes on.
+
+    Args:
+        program: The program.
+        make: Makes a machine with the program in it.
+        model: What is put in the place of its model.
+        runs: The inputs of each.
+
+    Raises:
+        FirmwareError: The program does not run the model.
+    """
+    invoke = program.functions.get(Watched.INVOKE)
+    if not invoke:
+        raise FirmwareError("none of its functions is MicroInterpreter::Invoke()")
+    follower, interface = _allocated(program, make, model)
+    machine = follower.machine
+    interpreter = follower.arenas[-1].results[-1].interpreter
+    for number, inputs in enumerate(runs):
+        for place, data in zip(interface.inputs, inputs, strict=True):
+            if len(data) != place.size:
+                raise FirmwareError(f"an input of {place.size} bytes is given {len(data)}")
+            machine.write(place.address, data)
+        status = follower.call(invoke[0].address, interpreter, INVOKE_S)
+        if status is None or status & 0xFF:
+            says = follower.ending if status is None else "; ".join(follower.log[-2:])
+            raise FirmwareError(f"Invoke() fails in run {number}: {says}")
+        yield tuple(machine.read(place.address, place.size) for place in interface.outputs)
+
+
+def _allocated(program: Program, make: Callable[[bool], Emulator], model: Model) -> tuple[Follower, Interface]:
+    """Return the program after AllocateTensors() of its first interpreter, and where inputs and outputs lie."""
+    reached = ""
+    for start in starts(program, make):
+        machine = start.machine
+        replacement = Replacement(machine, program, bytes(model.source))
+        interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
+        follower = Follower(machine, program, interest)
+        follower.is_over = lambda: any(arena.results for arena in follower.arenas)  # noqa: B023
+        follower.run(RUN_S)
+        if follower.problem:
+            raise FirmwareError(f"the model cannot be put in the place of its own: {follower.problem}")
+        arena = next((arena for arena in follower.arenas if arena.results), None)
+        if arena is None:
+            reached = follower.ending
+            continue
+        result = arena.results[-1]
+        if result.status != 0:
+            raise FirmwareError(f"AllocateTensors() fails: {'; '.join(result.log[-2:]) or result.ending}")
+        check_taken(follower, replacement, model)
+        interface = find_interface(machine, result.interpreter, Span(arena.head, arena.end), model)
+        if interface is None:
+            raise FirmwareError("the inputs and outputs of its interpreter were not found")
+        return follower, interface
+    raise FirmwareError(f"no AllocateTensors() was reached: {reached}")

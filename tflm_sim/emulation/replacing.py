@@ -1,0 +1,85 @@
+"""Another model in the place of a program's: the interpreter is told of it where AllocateTensors() begins.
+
+    MicroInterpreter | model ... graph: model, its subgraphs ... |     words that hold the address of its model
+                         '--> new model, in memory that the program knows nothing of
+
+Whatever the program does with its own model before stays as it is. The interpreter, its graph and its
+context hold the model, the graph its subgraphs. Source: micro_interpreter.h, micro_interpreter_graph.cc @ 90b983c.
+"""
+
+from __future__ import annotations
+
+from tflm_sim.emulation.emulator import Emulator, set_word, word, words
+from tflm_sim.emulation.program import Program
+
+_INTERPRETER = 64
+"""Words of an interpreter among which its model stands."""
+_VERSION = 3
+_MOST_SUBGRAPHS = 1000
+
+
+class Replacement:
+    """A model that is put in the place of a program's.
+
+    Args:
+        machine: Where it is put.
+        program: The program in it.
+        data: The bytes of the model.
+
+    Attributes:
+        address: Of the new model, as TFLM has it: its root table.
+    """
+
+    def __init__(self, machine: Emulator, program: Program, data: bytes) -> None:
+        self._machine = machine
+        self._program = program
+        start = machine.place(data)
+        self.address = start + int.from_bytes(data[:4], "little")
+        self._subgraphs = subgraphs_of(machine, self.address)
+        self._own: int | None = None
+
+    def tell(self, interpreter: int) -> str:
+        """Put it into an interpreter at whose AllocateTensors() the machine stands.
+
+        Returns:
+            Why that is not possible, "" where it is done.
+        """
+        found = words(self._machine, interpreter, _INTERPRETER)
+        if self.address in found:
+            return ""
+        own = next((value for value in found if subgraphs_of(self._machine, value) is not None), None)
+        if own is None:
+            return "the interpreter in which its model stands was not found"
+        if self._own not in (None, own):
+            return "it holds several models, and which one is to be replaced is not known"
+        self._own = own
+        changed = {own: self.address, subgraphs_of(self._machine, own): self._subgraphs}
+        last = max(at for at, value in enumerate(found) if value in changed)
+        block = self._program.object_bounds(own)
+        for at, value in enumerate(found[: last + 1]):
+            new = changed.get(value)
+            if new is not None:
+                set_word(self._machine, interpreter + 4 * at, new)
+            elif block is not None and block[0] < value < block[1]:
+                return "its interpreter holds parts of its model that are not known here"
+        return ""
+
+
+def subgraphs_of(machine: Emulator, address: int) -> int | None:
+    """Return where the subgraphs of the model at ``address`` are; None where no model is.
+
+    Source: schema.fbs @ 90b983c: the first field of a Model is its version, 3; the third one its subgraphs.
+    """
+    if address % 4 or address < 16:
+        return None
+    table = (address - word(machine, address)) & 0xFFFFFFFF
+    size, _, version, _, subgraphs = (_half(machine, table + 2 * at) for at in range(5))
+    if size < 10 or not version or not subgraphs or word(machine, address + version) != _VERSION:
+        return None
+    field = address + subgraphs
+    vector = (field + word(machine, field)) & 0xFFFFFFFF
+    return vector if 0 < word(machine, vector) <= _MOST_SUBGRAPHS else None
+
+
+def _half(machine: Emulator, address: int) -> int:
+    return int.from_bytes(machine.read(address, 2), "little")
