@@ -61,8 +61,9 @@ tflite::MicroInterpreter interpreter;
 extern "C" int main();
 extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
 extern "C" char __StackTop;
-__attribute__((section(".vectors"), used)) const void *const vectors[] = {&__StackTop, (void *)main, (void *)Fault_Handler,
-    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler};
+__attribute__((section(".vectors"), used)) const void *const vectors[] = {
+    &__StackTop,           (void *)main,          (void *)Fault_Handler, (void *)Fault_Handler,
+    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler};
 extern "C" int main() {
   interpreter.model = own_model + *(const uint32_t *)own_model;
   const uint8_t *table = interpreter.model - *(const int32_t *)interpreter.model;
