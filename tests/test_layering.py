@@ -45,6 +45,7 @@ NUMPY_IN_SHRINKING = {
         "machine",
         "plan",
         "plan_check",
+        "prove_program",
         "prune",
         "split",
         "symbolic",

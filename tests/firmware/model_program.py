@@ -14,6 +14,12 @@ import run_program
 
 PARTS = run_program.SOURCE.split("struct MicroInterpreter {")
 INTERPRETER = """
+struct Model;
+struct MicroAllocator { int StartModelAllocation(const Model *model); };
+__attribute__((noinline)) int MicroAllocator::StartModelAllocation(const Model *model) {
+  asm volatile("" : : "r"(model) : "memory");
+  return 0;
+}
 struct Tensor { uint8_t *data; const int *dims; size_t bytes; };
 struct MicroInterpreter {
   const uint8_t *model;
@@ -40,6 +46,7 @@ static Tensor **tensor(SingleArenaBufferAllocator *allocator, const int *dims) {
   return array[0]->data == nullptr ? nullptr : array;
 }
 __attribute__((noinline)) int MicroInterpreter::AllocateTensors() {
+  ((MicroAllocator *)allocator)->StartModelAllocation((const Model *)model);
   if (allocator->AllocatePersistentBuffer(100 * *subgraphs, 4) == nullptr) {
     MicroPrintf("No room for %u subgraphs", *subgraphs);
     return 1;

@@ -24,6 +24,7 @@ tflm-sim shrink model.tflite -o small.tflite --target cortex-m4
 tflm-sim shrink model.tflite -o small.tflite --target cortex-m4 --target esp32-s3
 tflm-sim shrink model.tflite -o small.tflite --goal 64KiB --max-macs 1.10 --max-flash +10%
 tflm-sim shrink model.tflite -o small.tflite --offline-plan --prove 20
+tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --prove 5
 tflm-sim shrink model.tflite --explain
 """
 NO_GAIN = 1
@@ -88,7 +89,8 @@ def register(subparsers: Subparsers) -> None:
         "--prove",
         type=int,
         metavar="N",
-        help="run both in the real TFLM on N random inputs and the extremes; a differing byte refuses the result",
+        help="run both in the real TFLM on N random inputs and the extremes; a differing byte refuses the result; "
+        "with --firmware in that program, executed",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
@@ -126,6 +128,7 @@ def run(args: argparse.Namespace) -> int:
             force_float=args.force_float,
             drop_names=args.drop_names,
             prove_runs=args.prove,
+            prove_program=args.firmware,
             progress=status.show,
         )
     if args.output is not None and shrunk.has_gained:

@@ -167,8 +167,15 @@ def _trust_lines(shrunk: Shrunk) -> list[str]:
     lines = []
     if shrunk.verified:
         lines.append(f"verified: {shrunk.verified}")
-    proof = shrunk.proof
-    if proof is None:
+    proof, executed = shrunk.proof, shrunk.program_proof
+    if executed is not None:
+        arenas = [f"{size:,} B" if size is not None else "unknown" for size in (executed.arena_before, executed.arena)]
+        lines.append(
+            f"proved: {executed.runs:,} runs in {printable(executed.program, 200)}, executed, {executed.distinct:,} "
+            f"different outputs, every byte the same (with damaged weights they differ); its smallest arena: "
+            f"{arenas[0]} before, {arenas[1]} after"
+        )
+    elif proof is None:
         lines.append("not run: --prove 20 runs both in the real TFLM and compares every byte")
     else:
         less = "fails with 16 B less" if proof.fails_below else "also runs with 16 B less"

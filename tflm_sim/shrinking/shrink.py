@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 
 from tflm_sim.device.configuration import Configuration, Where, configure_each
@@ -14,6 +15,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.shrinking.budget import Budget, operator_names
 from tflm_sim.shrinking.graph import FLOATS, draft_multiplications
 from tflm_sim.shrinking.prove import prove
+from tflm_sim.shrinking.prove_program import prove_in_program
 from tflm_sim.shrinking.search import Progress, Search
 from tflm_sim.shrinking.shrunk import Cost, Gain, Shrunk, Sizes
 from tflm_sim.shrinking.sizing import TargetSizer
@@ -40,6 +42,7 @@ def shrink(
     force_float: bool = False,
     drop_names: bool = False,
     prove_runs: int | None = None,
+    prove_program: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Shrunk:
     """Rewrite a model so that unmodified TFLM needs a smaller arena, every output byte the same.
@@ -60,6 +63,8 @@ def shrink(
         drop_names: Leave out the names of tensors that are neither input nor output; they cost flash, and tools show
             them.
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
+        prove_program: The linked program that runs both instead, with its own kernels
+            (:mod:`~tflm_sim.shrinking.prove_program`).
         progress: Told what is being tried.
 
     Raises:
@@ -88,7 +93,12 @@ def shrink(
     search.progress("verifying")
     written, data, verified = _verified(model, search)
     result = replace(_result(model, written, data, search), verified=verified)
-    if prove_runs is not None and result.has_gained:
+    if prove_runs is None or not result.has_gained:
+        return result
+    if prove_program is not None:
+        search.progress("proving")
+        result = replace(result, program_proof=prove_in_program(model, written, prove_runs, prove_program))
+    else:
         result = replace(result, proof=prove(model, data, written, prove_runs))
     return result
 

@@ -132,6 +132,27 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramProof:
+    """What the user's own program said, executed with each of the two models.
+
+    A copy of the original with damaged weights ran, too, and gave other outputs.
+
+    Attributes:
+        program: The program.
+        runs: Invocations of each of the two, all outputs compared byte by byte.
+        distinct: How many different outputs the original gave.
+        arena_before: The smallest arena of the program with the original, as executed; null where none was found.
+        arena: With the result.
+    """
+
+    program: str
+    runs: Count
+    distinct: Count = field(metadata=named("distinct_outputs"))
+    arena_before: Count | None = field(metadata=named("arena_before_bytes"))
+    arena: Count | None = field(metadata=named("arena_bytes"))
+
+
+@dataclass(frozen=True, slots=True)
 class Shrunk:
     """What became of a model.
 
@@ -149,6 +170,7 @@ class Shrunk:
         simulations: How many models were simulated.
         verified: What was checked on the two files by a method that knows none of the passes, in a sentence.
         proof: What the real TFLM said; null unless asked for.
+        program_proof: What the user's own program said; null unless asked for.
     """
 
     data: bytes = field(metadata=HIDDEN)
@@ -165,6 +187,7 @@ class Shrunk:
     simulations: Count
     verified: str = ""
     proof: Proof | None = None
+    program_proof: ProgramProof | None = None
 
     def __repr__(self) -> str:
         arenas = ", ".join(f"{row.before.arena:,} B -> {row.after.arena:,} B on {row.target}" for row in self.gains[:2])

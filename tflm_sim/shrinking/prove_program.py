@@ -1,0 +1,115 @@
+"""The proof on the user's own kernels: both models in the place of the one in a linked program, which is executed.
+
+What is compared could also be the same because nothing is looked at: a copy of the original whose weights are all
+inverted runs on the same inputs every time, and has to give other outputs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tflm_sim.emulation.execute import compute_outputs, execute
+from tflm_sim.errors import FirmwareError, ModelError
+from tflm_sim.model.element_types import STRUCT_CODES
+from tflm_sim.model.types import Model
+from tflm_sim.shrinking.input_ranges import input_ranges
+from tflm_sim.shrinking.prove import ProofFailed
+from tflm_sim.shrinking.shrunk import ProgramProof
+from tflm_sim.shrinking.wheel_worker import stimulus
+
+_SEED = 27
+_WEIGHTS = 1
+"""The number of the input of an operator that holds its weights."""
+_WEIGHT_TYPES = frozenset("bBhf")
+"""Letters of Python's ``struct``: the types of weights; others say shapes and indices."""
+_Outputs = list[tuple[bytes, ...]]
+
+
+def prove_in_program(original: Model, shrunk: Model, runs: int, program: str | os.PathLike[str]) -> ProgramProof:
+    """Execute a program with each of the models and compare every output.
+
+    Args:
+        original: The model before.
+        shrunk: The model after; ``source`` of both holds their bytes.
+        runs: Random inputs, beside the two extreme ones; a state goes on from each to the next.
+        program: The linked program.
+
+    Raises:
+        ModelError: The program cannot run the original, or a damaged model would not be noticed: nothing is proved.
+        ProofFailed: An output differs, or the program does not run the result.
+    """
+    path = os.fspath(program)
+    inputs = list(_inputs(original, runs))
+    try:
+        expected = compute_outputs(path, original, inputs)
+    except FirmwareError as problem:
+        raise ModelError(f"not proved: it does not run in {path} ({problem.message})", path=original.path) from None
+    try:
+        found = compute_outputs(path, shrunk, inputs)
+    except FirmwareError as problem:
+        raise ProofFailed(f"refused: {path} does not run the result ({problem.message}); nothing is written") from None
+    different = _first_difference(expected, found)
+    if different is not None:
+        raise ProofFailed(f"refused: the outputs of run {different} in {path} differ from the original's")
+    _check_control(original, path, inputs, expected)
+    before, after = (execute(path, model=model).arenas[0].smallest_arena for model in (original, shrunk))
+    return ProgramProof(path, len(inputs), len(set(expected)), before, after)
+
+
+def _inputs(model: Model, runs: int) -> Iterator[list[bytes]]:
+    """Yield the bytes of each input of each run.
+
+    Raises:
+        ModelError: An input is of a type whose values are not known here.
+    """
+    main, ranges = model.subgraphs[0], input_ranges(model)
+    random = np.random.default_rng(_SEED)
+    tensors = [main.tensors[index] for index in main.input_tensors]
+    unknown = next((tensor.type for tensor in tensors if tensor.type not in STRUCT_CODES), None)
+    if unknown is not None:
+        raise ModelError(f"not proved: an input is of the type {unknown}, which has no values here", path=model.path)
+    for run in range(runs + 2):
+        yield [
+            stimulus(random, np.dtype(STRUCT_CODES[tensor.type]), tensor.shape or (), run, within).tobytes()
+            for tensor, within in zip(tensors, ranges, strict=True)
+        ]
+
+
+def _first_difference(expected: _Outputs, found: _Outputs) -> int | None:
+    return next((run for run, pair in enumerate(zip(expected, found, strict=True)) if pair[0] != pair[1]), None)
+
+
+def _check_control(original: Model, path: str, inputs: Sequence[Sequence[bytes]], expected: _Outputs) -> None:
+    """Refuse where a damaged model gives the same outputs."""
+    damaged = _damaged(original)
+    if damaged == original.source:
+        raise ModelError("not proved: it has no weights, so that no damaged model can be tried", path=original.path)
+    try:
+        found = compute_outputs(path, damaged, inputs)
+    except FirmwareError:
+        return
+    if _first_difference(expected, found) is None:
+        raise ModelError("not proved: with damaged weights the outputs are the same on all inputs", path=original.path)
+
+
+def _damaged(model: Model) -> bytes:
+    """Return a model with all its weights inverted, bit by bit."""
+    data = bytearray(model.source)
+    buffers = {
+        tensor.buffer
+        for subgraph in model.subgraphs
+        for operator in subgraph.operators
+        for index in operator.input_tensors[_WEIGHTS : _WEIGHTS + 1]
+        if index >= 0
+        for tensor in [subgraph.tensors[index]]
+        if STRUCT_CODES.get(tensor.type) in _WEIGHT_TYPES and model.tensor_data(tensor) is not None
+    }
+    for number in buffers:
+        held = model.buffers[number]
+        assert held.data is not None, "it was seen to have data"
+        end = held.address + len(held.data)
+        data[held.address : end] = bytes(byte ^ 0xFF for byte in held.data)
+    return bytes(data)
