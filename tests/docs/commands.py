@@ -24,7 +24,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 sys.path.insert(0, str(ROOT / "tests" / "firmware"))
 import elf_program  # noqa: E402
-import run_program  # noqa: E402
+import model_program  # noqa: E402
 
 
 class Command(NamedTuple):
@@ -153,6 +153,7 @@ def furnish(folder: Path) -> None:
         ("model", "residual"),
         ("small", "residual"),
         ("next_model", "sine"),
+        ("another", "sine"),
         ("person_detect", "mobilenet_v1_025"),
         ("hello_world_float", "sine"),
         ("okay_nabu", "streaming"),
@@ -203,8 +204,7 @@ def _program(folder: Path) -> None:
     ).read_bytes()
     for name in ("build/app.elf", "app.elf", "old.elf", "new.elf"):
         (folder / name).write_bytes(program)
-    (folder / "executed").mkdir()
-    run_program.built(folder / "executed", "cortex-m4")
+    model_program.built(folder / "executed", sample_path("sine").read_bytes(), ((1, 1), (1, 1)))
 
 
 def run(words: list[str], folder: Path, given: str = "") -> subprocess.CompletedProcess[str]:

@@ -20,6 +20,7 @@ from tflm_sim.cli import build_parser
 NOT_RUN = {
     "tflm-sim serve": "runs until Ctrl-C; tests/browser opens what it serves",
     "tflm-sim sweep /shared/zoo": "needs a cluster; tests/cluster has one",
+    "tflm-sim shrink model.tflite --firmware build/app.elf --prove": "needs TFLM's kernels; tests/firmware has its own",
     "tflm-sim replay-on": "needs a board; tests/firmware runs it against QEMU's",
 }
 """The start of a command, and where it is run instead."""
