@@ -29,7 +29,7 @@ import numpy as np
 import pandas
 import pytest
 import serial
-import stress_threads
+from compare import threads as stress_threads
 
 import tflm_sim
 from tflm_sim.child_python import child_python

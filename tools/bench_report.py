@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import chromium
 from bench_size import MODELS, chain
+from release import chromium
 
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load, parse

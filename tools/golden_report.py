@@ -17,8 +17,8 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
-from claims import CLAIMS, Claim, find_model
-from golden import CONFIGURATIONS, PACKED, SAMPLE, Golden, differences, golden_files, off_by, recordings
+from truth.claims import CLAIMS, Claim, find_model
+from truth.golden import CONFIGURATIONS, PACKED, SAMPLE, Golden, differences, golden_files, off_by, recordings
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.errors import TflmSimError

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from golden import SHARED
+from truth.golden import SHARED
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import configure

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import chromium
 import pytest
+from release import chromium
 
 from tflm_sim.report.page import write_page
 from tflm_sim.report.picture import Picture

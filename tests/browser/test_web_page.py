@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import chromium
 import pytest
+from release import chromium
 
 from tflm_sim import load, smallest_arena
 from tflm_sim.cli.serve import make_server

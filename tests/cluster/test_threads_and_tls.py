@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 
 import pytest
-import stress_threads
+from compare import threads as stress_threads
 from distributed import LocalCluster, Security
 
 from tflm_sim.cli import main

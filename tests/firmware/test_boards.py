@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import board
 import pytest
+from boards import board
 
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.board.monitor import Monitor

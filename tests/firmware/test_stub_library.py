@@ -10,8 +10,8 @@ import subprocess
 import zlib
 from pathlib import Path
 
-import firmware_size
 import pytest
+from boards import firmware_size
 from hypothesis import example, given
 from hypothesis import strategies as st
 

@@ -1,7 +1,7 @@
 """Every model of ../shared/golden, in every configuration: figures, logs, both smallest arenas, every event."""
 
 import pytest
-from golden import CONFIGURATIONS, Golden, differences, golden_files
+from truth.golden import CONFIGURATIONS, Golden, differences, golden_files
 
 CASES = [
     pytest.param(golden, id=f"{name}-{golden.path.stem}") for name in CONFIGURATIONS for golden in golden_files(name)

@@ -4,7 +4,7 @@ Three builds whole, of each other one every fifth model; ``tools/golden_report.p
 """
 
 import pytest
-from golden import PACKED, Golden, differences, golden_files
+from truth.golden import PACKED, Golden, differences, golden_files
 
 WHOLE = ("et-1.4.0-1.2.3-esp32s3", "et-1.3.3.1-1.2.1-esp32s3", "chirale-2.0.0")
 CASES = [

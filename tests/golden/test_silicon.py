@@ -1,13 +1,13 @@
-"""Boards and builds said the same: figures that other people read, with their firmware (``tools/claims.py``)."""
+"""Boards and builds said the same: figures that other people read, with their firmware (``tools/truth/claims.py``)."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from claims import CLAIMS, KIB, PYTHON_README, Claim, conv_test_model, find_model
-from class_a import EXPLAINED, MISSING, class_a_rows, days, is_met
-from class_a import main as class_a
 from golden_report import main
+from truth.claims import CLAIMS, KIB, PYTHON_README, Claim, conv_test_model, find_model
+from truth.class_a import EXPLAINED, MISSING, class_a_rows, days, is_met
+from truth.class_a import main as class_a
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.model.types import Model

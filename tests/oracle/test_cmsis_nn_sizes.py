@@ -1,12 +1,12 @@
 """CMSIS-NN's own buffer-size functions answer what ours answer, over random layers of every kind.
 
-``TFLM_SIM_CASES`` asks for another number of layers a function; ``tools/compare_cmsis_nn.py`` prints the figures.
+``TFLM_SIM_CASES`` asks for another number of layers a function; ``tools/compare/cmsis_nn.py`` prints the figures.
 """
 
 import os
 
 import pytest
-from compare_cmsis_nn import FUNCTIONS, compare, load_binding, main
+from compare.cmsis_nn import FUNCTIONS, compare, load_binding, main
 
 CASES = int(os.environ.get("TFLM_SIM_CASES", "2000"))
 BINDING = load_binding()

@@ -4,7 +4,7 @@ import importlib.util
 import struct
 
 import pytest
-from fuzz_lite import case, outcome, shown
+from fuzz.lite import case, outcome, shown
 from lite_models import RECIPES, random_model
 from lite_mutations import with_type, without_inputs
 from lite_wheel import Wheel, answers

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import fuzz_shrink
 import pytest
 import shrinking_models as models
+from fuzz import shrink as fuzz_shrink
 
 from tflm_sim import load, shrink
 from tflm_sim.cli import main
@@ -97,7 +97,7 @@ def test_a_byte_that_differs_refuses_the_result_and_nothing_is_written(
     assert [file.name for file in tmp_path.iterdir()] == ["model.tflite"]
 
 
-# Drawn by tools/fuzz_shrink.py: 37 splits by channels and rows at once, 1537 has an output that is read again, 1631
+# Drawn by tools/fuzz/shrink.py: 37 splits by channels and rows at once, 1537 has an output that is read again, 1631
 # resizes by 3.
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [*range(8), 37, 1537, 1631])

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-import link_test
 import pytest
+from boards import link_test
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import jsonschema
-import make_schemas
 import pytest
+from release import schemas as make_schemas
 
 
 @pytest.mark.parametrize("name", make_schemas.schemas())

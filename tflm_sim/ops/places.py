@@ -1,6 +1,6 @@
 """Where a check stands in TFLM: its line in each version of each upstream file whose kernels are modelled.
 
-``places.txt`` is written by ``tools/check_places.py --write``; nobody types a line. It has a section for each file,
+``places.txt`` is written by ``python tools upstream places --write``; nobody types a line. It has a section for each file,
 with the repository and the versions of the file, then a row for each check, with tabs between the columns:
 
     tensorflow/tflite-micro  conv_common.cc  5=conv.cc  107  119
@@ -100,7 +100,7 @@ def _versions(runtime: Runtime, file: str) -> tuple[list[Version], int]:
 def unknown(file: str, what: str) -> TflmSimError:
     """Return the error of an operator that names a check whose line nobody has looked up."""
     return TflmSimError(
-        f"the line of {what} in {file} is not known; python tools/check_places.py CHECKOUT --write --history looks "
+        f"the line of {what} in {file} is not known; python tools upstream places CHECKOUT --write --history looks "
         "it up in a clone of the repository and writes tflm_sim/ops/places.txt"
     )
 

@@ -60,7 +60,7 @@ def _without(families: Mapping[str, str], missing: Collection[str]) -> dict[str,
 def coverage() -> dict[str, list[str]]:
     """Return, by operator name, the models whose trace of real TFLM prepares it; an operator without one is missing.
 
-    ``tools/update_coverage.py`` writes the summary.
+    ``tools/truth/coverage.py`` writes the summary.
     """
     import json
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""Five small int8 models that come with the package; ``tools/make_samples.py`` makes them."""
+"""Five small int8 models that come with the package; ``tools/release/samples.py`` makes them."""
 
 from __future__ import annotations
 

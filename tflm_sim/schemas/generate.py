@@ -1,6 +1,6 @@
 """JSON Schemas of documents: types from the fields, words from the docstrings.
 
-The published ones lie beside this file; ``tools/make_schemas.py`` writes them, and a test compares.
+The published ones lie beside this file; ``tools/release/schemas.py`` writes them, and a test compares.
 """
 
 from __future__ import annotations

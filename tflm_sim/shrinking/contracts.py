@@ -13,7 +13,7 @@ A plan may let an output share bytes with an input only where a row here says so
 A library, version or instruction set that is in no row has no such contract, and its operators get bytes of their own.
 
 Read in tensorflow/lite/micro/kernels and tensorflow/lite/kernels/internal/reference @ 90b983c, CMSIS-NN @ 4ab83cc. What
-is said of CMSIS-NN's convolutions was also run on emulated cores: ``tools/emulated_shrink.py``.
+is said of CMSIS-NN's convolutions was also run on emulated cores: ``tools/compare/emulated_shrink.py``.
 """
 
 from __future__ import annotations

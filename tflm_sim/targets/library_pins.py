@@ -1,4 +1,4 @@
-"""What the releases of libraries pin, by their published packages; made by tools/library_pins.py."""
+"""What the releases of libraries pin, by their packages; made by ``python tools upstream library_pins``."""
 
 # fmt: off
 ESPHOME: tuple[tuple[str, str, str], ...] = (

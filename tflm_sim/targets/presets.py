@@ -357,7 +357,7 @@ _CMSIS_NN_RUNS = {
 }
 """Versions of CMSIS-NN whose kernels ran in TFLM of a day, built for 32 bits (tests/golden/cmsis_nn_runs.json)."""
 _CMSIS_NN_PROOF = {"e98ee09": "chirale-2.0.0", **{pin: f"cmsis_nn-{day}" for pin, day in _CMSIS_NN_RUNS.items()}}
-_BY_HASH = "its files, by their hashes (tools/identify_library.py); the library's own size functions"
+_BY_HASH = "its files, by their hashes (tools/upstream/identify_library.py); the library's own size functions"
 _ESP_RUNS = {
     "1.2.0": "1.1.0",
     "1.3.0": "1.1.0",

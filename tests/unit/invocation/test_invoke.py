@@ -248,7 +248,7 @@ def test_a_persistent_request_in_invoke_halts_the_device() -> None:
 @pytest.mark.slow
 @pytest.mark.shared("models")
 def test_the_figures_of_check_plans(capsys: pytest.CaptureFixture[str]) -> None:
-    import check_plans
+    from compare import plans as check_plans
 
     assert check_plans.main([]) == 0
     assert capsys.readouterr().out.count("100 of 100 broken plans caught") == len(SAMPLES)

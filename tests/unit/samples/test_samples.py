@@ -1,7 +1,7 @@
 """The shipped samples: rebuilt bit for bit, and of the shape that their names promise."""
 
-import make_samples
 import pytest
+from release import samples as make_samples
 
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load

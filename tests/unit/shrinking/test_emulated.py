@@ -1,6 +1,6 @@
 """What ``shrink`` gives today is what ran on emulated Cortex-M cores with CMSIS-NN, file for file.
 
-TFLM and CMSIS-NN are not in this repository, so no test here runs the emulator: ``tools/emulated_shrink.py`` did, and
+TFLM and CMSIS-NN are not in this repository, so no test here runs the emulator: ``compare emulated_shrink`` did, and
 wrote down the hashes of what it ran. A result that is another file has not been run; the tool says how to do it again.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import emulated_shrink
 import pytest
+from compare import emulated_shrink
 
 from tflm_sim.planners import native
 

@@ -2,8 +2,8 @@ import os
 import shutil
 import subprocess
 
-import measure_abi
 import pytest
+from compare import abi as measure_abi
 
 CASES = [
     ("x86_64", ["gcc"], "nm"),

@@ -1,6 +1,6 @@
 """What a kernel's checks put into an image: the table of absent checks stands on it."""
 
-from check_texts import texts
+from upstream.texts import texts
 
 SOURCE = """
 TfLiteStatus SoftmaxPrepare(TfLiteContext* context, TfLiteNode* node) {

@@ -1,6 +1,6 @@
-"""The cases of ``tools/fuzz_lite.py`` are the same everywhere and always answered; the oracle asks the wheel."""
+"""The cases of ``tools/fuzz/lite.py`` are the same everywhere and always answered; the oracle asks the wheel."""
 
-from fuzz_lite import MOST_FAULTS, case, shown
+from fuzz.lite import MOST_FAULTS, case, shown
 
 from tflm_sim.lite.answer import allocated
 from tflm_sim.model.load import parse

@@ -5,8 +5,8 @@ import random
 import re
 from pathlib import Path
 
-import fuzz_models
 import pytest
+from fuzz import models as fuzz_models
 
 
 def arguments(tmp_path: Path, *more: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The committed sample of real TFLM's recordings: a fresh clone proves itself."""
 
 import pytest
-from golden import CONFIGURATIONS, SAMPLE, Golden, differences, golden_files
+from truth.golden import CONFIGURATIONS, SAMPLE, Golden, differences, golden_files
 
 CASES = [golden for name in CONFIGURATIONS for golden in golden_files(name, SAMPLE)]
 

@@ -1,10 +1,9 @@
-"""``tools/library_pins.py``: what a package of ESPHome pins, and which of its releases are looked at."""
+"""``tools/upstream/library_pins.py``: what a package of ESPHome pins, and which of its releases are looked at."""
 
 from __future__ import annotations
 
 import pytest
-
-from tools.library_pins import pinned, pins_of, table
+from upstream.library_pins import pinned, pins_of, table
 
 RELEASES = ["2026.2.0", "2026.2.1", "2026.3.0", "2026.3.1", "2026.3.2", "2026.3.3", "2026.4.0", "2026.4.1"]
 

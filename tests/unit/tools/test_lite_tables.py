@@ -1,8 +1,8 @@
-"""How ``tools/lite_tables.py`` reads the conditions of a kernel's source, and holds the table against a checkout."""
+"""How ``tools upstream lite_tables`` reads the conditions of a kernel, and compares the table with a checkout."""
 
 import subprocess
 
-import lite_tables
+from upstream import lite_tables
 
 SOURCE = """
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {

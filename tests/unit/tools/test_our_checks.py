@@ -1,10 +1,10 @@
-"""``tools/our_checks.py`` and ``tools/check_places.py``: a check that no version upstream has is told by name."""
+"""``tools upstream our_checks`` and ``places``: a check that no version upstream has is told by name."""
 
 from pathlib import Path
 
 import pytest
-from check_places import unknown
-from our_checks import written_checks
+from upstream.our_checks import written_checks
+from upstream.places import unknown
 
 OPS = Path(__file__).resolve().parents[3] / "tflm_sim" / "ops"
 

@@ -7,9 +7,9 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-import pack_firmware
 import pytest
 import yaml
+from boards import pack_firmware
 
 import tflm_sim
 from tflm_sim import __version__

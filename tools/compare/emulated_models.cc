@@ -1,0 +1,108 @@
+// Runs one model on an emulated Cortex-M, its files on the host (semihosting): for tools/compare/emulated_shrink.py.
+//
+//     job.txt      MODEL ARENA_BYTES RUNS INPUTS OUTPUTS    one line; the last two are files
+//     INPUTS       for each run, every input tensor's bytes after one another
+//     OUTPUTS      for each run, every output tensor's bytes after one another
+//
+// What it says ends with "ok", or with what failed. The linker script gives it nothing but code and a stack: model and
+// arena lie in the PSRAM of the MPS2 boards.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tensorflow/lite/micro/micro_interpreter.h"
+#include "tensorflow/lite/micro/micro_mutable_op_resolver.h"
+#include "tensorflow/lite/micro/micro_resource_variable.h"
+#include "tensorflow/lite/schema/schema_generated.h"
+
+int main();
+
+extern "C" {
+void initialise_monitor_handles(void);
+void __libc_init_array(void);
+void* __dso_handle = nullptr;
+void _init(void) {}
+void _fini(void) {}
+void _start(void) {
+  initialise_monitor_handles();
+  __libc_init_array();
+  exit(main());
+}
+void DebugLog(const char* format, va_list args) { vprintf(format, args); }
+}
+
+namespace {
+
+constexpr uintptr_t kPsram = 0x21000000;
+constexpr long kModelBytes = 8 << 20;
+constexpr long kArenaBytes = 8 << 20;
+
+[[gnu::section(".vectors"), gnu::used]] const void* const kVectors[2] = {
+    reinterpret_cast<void*>(0x20400000), reinterpret_cast<const void*>(&_start)};
+
+#define OPERATORS(X)                                                                                                  \
+  X(Abs) X(Add) X(AssignVariable) X(AveragePool2D) X(BatchMatMul) X(BatchToSpaceNd)       \
+  X(CallOnce) X(Cast) X(Concatenation) X(Conv2D) X(Cos)             \
+  X(DepthToSpace) X(DepthwiseConv2D) X(Dequantize) X(Div) X(Elu) X(ExpandDims)       \
+  X(FullyConnected) X(Gather) X(HardSwish)       \
+  X(L2Normalization) X(LeakyRelu) X(Log)    \
+  X(Logistic) X(LogSoftmax) X(Maximum) X(MaxPool2D) X(Mean) X(Minimum) X(Mul) X(Neg) X(Pack) \
+  X(Pad) X(PadV2) X(Prelu) X(Quantize) X(ReadVariable) X(ReduceMax) X(ReduceMin) X(Relu) X(Relu6) X(Reshape)          \
+  X(ResizeBilinear) X(ResizeNearestNeighbor) X(Rsqrt) X(SelectV2) X(Shape) X(Sin) X(Slice)        \
+  X(Softmax) X(SpaceToBatchNd) X(Split) X(SplitV) X(Squeeze) X(Sqrt) X(Square) X(SquaredDifference)   \
+  X(StridedSlice) X(Sub) X(Sum) X(Svdf) X(Tanh) X(Transpose) X(TransposeConv) X(UnidirectionalSequenceLSTM)           \
+  X(Unpack) X(VarHandle) 
+
+int Fail(const char* what) {
+  printf("%s\n", what);
+  return 1;
+}
+
+}  // namespace
+
+int main() {
+  char model_path[256], inputs_path[256], outputs_path[256];
+  unsigned arena_bytes, runs;
+  FILE* job = fopen("job.txt", "r");
+  if (job == nullptr ||
+      fscanf(job, "%255s %u %u %255s %255s", model_path, &arena_bytes, &runs, inputs_path, outputs_path) != 5) {
+    return Fail("no job");
+  }
+  auto* model_bytes = reinterpret_cast<uint8_t*>(kPsram);
+  auto* arena = reinterpret_cast<uint8_t*>(kPsram + kModelBytes);
+  FILE* file = fopen(model_path, "rb");
+  if (file == nullptr || fread(model_bytes, 1, kModelBytes, file) == 0 || arena_bytes > kArenaBytes) {
+    return Fail("no model, or no room");
+  }
+  static tflite::MicroMutableOpResolver<128> resolver;
+#define REGISTER(name) resolver.Add##name();
+  OPERATORS(REGISTER)
+  tflite::MicroAllocator* allocator = tflite::MicroAllocator::Create(arena, arena_bytes);
+  tflite::MicroResourceVariables* variables = nullptr;
+  const tflite::Model* model = tflite::GetModel(model_bytes);
+  unsigned handles = 0;
+  for (const tflite::SubGraph* subgraph : *model->subgraphs()) {
+    for (const tflite::Operator* each : *subgraph->operators()) {
+      handles += model->operator_codes()->Get(each->opcode_index())->builtin_code() == tflite::BuiltinOperator_VAR_HANDLE;
+    }
+  }
+  if (handles > 0) variables = tflite::MicroResourceVariables::Create(allocator, static_cast<int>(handles));
+  tflite::MicroInterpreter interpreter(model, resolver, allocator, variables);
+  if (interpreter.AllocateTensors() != kTfLiteOk) return Fail("AllocateTensors failed");
+  FILE* inputs = fopen(inputs_path, "rb");
+  FILE* outputs = fopen(outputs_path, "wb");
+  for (unsigned run = 0; run < runs; ++run) {
+    for (size_t i = 0; i < interpreter.inputs_size(); ++i) {
+      TfLiteTensor* tensor = interpreter.input(i);
+      if (fread(tensor->data.raw, 1, tensor->bytes, inputs) != tensor->bytes) return Fail("inputs end too early");
+    }
+    if (interpreter.Invoke() != kTfLiteOk) return Fail("Invoke failed");
+    for (size_t i = 0; i < interpreter.outputs_size(); ++i) {
+      TfLiteTensor* tensor = interpreter.output(i);
+      fwrite(tensor->data.raw, 1, tensor->bytes, outputs);
+    }
+  }
+  fclose(outputs);
+  return Fail("ok") - 1;
+}

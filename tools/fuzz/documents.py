@@ -1,0 +1,171 @@
+"""Feed damaged documents to those who read them back: what they say, or one error of ours, must come out.
+
+    python tools fuzz documents --count 200000 --cpu-seconds 600
+    python tools fuzz documents --seed 7 --only 4711 --keep case.json      one case again, and its file
+
+The corpus is what this package writes: sizes, pictures, the mobile runtime's answers, baselines, results of sweeps.
+Case N of seed S is the same on every machine. Exit 1, with the cases' numbers, when a case raises something else, takes
+more than ``--limit`` seconds of CPU or more than ``--memory`` MiB of memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import io
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fuzz.fuzzer import Fuzzer, flip_bits, truncate
+
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.checks.verdict import read_baseline
+from tflm_sim.documents import as_json
+from tflm_sim.errors import TflmSimError
+from tflm_sim.lite.answer import LiteSettings, allocated, machine_document
+from tflm_sim.model.load import load
+from tflm_sim.report.difference import difference_document, growth, read_size_document
+from tflm_sim.report.difference_text import difference_lines
+from tflm_sim.report.document import size_document
+from tflm_sim.report.lite_difference import lite_difference, lite_difference_lines, read_lite_document
+from tflm_sim.report.model_explorer import write_model_explorer
+from tflm_sim.report.page import write_page
+from tflm_sim.report.perfetto import write_perfetto
+from tflm_sim.report.picture_document import picture_document, read_document
+from tflm_sim.report.svg import write_svg
+from tflm_sim.report.take_picture import take_picture
+from tflm_sim.sweeps.difference import changes
+from tflm_sim.sweeps.rows import as_dict
+from tflm_sim.sweeps.sweep import cases, iterate_rows
+from tflm_sim.sweeps.tables import read_rows
+
+VALUES: tuple[Any, ...] = (
+    None, True, False, 0, 1, -1, 2, 15, 16, 1.5, -0.0, 1e300, 2**31, 2**63 - 1, 2**63, 10**4000, "", "x", "ok", "error",
+    "\x1b[31m", "\ud800", "head", [], {}, [[]], [0], {"a": 1},
+)  # fmt: skip
+"""What stands in a value's place."""
+
+
+@cache
+def corpus() -> dict[str, list[Any]]:
+    """Return documents by kind, as JSON values."""
+    simulation = simulate(load("sample:sine"), "cortex-m4")
+    lite = machine_document("m", allocated(load("sample:sine", strict=False), LiteSettings()))
+    rows = iterate_rows(["sample:sine", "absent.tflite"], cases(["cortex-m4"], ["nano33ble"]), jobs=1)
+    return {
+        "size": [as_json(size_document(simulation))],
+        "picture": [picture_document([take_picture(simulation.model, simulation.configuration)], [["a"], ["b"]])],
+        "lite": [as_json(lite)],
+        "baseline": [{"schema_version": 1, "sizes": {"a on b": 1024, "c": 0}}],
+        "rows": [as_dict(row) for row in rows],
+    }
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every container of a document with each of its keys."""
+    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from places(value[key])
+
+
+def change(document: Any, rng: random.Random) -> Any:
+    """Return a document with a value changed, left out, or put in twice."""
+    document = json.loads(json.dumps(document))
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        container, key = rng.choice(list(places(document)) or [([document], 0)])
+        action = rng.randrange(6)
+        if action == 0 and isinstance(container, dict):
+            del container[key]
+        elif action == 1 and isinstance(container, list):
+            container.insert(key, container[key])
+        elif action == 2 and isinstance(container[key], int):
+            container[key] += rng.choice((-1, 1, 1000, -1000))
+        else:
+            container[key] = copy.deepcopy(rng.choice(VALUES))
+    return document
+
+
+def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, str]:
+    """Return case ``number``: its kind, its bytes, and its kind again."""
+    rng = random.Random(f"{options.seed}:{number}")
+    kind = rng.choice(sorted(corpus()))
+    documents = [change(row, rng) if rng.randrange(3) else row for row in corpus()[kind]]
+    text = "".join(f"{json.dumps(row)}\n" for row in documents)
+    if kind == "rows" and rng.randrange(2):
+        text = "\n".join(
+            ",".join(map(str, row)) for row in ([*corpus()[kind][0]], *(each.values() for each in documents))
+        )
+    data = bytearray(text.encode("utf-8", "backslashreplace"))
+    if rng.randrange(4) == 0:
+        rng.choice((flip_bits, truncate))(data, rng, None)
+    return kind, bytes(data), kind
+
+
+def read_picture(path: str) -> None:
+    """Draw a saved picture in every form."""
+    document = read_document(Path(path).read_bytes(), path=path)
+    write_svg(io.StringIO(), document.pictures)
+    for picture in document.pictures:
+        write_perfetto(io.StringIO(), picture)
+        write_model_explorer(io.StringIO(), picture)
+    write_page(io.StringIO(), document.pictures, document.boards)
+
+
+def read_size(path: str) -> None:
+    """Compare a size with a good one."""
+    good = size_document(simulate(load("sample:sine"), "cortex-m4"))
+    for sides in ((read_size_document(path), good), (good, read_size_document(path))):
+        document = difference_document(*sides)
+        difference_lines(document)
+        growth(document)
+        json.dumps(as_json(document))
+
+
+def read_lite(path: str) -> None:
+    """Compare an answer about the mobile runtime with itself."""
+    document = lite_difference(read_lite_document(path), read_lite_document(path))
+    lite_difference_lines(document)
+    json.dumps(as_json(document))
+
+
+def read_results(path: str) -> None:
+    """Compare the results of a sweep, as JSON or CSV, with themselves."""
+    rows = list(read_rows(Path(path), ".csv" if Path(path).read_bytes()[:1] != b"{" else ".jsonl"))
+    changes(rows, rows[:1])
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "size": read_size,
+    "picture": read_picture,
+    "lite": read_lite,
+    "baseline": lambda path: read_baseline(Path(path)),
+    "rows": read_results,
+}
+
+
+def run(data: bytes, kind: str, options: argparse.Namespace) -> str:
+    """Read a case back."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        file.write(data)
+        file.flush()
+        READERS[kind](file.name)
+    return kind
+
+
+FUZZER = Fuzzer(
+    doc=__doc__,
+    defaults={"memory": 2048},
+    make_case=make_case,
+    run=run,
+    expected=(TflmSimError,),
+)
+
+if __name__ == "__main__":
+    sys.exit(FUZZER.main())

@@ -1,0 +1,115 @@
+"""Shrink random models and hold every result against the original in the real TFLM (the pip wheel).
+
+    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise]
+    python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file
+
+A model is a graph of a few layers (tests/unit/shrinking/shrinking_models.py), or of elementwise operators on int8,
+int16 and float32, always with a plan; the targets, limits and options are drawn too. Each result must be verified, need
+what is predicted on every target, run in the wheel in exactly its predicted arena, fail there with 16 bytes less, and
+give the same bytes on a sequence of inputs. Exit code 1 at a difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fuzz.fuzzer import DiffersError, Fuzzer
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / "shrinking"))
+import shrinking_models as models
+
+from tflm_sim import parse, shrink, smallest_arena
+from tflm_sim.errors import TflmSimError
+from tflm_sim.shrinking.prove import WHEEL_TARGET
+from tflm_sim.shrinking.shrunk import Shrunk
+from tflm_sim.shrinking.wheel_worker import ROOMY, stimulus
+
+TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "cortex-m55", "x86_64-pip")
+RUNS = 12
+
+
+def shrunk_at_random(model: Any, seed: int, *, is_planned: bool = False) -> Shrunk:
+    """Return what shrink makes of a model for targets and options that the seed draws, with a plan if that is asked."""
+    rng = random.Random(seed)
+    return shrink(
+        model,
+        rng.sample(TARGETS, rng.choice((1, 1, 1, 2))),
+        max_macs=rng.choice((1.0, 1.35, 3.0)),
+        offline_plan=rng.random() < 0.3 or is_planned,
+        kernel_order=rng.random() < 0.3,
+    )
+
+
+def difference(shrunk: Shrunk) -> str:
+    """Return how a result differs from the original in the wheel, "" where it does not."""
+    from tflite_micro.python.tflite_micro import runtime
+
+    for gain in shrunk.gains:
+        if smallest_arena(parse(shrunk.data), gain.target).size != gain.after.arena:
+            return f"another arena on {gain.target}"
+    if shrunk.gains[0].after.head < shrunk.bound.head:
+        return f"a head of {shrunk.gains[0].after.head} B, below the bound of {shrunk.bound}"
+    arena = smallest_arena(shrunk.model, WHEEL_TARGET).size
+    original = runtime.Interpreter.from_bytes(bytes(shrunk.origin.source), arena_size=ROOMY)
+    result = runtime.Interpreter.from_bytes(shrunk.data, arena_size=arena)
+    try:
+        runtime.Interpreter.from_bytes(shrunk.data, arena_size=arena - 16)
+        return f"runs in {arena - 16} B, too"
+    except RuntimeError:
+        pass
+    rng = np.random.default_rng(14)
+    facts, count = original.get_input_details(0), len(shrunk.model.subgraphs[0].output_tensors)
+    for run in range(RUNS):
+        values = stimulus(rng, np.dtype(facts["dtype"]), tuple(facts["shape"]), run)
+        outputs = []
+        for interpreter in (original, result):
+            interpreter.set_input(values, 0)
+            interpreter.invoke()
+            outputs.append([interpreter.get_output(index).tobytes() for index in range(count)])
+        if outputs[0] != outputs[1]:
+            return f"other bytes in run {run}"
+    return ""
+
+
+def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, int]:
+    """Return a random model: what it is, its bytes, and its seed."""
+    model = (models.random_elementwise if options.elementwise else models.random_model)(number)
+    return "elementwise" if options.elementwise else "layers", bytes(model.source), number
+
+
+def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
+    """Shrink a model and return what came of it.
+
+    Raises:
+        DiffersError: A pass failed, was not verified, or the result is not what was promised.
+    """
+    try:
+        shrunk = shrunk_at_random(parse(data), seed, is_planned=options.elementwise)
+    except TflmSimError as error:
+        return f"refused: {str(error)[:60]}"
+    for each in shrunk.rejected:
+        if "does not understand" in each.reason or "refused" in each.reason:
+            raise DiffersError(f"{each.name}: {each.reason}")
+    if shrunk.has_gained and (what := difference(shrunk)):
+        raise DiffersError(what)
+    return "gain: " + ", ".join(sorted({step.name for step in shrunk.steps})) if shrunk.has_gained else "no gain"
+
+
+FUZZER = Fuzzer(
+    doc=__doc__,
+    defaults={"count": 100, "limit": 60.0},
+    make_case=make_case,
+    run=run,
+    expected=(),
+    add_options=lambda parser: parser.add_argument(
+        "--elementwise", action="store_true", help="elementwise operators of all types, with plans"
+    ),
+)
+
+if __name__ == "__main__":
+    sys.exit(FUZZER.main())

@@ -1,0 +1,95 @@
+"""Write the published JSON Schemas, ``tflm_sim/schemas/*.json``, from the dataclasses of the documents.
+
+python tools release schemas
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import tflm_sim.schemas
+from tflm_sim.board.transport import PortInfo
+from tflm_sim.checks.verdict import Baseline
+from tflm_sim.cli.bisect import BisectDocument
+from tflm_sim.cli.boards import BoardRow
+from tflm_sim.cli.bug_report import BugReport
+from tflm_sim.cli.compare import CompareDocument
+from tflm_sim.cli.device_text import EventDocument
+from tflm_sim.cli.explain import ExplanationDocument
+from tflm_sim.cli.libraries import LibraryRow
+from tflm_sim.cli.ops import OperatorRow
+from tflm_sim.cli.sweep import SweepDifference, SweepDocument
+from tflm_sim.cli.targets import TargetRow
+from tflm_sim.documents import Json
+from tflm_sim.lite.answer import LiteDocument
+from tflm_sim.report.difference import Difference
+from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
+from tflm_sim.report.execution_text import ExecutionDocument
+from tflm_sim.report.firmware import FirmwareDocument
+from tflm_sim.report.lifetimes import LifetimesDocument
+from tflm_sim.report.lite_difference import LiteDifference
+from tflm_sim.report.lite_text import FlexDocument, GpuDocument
+from tflm_sim.report.picture_document import PictureDocument
+from tflm_sim.report.plan import PlanDocument
+from tflm_sim.report.shrunk import ShrunkDocument
+from tflm_sim.report.verdict import VerdictDocument
+from tflm_sim.schemas.generate import schema_of
+from tflm_sim.sweeps.rows import Row
+
+WIDTH = 100
+FOLDER = Path(tflm_sim.schemas.__path__[0])
+DOCUMENTS: dict[str, tuple[Any, ...]] = {
+    "baseline": (Baseline,),
+    "bisect": (BisectDocument,),
+    "boards": (tuple[BoardRow, ...],),
+    "bug-report": (BugReport,),
+    "check": (VerdictDocument,),
+    "compare": (CompareDocument,),
+    "diff": (Difference, LiteDifference),
+    "explain": (ExplanationDocument,),
+    "firmware": (FirmwareDocument,),
+    "libraries": (tuple[LibraryRow, ...],),
+    "lifetimes": (LifetimesDocument,),
+    "lite": (LiteDocument, GpuDocument, FlexDocument),
+    "monitor": (EventDocument,),
+    "ops": (tuple[OperatorRow, ...],),
+    "plan": (PlanDocument,),
+    "ports": (tuple[PortInfo, ...],),
+    "report": (PictureDocument,),
+    "run": (ExecutionDocument,),
+    "shrink": (ShrunkDocument,),
+    "size": (SizeDocument, ErrorDocument, ArenaDocument),
+    "sweep": (SweepDocument, SweepDifference, Row),
+    "targets": (tuple[TargetRow, ...],),
+}
+"""By the verb whose ``--json`` (``--jsonl``, ``--format json``) they are: a document, a list of rows, or several."""
+
+
+def schemas() -> dict[str, Json]:
+    """Return each schema by the name of its file."""
+    return {f"{verb}.json": schema_of(*kinds, title=f"tflm-sim {verb}") for verb, kinds in DOCUMENTS.items()}
+
+
+def text(schema: Json) -> str:
+    """Return a schema as it stands in its file: what fits on a line stands on one."""
+    return f"{_lines(schema, 0)}\n"
+
+
+def _lines(value: Any, depth: int) -> str:
+    line = json.dumps(value)
+    if not isinstance(value, (dict, list)) or len(line) + depth <= WIDTH:
+        return line
+    margin = " " * (depth + 1)
+    if isinstance(value, list):
+        rows = [_lines(item, depth + 1) for item in value]
+        return f"[\n{margin}" + f",\n{margin}".join(rows) + f"\n{' ' * depth}]"
+    rows = [f"{json.dumps(key)}: {_lines(item, depth + 1)}" for key, item in value.items()]
+    return f"{{\n{margin}" + f",\n{margin}".join(rows) + f"\n{' ' * depth}}}"
+
+
+if __name__ == "__main__":
+    for name, schema in schemas().items():
+        (FOLDER / name).write_text(text(schema), "utf-8")
+        print(name)

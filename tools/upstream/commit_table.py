@@ -1,0 +1,54 @@
+"""Write the table of upstream's commits that --runtime knows: hash, commit time and position of each.
+
+    python tools upstream commit_table PATH/TO/tflite-micro/.git
+
+A position counts the first-parent commits up to one. A commit that a merge brought in has the position of that merge
+when it is as new as ``MERGED_CHANGE``, the first of them that matters to an arena, else that of the merge's first
+parent.
+"""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+TABLE = Path(__file__).parents[2] / "tflm_sim" / "targets" / "upstream_commits.txt.gz"
+MERGE = "1ca285989"
+MERGED_CHANGE = "18ded8042"
+
+
+def _git(repository: str, *arguments: str) -> list[str]:
+    command = ["git", "-C", repository, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+
+
+def rows(repository: str) -> list[str]:
+    """Return one line a commit, "HASH SECONDS POSITION", by position; the first-parent commit of each comes last."""
+    main = _git(repository, "rev-list", "--first-parent", "--reverse", "HEAD")
+    positions = {commit: index for index, commit in enumerate(main, start=1)}
+    merge = positions[_git(repository, "rev-parse", MERGE)[0]]
+    with_change = set(_git(repository, "rev-list", f"{MERGED_CHANGE}^..{MERGE}"))
+    lines = []
+    for line in _git(repository, "log", "--format=%H %ct", "HEAD"):
+        commit, seconds = line.split()
+        position = positions.get(commit, merge if commit in with_change else merge - 1)
+        lines.append((position, commit in positions, f"{commit} {seconds} {position}"))
+    return [line for _, _, line in sorted(lines)]
+
+
+def write_table(arguments: Sequence[str], what: str, rows: Callable[[str], list[str]], table: Path) -> int:
+    """Write the rows of the repository that is named, and return the exit code."""
+    if len(arguments) != 1:
+        print("name one thing: the git directory of tensorflow/tflite-micro", file=sys.stderr)
+        return 2
+    lines = rows(arguments[0])
+    table.write_bytes(gzip.compress("\n".join(lines).encode() + b"\n", mtime=0))
+    print(f"{len(lines)} {what} -> {table} ({table.stat().st_size:,} bytes)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(write_table(sys.argv[1:], "commits", rows, TABLE))

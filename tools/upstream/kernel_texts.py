@@ -1,0 +1,87 @@
+"""Write the table of what TFLM's kernels and parsers print when they refuse a model, in any version.
+
+    python tools upstream kernel_texts PATH/TO/tflite-micro/.git [PATH/TO/esp-tflite-micro/.git ...]
+
+A line is "FILE<tab>FORMAT": a printf format of a message of that file, as it stood in some commit. ``explain`` knows a
+line of a log by it. What ``board/dialects/messages.py`` has is there with more to say, and goes first.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from upstream.checks import _LEXEMES
+
+TABLE = Path(__file__).parents[2] / "tflm_sim" / "board" / "dialects" / "kernel_texts.txt"
+_KEPT = re.compile(
+    r"tensorflow/(lite/micro/kernels|lite/kernels|lite/core/(api|c)|lite/c|compiler/mlir/lite/core/(api|c))/.*\.(cc|h)$"
+)
+_LEFT_OUT = re.compile(
+    r"(_test|_test_common|/testing/.*|test_helpers|kernel_runner|test_utils)\.|/testdata/|/examples/"
+)
+_CALL = re.compile(
+    r"\b(?:MicroPrintf|TF_LITE_(?:MAYBE_)?KERNEL_LOG|TF_LITE_REPORT_ERROR|TF_LITE_ENSURE_MSG|Report|ReportError)\s*\("
+)
+_STRINGS = re.compile(r'"((?:\\.|[^"\\\n])*)"(\s*PRI[udixX]\d+)?\s*')
+_NO_REFUSALS = ("Prepared Float!",)
+_MANY = 5000
+"""Characters after a call in which its format stands."""
+
+
+def git(repository: str, *arguments: str) -> bytes:
+    """Return what a git command prints."""
+    return subprocess.run(["git", "--git-dir", repository, *arguments], check=True, capture_output=True).stdout
+
+
+def formats(source: str) -> Iterator[str]:
+    """Yield the formats that a C++ source prints."""
+    code = _LEXEMES.sub(lambda match: " " if match[0].startswith(("//", "/*")) else match[0], source)
+    for call in _CALL.finditer(code):
+        literal = _STRINGS.search(code, call.end(), call.end() + _MANY)
+        if literal is None or re.search(r"[;{}]", code[call.end() : literal.start()]):
+            continue
+        text = ""
+        while literal is not None:
+            text += literal[1] + (literal[2] or "").strip()[3:4]
+            literal = _STRINGS.match(code, literal.end())
+        text = re.sub(r'\\(["\\%])', r"\1", re.sub(r"\\[nrt]", " ", text))
+        yield " ".join(text.split())
+
+
+def sources(repository: str) -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of every version of every file that may print, the oldest first."""
+    shown = ("--reverse", "--raw", "--no-abbrev", "--no-renames", "--format=", "-m", "--first-parent")
+    seen: set[str] = set()
+    for line in git(repository, "log", *shown, "HEAD", "--", "tensorflow").decode().splitlines():
+        fields, _, path = line.partition("\t")
+        blob = fields.split()[3]
+        if _KEPT.match(path) and not _LEFT_OUT.search(path) and blob not in seen and set(blob) != {"0"}:
+            seen.add(blob)
+            yield path, git(repository, "cat-file", "blob", blob).decode("utf-8", "replace")
+
+
+def is_telling(text: str) -> bool:
+    """Return whether a format is of a refusal, and has enough words of its own to be known by."""
+    if text in _NO_REFUSALS:
+        return False
+    return len(re.findall(r"[A-Za-z_]{3,}", re.sub(r"%[-+ #0-9.]*(?:hh|h|ll|l|z)?[a-zA-Z]", " ", text))) >= 2
+
+
+def main() -> None:
+    """Write the table."""
+    found = {
+        text: path
+        for repository in sys.argv[1:]
+        for path, source in sources(repository)
+        for text in formats(source)
+        if is_telling(text)
+    }
+    TABLE.write_text("".join(f"{path}\t{text}\n" for text, path in sorted(found.items(), key=lambda row: row[::-1])))
+
+
+if __name__ == "__main__":
+    main()
