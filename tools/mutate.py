@@ -1,11 +1,12 @@
 """Mutants: small faults are put into a copy of the package, one at a time; the tests nearest to each must notice.
 
-    python tools/mutate.py [--count 30] [--seed 1] [--rooms device arena ops native] [--list]
+    python tools/mutate.py [--count 30] [--seed 1] [--rooms device arena ops native] [--from 31] [--list]
 
-A sample of mutants is drawn over the rooms (``native`` is the planners' C core, which is compiled anew for each). The
-nearest tests are those named after the module, else the room's, and a few recordings of real TFLM. Survivors are
-printed with their line; the exit code is 1 where there is one. Faults that change nothing (a bound that is never
-reached) survive by nature: read each.
+A sample of mutants is drawn in turns from all rooms (``native`` is the planners' C core, which is compiled anew for
+each; ``rim`` the modules of no room). The nearest tests are those named after the module or importing it, then the
+room's, and a few recordings of real TFLM where sizes come from. Survivors are printed with their line; the exit code is
+1 where there is one. Faults that change nothing (a bound that is never reached) survive by nature: read each.
+``--from`` goes on with a sample that was begun.
 """
 
 from __future__ import annotations
@@ -24,16 +25,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "tflm_sim"
 ROOMS = {
-    "device": "tflm_sim/device/*.py",
-    "arena": "tflm_sim/arena/*.py",
-    "ops": "tflm_sim/ops/**/*.py",
-    "answers": "tflm_sim/answers/*.py",
+    **{room.parent.name: f"tflm_sim/{room.parent.name}/**/*.py" for room in sorted(PACKAGE.glob("*/__init__.py"))},
     "native": "tflm_sim/planners/native/*.c",
+    "rim": "tflm_sim/*.py",
 }
+SIZING = ("answers", "arena", "device", "graph", "model", "ops", "planners", "targets")
+OTHER_TESTS = {
+    "cli": ["tests/cli"],
+    "emulation": ["tests/firmware/test_run.py", "tests/firmware/test_run_model.py"],
+    "pytest_plugin": ["tests/plugin"],
+    "schemas": ["tests/unit/test_schemas.py", "tests/cli/test_documents.py"],
+    "rim": ["tests/unit/rim", "tests/test_public_api.py", "tests/cli"],
+}
+"""Tests of the rooms that have no folder of their name in ``tests/unit``."""
 RECORDINGS = ("tests/golden/test_golden.py", "-k", "hello_world or person_detect or micro_speech")
 NATIVE_TESTS = ("tests/unit/planners", "tests/upstream/test_tflm_planners.py", "tests/property/test_planners.py")
 SMALLEST = "tests/property/test_smallest_arena.py"
+TESTS = ("tests/unit", "tests/cli", "tests/property", "tests/plugin", "tests/firmware")
+QUICK = ("-m", "not slow")
 TIMEOUT_S = 240
 
 SWAPS = {
@@ -134,14 +145,30 @@ def _operands(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     return []
 
 
-def nearest_tests(path: str) -> list[str]:
-    """Return the arguments of pytest for the tests that should notice a fault in a module."""
+def nearest_tests(path: str) -> Iterator[list[str]]:
+    """Yield the arguments of pytest for the tests that should notice a fault in a module, the nearest first."""
     if path.endswith(".c"):
-        return list(NATIVE_TESTS)
-    room, stem = Path(path).parts[1], Path(path).stem
-    also = [SMALLEST] if room in ("arena", "answers") else []
-    own = sorted(str(test.relative_to(ROOT)) for test in (ROOT / "tests" / "unit").rglob(f"test_{stem}.py"))
-    return (own or [f"tests/unit/{room}"]) + also
+        yield list(NATIVE_TESTS)
+        yield list(RECORDINGS)
+        return
+    parts = Path(path).with_suffix("").parts
+    room = parts[1] if len(parts) > 2 else "rim"
+    imports = re.compile(rf"^\s*(from|import) {re.escape('.'.join(parts))}\b", re.MULTILINE)
+    tests = [test for folder in TESTS for test in sorted((ROOT / folder).rglob("test_*.py"))]
+    own = [
+        str(test.relative_to(ROOT))
+        for test in tests
+        if test.stem == f"test_{parts[-1]}" or imports.search(test.read_text("utf-8"))
+    ]
+    if own:
+        yield [*own, *QUICK]
+    yield [
+        *OTHER_TESTS.get(room, [f"tests/unit/{room}"]),
+        *([SMALLEST] if room in ("arena", "answers") else []),
+        *QUICK,
+    ]
+    if room in SIZING:
+        yield list(RECORDINGS)
 
 
 def is_noticed(mutant: Mutant, copy: Path) -> bool:
@@ -152,7 +179,7 @@ def is_noticed(mutant: Mutant, copy: Path) -> bool:
             build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
             if _run(build, copy):
                 return True  # the compiler noticed
-        return any(_run(_pytest(tests), copy) for tests in (nearest_tests(mutant.path), list(RECORDINGS)))
+        return any(_run(_pytest(tests), copy) for tests in nearest_tests(mutant.path))
     finally:
         (copy / mutant.path).write_text(mutant.text, "utf-8")
 
@@ -179,6 +206,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=30, help="how many mutants (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="which sample (default: 1)")
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=list(ROOMS), help="default: all of them")
+    parser.add_argument(
+        "--from", type=int, default=1, metavar="N", dest="first", help="begin at this one of the sample"
+    )
     parser.add_argument("--list", action="store_true", help="print the sample and try nothing")
     args = parser.parse_args()
     chance = random.Random(args.seed)
@@ -191,14 +221,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mutants_") as directory:
         copy = Path(directory) / ROOT.name
         shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__"))
-        for number, mutant in enumerate(sample, 1):
+        for number, mutant in list(enumerate(sample, 1))[args.first - 1 :]:
             noticed = is_noticed(mutant, copy)
             print(f"{number:>3} of {len(sample)} {'noticed ' if noticed else 'SURVIVES'} {mutant}", flush=True)
             if not noticed:
                 survivors.append(mutant)
-    print(
-        f"\n{len(sample) - len(survivors)} of {len(sample)} noticed", *(f"survives: {m}" for m in survivors), sep="\n"
-    )
+    tried = len(sample) - args.first + 1
+    print(f"\n{tried - len(survivors)} of {tried} noticed", *(f"survives: {m}" for m in survivors), sep="\n")
     return 1 if survivors else 0
 
 
