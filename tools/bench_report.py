@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import frame
 from bench_size import MODELS, chain
 from release import chromium
 
@@ -66,16 +67,19 @@ def measure(driver: Any, path: Path) -> tuple[float, float, float]:
 
 def main() -> int:
     """Print the table."""
+    parser = frame.parser(__doc__)
+    parser.add_argument("models", nargs="*", metavar="MODEL.tflite")
+    chosen = parser.parse_args().models
     if missing := chromium.missing():
         print(f"not installed: {', '.join(missing)} (apt-get install chromium chromium-driver)", file=sys.stderr)
         return 1
-    head = ("ops", "write s", "page bytes", "gzip", "paint ms", "all ms", "zoom ms")
-    print(f"{'model':<30}" + "".join(name.rjust(12) for name in head))
+    columns = {"model": "<30", "ops": ">11,", "write s": ">11.2f", "page bytes": ">11,", "gzip": ">11,"}
+    table = frame.Table(columns | dict.fromkeys(("paint ms", "all ms", "zoom ms"), ">11.1f"))
     with tempfile.TemporaryDirectory() as folder:
         driver = chromium.start(Path(folder) / "profile")
         chromium.emulate(driver, width=1280, height=800, theme="light")
         try:
-            for number, (name, model) in enumerate(models(sys.argv[1:])):
+            for number, (name, model) in enumerate(models(chosen)):
                 path = Path(folder) / f"{number}.html"
                 start = time.perf_counter()
                 with path.open("w", encoding="utf-8") as file:
@@ -83,9 +87,7 @@ def main() -> int:
                 seconds = time.perf_counter() - start
                 size, packed = path.stat().st_size, len(gzip.compress(path.read_bytes()))
                 ops = sum(len(subgraph.operators) for subgraph in model.subgraphs)
-                cells = [f"{ops:,}", f"{seconds:.2f}", f"{size:,}", f"{packed:,}"]
-                cells += [f"{value:.1f}" for value in measure(driver, path)]
-                print(f"{name[-30:]:<30}" + "".join(cell.rjust(12) for cell in cells))
+                table.row(name[-30:], ops, seconds, size, packed, *measure(driver, path))
         finally:
             driver.quit()
     return 0

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import frame
+
 from tflm_sim import load, shrink
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import TflmSimError
@@ -26,6 +28,8 @@ from tflm_sim.shrinking.shrink import MAX_MACS
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 FEWEST_OPERATORS = 4
+COLUMNS = {"model": "<60", "ops": ">4", "before": ">10,", "after": ">10,", "saved": ">6.1%", "MACs": ">6.3f"}
+COLUMNS |= {"flash": ">+8,", "s": ">5.1f", "proof": "<"}
 GAIN = 1.0
 
 
@@ -56,7 +60,7 @@ class Row:
 
 def main() -> int:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("models", nargs="*", type=Path, help=f"default: every .tflite file of {MODELS}")
     parser.add_argument("--target", action="append", help="default: cortex-m4")
     parser.add_argument("--kernels", help="reference, for every target")
@@ -68,12 +72,10 @@ def main() -> int:
     parser.add_argument("--jsonl", type=Path, help="also write the rows to this file")
     args = parser.parse_args()
     rows = []
-    print(
-        f"{'model':<60} {'ops':>4} {'before':>10} {'after':>10} {'saved':>6} {'MACs':>6} {'flash':>8} {'s':>5}  proof"
-    )
+    table = frame.Table(COLUMNS)
     for path in args.models or sorted(MODELS.glob("*.tflite")):
         rows.append(_row(path, args))
-        print("\n".join(_lines(rows[-1])), flush=True)
+        table.row(*_cells(rows[-1]))
     if args.jsonl is not None:
         args.jsonl.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
     print("\n".join(_totals(rows)))
@@ -145,14 +147,11 @@ def _cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _lines(row: Row) -> Iterator[str]:
+def _cells(row: Row) -> tuple[object, ...]:
     if row.refused:
-        yield f"{row.name[:60]:<60} refused: {row.refused[:100]}"
-    else:
-        yield (
-            f"{row.name[:60]:<60} {row.operators:>4} {row.before:>10,} {row.after:>10,} {row.percent:>5.1f}% "
-            f"{row.macs:>6.3f} {row.flash:>+8,} {row.seconds:>5.1f}  {row.proof or ('-' if row.percent else '')}"
-        )
+        return row.name, *[None] * 7, f"refused: {row.refused[:100]}"
+    figures = (row.operators, row.before, row.after, row.percent / 100, row.macs, row.flash, row.seconds)
+    return row.name, *figures, row.proof or ("-" if row.percent else "")
 
 
 def _totals(rows: list[Row]) -> Iterator[str]:

@@ -16,7 +16,6 @@ stands in one run can be compared:
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import resource
@@ -32,6 +31,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
+
+import frame
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.sizing import Sizer
@@ -244,7 +245,7 @@ def _peak_mib(action: Callable[[], object]) -> float:
 
 def main() -> int:
     """Run all four."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--mcufit", default=shutil.which("mcufit"), help="path of the mcufit command")
     args = parser.parse_args()
     bench_in_process()

@@ -10,7 +10,6 @@ process, and how the memory of a worker grows over many rows. Machines are share
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import itertools
 import os
@@ -23,6 +22,7 @@ from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from statistics import median, quantiles
 
+import frame
 from bench_size import MODELS, bisect_wheel
 
 from tflm_sim.samples import SAMPLES, sample_path
@@ -231,7 +231,7 @@ def memory(rows: int) -> None:
 
 def main() -> int:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--targets", default=TARGETS)
     parser.add_argument("--repeats", type=int, default=7, metavar="N", help="turns of processes and of dask")

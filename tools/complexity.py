@@ -9,13 +9,13 @@ Complexity is McCabe's, as radon counts it: 1 and one for each branch; a grade C
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import frame
 from radon.complexity import cc_visit
 from radon.visitors import Class
 
@@ -66,7 +66,7 @@ def row(name: str, functions: Sequence[Measured]) -> tuple[str, ...]:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("packages", nargs="+", metavar="PACKAGE")
     parser.add_argument("--rooms", action="store_true")
     parser.add_argument("--worst", type=int, default=0, metavar="N")

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
+import frame
 from truth.claims import CLAIMS, Claim, find_model
 from truth.golden import CONFIGURATIONS, PACKED, SAMPLE, Golden, differences, golden_files, off_by, recordings
 
@@ -46,15 +47,15 @@ def _verdict(claim: Claim, off: int | None) -> str:
 
 def print_readings() -> bool:
     """Print the figures that other people read, with ours; return whether one differs that should not."""
-    print(f"\n{'reading':<36} {'said':>8} {'ours':>8}  exact")
+    print()
+    table = frame.Table({"reading": "<36", "said": ">8,", "ours": ">8,", "exact": "<"})
     failed = False
     for claim in CLAIMS:
         model = find_model(claim.digest)
         ours = None if model is None else claim.ours(model)
         off = None if ours is None else ours - claim.said
         failed |= off not in (None, 0)
-        verdict = _verdict(claim, off)
-        print(f"{claim.name:<36} {claim.said:>8,} {'-' if ours is None else format(ours, ','):>8}  {verdict}")
+        table.row(claim.name, claim.said, ours, _verdict(claim, off))
     return failed
 
 
@@ -65,14 +66,14 @@ def main(arguments: Sequence[str]) -> int:
     chosen = list(arguments) or [*CONFIGURATIONS, *(() if recordings() == SAMPLE else PACKED)]
     if recordings() == SAMPLE:
         print("../shared/golden is not there: the committed sample")
-    print(f"{'configuration':<24} {'models':>6} {'exact':>6}  off by at most")
+    table = frame.Table({"configuration": "<24", "models": ">6", "exact": ">6", "off by at most": "<"})
     failed = False
     for name in chosen:
         with ProcessPoolExecutor() as pool:
             rows = list(pool.map(judge, golden_files(name), chunksize=8))
         exact = sum(not found for _, found, _ in rows)
         worst = max((off for *_, off in rows), default=0)
-        print(f"{name:<24} {len(rows):>6} {exact:>6}  {worst:,} bytes")
+        table.row(name, len(rows), exact, f"{worst:,} bytes")
         failed |= exact != len(rows) or not rows
         if len(chosen) == 1:
             for model, found, _ in rows:

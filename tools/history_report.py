@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import frame
 from truth.golden import SHARED
 
 from tflm_sim.answers.simulation import simulate
@@ -115,7 +116,8 @@ def records(arguments: Sequence[str]) -> list[tuple[str, str, Path]]:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the table and return the exit code."""
-    print(f"{'snapshot':<12} {'commit':<10} {'models':>6} {'exact':>6}  off by at most")
+    columns = {"snapshot": "<12", "commit": "<10", "models": ">6", "exact": ">6", "off by at most": "<"}
+    table = frame.Table(columns)
     failed = False
     with ProcessPoolExecutor(2) as pool:
         for snapshot, commit, path in records(arguments):
@@ -128,10 +130,7 @@ def main(arguments: Sequence[str]) -> int:
                 )
             )
             exact = sum(not found for _, found, _ in rows)
-            print(
-                f"{snapshot:<12} {commit:<10} {len(rows):>6} {exact:>6}  {max(off for *_, off in rows):,} bytes",
-                flush=True,
-            )
+            table.row(snapshot, commit, len(rows), exact, f"{max(off for *_, off in rows):,} bytes")
             failed |= exact != len(rows)
             if arguments:
                 for name, found, _ in rows:

@@ -17,6 +17,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import frame
+
 from tflm_sim.documents import as_json
 from tflm_sim.lite.answer import LiteDocument, LiteSettings, allocated, double_batch, machine_document
 from tflm_sim.model.load import load
@@ -72,7 +74,8 @@ def main(arguments: list[str]) -> int:
     recorded = json.loads(gzip.decompress(RECORD.read_bytes()))
     configurations = [name for name in CONFIGURATIONS if not arguments or name in arguments]
     names = [name for name in recorded if not (rest := set(arguments) - set(CONFIGURATIONS)) or name in rest]
-    print(f"{'configuration':38} {'models':>6} {'tensors':>8} {'spans':>6} {'temporaries':>11} {'messages':>8}")
+    columns = {"models": ">6", "tensors": ">8", "spans": ">6", "temporaries": ">11", "messages": ">8"}
+    table = frame.Table({"configuration": "<38", **columns})
     is_exact = True
     for configuration in configurations:
         rows: dict[str, Counter[str]] = {}
@@ -87,8 +90,7 @@ def main(arguments: list[str]) -> int:
         for label, row in sorted(rows.items()):
             count = row["models"]
             right = [count - row[column] for column in ("tensors", "spans", "temporaries", "messages")]
-            title = f"{configuration}, {label}"
-            print(f"{title:38} {count:6} {right[0]:8} {right[1]:6} {right[2]:11} {right[3]:8}")
+            table.row(f"{configuration}, {label}", count, *right)
     return 0 if is_exact else 1
 
 

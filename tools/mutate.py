@@ -11,7 +11,6 @@ room's, and a few recordings of real TFLM where sizes come from. Survivors are p
 
 from __future__ import annotations
 
-import argparse
 import ast
 import os
 import random
@@ -23,6 +22,8 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import frame
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tflm_sim"
@@ -202,7 +203,7 @@ def _run(command: list[str], directory: Path) -> bool:
 
 def main() -> int:
     """Draw the mutants and try them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--count", type=int, default=30, help="how many mutants (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="which sample (default: 1)")
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=list(ROOMS), help="default: all of them")

@@ -1,6 +1,6 @@
 """Where a check stands in TFLM: its line in each version of each upstream file whose kernels are modelled.
 
-``places.txt`` is written by ``python tools upstream places --write``; nobody types a line. It has a section for each file,
+``places.txt`` is written by ``tools upstream places --write``; nobody types a line. It has a section for each file,
 with the repository and the versions of the file, then a row for each check, with tabs between the columns:
 
     tensorflow/tflite-micro  conv_common.cc  5=conv.cc  107  119

@@ -8,7 +8,6 @@ tflm-sim replay-on PORT model.tflite        in another terminal
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import socket
 import subprocess
@@ -17,6 +16,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import frame
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRMWARE = ROOT / "firmware_stub"
@@ -111,7 +112,7 @@ def _wait_for(number: int, process: subprocess.Popen[bytes]) -> None:
 
 def main() -> int:
     """Run a board from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("board", choices=BOARDS)
     parser.add_argument("--build", type=Path, default=BUILD, metavar="DIR", help="default: firmware_stub/build")
     args = parser.parse_args()

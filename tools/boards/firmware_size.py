@@ -9,7 +9,6 @@ or 512 bytes of RAM (state and stack) on a Cortex-M.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import shutil
@@ -19,6 +18,8 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import frame
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = ROOT / "firmware_stub"
@@ -155,7 +156,7 @@ def _name(title: str) -> str:
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
@@ -164,10 +165,11 @@ def main() -> int:
     if args.json:
         print(json.dumps([asdict(cost) | {"ram": cost.ram} for cost in costs], indent=1))
     else:
-        print(f"{'library':<8} {'target':<16} {'code':>6} {'data':>6} {'state':>6} {'stack':>6} {'RAM':>6}   bytes")
+        figures = dict.fromkeys(("code", "data", "state", "stack", "RAM"), ">6,")
+        print("bytes")
+        table = frame.Table({"library": "<8", "target": "<16", **figures})
         for cost in costs:
-            row = (cost.code, cost.data, cost.state, cost.stack, cost.ram)
-            print(f"{cost.library:<8} {cost.target:<16} " + " ".join(f"{value:>6}" for value in row))
+            table.row(cost.library, cost.target, cost.code, cost.data, cost.state, cost.stack, cost.ram)
     too_large = [c for c in costs if c.library == "report" and c.target.startswith("Cortex-M") and not c.is_small]
     return 1 if args.check and too_large else 0
 

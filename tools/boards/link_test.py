@@ -13,13 +13,15 @@ the log is compared with the simulation. Exit 1 when a rule is broken.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+
+from frame import Table
+from frame import parser as tool_parser
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -295,7 +297,6 @@ def run_text(seed: int) -> list[str]:
     """Damage the logs of the samples and return the broken rules."""
     chance = random.Random(seed)
     broken: list[str] = []
-    print(f"{'printer':24} {'damaged':>8} {'by itself':>10} {'by the model':>13} {'harmless':>9} {'unnamed':>8}")
     counts: dict[str, Counter[str]] = {}
     for name, where in TEXT_CASES:
         model = load(sample_path(name))
@@ -306,12 +307,11 @@ def run_text(seed: int) -> list[str]:
             tally = counts.setdefault(printer, Counter())
             for wrong in damaged(text, chance):
                 tally[_verdict(wrong, model, configuration, truth=text)] += 1
+    columns = {"printer": "<24", "damaged": ">8,", "by itself": ">10,", "by the model": ">13,", "harmless": ">9,"}
+    table = Table(columns | {"unnamed": ">8,"})
     for printer, tally in counts.items():
         unnamed = tally["equal"] + tally["different"]
-        print(
-            f"{printer:24} {sum(tally.values()):8,} {tally['damaged']:10,} {tally['refused']:13,} "
-            f"{tally['harmless']:9,} {unnamed:8,}"
-        )
+        table.row(printer, tally.total(), tally["damaged"], tally["refused"], tally["harmless"], unnamed)
         if unnamed:
             broken.append(f"{unnamed} damaged logs of {printer} have no named problem")
     return broken
@@ -346,7 +346,7 @@ def _bytes_of(frame: Frame) -> bytes:
 
 def main() -> int:
     """Run the test from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = tool_parser(__doc__)
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--text", action="store_true", help="logs of unmodified firmware instead of frames")

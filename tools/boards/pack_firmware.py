@@ -9,11 +9,12 @@ same bytes each time.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import zipfile
 from pathlib import Path, PurePosixPath
+
+import frame
 
 import tflm_sim
 
@@ -107,7 +108,7 @@ def _filled(text: bytes, values: dict[bytes, bytes]) -> bytes:
 
 def main(arguments: list[str] | None = None) -> int:
     """Pack one form."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("form", choices=FORMS)
     parser.add_argument("out", type=Path, metavar="OUT", help="a folder, or a file that ends in .zip")
     parser.add_argument("--url", default=URL, help="the project's address in the metadata (default: %(default)s)")

@@ -10,12 +10,13 @@ Exit 1 on any difference.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import frame
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.declarations import CStruct, in_order
@@ -114,7 +115,7 @@ def differences(of: Target, measured: dict[str, int]) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the comparison; return the exit code."""
-    parser = argparse.ArgumentParser(description="Compare our struct tables with a compiler's layout.")
+    parser = frame.parser(__doc__)
     parser.add_argument("--target", required=True, help="a preset, see tflm-sim targets")
     parser.add_argument("--nm", help="the toolchain's nm (default: the compiler's name with gcc replaced)")
     parser.add_argument("compiler", nargs="+", help="-- compiler command and flags")

@@ -8,9 +8,10 @@ fifty has up to 400 buffers, from sparse to all alive at once. Exit code 1 at th
 
 from __future__ import annotations
 
-import argparse
 import sys
 from random import Random
+
+import frame
 
 from tflm_sim.planners import native
 from tflm_sim.planners.gpu.by_size import best_fit_offsets
@@ -47,7 +48,7 @@ def differs(rows: list[BufferRequirements]) -> str:
 
 def main() -> int:
     """Read the arguments and compare."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--problems", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()

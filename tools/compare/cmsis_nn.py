@@ -14,7 +14,6 @@ anything differs that no name explains.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import random
 import sys
@@ -25,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import frame
 from compare.compiled_cmsis_nn import CompiledCmsisNn
 
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
@@ -220,13 +220,13 @@ def differing(compiled: CompiledCmsisNn, version: str, name: str, *, cases: int,
 def compare_versions(checkouts: Sequence[str], *, cases: int, seed: int) -> int:
     """Print a row for each version that TFLM ever fetched, compiled from clones; return the exit code."""
     failed = False
-    print(f"{'version':<9} {'date':<11} {'layers':>8} {'differ':>7}")
+    table = frame.Table({"version": "<9", "date": "<11", "layers": ">8,", "differ": ">7,"})
     with tempfile.TemporaryDirectory() as folder:
         for version, pin in CMSIS_NN_PINS.items():
             compiled = CompiledCmsisNn(checkouts, version, Path(folder))
             found = [differing(compiled, version, name, cases=cases, seed=seed) for name in FUNCTIONS]
             differ = [layer for _, layers in found for layer in layers]
-            print(f"{version:<9} {pin.date:<11} {sum(count for count, _ in found):>8,} {len(differ):>7,}", flush=True)
+            table.row(version, pin.date, sum(count for count, _ in found), len(differ))
             for layer in differ[:3]:
                 print(f"    {vars(layer)}")
             failed |= bool(differ)
@@ -235,7 +235,7 @@ def compare_versions(checkouts: Sequence[str], *, cases: int, seed: int) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the table and return the exit code."""
-    parser = argparse.ArgumentParser(description="Compare our CMSIS-NN buffer sizes with CMSIS-NN's own functions.")
+    parser = frame.parser(__doc__)
     parser.add_argument("--cases", type=int, default=20_000, metavar="N", help="layers a function (%(default)s)")
     parser.add_argument("--seed", type=int, default=4, metavar="N", help="of the layers (%(default)s)")
     parser.add_argument(
@@ -251,15 +251,13 @@ def main(arguments: Sequence[str]) -> int:
     if binding is None:
         print("CMSIS-NN's binding is not here: pip install --no-deps executorch", file=sys.stderr)
         return 2
-    print(f"{'function':<28} {'layers':>7} {NEWEST + ' differs':>16} {BEFORE + ' differs':>16}  unexplained")
+    versions = {f"{NEWEST} differs": ">16,", f"{BEFORE} differs": ">16,"}
+    table = frame.Table({"function": "<28", "layers": ">7,", **versions, "unexplained": ">11,", "change": "<"})
     failed = False
     for name, function in FUNCTIONS.items():
         tally = compare(binding, name, cases=args.cases, seed=args.seed)
         failed |= bool(tally.differ or tally.unexplained)
-        row = (
-            f"{name:<28} {tally.cases:>7,} {len(tally.differ):>16,} {tally.before:>16,}  {len(tally.unexplained):>11,}"
-        )
-        print(f"{row}  {function.change}".rstrip())
+        table.row(name, tally.cases, len(tally.differ), tally.before, len(tally.unexplained), function.change)
         for layer in (*tally.differ, *tally.unexplained)[:3]:
             print(f"    {vars(layer)}")
     return int(failed)

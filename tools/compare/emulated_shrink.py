@@ -14,7 +14,6 @@ it: a result that is another file has not been run, and they say so.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import subprocess
@@ -27,6 +26,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
+import frame
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / "shrinking"))
@@ -231,7 +231,7 @@ def still_the_same(case: Case, target: str, row: Mapping[str, Any]) -> str:
 
 def main() -> int:
     """Run, or compare."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--firmware", action="append", default=[], metavar="TARGET=ELF")
     parser.add_argument("--write", action="store_true", help="write down what ran")
     parser.add_argument("--only", default="", help="cases whose name has this")

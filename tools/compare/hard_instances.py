@@ -15,12 +15,13 @@ And rectangles cut into pieces without a gap: guil (straight through), pin (pinw
 
 from __future__ import annotations
 
-import argparse
 import csv
 from bisect import bisect
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+
+import frame
 
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.exact import solve
@@ -185,7 +186,7 @@ def write(path: Path, pieces: list[Piece]) -> None:
 
 def main() -> None:
     """Read the arguments and write the files."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--names", default=NAMES, help="which of minimalloc's instances")

@@ -12,12 +12,13 @@ Exit code 1 unless everything passes and every broken plan is caught.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+
+import frame
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.run import PlannedBuffer
@@ -162,7 +163,7 @@ def check_broken_plans(target: Target) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print both tables and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--preset", default="cortex-m4", metavar="T", help="target (default: %(default)s)")
     target = replace(preset(parser.parse_args(arguments).preset), ethos_u=True)
     passed = check_models(target)

@@ -19,6 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
+import frame
+
 from tflm_sim import Sizer, load, sample_path, smallest_arena
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
@@ -103,7 +105,7 @@ def paths_of(count: int | None = None) -> list[str]:
 
 def main() -> int:
     """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--processes", type=int, default=40)
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--models", type=int, default=12, help="of each process, others each time")

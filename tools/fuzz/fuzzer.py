@@ -16,6 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import frame
+
 ALARM_SECONDS = 20
 """Of CPU, above those that a case may take: then it is ended. Wall time says nothing on a busy machine."""
 CASES_AT_ONCE = 250
@@ -87,7 +89,7 @@ class Fuzzer:
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Run the cases; return the exit code."""
-        parser = argparse.ArgumentParser(description=self.doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser = frame.parser(self.doc)
         parser.add_argument("--count", type=int, default=2000, help="how many cases (default %(default)s)")
         parser.add_argument("--cpu-seconds", type=float, help="begin no more cases after as many seconds of CPU")
         parser.add_argument("--first", type=int, default=0, help="number of the first case (default %(default)s)")

@@ -21,10 +21,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import shrinking_models as models
-from fuzz import shrink as fuzz_shrink
+from fuzz import shrink as fuzz_shrink  # it adds the path of the next
 from fuzz.fuzzer import DiffersError, Fuzzer
 from tflite_micro.python.tflite_micro import runtime
+
+import shrinking_models as models  # isort: skip
 
 from tflm_sim import parse
 from tflm_sim.errors import ModelError, TflmSimError

@@ -9,12 +9,13 @@ network, which computes a sine. Everything is int8; convolution weights have one
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import pi, prod, sin, sqrt
+
+import frame
 
 from tflm_sim.model.build import ModelBuilder, SubgraphBuilder
 from tflm_sim.model.types import OptionValue, TensorType
@@ -289,7 +290,7 @@ MAKERS = {maker.__name__: maker for maker in (sine, keyword_spotter, mobilenet_v
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the samples; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     is_check = parser.parse_args(arguments).check
     stale = []

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import frame
 from release import chromium
 
 from tflm_sim.device.configuration import Configuration
@@ -83,11 +84,14 @@ def take(driver: Any, shot: Shot, folder: Path) -> None:
 
 def main() -> int:
     """Write all of them."""
+    parser = frame.parser(__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    names = parser.parse_args().names
     if missing := chromium.missing():
         print(f"not installed: {', '.join(missing)}", file=sys.stderr)
         return 1
     DOCS.mkdir(parents=True, exist_ok=True)
-    wanted = [shot for shot in SHOTS if not sys.argv[1:] or shot.name in sys.argv[1:]]
+    wanted = [shot for shot in SHOTS if not names or shot.name in names]
     with tempfile.TemporaryDirectory() as folder:
         driver = chromium.start(Path(folder) / "profile")
         try:

@@ -10,12 +10,12 @@ an explained figure is not met. Source: find_string and the repositories that CL
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
 
+import frame
 from truth.claims import CLAIMS, MODELS, Claim, find_model
 
 from tflm_sim.errors import TflmSimError
@@ -125,16 +125,18 @@ def _answer(said: int, *, snapshots: bool) -> tuple[str, str, bool]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the table and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--snapshots", action="store_true", help="between which days upstream gives it")
     options = parser.parse_args(arguments)
-    print(f"{'said':>10} {'ours':>7}  {'model, platform':<50} explanation, or what is missing")
+    table = frame.Table(
+        {"said": ">10,", "ours": ">7", "model, platform": "<50", "explanation, or what is missing": "<"}
+    )
     failed = False
     for model, said, platform in class_a_rows():
         ours, why, good = _answer(said, snapshots=options.snapshots)
         failed |= not good
         label = re.sub(r" \([^()]*\)", "", f"{model}, {platform}")
-        print(f"{said:>10,} {ours:>7}  {label[:50]:<50} {'' if good else 'WRONG: '}{why}")
+        table.row(said, ours, label, why if good else f"WRONG: {why}")
     return int(failed)
 
 

@@ -12,6 +12,8 @@ import json
 import sys
 from pathlib import Path
 
+import frame
+
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT.parent / "shared" / "golden"
 
@@ -41,7 +43,9 @@ def summarise(golden: Path) -> dict[str, list[str]]:
 
 def main() -> int:
     """Write the summary."""
-    golden = Path(sys.argv[1]) if len(sys.argv) > 1 else GOLDEN
+    parser = frame.parser(__doc__)
+    parser.add_argument("golden", nargs="?", type=Path, default=GOLDEN, metavar="GOLDEN_DIRECTORY")
+    golden = parser.parse_args().golden
     if not golden.is_dir():
         print(f"{golden} is not there", file=sys.stderr)
         return 1

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import gzip
 import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+
+import frame
 
 TABLE = Path(__file__).parents[2] / "tflm_sim" / "targets" / "upstream_commits.txt.gz"
 MERGE = "1ca285989"
@@ -39,16 +40,14 @@ def rows(repository: str) -> list[str]:
     return [line for _, _, line in sorted(lines)]
 
 
-def write_table(arguments: Sequence[str], what: str, rows: Callable[[str], list[str]], table: Path) -> int:
-    """Write the rows of the repository that is named, and return the exit code."""
-    if len(arguments) != 1:
-        print("name one thing: the git directory of tensorflow/tflite-micro", file=sys.stderr)
-        return 2
-    lines = rows(arguments[0])
+def write_table(doc: str | None, what: str, rows: Callable[[str], list[str]], table: Path) -> None:
+    """Write the rows of the repository that the command line names."""
+    parser = frame.parser(doc)
+    parser.add_argument("repository", metavar="PATH/TO/tflite-micro/.git")
+    lines = rows(parser.parse_args().repository)
     table.write_bytes(gzip.compress("\n".join(lines).encode() + b"\n", mtime=0))
     print(f"{len(lines)} {what} -> {table} ({table.stat().st_size:,} bytes)")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(write_table(sys.argv[1:], "commits", rows, TABLE))
+    write_table(__doc__, "commits", rows, TABLE)

@@ -10,13 +10,14 @@ commit has, which is the library's own change.
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from hashlib import sha1
+
+import frame
 
 _KEPT = re.compile(
     r"tensorflow/lite/(micro|core|c|kernels|schema)/(?!.*(_test|/testing/|/benchmarks/|/examples/|/tools/))"
@@ -93,7 +94,7 @@ def spans(versions: list[tuple[int, str]], digest: str, end: int) -> Iterator[ra
 
 def main(arguments: Sequence[str]) -> int:
     """Print what a library holds; return 0."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("upstream")
     parser.add_argument("library")
     parser.add_argument("commits", nargs="*", default=["HEAD"])

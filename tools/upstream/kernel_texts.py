@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import frame
 from upstream.checks import _LEXEMES
 
 TABLE = Path(__file__).parents[2] / "tflm_sim" / "board" / "dialects" / "kernel_texts.txt"
@@ -73,9 +73,11 @@ def is_telling(text: str) -> bool:
 
 def main() -> None:
     """Write the table."""
+    parser = frame.parser(__doc__)
+    parser.add_argument("repositories", nargs="+", metavar="PATH/TO/.git")
     found = {
         text: path
-        for repository in sys.argv[1:]
+        for repository in parser.parse_args().repositories
         for path, source in sources(repository)
         for text in formats(source)
         if is_telling(text)

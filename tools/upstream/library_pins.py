@@ -9,7 +9,6 @@ bisection finds where: a pin that came and went within a month would not be seen
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
 from zipfile import ZipFile
+
+import frame
 
 TABLE = Path(__file__).parents[2] / "tflm_sim" / "targets" / "library_pins.py"
 FIRST = (2024, 2, 0)
@@ -106,7 +107,7 @@ def table(rows: Sequence[tuple[Pins, list[str]]]) -> str:
 
 def main() -> int:
     """Write the table, or compare it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("--write", action="store_true", help="write the table instead of comparing")
     is_written = parser.parse_args().write
     made = table(list(pinned(releases(), pins)))

@@ -10,13 +10,14 @@ where the checkout is older or newer than the wheel, so that they decide no exit
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import frame
 
 LITE = Path(__file__).resolve().parents[2] / "tflm_sim" / "lite"
 TABLE = LITE / "flex_ops.txt"
@@ -94,7 +95,7 @@ def compare_conditions(checkout: str) -> Iterator[str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Check or write, and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("checkout")
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args(arguments)

@@ -16,7 +16,6 @@ files matter is read from the sources of ``tflm_sim/ops``: every "name.cc" or "n
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from subprocess import PIPE
 
+import frame
 from upstream.checks import Check, checks, keys
 from upstream.our_checks import Written, written_checks
 
@@ -214,7 +214,7 @@ def unknown(written: Iterable[Written], texts: Mapping[str, frozenset[str] | Non
 
 def main(arguments: Sequence[str]) -> int:
     """Check or write, and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("checkout")
     parser.add_argument("--commit", default="HEAD")
     parser.add_argument("--write", action="store_true")

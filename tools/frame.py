@@ -1,0 +1,38 @@
+"""What every tool has in common: its docstring is its help, and its table is printed row by row while it works."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def parser(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser of arguments whose help is a tool's docstring."""
+    return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+class Table:
+    """A table on standard output: ``Table({"model": "<30", "bytes": ">10,"})`` prints its heading.
+
+    A column has a format as ``format()`` takes it. Text is cut to the width of a column that is aligned to the left; a
+    text in the column of a number is aligned as the number would be, and None is a dash.
+    """
+
+    def __init__(self, columns: dict[str, str]) -> None:
+        self._formats = list(columns.values())
+        self.row(*columns)
+
+    def row(self, *cells: object) -> None:
+        """Print a row at once."""
+        texts = [_shown(cell, form) for cell, form in zip(cells, self._formats, strict=True)]
+        line = texts[0]
+        for text, form, before in zip(texts[1:], self._formats[1:], self._formats, strict=False):
+            line += ("  " if form[0] == "<" and before[0] == ">" else " ") + text
+        print(line.rstrip(), flush=True)
+
+
+def _shown(cell: object, form: str) -> str:
+    if cell is not None and not isinstance(cell, str):
+        return format(cell, form)
+    width = form[1:].split(".")[0].strip("+,%fd")
+    text = "-" if cell is None else cell
+    return format(text[: int(width)] if form[0] == "<" and width else text, form[0] + width)
