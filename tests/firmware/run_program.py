@@ -75,6 +75,7 @@ __attribute__((section(".vectors"), used)) const void *const vectors[] = {
 extern "C" int main() {
   interpreter.allocator = tflite::SingleArenaBufferAllocator::Create(tensor_arena, ARENA);
   int status = interpreter.AllocateTensors();
+  AFTERWARDS;
   if (status == 0) status = interpreter.Invoke();
   register int operation asm("r0") = 0x18;
   register int reason asm("r1") = status ? 0x20023 : 0x20026;
@@ -86,8 +87,10 @@ LAYOUT = "-Wl,--section-start=.vectors=0,-Ttext=0x8000,-emain,-Tdata=0x20000000,
 
 
 def built(folder: Path, core: str, arena: int = 1024, *more: str) -> Path:
-    """Return the program for a core, with an arena of so many bytes; ``more``: flags, such as -DFAILED=..."""
+    """Return the program for a core, with an arena of so many bytes; ``more``: flags, such as -DFAILED=... -DAFTERWARDS=..."""
     if shutil.which("arm-none-eabi-g++") is None:
         pytest.skip("arm-none-eabi-g++ not installed")
     flags = ["-O1", "-fno-inline", f"-DARENA={arena}", LAYOUT, *(more or ("-DFAILED=1",))]
+    if not any(flag.startswith("-DAFTERWARDS") for flag in flags):
+        flags.append("-DAFTERWARDS=")
     return elf_program.build(folder, f"arm-none-eabi-g++ -mcpu={core} -mthumb", {"main.cc": SOURCE}, *flags)

@@ -63,6 +63,14 @@ def test_what_is_asked_for_is_seen_call_by_call(tmp_path: Path) -> None:
     assert len(list(events_of(arena.allocations[0].events, 1024))) == 5
 
 
+def test_what_is_asked_for_after_allocate_tensors_returned_is_none_of_its_requests(tmp_path: Path) -> None:
+    # As TFLM's Invoke() does after each operator.
+    reset = "interpreter.allocator->ResetTempAllocations()"
+    program = run_program.built(tmp_path, "cortex-m4", 1024, "-DFAILED=1", f"-DAFTERWARDS={reset}, {reset}")
+    (arena,) = tflm_sim.execute(program, invokes=1).arenas
+    assert [row.kind for row in arena.allocations[0].events] == ["persist", "persist", "temp", "persist", "temp_reset"]
+
+
 def test_stack_and_instructions_of_invoke_are_counted(tmp_path: Path) -> None:
     (arena,) = executed(tmp_path, invokes=1).arenas
     (invoke,) = arena.allocations[0].invocations

@@ -54,6 +54,12 @@ class Allocations:
         self._call: _Call | None = None
         self._tail: int | None = None
 
+    def take(self) -> list[Event]:
+        """Return what happened since this was asked last."""
+        taken = list(self.events)
+        self.events.clear()
+        return taken
+
     def fields(self, owner: int) -> Fields:
         """Return the fields of the allocator at ``owner``."""
         return Fields(*words(self._machine, owner + 4 * self._layout, 5))

@@ -359,7 +359,7 @@ class Follower:
             fields = allocations.fields(self._object)
             result.used = max(fields.planned, fields.temp) - fields.head + fields.end - fields.tail
             result.refused, result.damage = allocations.refused, allocations.damage
-            result.events, allocations.events = allocations.events, []
+            result.events = allocations.take()
             if self._interest.keeps_points and not result.status:
                 blocks = (event for event in result.events if isinstance(event, Persist))
                 result.operators = find_operators(self.machine, self._current.head, blocks, self.program.is_function)
