@@ -51,9 +51,9 @@ def next_link(draft: Draft, operator: Operator, carried: int, scale: int) -> Cha
     rule = _RULES.get(name)
     if rule is None or output is None or draft.tensors[output].is_variable or not _is_image(draft, carried):
         return None
-    if inputs[:1] != (carried,) and rule is not _with_constant:
-        return None
-    axes = rule(draft, operator, carried) if name == "MEAN" or _is_image(draft, output) else None
+    is_read_there = inputs[:1] == (carried,) or rule is _with_constant
+    is_possible = is_read_there and (name == "MEAN" or _is_image(draft, output))
+    axes = rule(draft, operator, carried) if is_possible else None
     if axes is None:
         return None
     return _link(draft, operator, axes, scale * (_multiplier(draft, operator) if rule is _depthwise else 1))

@@ -14,9 +14,10 @@ check of the plan; they share no code.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tflm_sim.model.draft import Draft
-from tflm_sim.model.operator_facts import WINDOWED
+from tflm_sim.model.operator_facts import CONVOLUTIONS, WINDOWED
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.shrinking.graph import shape, window
 
@@ -47,28 +48,36 @@ def reads_are_safe(model: Model, operator: Operator, name: str, distance: int) -
     source, target = tensors[inputs[0]].shape or (), tensors[outputs[0]].shape or ()
     if distance < 0 or len(source) != 4 or len(target) != 4 or source[0] != 1:
         return False
-    options = {key: int(value) for key, value in operator.options.items() if isinstance(value, int | float)}
-    if name in ("CONV_2D", "DEPTHWISE_CONV_2D"):
-        kernel = (tensors[inputs[1]].shape or ())[1:3]
-    else:
-        kernel = (options["filter_height"], options["filter_width"])
-    taps = []
-    for axis, side in ((1, "h"), (2, "w")):
-        stride, dilation = options.get(f"stride_{side}", 1), options.get(f"dilation_{side}_factor", 1)
-        span = (target[axis] - 1) * stride + (kernel[axis - 1] - 1) * dilation + 1
-        before = max(0, span - source[axis]) // 2 if options.get("padding", 0) == 0 else 0
-        places = np.arange(target[axis])[:, None] * stride - before + np.arange(kernel[axis - 1])[None, :] * dilation
-        taps.append(np.where((places >= 0) & (places < source[axis]), places, np.iinfo(np.int64).max).min(axis=1))
+    options = _numbers(operator)
+    is_pool = name not in CONVOLUTIONS
+    kernel = (options["filter_height"], options["filter_width"]) if is_pool else (tensors[inputs[1]].shape or ())[1:3]
+    taps = [_first_taps(operator, kernel[axis], source[axis + 1], target[axis + 1], "hw"[axis]) for axis in (0, 1)]
     highest = np.iinfo(np.int64).max
     rows, columns = taps[0][:, None], taps[1][None, :]
     # A window that lies in the padding altogether reads nothing.
     reads_something = (rows < highest) & (columns < highest)
     pixel = np.where(reads_something, np.minimum(rows, source[1]) * source[2] + np.minimum(columns, source[2]), highest)
     position = np.arange(target[1] * target[2]).reshape(target[1], target[2])
-    for channel in range(target[3]):
+
+    def is_safe(channel: int) -> bool:
+        """Return whether a channel's outputs are written where nothing is read any more."""
         read = 0 if name == "CONV_2D" else channel * source[3] // target[3]
-        written = position * target[3] + channel
         address = np.where(reads_something, pixel * source[3] + read + distance, highest)
-        if bool((address < written).any()):
-            return False
-    return True
+        return not bool((address < position * target[3] + channel).any())
+
+    return all(map(is_safe, range(target[3])))
+
+
+def _numbers(operator: Operator) -> dict[str, int]:
+    return {key: int(value) for key, value in operator.options.items() if isinstance(value, int | float)}
+
+
+def _first_taps(operator: Operator, window: int, size: int, outputs: int, side: str) -> NDArray[np.int64]:
+    """Return the first element of an axis that each output reads, the greatest number for one that reads none."""
+    options = _numbers(operator)
+    stride, dilation = options.get(f"stride_{side}", 1), options.get(f"dilation_{side}_factor", 1)
+    span = (outputs - 1) * stride + (window - 1) * dilation + 1
+    before = max(0, span - size) // 2 if options.get("padding", 0) == 0 else 0
+    places = np.arange(outputs)[:, None] * stride - before + np.arange(window)[None, :] * dilation
+    first: NDArray[np.int64] = np.where((places >= 0) & (places < size), places, np.iinfo(np.int64).max).min(axis=1)
+    return first

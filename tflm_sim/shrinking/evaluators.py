@@ -6,6 +6,7 @@ An operator that is not here is opaque to ``verify``: each of its output element
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -42,12 +43,18 @@ def _view(call: Call) -> Sequence[Hashes] | None:
     return _moved(call, value.reshape(shape)) if value.size == prod(shape) else None
 
 
+def _integers(call: Call, *positions: int) -> list[list[int]] | None:
+    """Return the numbers of constant operands, None where one of them is no constant."""
+    found = [numbers for position in positions if (numbers := call.numbers[position]) is not None]
+    return [list(map(int, numbers.ravel())) for numbers in found] if len(found) == len(positions) else None
+
+
 def _slice(call: Call) -> Sequence[Hashes] | None:
-    begin, size = call.numbers[1], call.numbers[2]
-    if begin is None or size is None:
+    bounds = _integers(call, 1, 2)
+    if bounds is None:
         return None
     value, cut = call.value(0), []
-    for first, count, there in zip(map(int, begin.ravel()), map(int, size.ravel()), value.shape, strict=True):
+    for first, count, there in zip(*bounds, value.shape, strict=True):
         last = there if count == -1 else first + count
         if not 0 <= first <= last <= there:
             return None
@@ -56,24 +63,23 @@ def _slice(call: Call) -> Sequence[Hashes] | None:
 
 
 def _strided_slice(call: Call) -> Sequence[Hashes] | None:
-    bounds = [None if numbers is None else [int(n) for n in numbers.ravel()] for numbers in call.numbers[1:4]]
-    begin, end, strides = bounds
-    masks = ("ellipsis_mask", "new_axis_mask", "offset")
-    if begin is None or end is None or strides is None or any(call.option(mask) for mask in masks):
+    bounds = _integers(call, 1, 2, 3)
+    if bounds is None or any(map(call.option, ("ellipsis_mask", "new_axis_mask", "offset"))):
         return None
-    value, cut = call.value(0), []
-    for axis, (b, e, step) in enumerate(zip(begin, end, strides, strict=True)):
-        size = value.shape[axis]
-        first = b + size if b < 0 else b
-        last = e + size if e < 0 else e
-        if call.option("shrink_axis_mask") >> axis & 1:
-            cut.append(slice(first, first + 1))
-            continue
-        start = None if call.option("begin_mask") >> axis & 1 else first
-        stop = None if call.option("end_mask") >> axis & 1 or (step < 0 and last < 0) else last
-        cut.append(slice(start, stop, step))
+    value = call.value(0)
+    cut = tuple(_axis_slice(call, axis, value.shape[axis], *own) for axis, own in enumerate(zip(*bounds, strict=True)))
     shrunk = tuple(axis for axis in range(value.ndim) if call.option("shrink_axis_mask") >> axis & 1)
-    return _moved(call, value[tuple(cut)].squeeze(shrunk))
+    return _moved(call, value[cut].squeeze(shrunk))
+
+
+def _axis_slice(call: Call, axis: int, size: int, begin: int, end: int, step: int) -> slice:
+    """Return what STRIDED_SLICE takes along an axis; an axis that it drops is one element there."""
+    first, last = (at + size if at < 0 else at for at in (begin, end))
+    if call.option("shrink_axis_mask") >> axis & 1:
+        return slice(first, first + 1)
+    start = None if call.option("begin_mask") >> axis & 1 else first
+    stop = None if call.option("end_mask") >> axis & 1 or (step < 0 and last < 0) else last
+    return slice(start, stop, step)
 
 
 def _concatenation(call: Call) -> Sequence[Hashes] | None:
@@ -91,20 +97,26 @@ def _concatenation(call: Call) -> Sequence[Hashes] | None:
 
 
 def _split(call: Call) -> Sequence[Hashes] | None:
-    place = 1 if call.name == "SPLIT" else 0
-    source, value = call.inputs[place], call.value(place)
-    if source is None or any(kind(source) != kind(target) for target in call.outputs):
+    place, axis_place = (1, 0) if call.name == "SPLIT" else (0, 2)
+    numbers = _integers(call, axis_place)
+    if numbers is None or not _keeps_kind(call, place):
         return None
-    if call.name == "UNPACK":
-        axis = call.option("axis")
-        parts = [np.take(value, index, axis=axis) for index in range(len(call.outputs))]
-        return _fitting(call, parts)
-    numbers = call.numbers[0] if call.name == "SPLIT" else call.numbers[2]
-    if numbers is None:
-        return None
-    axis = int(numbers.ravel()[0])
+    axis = numbers[0][0]
     sizes = [(target.shape or ())[axis] for target in call.outputs]
-    return _fitting(call, np.split(value, np.cumsum(sizes)[:-1], axis=axis))
+    return _fitting(call, np.split(call.value(place), np.cumsum(sizes)[:-1], axis=axis))
+
+
+def _unpack(call: Call) -> Sequence[Hashes] | None:
+    if not _keeps_kind(call, 0):
+        return None
+    value, axis = call.value(0), call.option("axis")
+    return _fitting(call, [np.take(value, index, axis=axis) for index in range(len(call.outputs))])
+
+
+def _keeps_kind(call: Call, place: int) -> bool:
+    """Return whether all outputs are of an input's kind."""
+    source = call.inputs[place]
+    return source is not None and all(kind(source) == kind(target) for target in call.outputs)
 
 
 def _fitting(call: Call, parts: Sequence[Hashes]) -> Sequence[Hashes] | None:
@@ -184,28 +196,33 @@ def _resized(call: Call) -> Sequence[Hashes] | None:
         return None
     if call.option("align_corners") or not is_said(call, 1, target[1:3]):
         return None
-    if call.name == "RESIZE_NEAREST_NEIGHBOR":
-        shift = np.float32(0.5 if call.option("half_pixel_centers") else 0)
-        rows, columns = (
-            np.minimum(
-                np.floor((np.arange(n, dtype=np.float32) + shift) * (np.float32(size) / np.float32(n))), size - 1
-            )
-            for size, n in zip(value.shape[1:3], target[1:3], strict=True)
-        )
-        return _moved(call, value[:, rows.astype(int)][:, :, columns.astype(int)])
+    make = _nearest if call.name == "RESIZE_NEAREST_NEIGHBOR" else _bilinear
+    return make(call, value, list(zip(value.shape[1:3], target[1:3], strict=True)))
+
+
+def _nearest(call: Call, value: Hashes, sizes: list[tuple[int, int]]) -> Sequence[Hashes] | None:
+    """Return the inputs that the outputs are, for (inputs, outputs) along rows and columns."""
+    shift = np.float32(0.5 if call.option("half_pixel_centers") else 0)
+    rows, columns = (
+        np.minimum(np.floor((np.arange(n, dtype=np.float32) + shift) * (np.float32(size) / np.float32(n))), size - 1)
+        for size, n in sizes
+    )
+    return _moved(call, value[:, rows.astype(int)][:, :, columns.astype(int)])
+
+
+def _bilinear(call: Call, value: Hashes, sizes: list[tuple[int, int]]) -> Sequence[Hashes]:
+    """Return outputs that are made of up to four inputs each, for (inputs, outputs) along rows and columns."""
     is_float = call.outputs[0].type in FLOAT_TYPES
     positions = _float_positions if is_float else _fixed_positions
-    half = bool(call.option("half_pixel_centers"))
-    down, across = (positions(size, n, half) for size, n in zip(value.shape[1:3], target[1:3], strict=True))
-    digest = np.zeros(target, np.uint64)
-    for rows, heights in down:
-        for columns, widths in across:
-            if is_float:
-                weights = mix(mix(heights)[:, None] + widths[None, :]) | np.uint64(1)
-            else:
-                shares = heights[:, None] * widths[None, :]
-                weights = np.where(shares == 0, np.uint64(0), mix(shares) | np.uint64(1))
-            digest += value[:, rows][:, :, columns] * weights[None, :, :, None]
+    down, across = (positions(*pair, bool(call.option("half_pixel_centers"))) for pair in sizes)
+    digest = np.zeros(call.outputs[0].shape or (), np.uint64)
+    for (rows, heights), (columns, widths) in product(down, across):
+        if is_float:
+            weights = mix(mix(heights)[:, None] + widths[None, :]) | np.uint64(1)
+        else:
+            shares = heights[:, None] * widths[None, :]
+            weights = np.where(shares == 0, np.uint64(0), mix(shares) | np.uint64(1))
+        digest += value[:, rows][:, :, columns] * weights[None, :, :, None]
     return [mix(digest + call.salt())]
 
 
@@ -249,7 +266,8 @@ EVALUATORS: Mapping[str, Evaluator] = {
     **dict.fromkeys(_BINARY.split(), _binary),
     **dict.fromkeys(("RESHAPE", "SQUEEZE", "EXPAND_DIMS"), _view),
     **dict.fromkeys(("CONCATENATION", "PACK"), _concatenation),
-    **dict.fromkeys(("SPLIT", "SPLIT_V", "UNPACK"), _split),
+    **dict.fromkeys(("SPLIT", "SPLIT_V"), _split),
+    "UNPACK": _unpack,
     **dict.fromkeys(("QUANTIZE", "CAST"), _same_kind_moves),
     **dict.fromkeys(("PAD", "PADV2"), _pad),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), pool),

@@ -6,6 +6,9 @@ PAD + VALID is SAME where SAME pads as much: the kernel leaves out what PAD wrot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+
 import numpy as np
 
 from tflm_sim.model.draft import Draft
@@ -119,40 +122,33 @@ def join_depthwise(draft: Draft, choose: Chooser) -> list[Witness]:
     A shorter filter gets weights of 0 in front, for the rows that its branch cut off.
     """
     witnesses: list[Witness] = []
-    for concatenation in list(draft.operators):
-        if draft.name(concatenation) != "CONCATENATION":
-            continue
+    for concatenation in [each for each in draft.operators if draft.name(each) == "CONCATENATION"]:
         branches = _branches(draft, concatenation)
-        joined = None if branches is None else _joined(draft, concatenation, branches)
-        if branches is None or joined is None or not choose():
+        joined = _joined(draft, concatenation, branches) if branches else None
+        if joined is None or not choose():
             continue
         index = draft.operators.index(concatenation)
-        gone = {index, branches[0].split, *(op for branch in branches for op in branch.operators)}
         witnesses.append(Witness(label_of(draft, index), f"joins {len(branches)} depthwise branches, which are one"))
-        draft.operators = [
-            joined if at == index else operator
-            for at, operator in enumerate(draft.operators)
-            if at == index or at not in gone
-        ]
+        draft.operators[index] = joined
+        gone = {branches[0].split, *chain.from_iterable(branch.operators for branch in branches)}
+        draft.operators = [operator for at, operator in enumerate(draft.operators) if at not in gone]
     return witnesses
 
 
-def _branches(draft: Draft, concatenation: Operator) -> list[_Branch] | None:
-    """Return the branches between a SPLIT of channels and the CONCATENATION of just those channels, or None."""
+def _branches(draft: Draft, concatenation: Operator) -> list[_Branch]:
+    """Return the branches between a SPLIT of channels and the CONCATENATION of just those channels, or none."""
     output = concatenation.output_tensors[0]
-    if len(shape(draft, output)) != 4 or axis_option(draft, concatenation, 4) != 3:
-        return None
-    if concatenation.options.get("fused_activation_function", 0):
-        return None
+    is_plain = not concatenation.options.get("fused_activation_function", 0)
+    if not is_plain or len(shape(draft, output)) != 4 or axis_option(draft, concatenation, 4) != 3:
+        return []
     producers, consumers = draft.producers(), draft.consumers()
     found = [_branch(draft, tensor, producers, consumers) for tensor in concatenation.input_tensors]
-    branches = [branch for branch in found if branch is not None]
-    if len(branches) < len(found) or not all(same_kind(draft, t, output) for t in concatenation.input_tensors):
-        return None
-    if len({branch.split for branch in branches}) != 1:
-        return None
-    in_order = tuple(branch.split_output for branch in branches) == draft.operators[branches[0].split].outputs
-    return branches if in_order else None
+    branches = list(filter(None, found))
+    is_one_kind = all(same_kind(draft, tensor, output) for tensor in concatenation.input_tensors)
+    if not is_one_kind or len(branches) < len(found) or len({branch.split for branch in branches}) != 1:
+        return []
+    outputs = draft.operators[branches[0].split].outputs
+    return branches if tuple(branch.split_output for branch in branches) == outputs else []
 
 
 def _branch(draft: Draft, tensor: int, producers: dict[int, int], consumers: dict[int, list[int]]) -> _Branch | None:
@@ -217,7 +213,14 @@ def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | No
     axes = list(zip(begin, other, dimensions, strict=True))
     if draft.name(operator) == "SLICE":
         return [(b, size if length == -1 else b + length) for b, length, size in axes]
-    strides, masks = integers(draft, inputs[3]), operator.options
+    return _strided_bounds(operator, integers(draft, inputs[3]), axes)
+
+
+def _strided_bounds(
+    operator: Operator, strides: Sequence[int] | None, axes: list[tuple[int, int, int]]
+) -> list[tuple[int, int]] | None:
+    """Return [start, end) along each axis of a STRIDED_SLICE, of (begin, end, size) along it."""
+    masks = operator.options
     others = ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "offset")
     if strides is None or set(strides) != {1} or any(masks.get(name) for name in others):
         return None
@@ -237,7 +240,7 @@ def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> O
     """Return the one convolution, its filter and bias added to the draft; None where the branches do not fit."""
     split = draft.operators[branches[0].split]
     source = split.input_tensors[1 if draft.name(split) == "SPLIT" else 0]
-    parts = [part for branch in branches if (part := _weights(draft, branch)) is not None]
+    parts = list(filter(None, (_weights(draft, branch) for branch in branches)))
     if len(parts) < len(branches) or not _fit(draft, source, concatenation.output_tensors[0], branches, parts):
         return None
     height = max(weights.shape[1] for weights, _, _ in parts)
@@ -265,19 +268,23 @@ def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> O
 
 def _fit(draft: Draft, source: int, output: int, branches: list[_Branch], parts: list[_Weights]) -> bool:
     """Return whether the branches compute alike, and read the last rows of the source that each filter needs."""
-    operators = [branch.convolution for branch in branches]
-    is_alike = (
-        len({operator.options.get("fused_activation_function", 0) for operator in operators}) == 1
-        and len({weights.shape[2] for weights, _, _ in parts}) == 1
-        and draft.tensors[source].type == TensorType.INT8
-        and all(same_kind(draft, operator.input_tensors[0], source) for operator in operators)
-    )
     size, rows = shape(draft, source)[1], shape(draft, output)[1]
     heights = [weights.shape[1] for weights, _, _ in parts]
     return (
-        is_alike
-        and size == rows + max(heights) - 1
+        size == rows + max(heights) - 1
         and [(branch.start, branch.end) for branch in branches] == [(size - rows - h + 1, size) for h in heights]
+        and _compute_alike(draft, source, branches, {weights.shape[2] for weights, _, _ in parts})
+    )
+
+
+def _compute_alike(draft: Draft, source: int, branches: list[_Branch], widths: set[int]) -> bool:
+    """Return whether the branches have one activation, filters of one width, and int8 inputs of the source's kind."""
+    operators = [branch.convolution for branch in branches]
+    return (
+        len({operator.options.get("fused_activation_function", 0) for operator in operators}) == 1
+        and len(widths) == 1
+        and draft.tensors[source].type == TensorType.INT8
+        and all(same_kind(draft, operator.input_tensors[0], source) for operator in operators)
     )
 
 

@@ -50,7 +50,7 @@ class _Way:
 def reorder(draft: Draft, facts: Profile, choose: Chooser) -> list[Witness]:
     """Put the operators into the order with the smallest peak of live bytes, if there is a better one."""
     count = len(draft.operators)
-    if count < 3 or any(draft.name(operator) in _NEVER_MOVED for operator in draft.operators):
+    if count < 3 or not _NEVER_MOVED.isdisjoint(map(draft.name, draft.operators)):
         return []
     graph = _graph(draft, facts)
     if all(each.bit_count() <= 1 for each in (*graph.before, *graph.readers.values())):
@@ -66,15 +66,13 @@ def reorder(draft: Draft, facts: Profile, choose: Chooser) -> list[Witness]:
 
 def _graph(draft: Draft, facts: Profile) -> _Graph:
     """Return who waits for whom."""
+    planned = facts.bytes.keys()
     before = _waits(draft)
-    outputs = [tuple(t for t in operator.output_tensors if t in facts.bytes) for operator in draft.operators]
-    touched = [tuple({t for t in operator.named_tensors if t in facts.bytes}) for operator in draft.operators]
+    outputs = [tuple(t for t in operator.output_tensors if t in planned) for operator in draft.operators]
+    touched = [tuple(planned & {*operator.named_tensors}) for operator in draft.operators]
     behind = [tuple(late for late, waits in enumerate(before) if waits >> early & 1) for early in range(len(before))]
-    readers = {
-        tensor: sum(1 << index for index in found)
-        for tensor, found in draft.consumers().items()
-        if tensor in facts.bytes
-    }
+    consumers = draft.consumers()
+    readers = {tensor: sum(1 << index for index in consumers[tensor]) for tensor in planned & consumers.keys()}
     return _Graph(before, behind, outputs, touched, readers)
 
 
@@ -85,7 +83,7 @@ def _waits(draft: Draft) -> list[int]:
     before: list[int] = []
     last_stateful = 0
     for index, operator in enumerate(draft.operators):
-        makers = {computed[tensor] for tensor in operator.input_tensors if tensor in computed}
+        makers = {computed[tensor] for tensor in computed.keys() & operator.input_tensors}
         waits = sum(1 << maker for maker in makers)
         if draft.name(operator) in STATEFUL or not variables.isdisjoint(operator.named_tensors):
             waits |= last_stateful
@@ -101,19 +99,25 @@ def _best_order(draft: Draft, facts: Profile, graph: _Graph) -> tuple[list[int] 
     limit, kept, is_exact = facts.peak, frozenset(draft.outputs), True
     level = {0: _Way(start, start, first, None)}
     for _ in draft.operators:
-        following: dict[int, _Way] = {}
-        for done, way in level.items():
-            for then, longer in _moves(facts, graph, kept, done, way):
-                if longer.peak < limit and (then not in following or longer.peak < following[then].peak):
-                    following[then] = longer
-        if len(following) > BEAM:
+        level = _next_level(facts, graph, kept, level, limit)
+        if len(level) > BEAM:
             is_exact = False
-            best = heapq.nsmallest(BEAM, following.items(), key=lambda item: (item[1].peak, item[1].alive))
-            following = dict(best)
-        level = following
+            level = dict(heapq.nsmallest(BEAM, level.items(), key=lambda item: (item[1].peak, item[1].alive)))
     for way in level.values():
         return _order(way), way.peak, is_exact
     return None, limit, is_exact
+
+
+def _next_level(
+    facts: Profile, graph: _Graph, kept: frozenset[int], level: dict[int, _Way], limit: int
+) -> dict[int, _Way]:
+    """Return the sets that one operator more makes of those of a level, each with its best way below ``limit``."""
+    following: dict[int, _Way] = {}
+    for done, way in level.items():
+        for then, longer in _moves(facts, graph, kept, done, way):
+            if longer.peak < limit and (then not in following or longer.peak < following[then].peak):
+                following[then] = longer
+    return following
 
 
 def _moves(facts: Profile, graph: _Graph, kept: frozenset[int], done: int, way: _Way) -> Iterator[tuple[int, _Way]]:

@@ -170,16 +170,17 @@ def _cheapest(facts: Profile, by_first: dict[int, list[Split]], bound: int, pric
                 if best is None or cost < best:
                     best, steps[index] = cost, split
         costs[index] = best
-    if costs[0] is None:
-        return None
-    chosen: list[Split] = []
+    return None if costs[0] is None else tuple(_taken(steps))
+
+
+def _taken(steps: Sequence[Split | None]) -> Iterator[Split]:
+    """Yield the splits on the way from the first operator on: a step says which split begins there, if any."""
     index = 0
-    while index < count:
+    while index < len(steps):
         step = steps[index]
         if step is not None:
-            chosen.append(step)
+            yield step
         index = index + 1 if step is None else step.last + 1
-    return tuple(chosen)
 
 
 def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness]:

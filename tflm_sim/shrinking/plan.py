@@ -83,14 +83,14 @@ class Layout:
         return lower_bound(self.buffers(self.groups(links)))
 
     def groups(self, links: Sequence[SharingLink]) -> list[dict[int, int]]:
-        """Return groups of tensors that share bytes, each as offset by tensor; unlawful links are left out."""
+        """Return groups of tensors that share bytes, each as offset by tensor; links that are not safe are left out."""
         group_of = {tensor: {tensor: 0} for tensor in self.alive}
         for link in links:
             one, other = group_of[link.parent], group_of[link.child]
             if one is other:
                 continue
             shift = one[link.parent] + link.offset - other[link.child]
-            if not self._lawful(link, one, other, shift):
+            if not self._is_safe(link, one, other, shift):
                 continue
             one.update({tensor: at + shift for tensor, at in other.items()})
             lowest = min(one.values())
@@ -100,7 +100,7 @@ class Layout:
         unique: dict[int, dict[int, int]] = {id(group): group for group in group_of.values()}
         return list(unique.values())
 
-    def _lawful(self, link: SharingLink, one: dict[int, int], other: dict[int, int], shift: int) -> bool:
+    def _is_safe(self, link: SharingLink, one: dict[int, int], other: dict[int, int], shift: int) -> bool:
         """Return whether the tensors of one group may share bytes with those of another one, ``shift`` bytes up."""
         for a, at_a in one.items():
             for b, at_b in other.items():
@@ -108,9 +108,8 @@ class Layout:
                 first, second = self.alive[a], self.alive[b]
                 if distance >= first.size or -distance >= second.size:
                     continue
-                if first.last < second.first or second.last < first.first:
-                    continue
-                if not self._may_share(link, a, b, distance):
+                are_together = first.lower < second.upper and second.lower < first.upper
+                if are_together and not self._may_share(link, a, b, distance):
                     return False
         return True
 
@@ -128,7 +127,7 @@ class Layout:
         """Return whether an operator is the last to need one tensor and the first to write another one."""
         scope = self.scope_of[operator]
         is_read_later = source in self.draft.outputs
-        return not is_read_later and self.alive[source].last == scope == self.alive[output].first
+        return not is_read_later and self.alive[source].upper - 1 == scope == self.alive[output].lower
 
     def agree(self, a: int, b: int, distance: int) -> bool:
         """Return whether two tensors hold the same in the bytes that they share when b begins ``distance`` behind a."""
@@ -163,8 +162,8 @@ class Layout:
         found = []
         for group in groups:
             size = max(at + align_up(self.alive[tensor].size, BUFFER_ALIGNMENT) for tensor, at in group.items())
-            lower = min(self.alive[tensor].first for tensor in group)
-            upper = max(self.alive[tensor].last for tensor in group) + 1
+            lower = min(self.alive[tensor].lower for tensor in group)
+            upper = max(self.alive[tensor].upper for tensor in group)
             found.append(Buffer(align_up(size, BUFFER_ALIGNMENT), lower, upper))
         return found + self.others
 
@@ -194,15 +193,24 @@ def plan_offline(
     steps = find_steps(layout, libraries) if kernel_order else {}
     if steps:
         lowest = max((start + each.size for start, each in zip(starts, buffers, strict=True)), default=0)
-        for kept in dict.fromkeys((frozenset(links), frozenset())):
-            own = layout.groups([link for link in links if link in kept])
-            offsets, head = place_groups(own, layout.alive, layout.others, steps)
-            if head < lowest:
-                lowest, groups, starts = head, own, offsets
+        groups, starts = _on_stairs(layout, links, steps, lowest) or (groups, starts)
     return with_offsets(
         model,
         {tensor: start + at for group, start in zip(groups, starts, strict=False) for tensor, at in group.items()},
     )
+
+
+def _on_stairs(
+    layout: Layout, links: list[SharingLink], steps: dict[tuple[int, int], int], lowest: int
+) -> tuple[list[dict[int, int]], list[int]] | None:
+    """Return groups and their offsets with a head below ``lowest``, where outputs may begin below their inputs."""
+    best = None
+    for kept in dict.fromkeys((tuple(links), ())):
+        groups = layout.groups(kept)
+        offsets, head = place_groups(groups, layout.alive, layout.others, steps)
+        if head < lowest:
+            lowest, best = head, (groups, offsets)
+    return best
 
 
 def with_offsets(model: Model, offsets: dict[int, int]) -> Model:
@@ -252,20 +260,25 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
     for index in allocation.offsets:
         info = allocation.infos[index]
         if info.subgraph == 0 and info.tensor >= 0:
-            alive[info.tensor] = Alive(info.first_created, info.last_used, info.size)
+            own = planned_buffer(info)
+            alive[info.tensor] = Alive(own.lower, own.upper, info.size)
         elif info.tensor >= 0:
             others.append(planned_buffer(info))
-    scratch: dict[tuple[int, int], int] = {}
-    for simulation in simulations:
-        own: dict[tuple[int, int], int] = {}
-        for planned in simulation.buffers:
-            if planned.info.tensor < 0:
-                key = planned.info.first_created, planned.info.last_used + 1
-                own[key] = own.get(key, 0) + align_up(planned.info.size, BUFFER_ALIGNMENT)
-        scratch = {key: max(own.get(key, 0), scratch.get(key, 0)) for key in own | scratch}
-    others += [Buffer(size, lower, upper) for (lower, upper), size in scratch.items()]
+    others += _scratch_buffers(simulations)
     scope_of = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == 0}
     return Layout(model, Draft(model), alive, scope_of, others)
+
+
+def _scratch_buffers(simulations: Sequence[Simulation]) -> list[Buffer]:
+    """Return a buffer for all scratch buffers of a lifetime, as large as on the target that needs most of them."""
+    most: dict[tuple[int, int], int] = {}
+    for simulation in simulations:
+        own: dict[tuple[int, int], int] = {}
+        for buffer in (planned_buffer(planned.info) for planned in simulation.buffers if planned.info.tensor < 0):
+            key = buffer.lower, buffer.upper
+            own[key] = own.get(key, 0) + align_up(buffer.size, BUFFER_ALIGNMENT)
+        most = {key: max(own.get(key, 0), most.get(key, 0)) for key in own | most}
+    return [Buffer(size, lower, upper) for (lower, upper), size in most.items()]
 
 
 def _best_links(layout: Layout, links: Sequence[SharingLink]) -> list[SharingLink]:
@@ -287,8 +300,7 @@ def _best_links(layout: Layout, links: Sequence[SharingLink]) -> list[SharingLin
 def _climbed(layout: Layout, links: Sequence[SharingLink], best: list[SharingLink]) -> list[SharingLink]:
     """Return the links after other ones were tried for each operator in turn; the same object where none are better."""
     lowest, crowd = layout.lower_bound(best), _crowd(layout, best)
-    for operator in sorted({link.operator for link in links}):
-        own = [link for link in links if link.operator == operator]
+    for operator, own in _by_operator(links):
         if crowd.isdisjoint(tensor for link in own for tensor in (link.parent, link.child)):
             continue
         rest = [link for link in best if link.operator != operator]
@@ -296,6 +308,13 @@ def _climbed(layout: Layout, links: Sequence[SharingLink], best: list[SharingLin
             if (value := layout.lower_bound(tried)) < lowest:
                 best, lowest, crowd = tried, value, _crowd(layout, tried)
     return best
+
+
+def _by_operator(links: Sequence[SharingLink]) -> list[tuple[int, list[SharingLink]]]:
+    found: dict[int, list[SharingLink]] = {}
+    for link in links:
+        found.setdefault(link.operator, []).append(link)
+    return sorted(found.items())
 
 
 def _crowd(layout: Layout, links: Sequence[SharingLink]) -> frozenset[int]:
@@ -333,20 +352,25 @@ def find_links(draft: Draft, alive: dict[int, Alive], libraries: Sequence[Kernel
     """Return every two tensors that could be one group as far as the kernels of all libraries promise."""
     found: list[SharingLink] = []
     for index, operator in enumerate(draft.operators):
-        name, outputs = draft.name(operator), operator.output_tensors
-        if not outputs:
-            continue
-        use = use_of(name, operator, draft.tensors)
-        if promised(use, COPY, libraries):
-            pairs = [(COPY, *pair) for pair in _COPIED[name](draft, operator)]
-        elif promised(use, IN_PLACE, libraries):
-            pairs = [(IN_PLACE, tensor, outputs[0], 0) for tensor in _replaced(draft, operator, name)]
-        else:
-            continue
+        pairs = _sharing_pairs(draft, operator, libraries) if operator.output_tensors else []
         found += [
             SharingLink(index, *pair) for pair in pairs if pair[1] in alive and pair[2] in alive and pair[1] != pair[2]
         ]
     return found
+
+
+def _sharing_pairs(
+    draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary]
+) -> list[tuple[str, int, int, int]]:
+    """Return the fields of an operator's links, apart from its index."""
+    name = draft.name(operator)
+    use = use_of(name, operator, draft.tensors)
+    if promised(use, COPY, libraries):
+        return [(COPY, *pair) for pair in _COPIED[name](draft, operator)]
+    if promised(use, IN_PLACE, libraries):
+        output = operator.output_tensors[0]
+        return [(IN_PLACE, tensor, output, 0) for tensor in _replaced(draft, operator, name)]
+    return []
 
 
 def _replaced(draft: Draft, operator: Operator, name: str) -> list[int]:

@@ -128,29 +128,33 @@ class _Arena:
         self, number: int, name: str, operator: Operator, source: int, output: int, value: Hashes
     ) -> None:
         """Refuse an output that shares bytes with an input unless a contract covers it."""
-        a, b = self.places[source], self.places[output]
+        covers = {COPY: self._holds_a_copy, IN_PLACE: self._is_in_place, DIAGONAL: self._is_diagonal}
         use = use_of(name, operator, self.model.subgraphs[0].tensors)
-        if promised(use, COPY, [self.library]):
-            start, end = max(a.start, b.start), min(a.end, b.end)
-            after = _as_bytes(value, b)[start - b.start : end - b.start]
-            if np.array_equal(after, self.bytes[start:end]):
-                return
-        elif promised(use, IN_PLACE, [self.library]):
-            is_aligned = (a.start, a.size // a.element) == (b.start, b.size // b.element)
-            if is_aligned and b.element <= a.element and operator.input_tensors.count(source) == 1:
-                return
-        elif (
-            promised(use, DIAGONAL, [self.library])
-            and source == operator.input_tensors[0]
-            and a.element == b.element
-            and not (a.start - b.start) % a.element
-            and reads_are_safe(self.model, operator, name, (a.start - b.start) // a.element)
-        ):
-            return
-        raise self._refuse(
-            f"#{number} {name} writes tensor {output} over bytes of tensor {source}, which it reads; "
-            f"no contract of {self.library} covers that"
-        )
+        kind = next((kind for kind in covers if promised(use, kind, [self.library])), None)
+        if kind is None or not covers[kind](operator, name, source, output, value):
+            raise self._refuse(
+                f"#{number} {name} writes tensor {output} over bytes of tensor {source}, which it reads; "
+                f"no contract of {self.library} covers that"
+            )
+
+    def _holds_a_copy(self, operator: Operator, name: str, source: int, output: int, value: Hashes) -> bool:
+        """Return whether the output's part of the shared bytes is what lies there."""
+        a, b = self.places[source], self.places[output]
+        start, end = max(a.start, b.start), min(a.end, b.end)
+        return np.array_equal(_as_bytes(value, b)[start - b.start : end - b.start], self.bytes[start:end])
+
+    def _is_in_place(self, operator: Operator, name: str, source: int, output: int, value: Hashes) -> bool:
+        """Return whether the output's elements lie each on its own element of an input that is read once."""
+        a, b = self.places[source], self.places[output]
+        is_aligned = (a.start, a.size // a.element) == (b.start, b.size // b.element)
+        return is_aligned and b.element <= a.element and operator.input_tensors.count(source) == 1
+
+    def _is_diagonal(self, operator: Operator, name: str, source: int, output: int, value: Hashes) -> bool:
+        """Return whether a kernel that goes pixel by pixel has read what the output writes over."""
+        a, b = self.places[source], self.places[output]
+        distance, rest = divmod(a.start - b.start, a.element)
+        is_data = source == operator.input_tensors[0]
+        return is_data and a.element == b.element and not rest and reads_are_safe(self.model, operator, name, distance)
 
     def _store(self, tensor: int, value: Hashes) -> None:
         if tensor in self.places:

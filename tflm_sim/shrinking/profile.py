@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.simulation import Simulation
+from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.model.draft import Draft
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.graph import planned_bytes
@@ -66,16 +67,7 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
     assert allocation is not None, "only models that work are profiled"
     assert smallest is not None, "only models that work are profiled"
     count = len(draft.operators)
-    live, scratch, tail = [0] * count, [0] * count, [0] * count
-    operator = -1
-    for scope, alive in zip(allocation.scopes, live_bytes(allocation), strict=True):
-        operator = scope[1] if scope[0] == 0 else operator
-        if operator >= 0:
-            live[operator] = max(live[operator], alive)
-    for index in allocation.offsets:
-        info = allocation.infos[index]
-        if info.scratch >= 0 and info.subgraph == 0:
-            scratch[info.node] += align_up(info.size, BUFFER_ALIGNMENT)
+    tail = [0] * count
     for (subgraph, node, _), holding in ledger.ops.items():
         if subgraph == 0 and 0 <= node < count:
             tail[node] += holding.used
@@ -83,8 +75,8 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
     groups = ledger.groups
     tensors = sum(len(subgraph.tensors) for subgraph in simulation.model.subgraphs)
     return Profile(
-        live=live,
-        scratch=scratch,
+        live=_live(allocation, count),
+        scratch=_scratch(allocation, count),
         tail=tail,
         born=born,
         dies=dies,
@@ -97,18 +89,35 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
     )
 
 
+def _live(allocation: ModelAllocation, count: int) -> list[int]:
+    """Return the most bytes alive while each operator of the main subgraph runs, in whatever subgraph it calls."""
+    live, operator = [0] * count, -1
+    for (subgraph, node), alive in zip(allocation.scopes, live_bytes(allocation), strict=True):
+        operator = node if subgraph == 0 else operator
+        if operator >= 0:
+            live[operator] = max(live[operator], alive)
+    return live
+
+
+def _scratch(allocation: ModelAllocation, count: int) -> list[int]:
+    scratch = [0] * count
+    for info in (allocation.infos[index] for index in allocation.offsets):
+        if info.scratch >= 0 and info.subgraph == 0:
+            scratch[info.node] += align_up(info.size, BUFFER_ALIGNMENT)
+    return scratch
+
+
 def _lifetimes(draft: Draft) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
     """Return first operator, last operator and bytes of each planned tensor of the main subgraph."""
     born = {tensor: -1 for tensor in draft.inputs if draft.is_activation(tensor)}
+    dies: dict[int, int] = {}
     for index, operator in enumerate(draft.operators):
         for tensor in operator.output_tensors:
             born.setdefault(tensor, index)
-    dies = dict.fromkeys(born, -1)
-    for index, operator in enumerate(draft.operators):
-        dies.update((tensor, index) for tensor in operator.named_tensors if tensor in born)
-    dies.update((tensor, len(draft.operators)) for tensor in draft.outputs if tensor in born)
+        dies.update(dict.fromkeys(operator.named_tensors, index))
+    dies.update(dict.fromkeys(draft.outputs, len(draft.operators)))
     sizes = {tensor: planned_bytes(draft, tensor) for tensor in born if not draft.tensors[tensor].is_variable}
-    return {tensor: born[tensor] for tensor in sizes}, {tensor: dies[tensor] for tensor in sizes}, sizes
+    return {tensor: born[tensor] for tensor in sizes}, {tensor: dies.get(tensor, -1) for tensor in sizes}, sizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ Paths that meet in an elementwise operator are cut to the rows that both have.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from itertools import takewhile
+from math import inf
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
@@ -73,9 +76,8 @@ def segments(
     side: dict[int, None] = {}
     sizes: dict[int, int] = {}
     found: list[Rule] = []
-    for last, own in enumerate(rules[first : first + LONGEST_SEGMENT], first):
-        if own is None:
-            return
+    known = takewhile(lambda own: own is not None, rules[first : first + LONGEST_SEGMENT])
+    for last, own in enumerate(filter(None, known), first):
         found.append(own)
         source = found[0].activations[0]
         outside = [t for t in own.activations if t not in made and t != source]
@@ -158,28 +160,23 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
     """Yield the stripings of a segment that add at most ``budget`` multiply-accumulates, with their estimates."""
     rows = segment.sizes[segment.result]
     whole = [operator_multiplications(draft, operator) for operator in segment.operators]
+    kind = ROWS if segment.axis == AXES[ROWS] else COLUMNS
+    stripe_of = cache(partial(find_stripe, segment))
     seen: set[tuple[tuple[int, int], ...]] = set()
-    known: dict[tuple[int, int], dict[int, Stripe] | None] = {}
-    before: int | None = None
+    before = inf
     for count in PARTS:
         parts = even_cuts(rows, count)
         if len(parts) < 2 or parts in seen:
             return
         seen.add(parts)
-        stripes = [
-            known[part] if part in known else known.setdefault(part, find_stripe(segment, *part)) for part in parts
-        ]
-        found = [stripe for stripe in stripes if stripe is not None]
-        if len(found) < len(parts):
-            return
+        found = [*filter(None, (stripe_of(*part) for part in parts))]
         macs = _macs(segment, whole, found)
-        if macs > budget:
+        if len(found) < len(parts) or macs > budget:
             return
         peak = _peak(draft, facts, segment, parts, found)
-        if before is not None and peak > before * 1.05:
+        if peak > before * 1.05:
             return
         before = peak
-        kind = ROWS if segment.axis == AXES[ROWS] else COLUMNS
         tail = _tail(facts, segment, parts, found)
         yield Split(kind, segment.first, segment.last, segment.source, segment.result, parts, peak, tail, macs)
 

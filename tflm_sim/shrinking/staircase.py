@@ -24,10 +24,10 @@ MOST_STEPS = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """When a planned tensor is alive (scopes, both included), and its bytes."""
+    """When a planned tensor is alive, ``lower <= scope < upper`` as for a ``Buffer``, and its bytes."""
 
-    first: int
-    last: int
+    lower: int
+    upper: int
     size: int
 
 
@@ -65,7 +65,7 @@ def place_groups(
     items: list[Group] = [
         tuple(GroupMember(at, alive[tensor], tensor) for tensor, at in group.items()) for group in groups
     ]
-    items += [(GroupMember(0, Alive(each.lower, each.upper - 1, each.size)),) for each in others]
+    items += [(GroupMember(0, Alive(each.lower, each.upper, each.size)),) for each in others]
     stairs = _Stairs(items, steps)
     offsets, head = stairs.search()
     return offsets[: len(groups)], head
@@ -76,16 +76,20 @@ class _Stairs:
 
     def __init__(self, items: Sequence[Group], steps: Mapping[Interval, int]) -> None:
         self.sizes = [max(member.at + member.size for member in item) for item in items]
-        self.first = [min(member.alive.first for member in item) for item in items]
-        self.last = [max(member.alive.last for member in item) for item in items]
+        self.lower = [min(member.alive.lower for member in item) for item in items]
+        self.upper = [max(member.alive.upper for member in item) for item in items]
         self.is_buffer = [item[0].tensor < 0 for item in items]
         # (j, start, end) for each group: where it must not begin, counted from the start of group j.
         self.forbidden: list[list[tuple[int, int, int]]] = [[] for _ in items]
         for (j, other), (i, one) in combinations(enumerate(items), 2):
-            if self.first[i] <= self.last[j] and self.first[j] <= self.last[i]:
-                for start, end in {gap for a, b in product(one, other) if (gap := _gap(a, b, steps)) is not None}:
-                    self.forbidden[i].append((j, start, end))
-                    self.forbidden[j].append((i, -end, -start))
+            if self.lower[i] < self.upper[j] and self.lower[j] < self.upper[i]:
+                self._forbid(i, j, {_gap(a, b, steps) for a, b in product(one, other)})
+
+    def _forbid(self, i: int, j: int, gaps: set[Interval | None]) -> None:
+        """Note where group i must not begin, counted from the start of group j, and the other way round."""
+        for start, end in filter(None, gaps):
+            self.forbidden[i].append((j, start, end))
+            self.forbidden[j].append((i, -end, -start))
 
     def search(self) -> tuple[list[int], int]:
         """Return the best offsets found, and the end of the highest group."""
@@ -93,10 +97,10 @@ class _Stairs:
         orders = [
             sorted(everything, key=key)
             for key in (
-                lambda i: (-self.first[i], -self.last[i]),
-                lambda i: (self.first[i], self.last[i]),
-                lambda i: (-self.sizes[i], self.first[i]),
-                lambda i: (self.last[i] - self.first[i]) * -self.sizes[i],
+                lambda i: (-self.lower[i], -self.upper[i]),
+                lambda i: (self.lower[i], self.upper[i]),
+                lambda i: (-self.sizes[i], self.lower[i]),
+                lambda i: (self.upper[i] - 1 - self.lower[i]) * -self.sizes[i],
             )
         ]
         # A scratch buffer is in the way where the stairs go on; on top of them it is not.
@@ -139,7 +143,7 @@ class _Stairs:
 
 def _gap(one: GroupMember, other: GroupMember, steps: Mapping[Interval, int]) -> Interval | None:
     """Return the open interval in which ``one``'s group must not begin, from the start of ``other``'s, or None."""
-    if one.alive.first > other.alive.last or other.alive.first > one.alive.last:
+    if one.alive.lower >= other.alive.upper or other.alive.lower >= one.alive.upper:
         return None
     above, below = other.size, one.size
     if one.tensor >= 0 and other.tensor >= 0:

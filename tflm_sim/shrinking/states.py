@@ -15,7 +15,7 @@ from __future__ import annotations
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.schema import BUILTIN_OPERATORS
-from tflm_sim.model.types import Operator, Tensor
+from tflm_sim.model.types import Model, Operator, Subgraph, Tensor
 from tflm_sim.shrinking.graph import replace_all, same_kind, zero_point
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.shrunk import Witness
@@ -51,15 +51,7 @@ def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
         if refusal(draft, key, variable, initial) is not None or not choose():
             continue
         read, assign = variable.reads[0], variable.assigns[0]
-        old, new = variable.values(draft)
-        facts = draft.tensors[old]
-        state = draft.add_tensor(
-            facts.shape or (), facts.type, quantization=facts.quantization, is_variable=True, name=facts.name
-        )
-        for index in {*draft.readers(old), *draft.readers(new), *draft.writers(new)} - {read, assign}:
-            operator = draft.operators[index]
-            inputs = replace_all(replace_all(operator.inputs, old, state), new, state)
-            draft.operators[index] = replace(operator, inputs=inputs, outputs=replace_all(operator.outputs, new, state))
+        state = _make_tensor(draft, variable)
         gone |= {read, assign, *variable.handles}
         done.add(key)
         what = f"is read before operator {draft.producers()[state]} writes it, and begins at its zero point"
@@ -68,6 +60,21 @@ def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
         gone |= {index for index, operator in enumerate(draft.operators) if draft.name(operator) == "CALL_ONCE"}
     draft.operators = [operator for index, operator in enumerate(draft.operators) if index not in gone]
     return witnesses
+
+
+def _make_tensor(draft: Draft, variable: _Variable) -> int:
+    """Let a variable tensor stand for the old and the new value of a resource variable, and return it."""
+    old, new = variable.values(draft)
+    facts = draft.tensors[old]
+    state = draft.add_tensor(
+        facts.shape or (), facts.type, quantization=facts.quantization, is_variable=True, name=facts.name
+    )
+    own = {variable.reads[0], variable.assigns[0]}
+    for index in {*draft.readers(old), *draft.readers(new), *draft.writers(new)} - own:
+        operator = draft.operators[index]
+        inputs = replace_all(replace_all(operator.inputs, old, state), new, state)
+        draft.operators[index] = replace(operator, inputs=inputs, outputs=replace_all(operator.outputs, new, state))
+    return state
 
 
 def refusals(draft: Draft) -> list[str]:
@@ -152,18 +159,24 @@ def _initial_values(draft: Draft) -> dict[Key, tuple[Tensor, bytes]] | None:
     values: dict[Key, tuple[Tensor, bytes]] = {}
     for number, subgraph in enumerate(model.subgraphs[1:], 1):
         names = [BUILTIN_OPERATORS[model.operator_codes[op.opcode_index].builtin_code] for op in subgraph.operators]
-        if number not in called:
-            if "VAR_HANDLE" in names:
-                return None
+        own = _assigned(model, subgraph, names) if number in called else None if "VAR_HANDLE" in names else {}
+        if own is None:
+            return None
+        values.update(own)
+    return values
+
+
+def _assigned(model: Model, subgraph: Subgraph, names: list[str]) -> dict[Key, tuple[Tensor, bytes]] | None:
+    """Return the constants that a subgraph sets variables to; None where it does anything else."""
+    values: dict[Key, tuple[Tensor, bytes]] = {}
+    owner: dict[int, Key] = {}
+    for name, operator in zip(names, subgraph.operators, strict=True):
+        if name == "VAR_HANDLE":
+            owner[operator.output_tensors[0]] = _key(operator)
             continue
-        owner: dict[int, Key] = {}
-        for name, operator in zip(names, subgraph.operators, strict=True):
-            if name == "VAR_HANDLE":
-                owner[operator.output_tensors[0]] = _key(operator)
-                continue
-            inputs = operator.input_tensors
-            data = model.tensor_data(subgraph.tensors[inputs[1]]) if name == "ASSIGN_VARIABLE" else None
-            if data is None or inputs[0] not in owner:
-                return None
-            values[owner[inputs[0]]] = subgraph.tensors[inputs[1]], bytes(data)
+        inputs = operator.input_tensors
+        data = model.tensor_data(subgraph.tensors[inputs[1]]) if name == "ASSIGN_VARIABLE" else None
+        if data is None or inputs[0] not in owner:
+            return None
+        values[owner[inputs[0]]] = subgraph.tensors[inputs[1]], bytes(data)
     return values

@@ -14,7 +14,7 @@ It reads both files and checks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -120,21 +120,23 @@ def _check_interface(original: Model, result: Model) -> None:
     ):
         if len(one) != len(other):
             raise refuse(f"the result has {len(other)} {what} instead of {len(one)}")
-        for index, (a, b) in enumerate(zip(one, other, strict=True)):
-            if (a.name, a.shape, a.shape_signature, a.is_variable) != (
-                b.name,
-                b.shape,
-                b.shape_signature,
-                b.is_variable,
-            ):
-                raise refuse(f"name or shape of {what[:-1]} {index} is not the original's")
-            if (a.quantization and a.quantization.range) != (b.quantization and b.quantization.range):
-                raise refuse(f"minimum or maximum of {what[:-1]} {index} is not the original's")
-            axis = [t.quantization.quantized_dimension if t.quantization else 0 for t in (a, b)]
-            if kind(a) != kind(b) or axis[0] != axis[1]:
-                raise refuse(f"type or quantization of {what[:-1]} {index} is not the original's")
+        for index, pair in enumerate(zip(one, other, strict=True)):
+            a, b = map(_facts, pair)
+            for fact in a:
+                if a[fact] != b[fact]:
+                    raise refuse(f"{fact} of {what[:-1]} {index} is not the original's")
     if list(_signatures(original)) != list(_signatures(result)):
         raise refuse("the signatures are not the original's")
+
+
+def _facts(tensor: Tensor) -> dict[str, object]:
+    """Return what a user sees of an input or an output."""
+    own = tensor.quantization
+    return {
+        "name or shape": (tensor.name, tensor.shape, tensor.shape_signature, tensor.is_variable),
+        "minimum or maximum": own and own.range,
+        "type or quantization": (kind(tensor), own.quantized_dimension if own else 0),
+    }
 
 
 def _check_unread(before: Machine, after: Machine) -> None:
@@ -194,6 +196,13 @@ def _pair_states(before: Machine, after: Machine) -> list[tuple[StateKey, StateK
             raise refuse(f"invocation {moment} from the start has other outputs")
         if not one and not other:
             return []
+    return _pairs_of_equal(one, other)
+
+
+def _pairs_of_equal(
+    one: Mapping[StateKey, Sequence[bytes]], other: Mapping[StateKey, Sequence[bytes]]
+) -> list[tuple[StateKey, StateKey]]:
+    """Return pairs of states with the same history; refuse a state that is left over."""
     groups: dict[tuple[bytes, ...], list[StateKey]] = {}
     for state, digests in other.items():
         groups.setdefault(tuple(digests), []).append(state)

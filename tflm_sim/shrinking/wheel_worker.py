@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,14 @@ def _values(
             return np.full(shape, (-1e4, 1e4)[kind], dtype)
         scales = (0.1, 1.0, 5.0, 100.0)
         return rng.standard_normal(shape) * scales[kind % len(scales)]
-    limits = np.iinfo(dtype)
+    return _integers(rng, np.iinfo(dtype), shape, kind, within)
+
+
+def _integers(
+    rng: np.random.Generator, limits: np.iinfo[Any], shape: tuple[int, ...], kind: int, within: tuple[int, int] | None
+) -> Any:
     if kind < 2:
-        return np.full(shape, (within or (limits.min, limits.max))[kind], dtype)
+        return np.full(shape, (within or (limits.min, limits.max))[kind], limits.dtype)
     low, high = within or (max(limits.min, -(2**31)), min(limits.max, 2**31 - 1))
     if kind % 3 == 0:
         return rng.integers(low, high, shape, endpoint=True)
@@ -97,18 +103,23 @@ def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
         outputs = []
         for interpreter in pair:
             try:
-                for index, values in enumerate(inputs):
-                    interpreter.set_input(values, index)
-                interpreter.invoke()
+                outputs.append(_invoked(interpreter, inputs, settings["outputs"]))
             except (RuntimeError, ValueError) as error:
                 status = "original_fails" if interpreter is pair[0] else "result_fails"
                 return {"status": status, "run": run, "says": str(error)}
-            outputs.append([np.array(interpreter.get_output(index)) for index in range(settings["outputs"])])
-        for index, (before, after) in enumerate(zip(*outputs, strict=True)):
-            if before.dtype != after.dtype or before.shape != after.shape or before.tobytes() != after.tobytes():
-                return {"status": "different", "run": run, "output": index}
+        first, other = ([(one.dtype, one.shape, one.tobytes()) for one in each] for each in outputs)
+        if first != other:
+            return {"status": "different", "run": run, "output": [*map(eq, first, other)].index(False)}
         distinct.add(b"".join(output.tobytes() for output in outputs[0]))
     return {"status": "identical", "runs": settings["runs"] + 2, "distinct": len(distinct)}
+
+
+def _invoked(interpreter: Any, inputs: list[Array], count: int) -> list[Array]:
+    """Return the outputs of an interpreter for some inputs."""
+    for index, values in enumerate(inputs):
+        interpreter.set_input(values, index)
+    interpreter.invoke()
+    return [np.array(interpreter.get_output(index)) for index in range(count)]
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tflm_sim.shrinking.symbolic import (
     FLOAT_TYPES,
@@ -42,18 +43,25 @@ def _geometry(call: Call, kernel: tuple[int, int]) -> list[tuple[int, int, int]]
     """
     if call.value(0).shape[0] != (call.outputs[0].shape or ())[0] or prod(kernel) > _MOST_TAPS:
         return None
-    facts = []
-    for axis, side in ((1, "h"), (2, "w")):
-        stride, dilation = call.option(f"stride_{side}", 1), call.option(f"dilation_{side}_factor", 1)
-        if stride < 1 or dilation < 1:
-            return None
-        outputs, size = (call.outputs[0].shape or ())[axis], call.value(0).shape[axis]
-        needed = (outputs - 1) * stride + (kernel[axis - 1] - 1) * dilation + 1
-        is_same = call.option("padding") == 0
-        if (outputs != -(-size // stride)) if is_same else (needed > size or needed + stride <= size):
-            return None
-        facts.append((stride, dilation, max(0, needed - size) // 2 if is_same else 0))
-    return facts
+    facts = [_along(call, axis, kernel[axis - 1], side) for axis, side in ((1, "h"), (2, "w"))]
+    return [fact for fact in facts if fact is not None] if None not in facts else None
+
+
+def _along(call: Call, axis: int, window: int, side: str) -> tuple[int, int, int] | None:
+    """Return stride, dilation and padding before along an axis, None where the output has another size."""
+    stride, dilation = call.option(f"stride_{side}", 1), call.option(f"dilation_{side}_factor", 1)
+    if stride < 1 or dilation < 1:
+        return None
+    outputs, size = (call.outputs[0].shape or ())[axis], call.value(0).shape[axis]
+    needed = (outputs - 1) * stride + (window - 1) * dilation + 1
+    if call.option("padding") == 0:
+        return (stride, dilation, max(0, needed - size) // 2) if outputs == -(-size // stride) else None
+    return (stride, dilation, 0) if needed <= size < needed + stride else None
+
+
+def _are_images(value: Hashes, weights: Hashes, target: Sequence[int]) -> bool:
+    """Return whether input, filter and output have four dimensions each."""
+    return value.ndim == weights.ndim == len(target) == 4
 
 
 Part = tuple[slice, ...]
@@ -122,11 +130,11 @@ def convolution(call: Call) -> Sequence[Hashes] | None:
     """CONV_2D: each output channel sums the products of its group's window."""
     value, weights = _counted(call), call.value(1)
     target = call.outputs[0].shape or ()
-    if value.ndim != 4 or weights.ndim != 4 or len(target) != 4:
+    if not _are_images(value, weights, target) or not _is_finite(call):
         return None
     channels, rows, columns, depth = weights.shape
     groups = value.shape[3] // max(1, depth)
-    if groups < 1 or channels % groups or channels != target[3] or not _is_finite(call):
+    if groups < 1 or channels % groups or channels != target[3]:
         return None
     geometry = _geometry(call, (rows, columns))
     if geometry is None:
@@ -145,7 +153,7 @@ def depthwise(call: Call) -> Sequence[Hashes] | None:
     """DEPTHWISE_CONV_2D: each output channel sums the products of one input channel."""
     value, weights = _counted(call), call.value(1)
     target, filters = call.outputs[0].shape or (), call.inputs[1]
-    if value.ndim != 4 or weights.ndim != 4 or len(target) != 4 or filters is None or not _is_finite(call):
+    if not _are_images(value, weights, target) or filters is None or not _is_finite(call):
         return None
     _, rows, columns, channels = weights.shape
     if channels != target[3] or channels != value.shape[3] * call.option("depth_multiplier", 1):
@@ -194,37 +202,50 @@ def transposed(call: Call) -> Sequence[Hashes] | None:
     if (
         source is None
         or not is_said(call, 0, target)
-        or value.ndim != 4
-        or weights.ndim != 4
-        or len(target) != 4
-        or (value.shape[0], weights.shape[0], weights.shape[3]) != (target[0], target[3], value.shape[3])
+        or not _are_images(value, weights, target)
         or not _is_finite(call)
     ):
+        return None
+    if (value.shape[0], weights.shape[0], weights.shape[3]) != (target[0], target[3], value.shape[3]):
         return None
     channels, rows, columns, depth = weights.shape
     strides = [call.option(f"stride_{side}", 1) for side in "hw"]
     if min(strides) < 1:
         return None
-    padding = [0, 0]
-    if call.option("padding") == 0:
-        # Source: tensorflow/lite/micro/kernels/transpose_conv.cc CalculateOpData @ 90b983c.
-        needed = [(-(-target[i + 1] // strides[i]) - 1) * strides[i] + (rows, columns)[i] for i in (0, 1)]
-        padding = [max(0, need - size) // 2 for need, size in zip(needed, target[1:3], strict=True)]
     taps = coefficients("taps", rows * columns * depth).reshape(rows, columns, depth)
-    digest = np.zeros(target[:3], np.uint64)
-    for row, column in np.ndindex(value.shape[1:3]):
-        top, left = row * strides[0] - padding[0], column * strides[1] - padding[1]
-        first = max(0, -top), max(0, -left)
-        last = min(rows, target[1] - top), min(columns, target[2] - left)
-        if first[0] < last[0] and first[1] < last[1]:
-            window = taps[first[0] : last[0], first[1] : last[1]]
-            added = np.einsum("bd,ijd->bij", value[:, row, column], window)
-            digest[:, top + first[0] : top + last[0], left + first[1] : left + last[1]] += added
+    digest = _spread(value, taps, target, strides, _transposed_padding(call, target, strides, (rows, columns)))
     own = mix((weights * coefficients("weights", taps.size).reshape(taps.shape)).sum(axis=(1, 2, 3), dtype=np.uint64))
     bias = call.values[3] if len(call.values) > 3 else None
     facts = _channel_facts(call, channels, bias)
     number = call.salt(kind(source), _filter_kind(call), without=_GEOMETRY_OPTIONS)
     return [mix(digest[..., None] + own + facts + number)]
+
+
+def _transposed_padding(call: Call, target: Sequence[int], strides: list[int], kernel: tuple[int, int]) -> list[int]:
+    """Return the padding before rows and columns of a transposed convolution's output.
+
+    Source: tensorflow/lite/micro/kernels/transpose_conv.cc CalculateOpData @ 90b983c.
+    """
+    if call.option("padding") != 0:
+        return [0, 0]
+    needed = [(-(-target[i + 1] // strides[i]) - 1) * strides[i] + kernel[i] for i in (0, 1)]
+    return [max(0, need - size) // 2 for need, size in zip(needed, target[1:3], strict=True)]
+
+
+def _spread(
+    value: Hashes, taps: Hashes, target: Sequence[int], strides: list[int], padding: list[int]
+) -> NDArray[np.uint64]:
+    """Return what every input pixel adds to its window of outputs, summed up."""
+    digest = np.zeros(target[:3], np.uint64)
+    for row, column in np.ndindex(value.shape[1:3]):
+        top, left = row * strides[0] - padding[0], column * strides[1] - padding[1]
+        first = max(0, -top), max(0, -left)
+        last = min(taps.shape[0], target[1] - top), min(taps.shape[1], target[2] - left)
+        if first[0] < last[0] and first[1] < last[1]:
+            window = taps[first[0] : last[0], first[1] : last[1]]
+            added = np.einsum("bd,ijd->bij", value[:, row, column], window)
+            digest[:, top + first[0] : top + last[0], left + first[1] : left + last[1]] += added
+    return digest
 
 
 def dense(call: Call) -> Sequence[Hashes] | None:
