@@ -85,12 +85,18 @@ def differences(paths: Sequence[str], threads: int) -> list[str]:
 
 
 def on_dask(paths: Sequence[str], threads: int) -> int:
-    """Return how many rows of a dask worker with some threads differ from those of this process."""
+    """Return how many rows of a dask worker with some threads differ from those of this process.
+
+    dask's profiler is off, as docs/sweeps.md advises: it reads the frames of running threads, which in CPython 3.11 ends or
+    stops a worker now and then at this switch interval. Source: dask/distributed issue 8163, python/cpython issue 106883.
+    """
+    import dask.config
     from distributed import Client, LocalCluster
 
     over = cases(TARGETS)
     options = {"n_workers": 1, "threads_per_worker": threads, "processes": True, "dashboard_address": None}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
+    quiet = dask.config.set({"distributed.worker.profile.enabled": False})
+    with quiet, LocalCluster(**options) as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
         client.run(sys.setswitchinterval, SWITCH_S)
         found = iterate_rows(paths, over, client=client)
         alone = iterate_rows(paths, over, jobs=1)
