@@ -87,7 +87,7 @@ LAYOUT = "-Wl,--section-start=.vectors=0,-Ttext=0x8000,-emain,-Tdata=0x20000000,
 
 
 def built(folder: Path, core: str, arena: int = 1024, *more: str) -> Path:
-    """Return the program for a core, with an arena of so many bytes; ``more``: flags, such as -DFAILED=... -DAFTERWARDS=..."""
+    """Return the program for a core, with an arena of so many bytes; ``more``: flags, such as -DFAILED=..."""
     if shutil.which("arm-none-eabi-g++") is None:
         pytest.skip("arm-none-eabi-g++ not installed")
     flags = ["-O1", "-fno-inline", f"-DARENA={arena}", LAYOUT, *(more or ("-DFAILED=1",))]

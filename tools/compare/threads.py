@@ -29,7 +29,8 @@ from tflm_sim.sweeps.engine import Item, size_batch
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.sweep import cases, iterate_rows
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
+TOOLS = Path(__file__).resolve().parents[1]
+MODELS = TOOLS.parents[1] / "shared" / "models"
 TARGETS = ("cortex-m4", "esp32-s3", "x86_64")
 SWITCH_S = 1e-5
 Size = Callable[[Model, str], object]
@@ -87,8 +88,9 @@ def differences(paths: Sequence[str], threads: int) -> list[str]:
 def on_dask(paths: Sequence[str], threads: int) -> int:
     """Return how many rows of a dask worker with some threads differ from those of this process.
 
-    dask's profiler is off, as docs/sweeps.md advises: it reads the frames of running threads, which in CPython 3.11 ends or
-    stops a worker now and then at this switch interval. Source: dask/distributed issue 8163, python/cpython issue 106883.
+    dask's profiler is off, as docs/sweeps.md advises: it reads the frames of running threads, which in CPython 3.11
+    ends or stops a worker now and then at this switch interval.
+    Source: dask/distributed issue 8163, python/cpython issue 106883.
     """
     import dask.config
     from distributed import Client, LocalCluster
@@ -125,8 +127,9 @@ def main() -> int:
         return int(bool(found))
     failed = 0
     for number in range(args.processes):
-        command = [sys.executable, __file__, "--one-process", str(number), "--threads", str(args.threads)]
-        done = subprocess.run([*command, "--models", str(args.models)], capture_output=True, text=True, check=False)
+        command = [sys.executable, str(TOOLS), "compare", "threads", "--one-process", str(number)]
+        command += ["--threads", str(args.threads), "--models", str(args.models)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             failed += 1
             print(f"process {number}:\n{done.stdout}{done.stderr}")
