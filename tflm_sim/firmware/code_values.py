@@ -178,29 +178,30 @@ class CodeReader:
 
     def _apply(self, state: _State, step: Step) -> None:
         match step:
-            case SetTo(register, source, offset):
-                state.put(register, self._plus(self._value(state, source), offset))
-            case Sum(register, first, second, sign):
-                state.put(register, self._sum(self._value(state, first), self._value(state, second), sign))
-            case Shift(register, source, bits):
-                value = self._value(state, source)
-                is_number = value is not None and not value.base
-                state.put(register, self._plus(Value("", value.offset << bits), 0) if value and is_number else None)
-            case Or(register, first, second):
-                numbers = [
-                    value.offset for value in map(state.registers.get, (first, second)) if value and not value.base
-                ]
-                state.put(register, Value("", numbers[0] | numbers[1]) if len(numbers) == 2 else None)
-            case Load(register, base, offset, size):
-                state.put(register, self._loaded(state, self._plus(self._value(state, base), offset), size))
-            case Store(base, offset, size, register):
-                value = None if register is None else self._value(state, register)
-                place = self._value(state, base)
-                self._store(state, place if offset is None else self._plus(place, offset), size, value, offset is None)
-            case Forget(register):
-                state.put(register, None)
+            case Store():
+                self._carry_out_store(state, step)
             case Compare(register, number):
                 state.compared = None if register is None else (register, number)
+            case SetTo() | Sum() | Shift() | Or() | Load() | Forget():
+                state.put(step.register, self._result(state, step))
+
+    def _result(self, state: _State, step: SetTo | Sum | Shift | Or | Load | Forget) -> Value | None:
+        """Return what a step puts into its register."""
+        match step:
+            case SetTo(_, source, offset):
+                return self._plus(self._value(state, source), offset)
+            case Sum(_, first, second, sign):
+                return self._sum(self._value(state, first), self._value(state, second), sign)
+            case Shift(_, source, bits):
+                number = _number(self._value(state, source))
+                return None if number is None else self._plus(Value("", number << bits), 0)
+            case Or(_, first, second):
+                one, other = (_number(state.registers.get(register)) for register in (first, second))
+                return None if one is None or other is None else Value("", one | other)
+            case Load(_, base, offset, size):
+                return self._loaded(state, self._plus(self._value(state, base), offset), size)
+            case Forget():
+                return None
 
     def _value(self, state: _State, name: str) -> Value | None:
         if not name:
@@ -248,18 +249,18 @@ class CodeReader:
         start = address - section.address
         return bytes(self._elf.bytes_of(section)[start : start + _LONGEST_INSTRUCTION])
 
-    def _store(self, state: _State, place: Value | None, size: int, value: Value | None, is_anywhere: bool) -> None:
-        if value is not None and value.base == "sp" and (place is None or place.base != "sp"):
+    def _carry_out_store(self, state: _State, step: Store) -> None:
+        place = self._value(state, step.base)
+        value = None if step.register is None else self._value(state, step.register)
+        on_stack = place is not None and place.base == "sp"
+        if value is not None and value.base == "sp" and not on_stack:
             _reach(state, value.offset)
-        if place is None or (place.base == "sp" and is_anywhere):
+        if place is None or (on_stack and step.offset is None):
             state.slots = {}
-        elif place.base not in ("", "sp"):
+        elif on_stack:
+            _put_on_stack(state, place.offset + (step.offset or 0), step.size, value)
+        elif place.base:
             _forget_reachable(state)
-        elif place.base == "sp":
-            start, end = place.offset, place.offset + size
-            state.slots = {at: slot for at, slot in state.slots.items() if at >= end or at + slot[1] <= start}
-            if value is not None:
-                state.slots[start] = (value, size)
 
     def _called(self, state: _State, site: int) -> None:
         """Forget what a call may change."""
@@ -280,6 +281,19 @@ class CodeReader:
             return None
         place = stack.offset + convention.word * (position - len(convention.arguments))
         return state.slots.get(place, (None, 0))[0]
+
+
+def _number(value: Value | None) -> int | None:
+    """Return a value that is a number; None for what stands for something else, or is not known."""
+    return None if value is None or value.base else value.offset
+
+
+def _put_on_stack(state: _State, start: int, size: int, value: Value | None) -> None:
+    """Replace the slots that ``size`` bytes from ``start`` on touch."""
+    end = start + size
+    state.slots = {at: slot for at, slot in state.slots.items() if at >= end or at + slot[1] <= start}
+    if value is not None:
+        state.slots[start] = (value, size)
 
 
 def _given(state: _State, is_equal: bool) -> _State:

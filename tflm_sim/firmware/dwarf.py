@@ -279,19 +279,22 @@ class _Walk:
         qualified = "::".join([*(part for part in self._scope if part), name])
         if len(qualified) > LONGEST_NAME:
             return None
-        if tag == Tag.TYPEDEF:
-            if At.TYPE in values:
-                self._typedefs.append((qualified, self._units.reference(self._unit, values[At.TYPE])))
-            return None
+        if tag != Tag.TYPEDEF:
+            return self._collect_struct(tag, values, position, name, qualified)
+        if At.TYPE in values:
+            self._typedefs.append((qualified, self._units.reference(self._unit, values[At.TYPE])))
+        return None
+
+    def _collect_struct(self, tag: int, values: Values, position: int, name: str, qualified: str) -> str | None:
         size = values.get(At.BYTE_SIZE)
         if size is None or At.DECLARATION in values:
             return None
         fact = StructFact(qualified, size[1], self._unit, position, tag == Tag.ENUMERATION)
         if not name:
             self._unnamed[position] = fact
-        else:
-            self._keep(fact)
-        return name if name and not fact.is_enum else None
+            return None
+        self._keep(fact)
+        return None if fact.is_enum else name
 
     def _keep(self, fact: StructFact) -> None:
         """File a named type."""

@@ -305,16 +305,10 @@ class Units:
 
     def _value(self, unit: Unit, data: bytes, at: int, form: int, implicit: int) -> tuple[int, int]:
         """Return (number, end) of one value."""
-        size = _FIXED_FORMS.get(form)
-        if size is None and form in _SECTION_OFFSETS:
-            size = unit.offset_size
-        elif form == _ADDRESS:
-            size = unit.address_size
-        elif form == _REF_ADDRESS:
-            size = unit.address_size if unit.version == 2 else unit.offset_size
+        size = _fixed_size(form, unit.address_size, unit.offset_size, unit.version)
+        if form == _IMPLICIT:
+            return implicit, at
         if size is not None:
-            if form == _IMPLICIT:
-                return implicit, at
             return (little_endian(data, at, size) if size else 1), at + size
         if form in _UNSIGNED:
             return uleb(data, at, unit.end)
@@ -329,12 +323,12 @@ class Units:
             width = _BLOCKS[form]
             length, start = (little_endian(data, at, width), at + width) if width else uleb(data, at, unit.end)
             return start, start + length
-        if form == _INDIRECT:
-            actual, at = uleb(data, at, unit.end)
-            if actual in (_INDIRECT, _IMPLICIT):
-                raise FirmwareError(f"an encoding at {at:#x} of the debug information names itself")
-            return self._value(unit, data, at, actual, 0)
-        raise FirmwareError(f"unknown encoding {form:#x} at {at:#x} of the debug information")
+        if form != _INDIRECT:
+            raise FirmwareError(f"unknown encoding {form:#x} at {at:#x} of the debug information")
+        actual, at = uleb(data, at, unit.end)
+        if actual in (_INDIRECT, _IMPLICIT):
+            raise FirmwareError(f"an encoding at {at:#x} of the debug information names itself")
+        return self._value(unit, data, at, actual, 0)
 
     def text(self, unit: Unit, value: tuple[int, int] | None) -> str:
         """Return the string that a value means, "" for none."""
@@ -362,20 +356,22 @@ class Units:
         return ""
 
 
+def _fixed_size(form: int, address_size: int, offset_size: int, version: int) -> int | None:
+    """Return the bytes of a form's values, None where each value says its own."""
+    if form == _ADDRESS or (form == _REF_ADDRESS and version == 2):
+        return address_size
+    if form == _REF_ADDRESS or form in _SECTION_OFFSETS:
+        return offset_size
+    return _FIXED_FORMS.get(form)
+
+
 def _measure(shape: Shape, address_size: int, offset_size: int, version: int) -> None:
     """Note the size of a shape's values where it is fixed, and where the sibling reference lies."""
     total = 0
     for attribute, form, _ in shape.attributes:
-        size = _FIXED_FORMS.get(form)
+        size = _fixed_size(form, address_size, offset_size, version)
         if size is None:
-            if form in _SECTION_OFFSETS:
-                size = offset_size
-            elif form == _ADDRESS or (form == _REF_ADDRESS and version == 2):
-                size = address_size
-            elif form == _REF_ADDRESS:
-                size = offset_size
-            else:
-                return
+            return
         if attribute == At.SIBLING and form in (0x11, 0x12, 0x13, 0x14):
             shape.sibling = total, size
         total += size

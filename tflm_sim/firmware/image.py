@@ -21,6 +21,7 @@ MOST_HELD = 4
 
 _UF2 = Struct("<8I")
 _UF2_MAGIC = (0x0A324655, 0x9E5D5157)
+_UF2_START = Struct("<2I").pack(*_UF2_MAGIC)
 _UF2_END = 0x0AB16F30
 _UF2_NOT_FLASH = 1
 
@@ -106,15 +107,19 @@ def _image(data: bytes) -> Image:
         if not elf.is_linked:
             raise FirmwareError("an object file; name the linked program", offset=16)
         return Image(None, "ELF", tuple(_elf_pieces(elf)), elf)
-    if len(data) >= 8 and (int.from_bytes(data[:4], "little"), int.from_bytes(data[4:8], "little")) == _UF2_MAGIC:
+    if data[:8] == _UF2_START:
         return Image(None, "UF2", tuple(_joined(_uf2_blocks(data))))
     if data[:1] == b":" and data[1:9].isalnum():
         return Image(None, "Intel HEX", tuple(_joined(_hex_records(data))))
-    if (other := next((words for start, words in _OTHER_FILES.items() if data.startswith(start)), "")) or _is_text(
-        data
-    ):
-        raise FirmwareError(other or "a text file; name the linked program", offset=0)
+    if other := _other_file(data):
+        raise FirmwareError(other, offset=0)
     return Image(None, "binary", (Piece("", 0, memoryview(data)),))
+
+
+def _other_file(data: bytes) -> str:
+    """Return what a file is that is no firmware, "" for one that may be."""
+    known = next((words for start, words in _OTHER_FILES.items() if data.startswith(start)), "")
+    return known or ("a text file; name the linked program" if _is_text(data) else "")
 
 
 def _is_text(data: bytes) -> bool:
@@ -125,18 +130,22 @@ def _is_text(data: bytes) -> bool:
 
 def _elf_pieces(elf: Elf) -> Iterator[Piece]:
     """Yield the allocated sections that have bytes; the segments where there is no section table."""
-    held = sum(section.size for section in elf.sections if section.has_bits)
-    held += sum(segment.file_size for segment in elf.segments)
     sections = [section for section in elf.sections if section.is_allocated and section.has_bits and section.size]
     for section in sections:
         if section.flags & COMPRESSED:  # the ELF standard forbids it
             raise FirmwareError(f"section {section.name or '?'} is loaded and compressed", offset=section.offset)
         yield Piece(section.name, section.address, elf.bytes_of(section))
-    if held > MOST_HELD * len(elf.data):
-        raise FirmwareError(f"its sections overlap: they hold {held:,} bytes of a file of {len(elf.data):,}")
+    _refuse_overlaps(elf)
     if not sections:
         for segment in elf.segments:
             yield Piece("", segment.address, elf.data[segment.offset : segment.offset + segment.file_size])
+
+
+def _refuse_overlaps(elf: Elf) -> None:
+    held = sum(section.size for section in elf.sections if section.has_bits)
+    held += sum(segment.file_size for segment in elf.segments)
+    if held > MOST_HELD * len(elf.data):
+        raise FirmwareError(f"its sections overlap: they hold {held:,} bytes of a file of {len(elf.data):,}")
 
 
 def _uf2_blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -149,6 +158,16 @@ def _uf2_blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
             yield address, data[start + 32 : start + 32 + size]
 
 
+def _hex_record(line: bytes) -> bytes | None:
+    """Return the bytes of a line, None where it is no record: length, address, kind, bytes, and a sum of 0."""
+    try:
+        record = bytes.fromhex(line[1:].decode("ascii")) if line[:1] == b":" else b""
+    except (ValueError, UnicodeDecodeError):
+        return None
+    is_whole = len(record) >= 5 and len(record) == record[0] + 5
+    return record if is_whole and not sum(record) & 0xFF else None
+
+
 def _hex_records(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield (address, bytes) of each data record. Record types: 0 data, 1 end, 2 and 4 upper address bits."""
     base = at = 0
@@ -157,11 +176,8 @@ def _hex_records(data: bytes) -> Iterator[tuple[int, bytes]]:
         line = line.strip()
         if not line:
             continue
-        try:
-            record = bytes.fromhex(line[1:].decode("ascii")) if line[:1] == b":" else b""
-        except (ValueError, UnicodeDecodeError):
-            record = b""
-        if len(record) < 5 or len(record) != record[0] + 5 or sum(record) & 0xFF:
+        record = _hex_record(line)
+        if record is None:
             raise FirmwareError("this line is not an Intel HEX record", offset=offset)
         kind, payload = record[3], record[4:-1]
         if kind == 0:

@@ -114,6 +114,7 @@ class Maybe(NamedTuple):
 
 
 Step: TypeAlias = "SetTo | Sum | Shift | Or | Load | Store | Forget | Compare | Branch | CallTo | Maybe"
+_Rule: TypeAlias = "Callable[[Any, str, list[Any]], list[Step] | None]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,52 +235,102 @@ def _arm_branch(instruction: Any, name: str, always: bool) -> list[Step]:
 
 def _arm_data(instruction: Any, name: str, operands: list[Any]) -> list[Step]:
     """Return the steps of an instruction that is neither a jump nor a call."""
-    is_shifted = any(one.shift.value for one in instruction.operands)
+    rule = _ARM_RULES.get(name)
+    steps = None if rule is None else rule(instruction, name, operands)
+    return _arm_unknown(instruction, name, operands) if steps is None else steps
+
+
+def _arm_move(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
     match name, operands:
         case ("cmp", [str(register), int(number)]):
             return [Compare(register, number)]
-        case ("mov" | "movs", [str(register), str(source)]) if not is_shifted:
+        case ("mov" | "movs", [str(register), str(source)]) if not _is_shifted(instruction):
             return [SetTo(register, source, 0)]
         case ("mov" | "movw", [str(register), int(number)]):
             return [SetTo(register, "", number)]
         case ("movt", [str(register), int(number)]):
             return [SetTo(register, register, number << 16)]
-        case ("add" | "addw" | "sub" | "subw", [str(register), *rest]) if not is_shifted:
-            return _added(register, rest or [register], -1 if name.startswith("sub") else 1)
-        case ("lsl", [str(register), str(source), int(bits)]):
-            return [Shift(register, source, bits)]
-        case ("orr", [str(register), *rest, str(second)]) if not is_shifted:
-            return [Or(register, rest[0] if rest else register, second)]
         case ("adr", [str(register), int(offset)]):
             return [SetTo(register, "", _pc(instruction) + offset)]
-        case ("push", registers):
-            size = 4 * len(registers)
-            return [
-                SetTo("sp", "sp", -size),
-                *(Store("sp", 4 * i, 4, register) for i, register in enumerate(registers)),
-            ]
-        case ("pop", registers):
-            loads = [Load(register, "sp", 4 * i, 4) for i, register in enumerate(registers) if register != "pc"]
-            after: list[Step] = [Branch(None, False)] if "pc" in registers else []
-            return [*loads, SetTo("sp", "sp", 4 * len(registers)), *after]
-        case ("ldr" | "ldrb" | "ldrh" | "str" | "strb" | "strh", [str(register), _Memory() as place]):
+    return None
+
+
+def _arm_sum(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    match name, operands:
+        case ("lsl", [str(register), str(source), int(bits)]):
+            return [Shift(register, source, bits)]
+        case ("orr", [str(register), *rest, str(second)]) if not _is_shifted(instruction):
+            return [Or(register, rest[0] if rest else register, second)]
+        case ("add" | "addw" | "sub" | "subw", [str(register), *rest]) if not _is_shifted(instruction):
+            return _added(register, rest or [register], -1 if name.startswith("sub") else 1)
+    return None
+
+
+def _is_shifted(instruction: Any) -> bool:
+    return any(one.shift.value for one in instruction.operands)
+
+
+def _arm_push(instruction: Any, name: str, registers: list[Any]) -> list[Step]:
+    stored = (Store("sp", 4 * i, 4, register) for i, register in enumerate(registers))
+    return [SetTo("sp", "sp", -4 * len(registers)), *stored]
+
+
+def _arm_pop(instruction: Any, name: str, registers: list[Any]) -> list[Step]:
+    loads = [Load(register, "sp", 4 * i, 4) for i, register in enumerate(registers) if register != "pc"]
+    after: list[Step] = [Branch(None, False)] if "pc" in registers else []
+    return [*loads, SetTo("sp", "sp", 4 * len(registers)), *after]
+
+
+def _arm_vectors(instruction: Any, name: str, registers: list[Any]) -> list[Step]:
+    size = sum(8 if register.startswith("d") else 4 for register in registers)
+    if name == "vpush":
+        return [Store("sp", -size, size, None), SetTo("sp", "sp", -size)]
+    return [SetTo("sp", "sp", size)]
+
+
+def _arm_word(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    match operands:
+        case [str(register), _Memory() as place]:
             return _arm_access(instruction, name, register, place)
-        case ("ldrd" | "strd", [str(first), str(second), _Memory() as place]) if not instruction.writeback:
-            return [
-                step
-                for i, register in enumerate((first, second))
-                for step in _arm_access(instruction, name[:3], register, place._replace(offset=place.offset + 4 * i))
-            ]
-    if name in ("vpush", "vpop"):
-        size = sum(8 if register.startswith("d") else 4 for register in operands)
-        stored: list[Step] = [Store("sp", -size, size, None)] if name == "vpush" else []
-        return [*stored, SetTo("sp", "sp", -size if name == "vpush" else size)]
+    return None
+
+
+def _arm_two_words(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    match operands:
+        case [str(first), str(second), _Memory() as place] if not instruction.writeback:
+            above = place._replace(offset=place.offset + 4)
+            kind = name[:3]
+            return [*_arm_access(instruction, kind, first, place), *_arm_access(instruction, kind, second, above)]
+    return None
+
+
+def _arm_unknown(instruction: Any, name: str, operands: list[Any]) -> list[Step]:
+    """Forget what an instruction without a rule may write to."""
     forgotten: list[Step] = _written(instruction)
     if name.startswith(("st", "vst")):
         forgotten += [Store(one.base if isinstance(one, _Memory) else one, None, 0, None) for one in operands if one]
     if instruction.update_flags:
         forgotten.append(Compare(None, 0))
     return [*forgotten, Branch(None, False)] if Forget("pc") in forgotten else forgotten
+
+
+def _by_name(rules: dict[str, _Rule]) -> dict[str, _Rule]:
+    """Return the rule of each instruction; ``rules``: names with spaces between them, and their rule."""
+    return {name: rule for names, rule in rules.items() for name in names.split()}
+
+
+_ARM_RULES = _by_name(
+    {
+        "cmp mov movs movw movt adr": _arm_move,
+        "lsl orr add addw sub subw": _arm_sum,
+        "push": _arm_push,
+        "pop": _arm_pop,
+        "vpush vpop": _arm_vectors,
+        "ldr ldrb ldrh str strb strh": _arm_word,
+        "ldrd strd": _arm_two_words,
+    }
+)
+"""What is read of ARM's instructions; a rule says None where it does not know these operands."""
 
 
 def _arm_access(instruction: Any, name: str, register: str, place: _Memory) -> list[Step]:
@@ -348,19 +399,21 @@ def _riscv(global_pointer: int | None) -> Convention:
 
 _RISCV_LOADS = {"lw": 4, "lh": 2, "lhu": 2, "lb": 1, "lbu": 1}
 _RISCV_STORES = {"sw": 4, "sh": 2, "sb": 1}
-_RISCV_BRANCHES = frozenset(
-    ["beq", "bne", "blt", "bge", "bltu", "bgeu", "bltz", "bgez", "blez", "bgtz", "beqz", "bnez"]
-)
 
 
 def _riscv_steps(instruction: Any) -> list[Step]:
     name = instruction.mnemonic.removeprefix("c.")
     operands = [_operand(instruction, one) for one in instruction.operands]
     stem = name.removesuffix("sp")
-    if len(operands) == 3 and (stem in _RISCV_LOADS or stem in _RISCV_STORES):  # Capstone takes c.lw apart.
+    if len(operands) == 3 and _RISCV_RULES.get(stem) is _riscv_access:  # Capstone takes c.lw apart.
         register, offset, base = operands
         name, operands = stem, [register, _Memory(base, offset)]
-    here = instruction.address
+    rule = _RISCV_RULES.get(name)
+    steps = None if rule is None else rule(instruction, name, operands)
+    return _riscv_unknown(name, operands) if steps is None else steps
+
+
+def _riscv_data(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
     match name, operands:
         case ("mv", [str(register), str(source)]):
             return [SetTo(register, source, 0)]
@@ -369,31 +422,72 @@ def _riscv_steps(instruction: Any) -> list[Step]:
         case ("lui", [str(register), int(number)]):
             return [SetTo(register, "", number << 12)]
         case ("auipc", [str(register), int(number)]):
-            return [SetTo(register, "", here + (number << 12))]
+            return [SetTo(register, "", instruction.address + (number << 12))]
         case ("slli", [str(register), *rest, int(bits)]):
             return [Shift(register, rest[0] if rest else register, bits)]
         case ("or", [str(register), *rest, str(second)]):
             return [Or(register, rest[0] if rest else register, second)]
-        case ("addi" | "addi4spn" | "add" | "sub" | "addi16sp", [str(register), *rest]):
+    return None
+
+
+def _riscv_sum(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    match operands:
+        case [str(register), *rest]:
             return _added(register, rest, -1 if name == "sub" else 1)
-        case (_, [str(register), _Memory() as place]) if name in _RISCV_LOADS:
+    return None
+
+
+def _riscv_access(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    match operands:
+        case [str(register), _Memory() as place] if name in _RISCV_LOADS:
             return [Load(register, place.base, place.offset, _RISCV_LOADS[name])]
-        case (_, [str(register), _Memory() as place]) if name in _RISCV_STORES:
+        case [str(register), _Memory() as place]:
             return [Store(place.base, place.offset, _RISCV_STORES[name], register)]
+    return None
+
+
+def _riscv_jump(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    here = instruction.address
+    match name, operands:
         case ("jal", [int(offset)]) | ("jal", ["ra", int(offset)]):
             return [CallTo(here + offset)]
-        case ("jalr", [*_]):
+        case ("jal", _):
+            return None
+        case ("jalr", _):
             return [CallTo(None)]
         case ("j", [int(offset)]):
             return [Branch(here + offset, False)]
-        case ("jr" | "ret" | "mret" | "ebreak", _):
-            return [Branch(None, False)]
-        case (_, [*registers, int(offset)]) if name in _RISCV_BRANCHES:
-            return [_riscv_compare(registers), Branch(here + offset, True, {"beqz": True, "bnez": False}.get(name))]
+        case ("j", _):
+            return None
+    return [Branch(None, False)]
+
+
+def _riscv_branch(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    match operands:
+        case [*registers, int(offset)]:
+            equal = {"beqz": True, "bnez": False}.get(name)
+            return [_riscv_compare(registers), Branch(instruction.address + offset, True, equal)]
+    return None
+
+
+def _riscv_unknown(name: str, operands: list[Any]) -> list[Step]:
+    """Forget what an instruction without a rule may write to."""
     is_store = name.startswith(("s", "fs", "amo"))
     bases = [one.base if isinstance(one, _Memory) else one for one in operands[1:]]
     stored: list[Step] = [Store(base, None, 0, None) for base in bases if isinstance(base, str) and is_store]
     return [*stored, *(Forget(one) for one in operands[:1] if isinstance(one, str))]
+
+
+_RISCV_RULES = _by_name(
+    {
+        "mv li lui auipc slli or": _riscv_data,
+        "addi addi4spn add sub addi16sp": _riscv_sum,
+        " ".join((*_RISCV_LOADS, *_RISCV_STORES)): _riscv_access,
+        "jal jalr j jr ret mret ebreak": _riscv_jump,
+        "beq bne blt bge bltu bgeu bltz bgez blez bgtz beqz bnez": _riscv_branch,
+    }
+)
+"""What is read of RISC-V's instructions, as :data:`_ARM_RULES` for ARM's."""
 
 
 def _riscv_compare(registers: list[Any]) -> Compare:
@@ -417,21 +511,22 @@ _X86_SMALL |= {f"r{i}{end}": f"r{i}" for i in range(8, 16) for end in "wb"}
 
 def _x86_steps(instruction: Any) -> list[Step]:
     name = instruction.insn_name()
-    if name == "ret" or name in ("hlt", "ud2"):
-        return [Branch(None, False)]
     operands = [_operand(instruction, one) for one in instruction.operands]
+    if name in ("ret", "hlt", "ud2"):
+        return [Branch(None, False)]
     if name == "call":
         return [CallTo(operands[0] if isinstance(operands[0], int) else None)]
     if name.startswith("j"):
         target = operands[0] if isinstance(operands[0], int) else None
         return [Branch(target, name != "jmp", {"je": True, "jne": False}.get(name))]
-    sizes = [one.size for one in instruction.operands]
     wide = [_X86_32.get(one, one) if isinstance(one, str) else _x86_place(instruction, one) for one in operands]
-    steps = _x86_data(name, wide, sizes)
+    written = [instruction.reg_name(register) for register in instruction.regs_access()[1]]
+    rule = _X86_RULES.get(name)
+    steps = None if rule is None else rule(instruction, name, wide)
     if steps is None:
-        steps = [Forget(_x86_register(one)) for one in map(instruction.reg_name, instruction.regs_access()[1])]
-        steps = [*(Store(one.base, None, 0, None) for one in wide[:1] if isinstance(one, _Memory)), *steps]
-    if "rflags" in map(instruction.reg_name, instruction.regs_access()[1]) and name not in ("cmp", "test"):
+        stored = (Store(one.base, None, 0, None) for one in wide[:1] if isinstance(one, _Memory))
+        steps = [*stored, *(Forget(_x86_register(one)) for one in written)]
+    if "rflags" in written and name not in ("cmp", "test"):
         steps.append(Compare(None, 0))
     return steps
 
@@ -447,25 +542,38 @@ def _x86_place(instruction: Any, operand: Any) -> Any:
     return operand
 
 
-def _x86_data(name: str, operands: list[Any], sizes: list[int]) -> list[Step] | None:
-    """Return the steps of an instruction that is neither a jump nor a call, None where they are not known."""
+def _x86_move(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    size, *others = (one.size for one in instruction.operands)
     match name, operands:
         case ("lea", [str(register), _Memory(base, offset, False)]):
             return [SetTo(register, base, offset)]
-        case ("mov" | "movabs", [str(register), int(number)]) if sizes[0] >= 4:
-            return [SetTo(register, "", number)]
-        case ("mov", [str(register), str(source)]) if sizes[0] >= 4:
-            return [SetTo(register, source, 0)]
-        case ("mov" | "movzx", [str(register), _Memory(base, offset, False)]) if sizes[0] >= 4:
-            return [Load(register, base, offset, sizes[1])]
         case ("mov", [_Memory(base, offset, False), str(register)]):
-            return [Store(base, offset, sizes[0], register if sizes[0] >= 4 else None)]
+            return [Store(base, offset, size, register if size >= 4 else None)]
         case ("mov", [_Memory(base, offset, False), int(number)]):
-            return [SetTo("number", "", number), Store(base, offset, sizes[0], "number")]
-        case ("xor", [str(register), str(other)]) if register == other and sizes[0] >= 4:
+            return [SetTo("number", "", number), Store(base, offset, size, "number")]
+        case _ if size < 4:
+            return None
+        case ("mov" | "movabs", [str(register), int(number)]):
+            return [SetTo(register, "", number)]
+        case ("mov", [str(register), str(source)]):
+            return [SetTo(register, source, 0)]
+        case ("mov" | "movzx", [str(register), _Memory(base, offset, False)]):
+            return [Load(register, base, offset, others[0])]
+    return None
+
+
+def _x86_sum(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    size = instruction.operands[0].size
+    match name, operands:
+        case ("xor", [str(register), str(other)]) if register == other and size >= 4:
             return [SetTo(register, "", 0)]
-        case ("add" | "sub", [str(register), str() | int() as term]) if sizes[0] == 8:
+        case ("add" | "sub", [str(register), str() | int() as term]) if size == 8:
             return _added(register, [term], -1 if name == "sub" else 1)
+    return None
+
+
+def _x86_stack(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+    match name, operands:
         case ("push", [str(register)]):
             return [SetTo("rsp", "rsp", -8), Store("rsp", 0, 8, register)]
         case ("push", [int(number)]):
@@ -476,10 +584,25 @@ def _x86_data(name: str, operands: list[Any], sizes: list[int]) -> list[Step] | 
             return [Load(register, "rsp", 0, 8), SetTo("rsp", "rsp", 8)]
         case ("leave", _):
             return [SetTo("rsp", "rbp", 8), Load("rbp", "rbp", 0, 8)]
-        case ("cmp", [str(register), int(number)]) if sizes[0] >= 4:
-            return [Compare(register, number)]
-        case ("test", [str(register), str(other)]) if register == other and sizes[0] >= 4:
-            return [Compare(register, 0)]
-        case ("cmp" | "test", _):
-            return [Compare(None, 0)]
     return None
+
+
+def _x86_compare(instruction: Any, name: str, operands: list[Any]) -> list[Step]:
+    size = instruction.operands[0].size
+    match name, operands:
+        case ("cmp", [str(register), int(number)]) if size >= 4:
+            return [Compare(register, number)]
+        case ("test", [str(register), str(other)]) if register == other and size >= 4:
+            return [Compare(register, 0)]
+    return [Compare(None, 0)]
+
+
+_X86_RULES = _by_name(
+    {
+        "lea mov movabs movzx": _x86_move,
+        "xor add sub": _x86_sum,
+        "push pop leave": _x86_stack,
+        "cmp test": _x86_compare,
+    }
+)
+"""What is read of x86-64's instructions, as :data:`_ARM_RULES` for ARM's."""

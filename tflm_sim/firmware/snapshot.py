@@ -11,8 +11,8 @@ the same to us. Where several are left, each is a candidate, and an answer holds
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import pairwise, product
 
 from tflm_sim.document_types import Count
 from tflm_sim.firmware.absent_checks import AbsentCheck
@@ -103,44 +103,63 @@ def find_snapshots(
         went = bounds(trace for trace in found if trace.end > came.first)[1]
     start = came.first if came else FIRST_POSITION
     end = went.end if went else NEWEST_POSITION + 1
-    stretches = _stretches(start, end)
-    purposes = ("speed", "size") if _FOR_SIZE in {struct.name for struct in measured} else ("speed",)
-    fits = [
-        (_mismatches(measured, abi, runtime), stretch, runtime)
-        for stretch in reversed(stretches)
-        for runtime in (
-            replace(_runtime(stretch[1] - 1), compression=compression, optimize_kernels_for=purpose)
-            for compression in (False, True)
-            for purpose in purposes
-        )
-        if not runtime.compression or runtime.has("compression")
-    ]
-    if measured:
-        at = {fork: fork.position(UPSTREAM) for fork in _FORKS}
-        fits += [
-            (_mismatches(measured, abi, fork), (position, position + 1), fork)
-            for fork, position in at.items()
-            if start <= position < end
-        ]
-    fewest = min(len(mismatches) for mismatches, _, _ in fits)
-    best = [fit for fit in fits if len(fit[0]) == fewest]
-    best = [fit for fit in best if fit[2].compression == compression] or best
-    own = [fit for fit in best if fit[2] not in _FORKS] or best
-    lacking = {fit[1]: check for check in absent for fit in own if check.first <= fit[1][0] and fit[1][1] <= check.end}
-    kept = [fit for fit in own if fit[1] not in lacking]
-    own = kept or own
+    best = _best([*_fits(measured, abi, start, end)], compression=compression)
+    kept, lacks = _with_its_checks(best, tuple(absent))
     return Snapshots(
-        runtimes=tuple(runtime for _, _, runtime in own),
-        first=min(stretch[0] for _, stretch, _ in own),
-        last=max(stretch[1] for _, stretch, _ in own) - 1,
-        mismatches=own[0][0],
+        runtimes=tuple(fit.runtime for fit in kept),
+        first=min(fit.first for fit in kept),
+        last=max(fit.end for fit in kept) - 1,
+        mismatches=kept[0].mismatches,
         came=came,
         went=went,
         measured=measured,
         abi=abi,
-        lacks=tuple(dict.fromkeys(lacking.values())) if kept else (),
+        lacks=lacks,
         is_mixed=is_mixed,
     )
+
+
+class _Fit(NamedTuple):
+    """How well the structs fit a build of a stretch: ``first`` to before ``end``."""
+
+    mismatches: tuple[StructMismatch, ...]
+    first: int
+    end: int
+    runtime: Runtime
+
+
+def _fits(measured: tuple[MeasuredStruct, ...], abi: Abi, start: int, end: int) -> Iterator[_Fit]:
+    """Yield how each build of each stretch fits, the newest first, then the forks."""
+    purposes = ("speed", "size") if _FOR_SIZE in {struct.name for struct in measured} else ("speed",)
+    for first, before in reversed(_stretches(start, end)):
+        for compression, purpose in product((False, True), purposes):
+            runtime = replace(_runtime(before - 1), compression=compression, optimize_kernels_for=purpose)
+            if runtime.has("compression") or not compression:
+                yield _Fit(_mismatches(measured, abi, runtime), first, before, runtime)
+    for fork in _FORKS if measured else ():
+        position = fork.position(UPSTREAM)
+        if start <= position < end:
+            yield _Fit(_mismatches(measured, abi, fork), position, position + 1, fork)
+
+
+def _best(fits: list[_Fit], *, compression: bool) -> list[_Fit]:
+    """Return those with the fewest mismatches; with or without compression as the image has it, of upstream if any."""
+    fewest = min(len(fit.mismatches) for fit in fits)
+    best = [fit for fit in fits if len(fit.mismatches) == fewest]
+    best = [fit for fit in best if fit.runtime.compression == compression] or best
+    return [fit for fit in best if fit.runtime not in _FORKS] or best
+
+
+def _with_its_checks(fits: list[_Fit], absent: tuple[AbsentCheck, ...]) -> tuple[list[_Fit], tuple[AbsentCheck, ...]]:
+    """Return the fits whose checks the image has, and the checks that took others out; all where none is left."""
+    lacking = {
+        (fit.first, fit.end): check
+        for check in absent
+        for fit in fits
+        if check.first <= fit.first and fit.end <= check.end
+    }
+    kept = [fit for fit in fits if (fit.first, fit.end) not in lacking]
+    return (kept, tuple(dict.fromkeys(lacking.values()))) if kept else (fits, ())
 
 
 _FOR_SIZE = "cmsis_nn/svdf.CmsisNnOpDataSvdf"

@@ -86,16 +86,20 @@ def arenas(elf: Elf, wanted: str | None = None) -> tuple[ArenaSymbol, ...]:
         section = elf.sections[symbol.section] if symbol.section < len(elf.sections) else None
         if symbol.type not in DATA or section is None or not section.is_allocated:
             continue
-        if wanted is not None and wanted not in symbol.name:
-            continue
-        if wanted is None and not (section.is_writable and symbol.size >= _ARENA_LEAST and _ARENA.search(symbol.name)):
-            continue
-        plain = plain_name(symbol.name)
-        if wanted is None and plain in _NO_ARENAS:
-            continue
-        if wanted in (symbol.name, plain) if wanted is not None else _ARENA.search(plain):
-            found[symbol.value] = ArenaSymbol(plain, symbol.value, symbol.size, section.name)
+        if _is_wanted(symbol, wanted) if wanted is not None else section.is_writable and _is_arena(symbol):
+            found[symbol.value] = ArenaSymbol(plain_name(symbol.name), symbol.value, symbol.size, section.name)
     return tuple(found[address] for address in sorted(found))
+
+
+def _is_wanted(symbol: Symbol, name: str) -> bool:
+    return name in symbol.name and name in (symbol.name, plain_name(symbol.name))
+
+
+def _is_arena(symbol: Symbol) -> bool:
+    if symbol.size < _ARENA_LEAST or not _ARENA.search(symbol.name):
+        return False
+    plain = plain_name(symbol.name)
+    return plain not in _NO_ARENAS and bool(_ARENA.search(plain))
 
 
 def arena_pointers(elf: Elf) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ ways is an alternative each; what it does not tell at all is a :class:`Condition
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Literal
 
 from tflm_sim.errors import FirmwareError, UsageError
@@ -141,17 +142,9 @@ def firmware_target(
     abis, abi_ground = _abis(firmware, base)
     linked, library_ground = _kernels(firmware, base, kernels or _kernels_of(firmware, build_of))
     recordings, interpreter_ground = _interpreters(firmware, interpreter)
-    measured = tuple(firmware.debug.structs.values()) if firmware.debug else ()
-    target = Target(
-        name=_name(firmware),
-        abi=abis[0],
-        runtime=base.runtime if base and build_of is None else Runtime(),
-        kernel_library=linked,
-        interpreter=recordings[0],
-        description=firmware.processor.description if firmware.processor else "",
-        measured=measured,
-        ethos_u="ethos-u" in (firmware.operators or ()),
-    )
+    measured = _measured(firmware)
+    named_runtime = base.runtime if base and build_of is None else Runtime()
+    target = replace(_machine(firmware, abis[0], named_runtime, linked), interpreter=recordings[0])
     snapshots = find_snapshots(
         measured, abis[0], firmware.traces, firmware.absent_checks, compression=firmware.has_compression
     )
@@ -166,15 +159,30 @@ def firmware_target(
             interpreter=recording,
             runtime=replace(one.runtime, optimize_kernels_for=purpose),
         )
-        for one in runtimes
-        for abi in abis
-        for recording in recordings
+        for one, abi, recording in product(runtimes, abis, recordings)
         for purpose in _purposes(firmware, one)
     )
     build = _build(firmware, alternatives[0])
     grounds = (abi_ground, _structs(measured), rules, build, library_ground, interpreter_ground)
     conditions = tuple(_conditions(firmware, alternatives[0], grounds, is_named=kernels is not None and "@" in kernels))
     return FirmwareTarget(alternatives[0], alternatives, grounds, snapshots.mismatches, conditions)
+
+
+def _machine(firmware: Firmware, abi: Abi, runtime: Runtime, library: KernelLibrary) -> Target:
+    """Return the target with what the file says of itself."""
+    return Target(
+        name=_name(firmware),
+        abi=abi,
+        runtime=runtime,
+        kernel_library=library,
+        description=firmware.processor.description if firmware.processor else "",
+        measured=_measured(firmware),
+        ethos_u="ethos-u" in (firmware.operators or ()),
+    )
+
+
+def _measured(firmware: Firmware) -> tuple[MeasuredStruct, ...]:
+    return tuple(firmware.debug.structs.values()) if firmware.debug else ()
 
 
 def _purposes(firmware: Firmware, target: Target) -> tuple[str, ...]:
@@ -330,20 +338,13 @@ def _alternatives(
         return (at_runtime(target, runtime),), Ground("TFLM", runtime, _AS_NAMED, "named")
     if base is not None and base.runtime != Runtime():
         return (target,), Ground("TFLM", base.runtime.snapshot, f"as in {base.name}", "named")
-    refusal, found = "", []
-    for candidate in ESP_RUNTIMES if target.kernel_library.name == "esp_nn" else snapshots.runtimes:
-        try:
-            if candidate in snapshots.runtimes or snapshots.allow(candidate):
-                found.append(_with_runtime(target, candidate))
-        except UsageError as problem:
-            refusal = refusal or str(problem)
+    is_esp = target.kernel_library.name == "esp_nn"
+    found, refusal = _modelled_with(target, snapshots, ESP_RUNTIMES if is_esp else snapshots.runtimes)
     if not found:
         ground = _rules(snapshots)
         refusal = refusal or "the ESP-NN kernels of no release of esp-tflite-micro of that time are modelled"
         raise FirmwareError(f"TFLM {ground.value} ({ground.grounds}): {refusal}", path=target.name)
-    return tuple(found), _with_releases(
-        _rules(snapshots, refusal, is_esp=target.kernel_library.name == "esp_nn"), found
-    )
+    return tuple(found), _with_releases(_rules(snapshots, refusal, is_esp=is_esp), found)
 
 
 def _with_releases(ground: Ground, found: list[Target]) -> Ground:
@@ -366,30 +367,50 @@ def _with_runtime(target: Target, runtime: Runtime) -> Target:
     return at_runtime(machine, runtime.snapshot)
 
 
+def _modelled_with(target: Target, snapshots: Snapshots, candidates: tuple[Runtime, ...]) -> tuple[list[Target], str]:
+    """Return the target with each candidate that fits, and the first reason why one cannot be simulated."""
+    refusal, found = "", []
+    for candidate in candidates:
+        try:
+            if candidate in snapshots.runtimes or snapshots.allow(candidate):
+                found.append(_with_runtime(target, candidate))
+        except UsageError as problem:
+            refusal = refusal or str(problem)
+    return found, refusal
+
+
 def _rules(snapshots: Snapshots, refusal: str = "", *, is_esp: bool = False) -> Ground:
     """Return what is known of the version, and from what; ``refusal``: why a part of it is left out."""
     first, last = commit_at(snapshots.first), commit_at(snapshots.last)
     value = first if first == last else f"between {first} and {last}"
-    reasons = []
-    if snapshots.mismatches:
-        wrong = ", ".join(f"{struct} {size} B and not {ours}" for struct, size, ours in snapshots.mismatches[:4])
-        more = f" and {len(snapshots.mismatches) - 4} more" if len(snapshots.mismatches) > 4 else ""
-        reasons.append(f"the nearest: {wrong}{more}; the order of its allocations is assumed")
-    elif snapshots.has_structs:
-        reasons.append("all structs have their sizes of then")
-    if snapshots.came is not None:
-        reasons.append(f"'{_short(snapshots.came.text)}' came with {commit_at(snapshots.came.first)}")
-    if snapshots.went is not None:
-        reasons.append(f"'{_short(snapshots.went.text)}' went with {commit_at(snapshots.went.end)}")
-    for check in snapshots.lacks[:1]:
-        span = f"{commit_at(check.first)} to {commit_at(check.end - 1)}"
-        reasons.append(f"a check of kernels/{check.file}.cc that was there from {span} is not in the image")
-    if snapshots.is_mixed:
-        reasons.append("older texts are left out, as a fork keeps them")
+    reasons = [*_of_structs(snapshots), *_of_texts(snapshots)]
     if refusal:
         reasons.append(f"left out: {refusal}")
     is_assumed = bool(snapshots.mismatches or refusal or (snapshots.is_mixed and not is_esp))
     return Ground("TFLM", value, "; ".join(reasons) or "nothing tells", "assumed" if is_assumed else "concluded")
+
+
+def _of_structs(snapshots: Snapshots) -> Iterator[str]:
+    """Yield what the sizes of structs say about the version."""
+    if snapshots.mismatches:
+        wrong = ", ".join(f"{struct} {size} B and not {ours}" for struct, size, ours in snapshots.mismatches[:4])
+        more = f" and {len(snapshots.mismatches) - 4} more" if len(snapshots.mismatches) > 4 else ""
+        yield f"the nearest: {wrong}{more}; the order of its allocations is assumed"
+    elif snapshots.has_structs:
+        yield "all structs have their sizes of then"
+
+
+def _of_texts(snapshots: Snapshots) -> Iterator[str]:
+    """Yield what messages and checks say about the version."""
+    if snapshots.came is not None:
+        yield f"'{_short(snapshots.came.text)}' came with {commit_at(snapshots.came.first)}"
+    if snapshots.went is not None:
+        yield f"'{_short(snapshots.went.text)}' went with {commit_at(snapshots.went.end)}"
+    for check in snapshots.lacks[:1]:
+        span = f"{commit_at(check.first)} to {commit_at(check.end - 1)}"
+        yield f"a check of kernels/{check.file}.cc that was there from {span} is not in the image"
+    if snapshots.is_mixed:
+        yield "older texts are left out, as a fork keeps them"
 
 
 def _short(text: str) -> str:
@@ -399,18 +420,7 @@ def _short(text: str) -> str:
 def _kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tuple[KernelLibrary, Ground]:
     proof = _linked_library(firmware)
     if proof is None:
-        if kernels is not None:
-            library = parse_kernels(kernels, variants=_variants(firmware, base))
-            return library, Ground("kernels", str(library), _AS_NAMED, "named")
-        if base is not None:
-            return base.kernel_library, Ground(
-                "kernels", str(base.kernel_library), "the target's usual ones", "assumed"
-            )
-        raise FirmwareError(
-            "neither symbols nor debug information tell the kernels; "
-            "name them with --kernels reference, cmsis_nn or esp_nn",
-            path=firmware.image.path,
-        )
+        return _named_kernels(firmware, base, kernels)
     name, grounds = proof
     if name not in ("reference", *VERSIONS):
         raise FirmwareError(
@@ -445,16 +455,37 @@ def _variants(firmware: Firmware, base: Target | None) -> dict[str, str]:
     return variants
 
 
+def _named_kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tuple[KernelLibrary, Ground]:
+    """Return the kernels of a file that does not tell them: as named, or the target's usual ones."""
+    if kernels is not None:
+        library = parse_kernels(kernels, variants=_variants(firmware, base))
+        return library, Ground("kernels", str(library), _AS_NAMED, "named")
+    if base is not None:
+        return base.kernel_library, Ground("kernels", str(base.kernel_library), "the target's usual ones", "assumed")
+    raise FirmwareError(
+        "neither symbols nor debug information tell the kernels; "
+        "name them with --kernels reference, cmsis_nn or esp_nn",
+        path=firmware.image.path,
+    )
+
+
+def _library_of_sources(sources: frozenset[str], grounds: str) -> tuple[str, str] | None:
+    """Return the kernel library that source files of kernels prove."""
+    for name in _LIBRARIES:
+        own = sorted(source for source in sources if source.startswith(f"{name}/"))
+        if own:
+            return name, f"{grounds} of kernels/{own[0]}" + (f" and {len(own) - 1} more" if own[1:] else "")
+    if sources & _REPLACED_SOURCES:
+        return "reference", f"{grounds} of kernels/{min(sources & _REPLACED_SOURCES)}, and of no library's"
+    return None
+
+
 def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
     """Return the kernel library that the image holds, with what proves it; None where nothing tells."""
     debug = firmware.debug.kernels if firmware.debug else frozenset()
-    for grounds, sources in (("debug information", debug), ("messages", firmware.kernel_files)):
-        for name in _LIBRARIES:
-            own = sorted(source for source in sources if source.startswith(f"{name}/"))
-            if own:
-                return name, f"{grounds} of kernels/{own[0]}" + (f" and {len(own) - 1} more" if own[1:] else "")
-        if sources & _REPLACED_SOURCES:
-            return "reference", f"{grounds} of kernels/{min(sources & _REPLACED_SOURCES)}, and of no library's"
+    proof = _library_of_sources(debug, "debug information") or _library_of_sources(firmware.kernel_files, "messages")
+    if proof is not None:
+        return proof
     for name, functions in firmware.kernel_functions:
         return name, f"{functions[0]}" + (f" and {len(functions) - 1} more functions" if functions[1:] else "")
     if firmware.reference_kernel:
@@ -470,8 +501,9 @@ def _interpreters(firmware: Firmware, named: str | None) -> tuple[tuple[str, ...
     """Return the interpreters that the program can make, the likeliest first."""
     if named is not None:
         return (named,), Ground("interpreter", named, _AS_NAMED, "named")
-    made = {one.is_recording for one in firmware.set_up.interpreters if one.allocator is not None}
-    if len(made) == 1 and all(one.allocator is not None for one in firmware.set_up.interpreters):
+    calls = firmware.set_up.interpreters
+    made = {one.is_recording if one.allocator is not None else None for one in calls}
+    if len(made) == 1 and None not in made:
         kind = "recording" if made.pop() else "plain"
         return (kind,), Ground("interpreter", kind, "the call that makes it", "concluded")
     if len(firmware.interpreters) == 1:
