@@ -67,6 +67,7 @@ CASES = [
     ("sweep", [SINE, "-o", "rows.csv", "--jobs", "1", "--worker-memory", "1GiB"], 0),
     ("sweep", ["--diff", "small.csv", "large.csv"], 1),
     ("sweep", [SINE], 2),
+    ("sweep", ["--diff", "nothing.csv", "small.csv"], 2),
     ("sweep", ["none.tflite", "-o", "rows.csv", "--jobs", "1"], 3),
     ("shrink", ["sample:mobilenet_v1_025", "-o", "small.tflite"], 0),
     ("shrink", [SINE], 1),
@@ -158,6 +159,7 @@ def furnished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("differs.log").write_text(f"arena_used_bytes() = {used + 1}\n")
     Path("torn.log").write_bytes(encode_frame(0, "begin", {"v": 1, "r": 1, "arena": 1072, "skew": 0}))
     Path("differs").write_bytes(b"")
+    Path("nothing.csv").write_bytes(b"")
     differs = ReplayOutcome((Mismatch(-1, "tail", "1,124", "1,128"),), 1, 32, 1128, 1160, 0, -1)
     monkeypatch.setattr("tflm_sim.cli.ports.list_ports", list)
     monkeypatch.setattr("tflm_sim.cli.monitor.open_port", port_of)

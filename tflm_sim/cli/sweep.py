@@ -89,7 +89,7 @@ class SweepDifference:
 
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
-    exits = {1: "with --diff: an arena grew or is none any more"}
+    exits = {1: "with --diff: an arena grew or is none any more", 3: "none of the models can be read"}
     parser = add_verb(subparsers, "sweep", "size many models for many targets, a row each", EXAMPLES, exits=exits)
     parser.add_argument("models", nargs="*", metavar="MODEL", help="files, folders, patterns, URLs; -: a list on stdin")
     parser.add_argument("--targets", metavar="T,...", help="presets, or all (default without --boards: cortex-m4)")
@@ -207,7 +207,9 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
         say_json(tally.document())
     else:
         say(*_about(args, over), *tally.lines())
-    return INTERRUPTED if tally.interrupted else 0
+    if tally.interrupted:
+        return INTERRUPTED
+    return 3 if tally.read_none() else 0
 
 
 def _about(args: argparse.Namespace, over: Sequence[Case]) -> list[str]:
@@ -275,6 +277,10 @@ class Tally:
             self._progress.stop()
             self._progress = None
 
+    def read_none(self) -> bool:
+        """Return whether there are rows, none of which is about a model that can be read."""
+        return self._statuses.keys() == {"unreadable"}
+
     def document(self) -> SweepDocument:
         """Return the summary."""
         statuses = dict(sorted(self._statuses.items()))
@@ -306,7 +312,7 @@ def _progress() -> Any:
 
 
 def _difference(args: argparse.Namespace) -> int:
-    rows = tuple(map(_change_row, changes(*(list(read_rows(Path(path))) for path in args.diff))))
+    rows = tuple(map(_change_row, changes(*map(_rows_of, args.diff))))
     worse = sum(row.worse for row in rows)
     if args.json:
         say_json(SweepDifference(worse=worse, changes=rows))
@@ -314,6 +320,13 @@ def _difference(args: argparse.Namespace) -> int:
         table = table_lines([("model", "for", "before", "after", "change", ""), *map(_change_cells, rows)])
         say(*(table if rows else ()), f"{len(rows):,} changed, {worse:,} for the worse")
     return 1 if worse else 0
+
+
+def _rows_of(name: str) -> list[Row]:
+    rows = list(read_rows(Path(name)))
+    if not rows:
+        raise UsageError(f"{name} holds no rows of a sweep")
+    return rows
 
 
 def _change_row(change: RowChange) -> ChangeRow:

@@ -167,6 +167,14 @@ def _read_jsonl(path: Path) -> Iterator[Mapping[str, Any]]:
         for number, line in enumerate(_lines(io.TextIOWrapper(file, encoding="utf-8")), 1):
             if line.endswith("\n"):
                 yield parse_json(line, path=f"{path}, line {number},")
+            else:
+                _check_beginning(line, '{"model":')
+
+
+def _check_beginning(text: str, ours: str) -> None:
+    """Raise ValueError where a line that was cut off is none that a sweep began."""
+    if not text.startswith(ours[: len(text)]):
+        raise ValueError(f"its last line is {reprlib.repr(text)}")
 
 
 def _lines(file: TextIO) -> Iterator[str]:
@@ -179,7 +187,15 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 def _read_csv(path: Path) -> Iterator[Mapping[str, Any]]:
     with opened(path) as file:
-        for fields in csv.DictReader(_lines(io.TextIOWrapper(file, encoding="utf-8", newline=""))):
+        lines = _lines(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+        heading = next(lines, "")
+        if not heading.endswith("\n"):
+            return _check_beginning(heading, ",".join(COLUMNS))
+        names = next(csv.reader([heading]))
+        if set(names) != COLUMNS.keys():
+            raise UsageError(f"{path} has other columns than a sweep of this version writes")
+        whole = (line for line in lines if line.endswith("\n"))
+        for fields in csv.DictReader(whole, names):
             if None in fields:
                 raise ValueError("a line has more cells than there are columns")
             if None not in fields.values():

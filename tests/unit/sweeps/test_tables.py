@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,25 @@ def test_no_cell_begins_as_a_formula(sign: str, tmp_path: Path) -> None:
 def test_the_bytes_of_a_name_that_are_not_utf_8_are_escapes(form: str, tmp_path: Path) -> None:
     path = written(tmp_path / f"r{form}", Row("caf\udce9.tflite"))
     assert next(read_rows(path)).model == "caf\\udce9.tflite"
+
+
+@pytest.mark.parametrize("form", [".csv", ".jsonl"])
+@pytest.mark.parametrize("text", ["my notes", "my notes\n", "name,phone\n", "model,targets"])
+def test_a_file_of_somebody_else_is_not_taken_for_an_empty_one(form: str, text: str, tmp_path: Path) -> None:
+    """``--resume`` would write over it."""
+    path = tmp_path / f"r{form}"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=re.escape(str(path))):
+        list(read_rows(path))
+
+
+@pytest.mark.parametrize("form", [".csv", ".jsonl"])
+def test_rows_are_read_up_to_where_the_file_was_cut_off(form: str, tmp_path: Path) -> None:
+    whole = written(tmp_path / f"r{form}", Row("a"), Row("b")).read_bytes()
+    ends = [number for number, byte in enumerate(whole, 1) if byte == ord("\n")][-2:]
+    for length in range(len(whole) + 1):
+        (tmp_path / f"r{form}").write_bytes(whole[:length])
+        assert len(list(read_rows(tmp_path / f"r{form}"))) == sum(end <= length for end in ends)
 
 
 @pytest.mark.parametrize(
