@@ -29,13 +29,13 @@ import numpy as np
 import pandas
 import pytest
 import serial
-from compare import threads as stress_threads
 
 import tflm_sim
 from tflm_sim.child_python import child_python
 from tflm_sim.cli import main
 
 PACKAGE = Path(tflm_sim.__file__).parent
+TOOLS = Path(__file__).parents[1] / "tools"
 OTHERS = (distributed, matplotlib.figure, pandas, serial)
 """Imported by now: what others change when they are imported is theirs."""
 
@@ -220,7 +220,7 @@ def test_modules_of_the_current_folder_are_not_executed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", range(2))
 def test_threads_that_take_turns_all_the_time_find_what_one_finds(number: int) -> None:
-    command = [sys.executable, "-P", stress_threads.__file__, "--one-process", str(number), "--models", "5"]
+    command = [sys.executable, str(TOOLS), "compare", "threads", "--one-process", str(number), "--models", "5"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
