@@ -26,6 +26,7 @@ _HOMES = {
     "ExecutedEvent": "tflm_sim.emulation.execution",
     "ExecutedInvoke": "tflm_sim.emulation.execution",
     "ExecutedOperator": "tflm_sim.emulation.execution",
+    "ExecutedStore": "tflm_sim.emulation.execution",
     "Execution": "tflm_sim.emulation.execution",
     "Finding": "tflm_sim.invocation.findings",
     "FindingCode": "tflm_sim.invocation.findings",

@@ -46,6 +46,7 @@ from tflm_sim.emulation.execution import ExecutedArena as ExecutedArena
 from tflm_sim.emulation.execution import ExecutedEvent as ExecutedEvent
 from tflm_sim.emulation.execution import ExecutedInvoke as ExecutedInvoke
 from tflm_sim.emulation.execution import ExecutedOperator as ExecutedOperator
+from tflm_sim.emulation.execution import ExecutedStore as ExecutedStore
 from tflm_sim.emulation.execution import Execution as Execution
 from tflm_sim.errors import ModelError as ModelError
 from tflm_sim.errors import SimulatedFailure as SimulatedFailure
@@ -124,6 +125,7 @@ __all__ = [
     "ExecutedEvent",
     "ExecutedInvoke",
     "ExecutedOperator",
+    "ExecutedStore",
     "Execution",
     "Finding",
     "FindingCode",

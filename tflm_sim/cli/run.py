@@ -1,4 +1,4 @@
-"""``tflm-sim run``: execute a program. Exit code 0: its arenas work, 1: one does not, 3: it cannot be told."""
+"""``tflm-sim run``: execute a program. Exit code 0: its arenas work, 1: not, 3: it cannot be told."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ tflm-sim run build/app.elf --model another.tflite --invoke 1
 tflm-sim run build/app.elf --json
 """
 MOST_INVOKES = 1000
-EXITS = {1: "an arena does not work", 3: "the file cannot be executed, or it cannot be told"}
+EXITS = {
+    1: "an arena does not work, or a store goes out of bounds",
+    3: "the file cannot be executed, or it cannot be told",
+}
 
 
 def register(subparsers: Subparsers) -> None:

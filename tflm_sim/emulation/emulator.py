@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Protocol
 
+from tflm_sim.emulation.memory_map import Span
+from tflm_sim.emulation.store_watch import Stored
 from tflm_sim.values import dataclass
 
 
@@ -118,6 +120,15 @@ class Emulator(Protocol):
 
     def count(self) -> int | None:
         """Return how many instructions were executed since the first call; None where they are not counted."""
+
+    def watch_stores(self, free: Iterable[Span], objects: Iterable[Span]) -> bool:
+        """Note stores from now on, but for those to ``free`` and to devices; False where stores are not noted."""
+
+    def stores_are_for(self, asker: int) -> None:
+        """Note from now on that stores are for ``asker``, a number of the caller's; 0 at the start."""
+
+    def take_stores(self) -> list[Stored]:
+        """Return what was stored elsewhere, and watch no more."""
 
     def run(self, limit: float) -> Stop:
         """Run on, for at most ``limit`` seconds of processor time of the host."""

@@ -41,6 +41,37 @@ class ExecutedOperator:
     instructions: Count
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedStore:
+    """All stores of one instruction that are out of bounds, or that an operator makes to the program's own data.
+
+    Attributes:
+        is_outside: Whether they go neither to an arena, the stack, a device nor the program's own data.
+        function: The function that stores, "" where no symbol says.
+        code_address: The instruction.
+        subgraph: Of the operator for which it is executed, -1 outside of operators.
+        op: That operator's index in its subgraph, or -1.
+        name: Its name, "" outside of operators.
+        address: The lowest byte that was written.
+        size: Bytes from there to the highest one.
+        times: How many stores.
+        symbol: The static object that holds the lowest byte, or that lies nearest; "" for none.
+        offset: Bytes from the start of that object to the lowest byte; negative below it.
+    """
+
+    is_outside: bool
+    function: str
+    code_address: Count
+    subgraph: int
+    op: int
+    name: str
+    address: Count
+    size: Count
+    times: Count
+    symbol: str
+    offset: int
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutedInvoke:
     """One Invoke() of the program.
@@ -50,12 +81,15 @@ class ExecutedInvoke:
         stack: Bytes of stack that it used at most, its own frame included.
         instructions: How many instructions it took; null where they were not counted. No cycles, and no time.
         operators: Each call of an operator, in order; empty where they were not found.
+        stores: Stores out of bounds, and those of operators to the program's own data; null where stores were not
+            watched.
     """
 
     status: Literal["ok", "error", "stopped"]
     stack: Count
     instructions: Count | None
     operators: tuple[ExecutedOperator, ...]
+    stores: tuple[ExecutedStore, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +108,7 @@ class ExecutedAllocation:
         events: What its allocator was asked for, with the operators that asked; of the first AllocateTensors() from
             the making of the arena on.
         invocations: Each Invoke() after it that was run.
+        stores: As of an Invoke().
     """
 
     status: Literal["ok", "error", "stopped"]
@@ -86,6 +121,7 @@ class ExecutedAllocation:
     model: Count | None
     events: tuple[ExecutedEvent, ...]
     invocations: tuple[ExecutedInvoke, ...]
+    stores: tuple[ExecutedStore, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +192,16 @@ class Execution:
     __repr__ = short_repr
 
     @property
+    def stores_outside(self) -> tuple[ExecutedStore, ...]:
+        """Every store out of bounds that was seen."""
+        allocations = [one for arena in self.arenas for one in arena.allocations]
+        seen = [one.stores for one in allocations] + [run.stores for one in allocations for run in one.invocations]
+        return tuple(store for stores in seen for store in stores or () if store.is_outside)
+
+    @property
     def exit_code(self) -> int:
-        """0: every arena works, 1: one does not, 3: it cannot be told."""
+        """0: every arena works, 1: one does not, or a store goes out of bounds, 3: it cannot be told."""
         answers = {arena.fits for arena in self.arenas}
+        if self.stores_outside:
+            return 1
         return 1 if False in answers else 3 if None in answers or not answers else 0

@@ -12,6 +12,7 @@ from tflm_sim.emulation.execution import (
     ExecutedArena,
     ExecutedInvoke,
     ExecutedOperator,
+    ExecutedStore,
     Execution,
 )
 from tflm_sim.emulation.follower import Follower, Interest
@@ -19,7 +20,7 @@ from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.replacing import Replacement
 from tflm_sim.emulation.search import SizeSearch, Unfinished
-from tflm_sim.emulation.seen import Arena, InvokeSeen, Result
+from tflm_sim.emulation.seen import Arena, InvokeSeen, Result, StoreSeen
 from tflm_sim.emulation.starting import starts
 from tflm_sim.errors import FirmwareError
 from tflm_sim.model.schema import builtin_operator_name
@@ -171,7 +172,7 @@ def _answer(program: Program, arena: Arena, size: _SizeFound, observed: list[Res
         succeeds_from=size.succeeds_from,
         log_below=size.below,
         reason=size.reason,
-        allocations=tuple(_allocation(arena, result) for result in observed),
+        allocations=tuple(_allocation(program, arena, result) for result in observed),
         trials=size.trials,
     )
 
@@ -215,7 +216,7 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int)
     return seen.results
 
 
-def _allocation(arena: Arena, result: Result) -> ExecutedAllocation:
+def _allocation(program: Program, arena: Arena, result: Result) -> ExecutedAllocation:
     return ExecutedAllocation(
         status=_status(result.status),
         arena_used_bytes=result.used,
@@ -226,7 +227,8 @@ def _allocation(arena: Arena, result: Result) -> ExecutedAllocation:
         stack=result.stack,
         model=result.model,
         events=tuple(rows_of(with_parse(result.events, dict(_owners(result, arena.head))))),
-        invocations=tuple(map(_invocation, result.invocations)),
+        invocations=tuple(_invocation(program, one) for one in result.invocations),
+        stores=_stores(program, result.stores),
     )
 
 
@@ -238,12 +240,35 @@ def _owners(result: Result, head: int) -> Iterator[tuple[int, Holder]]:
                 yield value - head, Holder(operator.subgraph, operator.index, operator.name)
 
 
-def _invocation(invocation: InvokeSeen) -> ExecutedInvoke:
+def _invocation(program: Program, invocation: InvokeSeen) -> ExecutedInvoke:
     operators = tuple(
         ExecutedOperator(operator.subgraph, operator.index, operator.name, count)
         for operator, count in invocation.by_operator
     )
-    return ExecutedInvoke(_status(invocation.status), invocation.stack, invocation.instructions, operators)
+    stores = _stores(program, invocation.stores)
+    return ExecutedInvoke(_status(invocation.status), invocation.stack, invocation.instructions, operators, stores)
+
+
+def _stores(program: Program, seen: list[StoreSeen] | None) -> tuple[ExecutedStore, ...] | None:
+    return None if seen is None else tuple(_store(program, one) for one in seen)
+
+
+def _store(program: Program, seen: StoreSeen) -> ExecutedStore:
+    operator = seen.operator
+    symbol, offset = program.near(seen.low)
+    return ExecutedStore(
+        is_outside=seen.is_outside,
+        function=program.name_at(seen.code_address),
+        code_address=seen.code_address,
+        subgraph=-1 if operator is None else operator.subgraph,
+        op=-1 if operator is None else operator.index,
+        name="" if operator is None else operator.name,
+        address=seen.low,
+        size=seen.end - seen.low,
+        times=seen.times,
+        symbol=symbol,
+        offset=offset,
+    )
 
 
 def _status(status: int | None) -> Literal["ok", "error", "stopped"]:

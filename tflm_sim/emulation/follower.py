@@ -38,6 +38,7 @@ from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.replacing import Replacement
 from tflm_sim.emulation.seen import Arena, NodeSeen, Result
 from tflm_sim.emulation.semihosting import Debugger, Ended
+from tflm_sim.emulation.stores import Stores
 from tflm_sim.values import dataclass, replace
 
 _FIELDS = 8
@@ -110,7 +111,8 @@ class Follower:
         self._returns: dict[int, list[tuple[int, Callable[[], None]]]] = {}
         self._blocks: list[tuple[int, int]] = []
         self._invokes = 0
-        self._measuring = Measuring(machine, self._when_returned) if interest.measures else None
+        self._stores = Stores(machine, program, self.arenas, self._blocks)
+        self._measuring = Measuring(machine, self._when_returned, self._stores) if interest.measures else None
         self._end: int | None = None
         self._handlers: dict[int, Callable[[], None]] = {}
         self._shifts: dict[int, int] = {}
@@ -151,7 +153,7 @@ class Follower:
             Watched.ALLOCATE_TENSORS: self._allocate_tensors,
             Watched.INVOKE if Watched.INVOKE in functions else Watched.INVOKE_SUBGRAPH: self._invoke,
             Watched.ABORT: self._abort,
-            **({} if Watched.CREATE_ALLOCATOR in functions else {Watched.ALLOCATE: self._allocate}),
+            Watched.ALLOCATE: self._allocate,
             prints: partial(self._print, 1 if prints is Watched.REPORT else 0),
         }
 
@@ -162,6 +164,7 @@ class Follower:
             self.machine, self.program, replace(interest, answers_vendors=own.answers_vendors, model=own.model)
         )
         fresh._layout = self._layout
+        fresh._blocks += self._blocks
         fresh._current = Arena(
             arena.address, size, arena.head, arena.is_seen_whole, None, arena.owner, arena.size_argument
         )
@@ -263,7 +266,7 @@ class Follower:
         self._begin(head, size, None, first + 1)
 
     def _allocate(self) -> None:
-        """Note a block of the heap: where the allocator is not seen to be made, an arena may be one."""
+        """Note a block of the heap: the program's own data, or an arena whose allocator is not seen to be made."""
         size = argument(self.machine, 0)
         self._when_returned(lambda: self._blocks.append((self.machine.get(self.machine.core.arguments[0]), size)))
 
@@ -344,7 +347,7 @@ class Follower:
         return next((one for value in found for one in self.arenas if one.head <= value < one.end), None)
 
     def _allocated_on(self, result: Result, stack: int) -> None:
-        result.stack = stack
+        result.stack, result.stores = stack, self._stores.take()
         self._allocated()
 
     def _allocated(self) -> None:
@@ -372,6 +375,7 @@ class Follower:
 
     def _phase(self, stage: Stage) -> None:
         self._tell(Phase(stage))
+        self._stores.are_for(None)
 
     def _tell(self, event: Phase | OpEvent) -> None:
         allocations = self._allocations.get(self._current.head) if self._current is not None else None
@@ -398,6 +402,7 @@ class Follower:
         if self._running is not None:
             stage = Stage.OP_PREPARE if found.prepare == address and found.init != address else stage
             self._tell(OpEvent(stage, found.subgraph, found.index, found.name, True))
+            self._stores.are_for(found)
         elif stage is Stage.OP_INVOKE and self._measuring is not None:
             self._measuring.operator(found)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from tflm_sim.emulation.emulator import Core, Reason, Snapshot, Stop
 from tflm_sim.emulation.memory_map import Span
+from tflm_sim.emulation.store_watch import Stored
 from tflm_sim.errors import FirmwareError
 
 _BLOCK = 1024
@@ -198,6 +199,17 @@ class GdbMachine:
     def count(self) -> None:
         """Instructions are not counted here."""
         return None
+
+    def watch_stores(self, free: Iterable[Span], objects: Iterable[Span]) -> bool:
+        """Stores are not noted here."""
+        return False
+
+    def stores_are_for(self, asker: int) -> None:
+        """Stores are not noted here."""
+
+    def take_stores(self) -> list[Stored]:
+        """Stores are not noted here."""
+        return []
 
     def run(self, limit: float) -> Stop:
         """Run on."""

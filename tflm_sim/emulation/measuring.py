@@ -10,7 +10,9 @@ from collections.abc import Callable
 from functools import partial
 
 from tflm_sim.emulation.emulator import Emulator
+from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.seen import InvokeSeen, NodeSeen
+from tflm_sim.emulation.stores import Stores
 
 STACK = 1 << 18
 """Bytes of the stack that is lent: more is not measured."""
@@ -28,22 +30,27 @@ class Measuring:
         is_running: Whether an Invoke() is being measured.
     """
 
-    def __init__(self, machine: Emulator, when_returned: ToldWhenReturned) -> None:
+    def __init__(self, machine: Emulator, when_returned: ToldWhenReturned, stores: Stores) -> None:
         self.is_running = False
         self._machine = machine
+        self._stores = stores
         self._when_returned = when_returned
         self._base: int | None = None
         self._invocation: InvokeSeen | None = None
         self._inner: list[int] = []
 
     def stack(self, act: Callable[[int], None]) -> None:
-        """Have the function run on a painted stack, and ``act`` called with the bytes that it used of it."""
+        """Have the function run on a painted stack, and ``act`` called with the bytes that it used of it.
+
+        Its stores are watched meanwhile.
+        """
         if self._base is None:
             self._base = self._machine.spare(STACK)
         self._machine.write(self._base, _PAINT * STACK)
         own = self._machine.get("sp")
         lent = self._base + STACK - _ROOM + own % 16
         self._machine.set("sp", lent)
+        self._stores.begin(Span(self._base, self._base + STACK), own)
         self._when_returned(partial(self._returned, self._base, own, lent, act))
 
     def _returned(self, base: int, own: int, lent: int, act: Callable[[int], None]) -> None:
@@ -61,6 +68,7 @@ class Measuring:
     def _invoked(self, invocation: InvokeSeen, before: int | None, stack: int) -> None:
         after = self._machine.count()
         self.is_running, invocation.stack = False, stack
+        invocation.stores = self._stores.take()
         invocation.status = self._machine.get(self._machine.core.arguments[0]) & 0xFF
         if before is not None and after is not None:
             invocation.instructions = after - before
@@ -70,10 +78,12 @@ class Measuring:
         before = self._machine.count()
         if self._invocation is not None and self.is_running and before is not None:
             self._inner.append(0)
-            self._when_returned(partial(self._evaluated, self._invocation, operator, before))
+            outer = self._stores.are_for(operator)
+            self._when_returned(partial(self._evaluated, self._invocation, operator, before, outer))
 
-    def _evaluated(self, invocation: InvokeSeen, operator: NodeSeen, before: int) -> None:
+    def _evaluated(self, invocation: InvokeSeen, operator: NodeSeen, before: int, outer: NodeSeen | None) -> None:
         after = self._machine.count()
+        self._stores.are_for(outer)
         assert after is not None, "what was counted at the entry is counted at the end"
         inner = self._inner.pop()
         invocation.by_operator.append((operator, after - before - inner))

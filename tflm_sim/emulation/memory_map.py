@@ -27,6 +27,7 @@ _SPARE = (0x9F00_0000, 0x7F00_0000, 0x6F00_0000)
 """Ends of memory that hardly any program uses; there are more than a program can use up."""
 _NULL = 1 << 12
 _WRITABLE = 2
+_ADDRESSES = 1 << 32
 
 _ARM_RAM = ((0x2000_0000, 0x4000_0000), (0x6000_0000, 0xA000_0000))
 _ARM_CODE_END = 0x2000_0000
@@ -50,6 +51,9 @@ class Span:
     def holds(self, address: int) -> bool:
         """Whether ``address`` lies in it."""
         return self.start <= address < self.end
+
+
+_ARM_DEVICES = (Span(0x4000_0000, 0x6000_0000), Span(0xA000_0000, _ADDRESSES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,14 @@ class MemoryMap:
             return MemoryKind.NOTHING if address < CHUNK else MemoryKind.DEVICE
         near = any(span.start - CHUNK <= address < span.end + _NEAR for span in self.written)
         return MemoryKind.MEMORY if near else MemoryKind.DEVICE
+
+    def devices(self) -> tuple[Span, ...]:
+        """Return where no memory is that a program could damage. The rest is :attr:`MemoryKind.MEMORY`, or code."""
+        if self.is_arm:
+            return _ARM_DEVICES
+        low = min((span.start for span in self.written), default=0) - CHUNK
+        high = max((span.end for span in self.written), default=0) + _NEAR
+        return Span(0, max(low, 0)), Span(high, _ADDRESSES)
 
     def pages(self, base: int) -> Iterator[tuple[int, int, bool]]:
         """Yield (start, size, whether it can be written) of the parts of the 64 KiB at ``base``."""

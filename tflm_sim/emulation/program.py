@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
+from operator import itemgetter
 from struct import Struct
 
 from tflm_sim.emulation.callers import jumps
 from tflm_sim.emulation.cores import core_of
 from tflm_sim.emulation.functions import Watched, functions_by_role
+from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.semihosting import calls
 from tflm_sim.emulation.vendors import answer_of
 from tflm_sim.errors import FirmwareError
@@ -26,6 +29,7 @@ _DEPTH = 3
 _GLOBAL_POINTER = "__global_pointer$"
 _OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
 EXECUTABLE_SEGMENT = 1
+_WRITABLE = 2
 _ALIGNED = 16
 
 
@@ -60,12 +64,39 @@ class Program:
         )
 
     @cached_property
+    def _data(self) -> list[tuple[int, int, str]]:
+        """(address, bytes, name) of each static object, in order."""
+        rows = (one for one in self.elf.symbols if one.type in DATA and one.size)
+        return sorted((one.value, one.size, one.name) for one in rows)
+
+    @cached_property
     def _objects(self) -> AddressIndex:
-        return AddressIndex(
-            (symbol.value, symbol.size, symbol.name)
-            for symbol in self.elf.symbols
-            if symbol.type in DATA and symbol.size
-        )
+        return AddressIndex(self._data)
+
+    @cached_property
+    def data_spans(self) -> tuple[Span, ...]:
+        """What the program can write as its own: its objects, then the sections in which they lie."""
+        sections = [one for one in self.elf.sections if one.is_allocated and one.is_writable]
+        held = [Span(one.address, one.address + one.size) for one in sections] or [
+            Span(one.address, one.address + one.memory_size) for one in self.elf.segments if one.flags & _WRITABLE
+        ]
+        objects = (Span(start, start + size) for start, size, _ in self._data)
+        return (*(one for one in objects if any(span.holds(one.start) for span in held)), *held)
+
+    def near(self, address: int) -> tuple[str, int]:
+        """Return the static object that holds an address or lies nearest, and the bytes from its start.
+
+        Bytes below an object are negative; ("", 0) where there is none.
+        """
+        at = bisect_right(self._data, address, key=itemgetter(0))
+        distances = [
+            (max(start - address, address - start - size + 1, 0), name, address - start)
+            for start, size, name in self._data[max(at - 1, 0) : at + 1]
+        ]
+        if not distances:
+            return "", 0
+        _, name, offset = min(distances)
+        return plain_name(name), offset
 
     def name_at(self, address: int) -> str:
         """Return the function that holds an address, "" where no symbol says."""

@@ -32,6 +32,27 @@ class NodeSeen:
     holds: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class StoreSeen:
+    """All stores of one instruction, for one operator, to one object or outside of all.
+
+    Attributes:
+        operator: For which, None outside of operators.
+        code_address: The instruction.
+        low: The lowest byte that was written.
+        end: The one after the highest.
+        times: How many stores.
+        is_outside: Whether they are neither to the arena, the stack nor the program's own data.
+    """
+
+    operator: NodeSeen | None
+    code_address: int
+    low: int
+    end: int
+    times: int
+    is_outside: bool
+
+
 @dataclass(slots=True)
 class InvokeSeen:
     """One Invoke().
@@ -41,12 +62,14 @@ class InvokeSeen:
         stack: Bytes of stack that it used at most.
         instructions: How many it took; None where they were not counted.
         by_operator: (operator, instructions) of each call of an operator's Eval function, those it calls left out.
+        stores: Stores out of bounds, and those of operators to the program's own data; None where none were watched.
     """
 
     status: int | None = None
     stack: int = 0
     instructions: int | None = None
     by_operator: list[tuple[NodeSeen, int]] = field(default_factory=list)
+    stores: list[StoreSeen] | None = None
 
 
 @dataclass(slots=True)
@@ -66,6 +89,7 @@ class Result:
         events: What its allocator was asked for; the first one's since the arena was made.
         operators: Its operators, in order; () where none were found.
         invocations: Each Invoke() after it that was run.
+        stores: As of an Invoke().
     """
 
     status: int | None = None
@@ -80,6 +104,7 @@ class Result:
     events: list[Event] = field(default_factory=list)
     operators: tuple[NodeSeen, ...] = ()
     invocations: list[InvokeSeen] = field(default_factory=list)
+    stores: list[StoreSeen] | None = None
 
 
 @dataclass(slots=True)

@@ -13,20 +13,22 @@ import mmap
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from ctypes import addressof, byref, c_char, c_size_t, c_uint64, c_void_p, cast, pointer
+from ctypes import addressof, byref, c_char, c_size_t, c_uint64, c_void_p, cast, pointer, sizeof
 
 import unicorn
 from unicorn import arm_const, riscv_const
 from unicorn.unicorn_py3.unicorn import uclib
 
+from tflm_sim.emulation import store_watch
 from tflm_sim.emulation.devices import Devices
 from tflm_sim.emulation.emulator import Core, Reason, Snapshot, Stop
-from tflm_sim.emulation.memory_map import CHUNK, MemoryKind, MemoryMap
+from tflm_sim.emulation.memory_map import CHUNK, MemoryKind, MemoryMap, Span
+from tflm_sim.emulation.store_watch import Noted, Stored
 from tflm_sim.units import align_up
 
 try:
     from tflm_sim.emulation import _counting  # type: ignore[attr-defined,unused-ignore]
-except ImportError:  # Installed without a compiler: instructions are not counted then.
+except ImportError:  # Installed without a compiler: instructions are not counted, and stores not watched.
     _counting = None
 
 _NEVER = 0xFFFFFFFE
@@ -67,7 +69,7 @@ class UnicornMachine:
         self._devices = Devices()
         self._hooks: dict[int, int] = {}
         self._spare = memory.spare
-        self._counter: c_uint64 | None = None
+        self._noted: Noted | None = None
         self._counted_twice = 0
         self._stops_before_counting: frozenset[int] = frozenset()
         self._resumed: int | None = None
@@ -178,19 +180,40 @@ class UnicornMachine:
 
     def count(self) -> int | None:
         """Return how many instructions were executed since the first call."""
-        if _counting is None:
-            return None
-        if self._counter is None:
-            self._counter, handle = c_uint64(0), c_size_t(0)
-            function, counter = c_void_p(_counting.hook_address()), cast(pointer(self._counter), c_void_p)
-            everywhere = (c_uint64(1), c_uint64(0))
-            status = uclib.uc_hook_add(
-                self._uc._uch, byref(handle), unicorn.UC_HOOK_CODE, function, counter, *everywhere
-            )
+        noted = self._noting()
+        return None if noted is None else noted.instructions - self._counted_twice
+
+    def watch_stores(self, free: Iterable[Span], objects: Iterable[Span]) -> bool:
+        """Note the stores that are not to ``free`` or to devices."""
+        noted = self._noting()
+        if noted is not None:
+            store_watch.begin(noted, free, objects, self._memory.devices())
+        return noted is not None
+
+    def stores_are_for(self, asker: int) -> None:
+        """Note from now on that stores are for ``asker``."""
+        if self._noted is not None:
+            self._noted.asker = asker
+
+    def take_stores(self) -> list[Stored]:
+        """Return what was stored elsewhere, and watch no more."""
+        return [] if self._noted is None else store_watch.end(self._noted)
+
+    def _noting(self) -> Noted | None:
+        """Have instructions counted and stores noted, unless they are already; None where that cannot be done."""
+        if _counting is None or self._noted is not None:
+            return self._noted
+        self._noted = noted = Noted()
+        on_instruction, on_store, size = _counting.hooks()
+        assert size == sizeof(Noted), "C and Python have the same form"
+        everywhere = (c_uint64(1), c_uint64(0))
+        for kind, function in ((unicorn.UC_HOOK_CODE, on_instruction), (unicorn.UC_HOOK_MEM_WRITE, on_store)):
+            data = cast(pointer(noted), c_void_p)
+            status = uclib.uc_hook_add(self._uc._uch, byref(c_size_t(0)), kind, c_void_p(function), data, *everywhere)
             assert status == unicorn.UC_ERR_OK, "Unicorn takes a function of C as a hook"
-            self._stops_before_counting = frozenset(self._hooks)
-            self._uc.ctl_flush_tb()
-        return self._counter.value - self._counted_twice
+        self._stops_before_counting = frozenset(self._hooks)
+        self._uc.ctl_flush_tb()
+        return noted
 
     def _forget(self, address: int) -> None:
         """Have the code around an address translated anew: hooks are part of the translation."""
@@ -201,7 +224,7 @@ class UnicornMachine:
             self._resumed = None
             return
         self._hit = address
-        if self._counter is not None and address not in self._stops_before_counting:
+        if self._noted is not None and address not in self._stops_before_counting:
             self._counted_twice += 1  # The counter is asked first, now and when the program goes on.
         uc.emu_stop()
 

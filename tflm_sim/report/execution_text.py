@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tflm_sim.checks.execution import Compared
 from tflm_sim.document_fields import INLINE
-from tflm_sim.emulation.execution import ExecutedArena, ExecutedInvoke, Execution
+from tflm_sim.emulation.execution import ExecutedArena, ExecutedInvoke, ExecutedStore, Execution
 from tflm_sim.escape import printable
 from tflm_sim.values import dataclass, field
 
@@ -70,8 +70,10 @@ def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
             yield _row("caution", f"bytes in use are handed out again: {one.damage}")
         if one.status != "ok" or arena.fits is not True:
             yield from (_row("log", printable(line, 300)) for line in one.log)
+        yield from _store_lines(one.stores)
         for invoke in one.invocations:
             yield from _invoke_lines(invoke)
+            yield from _store_lines(invoke.stores)
     yield _answer(name, arena)
 
 
@@ -83,6 +85,23 @@ def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:
             share = 100 * one.instructions / invoke.instructions
             where = f"#{one.op}" + (f" of subgraph {one.subgraph}" if one.subgraph else "")
             yield f"{'':<10}{one.instructions:>14,} {share:5.1f} %  {printable(one.name, 60)} {where}"
+
+
+def _store_lines(stores: tuple[ExecutedStore, ...] | None) -> Iterator[str]:
+    for one in stores or ():
+        who = f"{printable(one.name, 60)} #{one.op}" + (f" of subgraph {one.subgraph}" if one.subgraph > 0 else "")
+        where = (f"{printable(one.function, 100)}() at " if one.function else "") + f"{one.code_address:#x}"
+        times = f" in {one.times:,} stores" if one.times > 1 else ""
+        text = f"{one.size:,} B at {one.address:#010x}{times}, {_beside(one)}, by {where}"
+        yield _row("outside" if one.is_outside else "own data", text + (f" for {who}" if one.name else ""))
+
+
+def _beside(store: ExecutedStore) -> str:
+    """Return where a store lies beside the object next to it."""
+    if not store.symbol:
+        return "where no object is"
+    name = printable(store.symbol, 100)
+    return f"{-store.offset:,} B before {name}" if store.offset < 0 else f"{name} + {store.offset:,}"
 
 
 def _answer(name: str, arena: ExecutedArena) -> str:

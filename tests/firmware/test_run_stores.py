@@ -1,0 +1,91 @@
+"""Stores out of bounds, planted in a program of our own: who stored how many bytes where."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import tflm_sim
+from tflm_sim import ExecutedStore, Execution
+from tflm_sim.cli import main
+
+sys.path.insert(0, str(Path(__file__).parent))
+import operators_program
+
+pytest.importorskip("unicorn")
+
+NOWHERE = 0x20008000
+"""RAM between the program's data, which ends below 0x20001000, and its stack, which begins at 0x20010000."""
+HEAP = 0x20004000
+
+
+def seen(execution: Execution) -> tuple[tuple[ExecutedStore, ...] | None, tuple[ExecutedStore, ...] | None]:
+    """Return the stores of AllocateTensors() and of Invoke()."""
+    allocation = execution.arenas[0].allocations[0]
+    return allocation.stores, allocation.invocations[0].stores
+
+
+def test_a_program_that_stays_within_its_memory_has_no_store_to_tell_of(tmp_path: Path) -> None:
+    # ADD writes 8 bytes of the arena, all functions write their frames, AllocateTensors() writes its interpreter.
+    execution = tflm_sim.execute(operators_program.built(tmp_path), invokes=1)
+    assert seen(execution) == ((), ())
+    assert execution.exit_code == 0
+
+
+def test_a_store_to_nowhere_is_named_by_address_object_function_and_operator(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = operators_program.built(tmp_path, in_eval=f"fill((uint8_t *){NOWHERE}, 4)")
+    execution = tflm_sim.execute(program, invokes=1)
+    in_allocation, in_invoke = seen(execution)
+    assert in_allocation == ()
+    assert in_invoke is not None
+    (store,) = in_invoke
+    assert (store.is_outside, store.function, store.name, store.subgraph, store.op) == (True, "fill", "MUL", 0, 1)
+    assert (store.address, store.size, store.times) == (NOWHERE, 4, 4)
+    assert execution.exit_code == 1
+    assert main(["run", str(program), "--invoke", "1"]) == 1
+    shown = capsys.readouterr().out
+    assert f"outside   4 B at {NOWHERE:#x} in 4 stores, {store.symbol} + {store.offset:,}, by fill() at " in shown
+    assert shown.count(" for MUL #1") == 1
+
+
+def test_an_operator_that_writes_over_the_arenas_end_is_named_with_the_object_behind(tmp_path: Path) -> None:
+    # 4 bytes from the arena's last but one on: 2 in the arena, 2 in what lies behind it.
+    program = operators_program.built(tmp_path, in_prepare="*(volatile uint32_t *)(tensor_arena + 1022) = 7")
+    in_allocation, in_invoke = seen(tflm_sim.execute(program, invokes=1))
+    assert in_invoke == ()
+    assert in_allocation is not None
+    (store,) = in_allocation
+    assert (store.is_outside, store.name, store.op, store.function) == (False, "ADD", 0, "PrepareAdd")
+    assert (store.symbol, store.offset, store.size, store.times) == ("neighbour", 0, 2, 1)
+
+
+def test_what_an_operator_writes_over_an_objects_end_is_not_counted_as_the_objects(tmp_path: Path) -> None:
+    # From neighbour + 60 on: 4 bytes in it, 4 in the interpreter behind it, which TFLM may write.
+    program = operators_program.built(tmp_path, in_eval="fill(neighbour + 60, 8)")
+    _, stores = seen(tflm_sim.execute(program, invokes=1))
+    assert stores is not None
+    assert [(one.symbol, one.offset, one.size, one.times) for one in stores] == [("neighbour", 60, 4, 4)]
+
+
+def test_a_block_of_the_heap_is_the_programs_own_data(tmp_path: Path) -> None:
+    program = operators_program.built(tmp_path, in_eval="fill(block + 10, 5)")
+    _, stores = seen(tflm_sim.execute(program, invokes=1))
+    assert stores is not None
+    assert [(one.is_outside, one.address, one.size) for one in stores] == [(False, HEAP + 10, 5)]
+
+
+def test_a_register_of_a_device_may_be_written(tmp_path: Path) -> None:
+    program = operators_program.built(tmp_path, in_eval="*(volatile uint32_t *)0x40010000 = 1")
+    assert seen(tflm_sim.execute(program, invokes=1)) == ((), ())
+
+
+def test_stores_are_not_watched_in_qemu_and_that_is_told(tmp_path: Path) -> None:
+    if shutil.which("qemu-system-arm") is None:
+        pytest.skip("qemu-system-arm not installed")
+    program = operators_program.built(tmp_path, core="cortex-m3", in_eval=f"fill((uint8_t *){NOWHERE}, 4)")
+    assert seen(tflm_sim.execute(program, invokes=1, emulator="qemu")) == (None, None)

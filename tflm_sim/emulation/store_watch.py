@@ -1,0 +1,114 @@
+"""Where a program may write, and what it writes elsewhere; the form in which ``counting.c`` notes it.
+
+free        the arenas, the stack, devices: not noted
+objects     what the program has besides: noted, by object
+nowhere     neither: a store out of bounds
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from ctypes import Structure, c_int64, c_uint64
+
+from tflm_sim.emulation.memory_map import Span
+from tflm_sim.values import NamedTuple
+
+MOST_SPANS = 16384
+_MOST_STORES = 1024
+NOBODY = 0
+"""The asker outside of operators."""
+
+
+class _SpanNoted(Structure):
+    _fields_ = (("start", c_uint64), ("end", c_uint64), ("is_free", c_uint64))
+
+
+class _StoreNoted(Structure):
+    _fields_ = (
+        ("code_address", c_uint64),
+        ("low", c_uint64),
+        ("end", c_uint64),
+        ("times", c_uint64),
+        ("span", c_int64),
+        ("asker", c_int64),
+    )
+
+
+class Noted(Structure):
+    """What the hooks in C note. ``tflm_noted_t`` there."""
+
+    _fields_ = (
+        ("instructions", c_uint64),
+        ("code_address", c_uint64),
+        ("is_watching", c_int64),
+        ("asker", c_int64),
+        ("spans", c_int64),
+        ("stores", c_int64),
+        ("lost", c_int64),
+        ("span", _SpanNoted * MOST_SPANS),
+        ("store", _StoreNoted * _MOST_STORES),
+    )
+
+
+class Stored(NamedTuple):
+    """All stores of one instruction, for one asker, to one object or to none.
+
+    Attributes:
+        code_address: The instruction.
+        asker: A number, as it was given.
+        low: The lowest byte.
+        end: The one after the highest.
+        times: How many stores.
+        is_inside: Whether they are to one of the program's own objects.
+    """
+
+    code_address: int
+    asker: int
+    low: int
+    end: int
+    times: int
+    is_inside: bool
+
+
+class _Stretch(NamedTuple):
+    span: Span
+    is_free: bool
+
+
+def begin(noted: Noted, free: Iterable[Span], objects: Iterable[Span], devices: Iterable[Span]) -> None:
+    """Have stores noted from now on, but those to ``free`` and ``devices``; where they overlap, the first one holds."""
+    rows = ((free, True), (objects, False), (devices, True))
+    stretches = _apart([_Stretch(span, is_free) for spans, is_free in rows for span in spans if span.start < span.end])
+    for index, (span, is_free) in enumerate(stretches[:MOST_SPANS]):
+        noted.span[index] = _SpanNoted(span.start, span.end, is_free)
+    noted.spans = min(len(stretches), MOST_SPANS)
+    noted.stores = noted.lost = 0
+    noted.asker = NOBODY
+    noted.is_watching = 1
+
+
+def end(noted: Noted) -> list[Stored]:
+    """Return what was noted, and note no more."""
+    noted.is_watching = 0
+    rows = (noted.store[index] for index in range(noted.stores))
+    return [Stored(row.code_address, row.asker, row.low, row.end, row.times, row.span >= 0) for row in rows]
+
+
+def _apart(wanted: Sequence[_Stretch]) -> list[_Stretch]:
+    """Return the stretches in order and without overlap; of those that overlap, the first in ``wanted`` holds."""
+    edges = sorted({edge for span, _ in wanted for edge in (span.start, span.end)})
+    number = {edge: at for at, edge in enumerate(edges)}
+    owner: list[int | None] = [None] * len(edges)
+    for index in reversed(range(len(wanted))):
+        span = wanted[index].span
+        owner[number[span.start] : number[span.end]] = [index] * (number[span.end] - number[span.start])
+    return list(_joined(wanted, edges, owner))
+
+
+def _joined(wanted: Sequence[_Stretch], edges: Sequence[int], owner: Sequence[int | None]) -> Iterator[_Stretch]:
+    start = 0
+    for at, index in enumerate(owner):
+        if at and index != owner[at - 1] and owner[at - 1] is not None:
+            yield _Stretch(Span(edges[start], edges[at]), wanted[owner[at - 1] or 0].is_free)
+        if at == 0 or index != owner[at - 1]:
+            start = at

@@ -1,0 +1,88 @@
+"""Which stores of AllocateTensors() and Invoke() go out of bounds, and which operators write the program's own data.
+
+in bounds    every arena, the stack, the interpreter, devices
+own data     static objects and blocks of the heap: told where an operator writes them
+outside      everything else
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tflm_sim.emulation.emulator import Emulator, argument
+from tflm_sim.emulation.memory_map import Span
+from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.seen import Arena, NodeSeen, StoreSeen
+from tflm_sim.emulation.store_watch import Stored
+
+_BOOKKEEPING = 64
+"""Bytes around the blocks of a heap in which malloc() keeps its own records."""
+_CALLERS = 1 << 16
+"""Bytes of the callers' stack, where nothing says where it begins."""
+
+
+class Stores:
+    """Watches the stores of one program.
+
+    Args:
+        machine: It.
+        program: What it executes.
+        arenas: Every arena so far; the list grows.
+        blocks: (address, bytes) of every block of the heap so far; the list grows.
+    """
+
+    def __init__(
+        self, machine: Emulator, program: Program, arenas: Sequence[Arena], blocks: Sequence[tuple[int, int]]
+    ) -> None:
+        self._machine = machine
+        self._program = program
+        self._arenas = arenas
+        self._blocks = blocks
+        self._askers: list[NodeSeen | None] = [None]
+        self._asker: NodeSeen | None = None
+        self._is_watching = False
+
+    def begin(self, lent: Span, pointer: int) -> None:
+        """Watch the function at whose entry the machine stands.
+
+        Args:
+            lent: The stack on which it runs.
+            pointer: The program's own stack pointer.
+        """
+        arenas = (Span(arena.address, arena.end) for arena in self._arenas)
+        free = [lent, Span(pointer, self._top(pointer)), *arenas]
+        holder = self._program.object_bounds(argument(self._machine, 0))
+        free += [Span(*holder)] if holder else []
+        self._askers, self._asker = [None], None
+        self._is_watching = self._machine.watch_stores(free, [*self._program.data_spans, *self._heap()])
+
+    def _top(self, pointer: int) -> int:
+        """Return where the stack begins from which its callers took theirs."""
+        top = self._program.reset_state().get("sp", 0)
+        bounds = self._program.object_bounds(pointer)
+        if bounds is not None:
+            return bounds[1]
+        return top if pointer <= top <= pointer + _CALLERS else pointer + _CALLERS
+
+    def _heap(self) -> list[Span]:
+        if not self._blocks:
+            return []
+        low = min(address for address, _ in self._blocks)
+        return [Span(low - _BOOKKEEPING, max(address + size for address, size in self._blocks) + _BOOKKEEPING)]
+
+    def are_for(self, operator: NodeSeen | None) -> NodeSeen | None:
+        """Note that stores are for an operator from now on; return for which they were until now."""
+        before, self._asker = self._asker, operator
+        if operator not in self._askers:
+            self._askers.append(operator)
+        self._machine.stores_are_for(self._askers.index(operator))
+        return before
+
+    def take(self) -> list[StoreSeen] | None:
+        """Return what was seen since the watch began; None where nothing was watched."""
+        if not self._is_watching:
+            return None
+        return [self._seen(one) for one in self._machine.take_stores() if not one.is_inside or one.asker]
+
+    def _seen(self, one: Stored) -> StoreSeen:
+        return StoreSeen(self._askers[one.asker], one.code_address, one.low, one.end, one.times, not one.is_inside)
