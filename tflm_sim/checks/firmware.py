@@ -26,8 +26,12 @@ from tflm_sim.values import dataclass, field, replace
 
 _MOST_VARIABLES = 4096
 """More resource variables than this no firmware makes room for."""
-_MOST_ORDERS = 3
-"""Models on one allocator whose every order is tried."""
+_PLACES = ("first", "second", "third")
+"""Places in the order in which models are allocated. More models on one allocator than these are not tried."""
+_MANY_SHARE = (
+    f"more than {len(_PLACES)} models are given its allocator; what they need together depends on their order, "
+    "which the file does not say"
+)
 _TWO_ARENAS = (
     "its memory is in two arenas, one for what stays and one for the rest (MicroAllocator::Create with both): "
     "`tflm-sim size --split-arenas` says what each needs"
@@ -154,6 +158,8 @@ def judge(
     if any(call.has_two_arenas for call in firmware.set_up.interpreters):
         return _undecided(subject, _TWO_ARENAS)
     cases = _distinct(_cases(subject, configurations, settled))
+    if not cases:
+        return _undecided(subject, _MANY_SHARE)
     outcomes = [_outcome(case, subject) for case in cases]
     verdict = _joined(subject, cases, outcomes)
     if missing:
@@ -190,12 +196,20 @@ def _cases(subject: Subject, configurations: Sequence[Configuration], settled: f
 
 def _orders(subject: Subject, room: ArenaRoom | None) -> Iterator[tuple[tuple[Model, ...], str]]:
     """Yield the models that share an allocator, in every order in which they may be allocated."""
-    others = subject.others if room is None or room.call is None else room.shared_with
-    if not others or (room is not None and room.may_be_alone):
-        yield (subject.model,), "an allocator of its own"
-    if others and len(others) < _MOST_ORDERS:
-        for order in permutations((subject.model, *others)):
-            yield order, "the models share an allocator"
+    others = _sharers(subject, room)
+    if not others or room is None or room.may_be_alone:
+        yield (subject.model,), "an allocator for this model alone"
+    if not others or len(others) >= len(_PLACES):
+        return
+    models = (subject.model, *others)
+    for order in permutations(range(len(models))):
+        place = f"the models share an allocator, this one the {_PLACES[order.index(0)]}"
+        yield tuple(models[index] for index in order), place
+
+
+def _sharers(subject: Subject, room: ArenaRoom | None) -> tuple[Model, ...]:
+    """Return the other models that are, or may be, on the same allocator."""
+    return subject.others if room is None or room.call is None else room.shared_with
 
 
 def _at_addresses(case: _Case) -> Iterator[_Case]:
@@ -351,7 +365,8 @@ def _conditions(
     ):
         yield from _variables(subject.model, firmware, likely, fits)
     may_share = firmware.only_takes_allocators or (not firmware.symbol_count and len(firmware.models) > 1)
-    if may_share and not is_read and not subject.others:
+    are_many = any(len(_sharers(subject, room)) >= len(_PLACES) for room in rooms or (None,))
+    if are_many or (may_share and not is_read and not subject.others):
         yield "no other model shares its allocator"
     for name in firmware.own_kernels:
         yield f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for"

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
+import sys
+from pathlib import Path
 
+import pytest
+
+from tflm_sim.cli import main
+from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.embedded_models import WalkedFlatBuffer, find_models
 from tflm_sim.firmware.firmware import examine
 from tflm_sim.firmware.image import AddressIndex, Piece, parse_image
 from tflm_sim.model.load import parse_flatbuffer
 from tflm_sim.samples import SAMPLES, sample_path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from elf_writer import Part, write_elf
 
 SINE = sample_path("sine").read_bytes()
 
@@ -80,3 +90,50 @@ def test_a_recording_interpreter_that_prints_is_recognised_without_symbols() -> 
     text = b"[RecordingMicroAllocator] Arena allocation total %d bytes\0"
     assert examine(parse_image(uf2(0x10000000, SINE + text))).interpreters == ("recording", "plain")
     assert examine(parse_image(uf2(0x10000000, SINE))).interpreters == ()
+
+
+OBJECT_FILE, PROGRAM = (write_elf(Part(".text", b"code"), kind=kind) for kind in (1, 2))
+OTHERS = {
+    "app.srec": (b"S00600004844521B\r\nS1130000285F245F2212226A000424290008237C2A\r\n", "Motorola S-records; name"),
+    "app.s19": (b"S1130000285F245F2212226A000424290008237C2A\n", "Motorola S-records; name the linked program"),
+    "app.s28": (b"S214000000285F245F2212226A000424290008237C29\n", "Motorola S-records; name the linked program"),
+    "app.s37": (b"S31500000000285F245F2212226A000424290008237C28\n", "Motorola S-records; name the linked program"),
+    "app.elf.gz": (gzip.compress(PROGRAM), "compressed with gzip; unpack it first"),
+    "app.zip": (b"PK\x03\x04" + bytes(60), "a .zip archive; unpack it first"),
+    "app.macho": (b"\xcf\xfa\xed\xfe" + bytes(60), "a macOS program (Mach-O), which is not read; an ELF file is"),
+    "app.fat": (b"\xca\xfe\xba\xbe" + bytes(60), "a macOS program (Mach-O), which is not read; an ELF file is"),
+    "app.exe": (b"MZ\x90\0" + bytes(60), "a Windows program (PE), which is not read; an ELF file is"),
+    "app.map": (b"Memory Configuration\n\nName  Origin\nFLASH 0x08000000\n", "a text file; name the linked program"),
+    "libtflm.a": (b"!<arch>\n" + bytes(60), "a library of object files; name the linked program"),
+    "main.o": (OBJECT_FILE, "an object file; name the linked program"),
+    "empty.elf": (b"", "the file is empty"),
+}
+"""Files that hold no firmware that can be read, and what they are called."""
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_file_that_is_no_linked_program_is_named_as_what_it_is(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, words = OTHERS[name]
+    with pytest.raises(FirmwareError) as caught:
+        parse_image(data)
+    assert caught.value.message.startswith(words)
+    path = tmp_path / name
+    path.write_bytes(data)
+    assert main(["firmware", str(path)]) == 3
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "format"), [("app.hex", "Intel HEX"), ("app.uf2", "UF2"), ("app.bin", "binary")])
+def test_a_file_that_is_flashed_is_read_and_asks_for_the_machine(
+    name: str, format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "".join(record(0, at, SINE[at : at + 16]) for at in range(0, len(SINE), 16)) + record(1, 0, b"")
+    data = {"app.hex": text.encode(), "app.uf2": uf2(0x10000000, SINE), "app.bin": b"\0" * 100 + SINE}[name]
+    path = tmp_path / name
+    path.write_bytes(data)
+    assert main(["firmware", str(path)]) == 3
+    said = capsys.readouterr().out
+    assert f"{format}, processor not said" in said
+    assert f"a file of the format '{format}' does not say its processor; name the machine with --target" in said
