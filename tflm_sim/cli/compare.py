@@ -22,6 +22,9 @@ tflm-sim compare model.tflite --boards nano33ble,esp32-s3,pico
 tflm-sim compare model.tflite --targets all --json
 """
 SMALLEST = 5
+OTHER_LIBRARIES = (
+    "another library may need more: 'tflm-sim check MODEL --board NAME' says what each needs that people use there"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         smallest = tuple(row.board for row in fitting[:SMALLEST])
         say_json(CompareDocument(model=args.model, smallest_boards=smallest, rows=tuple(rows)))
     else:
-        say(targets_line(case.configuration().target for case in over), *_lines(rows, fitting))
+        say(targets_line(case.configuration().target for case in over), OTHER_LIBRARIES, *_lines(rows, fitting))
     if any(row.status == "unreadable" for row in rows):
         return 3
     return 1 if args.targets is None and not fitting else 0

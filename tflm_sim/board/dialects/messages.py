@@ -308,8 +308,9 @@ MESSAGES: tuple[MessageKind, ...] = (
          "region %s overflowed by %d bytes", fields="region bytes", note=_LINKED),
     _row("segment_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld, for an ESP32",
          "%s_seg overflowed by %d bytes", fields="region bytes", note=_LINKED.replace("{region}", "{region}_seg")),
-    _row("region_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld",
-         "section `%s' will not fit in region `%s'", "section %s will not fit in region %s", fields="section region"),
+    _row("section_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld",
+         "section `%s' will not fit in region `%s'", "section %s will not fit in region %s", fields="section region",
+         note="Nothing ran yet: {section} is too large for {region}; by how many bytes stands in the linker's next line."),
     _row("location_counter", _B, "", "a section of the program reaches beyond where the next one begins", "GNU ld",
          "cannot move location counter backwards (from %x to %x)", fields="from to",
          note="Nothing ran yet: static data goes beyond the place that the linker script keeps for what follows "
