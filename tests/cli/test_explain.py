@@ -56,7 +56,7 @@ def test_the_end_of_a_line_that_several_messages_have_is_not_guessed(capsys: pyt
 
 def test_a_section_that_does_not_fit_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     note = explained(capsys, "ld: app.elf section `.bss' will not fit in region `RAM'")[1]
-    assert note.endswith(".bss is too large for RAM; by how many bytes stands in the linker's next line.")
+    assert note.endswith(".bss is too large for RAM; the linker's next line says by how many bytes.")
 
 
 def test_two_messages_on_one_line_are_both_explained(capsys: pytest.CaptureFixture[str]) -> None:

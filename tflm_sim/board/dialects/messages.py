@@ -310,7 +310,7 @@ MESSAGES: tuple[MessageKind, ...] = (
          "%s_seg overflowed by %d bytes", fields="region bytes", note=_LINKED.replace("{region}", "{region}_seg")),
     _row("section_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld",
          "section `%s' will not fit in region `%s'", "section %s will not fit in region %s", fields="section region",
-         note="Nothing ran yet: {section} is too large for {region}; by how many bytes stands in the linker's next line."),
+         note="Nothing ran yet: {section} is too large for {region}; the linker's next line says by how many bytes."),
     _row("location_counter", _B, "", "a section of the program reaches beyond where the next one begins", "GNU ld",
          "cannot move location counter backwards (from %x to %x)", fields="from to",
          note="Nothing ran yet: static data goes beyond the place that the linker script keeps for what follows "
