@@ -137,12 +137,13 @@ class ExecutedArena:
         fits: Whether every AllocateTensors() in it worked; null where that cannot be told.
         arena_used_bytes: After the last AllocateTensors(); null where none returned.
         smallest_arena: The smallest size in which every AllocateTensors() of the program works; null where none was
-            found. With one byte less it fails.
+            found. With one byte less it fails. Larger than ``size`` where that is too small: up to 4 MiB are tried, in
+            memory that the program knows nothing of.
         smallest_arena_multiple_of_16: The smallest one that is a multiple of 16.
         succeeds_from: The size from which on AllocateTensors() succeeds; smaller than the smallest arena where TFLM
             hands out bytes twice, or ignores a refusal, and does not notice.
         log_below: What TFLM prints with one byte less than the smallest arena.
-        reason: Why there is no smallest arena, "" where there is one.
+        reason: Why it does not work, or why there is no smallest arena; "" where it works.
         allocations: Each AllocateTensors(), in order.
         trials: How many sizes were tried.
     """

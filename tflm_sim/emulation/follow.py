@@ -143,12 +143,15 @@ class _SizeFound(NamedTuple):
 def _size_found(search: SizeSearch, arena: Arena) -> _SizeFound:
     """Search the smallest size of an arena that works."""
     fits = _fits(arena.results)
-    if not fits:
+    is_too_small = fits is False and any(one.refused for one in arena.results)
+    if not fits and not (is_too_small and search.move()):
         return _SizeFound(fits, None, None, (), _reason(arena.results), 0)
     try:
         found = search.smallest()
     except Unfinished as problem:
         trial = problem.trial
+        if not fits:
+            return _SizeFound(fits, None, None, (), _reason(arena.results), search.trials)
         reason = f"AllocateTensors() works, but resumed with {trial.size:,} B the program did not: {trial.ending}"
         return _SizeFound(None, None, None, (), reason, search.trials)
     if found is None:
@@ -156,7 +159,7 @@ def _size_found(search: SizeSearch, arena: Arena) -> _SizeFound:
         return _SizeFound(False, None, None, (), reason, search.trials)
     smallest, succeeds_from = found[0].size, found[1].size
     below = search.attempt(smallest - 1, is_brief=True).log
-    return _SizeFound(True, smallest, succeeds_from, below, "", search.trials)
+    return _SizeFound(fits, smallest, succeeds_from, below, "" if fits else _reason(arena.results), search.trials)
 
 
 def _answer(program: Program, arena: Arena, size: _SizeFound, observed: list[Result]) -> ExecutedArena:

@@ -157,17 +157,20 @@ class Follower:
             prints: partial(self._print, 1 if prints is Watched.REPORT else 0),
         }
 
-    def again(self, arena: Arena, size: int, interest: Interest) -> Follower:
-        """Return a follower for the program as it stood when ``arena`` began, now with ``size`` bytes."""
+    def again(self, arena: Arena, size: int, interest: Interest, moved: int | None = None) -> Follower:
+        """Return a follower for the program as it stood when ``arena`` began, now with ``size`` bytes.
+
+        ``moved``: where it lies now, None for where the program has it.
+        """
         own = self._interest
         fresh = Follower(
             self.machine, self.program, replace(interest, answers_vendors=own.answers_vendors, model=own.model)
         )
         fresh._layout = self._layout
         fresh._blocks += self._blocks
-        fresh._current = Arena(
-            arena.address, size, arena.head, arena.is_seen_whole, None, arena.owner, arena.size_argument
-        )
+        address = arena.address if moved is None else moved
+        head = address + arena.head - arena.address
+        fresh._current = Arena(address, size, head, arena.is_seen_whole, None, arena.owner, arena.size_argument)
         fresh.arenas.append(fresh._current)
         fresh._resize(fresh._current)
         return fresh
@@ -315,14 +318,16 @@ class Follower:
         self._allocations.pop(head, None)
 
     def _resize(self, arena: Arena) -> None:
-        """Put an arena's size where the program has it, in the state in which it begins."""
+        """Put an arena's place and size where the program has them, in the state in which it begins."""
         whole = max(arena.end - arena.head, 0)
         if arena.owner is None:
-            self.machine.set(self.machine.core.arguments[arena.size_argument], whole)
+            arguments = self.machine.core.arguments
+            self.machine.set(arguments[arena.size_argument - 1], arena.head)
+            self.machine.set(arguments[arena.size_argument], whole)
             return
         assert self._layout is not None, "an arena that is seen in an object has its fields"
-        for index in (1, 3):
-            set_word(self.machine, arena.owner + 4 * (self._layout + index), arena.head + whole)
+        for index, value in enumerate((arena.head, arena.head + whole, arena.head, arena.head + whole, arena.head)):
+            set_word(self.machine, arena.owner + 4 * (self._layout + index), value)
 
     # -- AllocateTensors() ----------------------------------------------------------------------------------------
 

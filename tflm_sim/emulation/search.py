@@ -3,6 +3,8 @@
 A size works where every AllocateTensors() of the program in that arena succeeds, as many as there were with the size
 that the program gives, no request for memory was refused, and none was answered with bytes that are in use: TFLM
 looks at neither of these itself.
+
+Where the size that the program gives is too small, larger ones are tried in memory that it knows nothing of.
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ from tflm_sim.emulation.seen import Arena, Result
 from tflm_sim.values import dataclass
 
 _STEP = 16
+ROOM = 4 << 20
+"""Bytes of the largest arena that is tried where the program's own is too small."""
+_ALIGNED = 64
+_WHOLE_RUN_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +70,24 @@ class SizeSearch:
         self._program = program
         self._follower = follower
         self._arena = arena
+        self._given = arena.size
+        self._wanted = len(arena.results)
+        self._moved: int | None = None
         self._limit = limit
         self.trials = 0
         self._watched: dict[int, Trial] = {}
+
+    def move(self) -> bool:
+        """Have the arena elsewhere, with :data:`ROOM` bytes; return whether every AllocateTensors() works there."""
+        assert self._arena.point is not None, "an arena that is searched has its state kept"
+        self._moved = self._machine.spare(ROOM + 2 * _ALIGNED) + self._arena.address % _ALIGNED
+        self._given = ROOM
+        self._machine.restore(self._arena.point)
+        follower = self._follower.again(self._arena, ROOM, Interest(is_brief=True), self._moved)
+        follower.run(_WHOLE_RUN_S)
+        results = follower.arenas[0].results
+        self._wanted = max(len(results), self._wanted)
+        return bool(results) and all(result.status == 0 for result in results)
 
     def attempt(self, size: int, *, is_brief: bool = False) -> Trial:
         """Run the program with an arena of ``size`` bytes.
@@ -81,8 +102,8 @@ class SizeSearch:
         self.trials += 1
         assert self._arena.point is not None, "an arena that is searched has its state kept"
         self._machine.restore(self._arena.point)
-        follower = self._follower.again(self._arena, size, Interest(is_brief=is_brief))
-        arena, wanted = follower.arenas[0], len(self._arena.results)
+        follower = self._follower.again(self._arena, size, Interest(is_brief=is_brief), self._moved)
+        arena, wanted = follower.arenas[0], self._wanted
         follower.is_over = lambda: len(arena.results) >= wanted or any(one.status for one in arena.results)
         follower.run(self._limit)
         results = tuple(arena.results)
@@ -106,7 +127,7 @@ class SizeSearch:
         Raises:
             Unfinished: The program came to no end, or goes another way than before when it is resumed.
         """
-        given = self._arena.size
+        given = self._given
         first = self.attempt(given, is_brief=True)
         if not first.succeeds:
             raise Unfinished(first)

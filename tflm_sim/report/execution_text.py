@@ -108,7 +108,8 @@ def _answer(name: str, arena: ExecutedArena) -> str:
     mark = {True: "yes", False: "no", None: "cannot be told"}[arena.fits]
     if arena.smallest_arena is None:
         return f"{mark}: {name} ({arena.size:,} B): {printable(arena.reason, 400)}"
-    text = f"{mark}: {name} ({arena.size:,} B) needs {arena.smallest_arena:,} B"
+    failed = f": {printable(arena.reason, 400)}; it" if arena.reason else ""
+    text = f"{mark}: {name} ({arena.size:,} B){failed} needs {arena.smallest_arena:,} B"
     text += f", {arena.smallest_arena_multiple_of_16:,} B as a multiple of 16" if arena.smallest_arena % 16 else ""
     if arena.log_below:
         text += f"; with one byte less: {printable(arena.log_below[0].strip(), 200)}"
