@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "tflm_sim"
 FLOORS = (
     {"errors", "limits", "values"},
     {"document_fields", "document_types"},
-    {"units", "escape", "files", "samples", "documents", "recorded", "child_python"},
+    {"units", "escape", "files", "samples", "documents", "recorded", "child_python", "extras"},
     {"labels"},
     {"schemas"},
     {"model", "targets", "arena", "planners", "board"},

@@ -147,6 +147,8 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as missing:
         if missing.name != "numpy":
             raise
-        raise ImportError(f"tflm_sim.{name} needs numpy: pip install 'tflm_sim[numpy]'", name="numpy") from missing
+        from tflm_sim.extras import command_for
+
+        raise ImportError(f"tflm_sim.{name} needs numpy: {command_for('numpy')}", name="numpy") from missing
     globals()[name] = value
     return value

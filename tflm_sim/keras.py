@@ -3,8 +3,8 @@
     >>> from tflm_sim.keras import ArenaBudget
     >>> model.fit(x, y, callbacks=[ArenaBudget("64KiB", "cortex-m4")])
 
-An extra: ``pip install 'tflm_sim[keras]'``. The arena comes from shapes and types, not from weights, so nothing has to
-be trained to know it; the model is converted once, as it is when training begins.
+An extra: ``bash tools/install.sh keras``. The arena comes from shapes and types, not from weights, so nothing has to be
+trained to know it; the model is converted once, as it is when training begins.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Settings, Where, configure
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.escape import printable
+from tflm_sim.extras import command_for
 from tflm_sim.model.load import parse
 from tflm_sim.units import format_size, parse_size
 
 try:
     import keras
 except ModuleNotFoundError as missing:
-    raise ImportError("tflm_sim.keras needs Keras: pip install 'tflm_sim[keras]'", name=missing.name) from missing
+    raise ImportError(f"tflm_sim.keras needs Keras: {command_for('keras')}", name=missing.name) from missing
 
 Converter = Callable[[Any], bytes]
 _SAMPLES = 8

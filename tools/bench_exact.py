@@ -71,7 +71,7 @@ def run(buffers: tuple[Buffer, ...], *, capacity: int | None, time_limit: float,
 
 def compressed(name: str) -> Problem:
     """Read an instance of ../shared/planners/speed: size, first, last (inclusive)."""
-    path = SHARED / "planners" / "speed" / f"minimalloc_{name}.csv"
+    path = frame.recorded(SHARED / "planners" / "speed" / f"minimalloc_{name}.csv")
     with path.open(newline="", encoding="utf-8") as file:
         rows = [(int(row["size"]), int(row["first"]), int(row["last"])) for row in csv.DictReader(file)]
     return Problem(tuple(Buffer(size, first, last + 1) for size, first, last in rows), str(path))
@@ -90,7 +90,8 @@ def instances(directory: Path | None) -> Iterator[tuple[str, Problem]]:
 
 def recorded() -> dict[str, Any]:
     """Return what minimalloc did on another day."""
-    facts: dict[str, Any] = json.loads((SHARED / "planners" / "minimalloc.json").read_text("utf-8"))["instances"]
+    path = frame.recorded(SHARED / "planners" / "minimalloc.json")
+    facts: dict[str, Any] = json.loads(path.read_text("utf-8"))["instances"]
     return facts
 
 
@@ -181,7 +182,7 @@ Instance = tuple[str, int | None, Problem]
 
 def hard_instances(directory: Path) -> Iterator[Instance]:
     """Yield each ``NAME.CAPACITY.csv``."""
-    for path in sorted(directory.glob("*.csv")):
+    for path in sorted(frame.recorded(directory).glob("*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
             yield path.name.split("_")[0], int(path.name.split(".")[-2]), read_csv(file, path=str(path))
 
@@ -347,7 +348,7 @@ def print_models(args: argparse.Namespace) -> None:
     """Print the third table: greedy is what TFLM's planner gives."""
     print("     n      greedy     optimum  verdict        cpu s  model")
     counts: dict[str, int] = {}
-    for path in sorted((SHARED / "models").glob("*.tflite")):
+    for path in sorted(frame.recorded(SHARED / "models").glob("*.tflite")):
         try:
             simulation = simulate(load(path), Configuration(preset(args.preset)))
             problem = head_problem(simulation)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+"""Recordings of other programs; beside the repository, where they are there."""
 
 
 def parser(doc: str | None) -> argparse.ArgumentParser:
     """Return a parser of arguments whose help is a tool's docstring."""
     return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def recorded(path: Path) -> Path:
+    """Return the path of recordings of other programs; where there is none, end with a sentence, exit code 3."""
+    if not path.exists():
+        name = f"../{path.relative_to(SHARED.parent)}" if path.is_relative_to(SHARED) else path
+        print(f"this compares with recordings of other programs, which are not here: {name}", file=sys.stderr)
+        sys.exit(3)
+    return path
 
 
 class Table:

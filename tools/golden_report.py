@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(print_readings())
     chosen = list(arguments) or [*CONFIGURATIONS, *(() if recordings() == SAMPLE else PACKED)]
     if recordings() == SAMPLE:
-        print("../shared/golden is not there: the committed sample")
+        print("the recordings of 283 models are not here (../shared/golden): the committed sample of them")
     table = frame.Table({"configuration": "<24", "models": ">6", "exact": ">6", "off by at most": "<"})
     failed = False
     for name in chosen:

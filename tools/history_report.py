@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import frame
-from truth.golden import SHARED
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import configure
@@ -28,7 +27,7 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.model.load import load
 from tflm_sim.ops.kernel import longest_argument
 
-HISTORY = SHARED / "history"
+HISTORY = frame.SHARED / "history"
 DIRECTORY_LENGTH = 27
 """How long the path is, in characters, in which they were compiled; it shows in one record of 2021."""
 MOST_CHARACTERS = 200
@@ -37,7 +36,7 @@ MOST_CHARACTERS = 200
 
 def _differences(name: str, facts: dict[str, Any], runtime: str, directory: int | None) -> Iterator[tuple[str, int]]:
     """Yield where one model differs, with the bytes by which it is off."""
-    model = load(SHARED / "models" / f"{name}.tflite")
+    model = load(frame.SHARED / "models" / f"{name}.tflite")
     target = configure("x86_64", kernels="reference", runtime=runtime)
     directory = None if target.target.runtime.has("vsnprintf") else directory
     roomy = simulate(model, target)
@@ -109,7 +108,7 @@ def records(arguments: Sequence[str]) -> list[tuple[str, str, Path]]:
     """Return (snapshot, commit, file) of each record that is asked for."""
     if len(arguments) == 2:
         return [(arguments[1], arguments[1], Path(arguments[0]) / f"{arguments[1]}.json")]
-    snapshots = json.loads((HISTORY / "SNAPSHOTS.json").read_text(encoding="utf-8"))
+    snapshots = json.loads(frame.recorded(HISTORY / "SNAPSHOTS.json").read_text(encoding="utf-8"))
     rows = [(snapshot, commit, HISTORY / f"{snapshot}.json") for snapshot, commit in sorted(snapshots.items())]
     return [row for row in rows if row[2].exists() and (not arguments or row[0] in arguments)]
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Make .venv beside this repository's README and install the package into it, with the extras given as arguments.
+# Make .venv beside this repository's README and install the package into it, with all that the README shows, or with the
+# extras given as arguments alone.
 #     bash tools/install.sh [EXTRA...]
 # APT_PACKAGES names Debian packages that must be there as well.
 set -euo pipefail
@@ -24,8 +25,9 @@ apt_install() {
 # shellcheck disable=SC2086 # a list of names
 [ -z "${APT_PACKAGES:-}" ] || apt_install $APT_PACKAGES
 "$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
-extras=$(IFS=,; echo "$*")
-say "the package and what it needs${extras:+ ($extras)}, into .venv"
+extras=$(IFS=,; echo "${*:-all}")
+say "the package and what it needs ($extras), into .venv: about half a minute"
 "$python" -m venv .venv
-.venv/bin/pip install --quiet --disable-pip-version-check --editable ".${extras:+[$extras]}"
-say "done: .venv/bin/tflm-sim size MODEL.tflite --target cortex-m4"
+.venv/bin/pip install --quiet --disable-pip-version-check --no-compile --editable ".[$extras]"
+say "done. In each new terminal, once: source $PWD/.venv/bin/activate"
+say "then: tflm-sim size MODEL.tflite --target cortex-m4"

@@ -23,8 +23,7 @@ from tflm_sim.documents import as_json
 from tflm_sim.lite.answer import LiteDocument, LiteSettings, allocated, double_batch, machine_document
 from tflm_sim.model.load import load
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
-RECORD = SHARED / "mobile/litert-2.3.0.json.gz"
+RECORD = frame.SHARED / "mobile/litert-2.3.0.json.gz"
 CONFIGURATIONS = {
     "optimized": LiteSettings(),
     "optimized_preserve_all": LiteSettings(preserves_all_tensors=True),
@@ -34,7 +33,7 @@ CONFIGURATIONS = {
 
 def model_path(name: str) -> Path:
     """Return the file of a recorded model."""
-    return SHARED / "models" / f"{name}.tflite"
+    return frame.SHARED / "models" / f"{name}.tflite"
 
 
 def compare(name: str, record: dict[str, Any], configuration: str) -> dict[str, list[str]]:
@@ -71,7 +70,7 @@ def _differences(answer: LiteDocument, step: dict[str, Any]) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """Print the table, and the differences of one configuration."""
-    recorded = json.loads(gzip.decompress(RECORD.read_bytes()))
+    recorded = json.loads(gzip.decompress(frame.recorded(RECORD).read_bytes()))
     configurations = [name for name in CONFIGURATIONS if not arguments or name in arguments]
     names = [name for name in recorded if not (rest := set(arguments) - set(CONFIGURATIONS)) or name in rest]
     columns = {"models": ">6", "tensors": ">8", "spans": ">6", "temporaries": ">11", "messages": ">8"}

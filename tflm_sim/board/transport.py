@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from tflm_sim.errors import TransportError, not_a
+from tflm_sim.extras import command_for
 from tflm_sim.values import dataclass
 
 DEFAULT_BAUD = 115200
@@ -175,7 +176,7 @@ def _pyserial() -> Any:
     try:
         import serial
     except ImportError as error:
-        raise TransportError("pyserial is not installed; install it with: pip install 'tflm_sim[serial]'") from error
+        raise TransportError(f"pyserial is not installed; install it with: {command_for('serial')}") from error
     return serial
 
 

@@ -11,6 +11,7 @@ from typing import Any, TextIO, cast
 from tflm_sim.cli.device_text import MARK, EventPrinter
 from tflm_sim.cli.terminal import is_shown, say
 from tflm_sim.errors import UsageError
+from tflm_sim.extras import command_for
 
 _KEPT = 500
 _SAID_ROWS = 12
@@ -105,5 +106,5 @@ def _rich() -> Any:
         import rich.panel
         import rich.text
     except ImportError as error:
-        raise UsageError("--live needs rich: pip install 'tflm_sim[cli]'") from error
+        raise UsageError(f"--live needs rich: {command_for('cli')}") from error
     return rich

@@ -13,6 +13,7 @@ from tflm_sim.cli.options import TARGET, Subparsers, add_verb, header, load_cust
 from tflm_sim.cli.terminal import ProgressLine, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.extras import command_for
 from tflm_sim.files import replacing_bytes
 from tflm_sim.model.load import load
 from tflm_sim.report.shrunk import shrunk_document, shrunk_lines
@@ -105,7 +106,7 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 where nothing gained or the goal is not met."""
     if importlib.util.find_spec("numpy") is None:
-        raise UsageError("shrink needs numpy: pip install 'tflm_sim[prove]'")
+        raise UsageError(f"shrink needs numpy: {command_for('numpy')}")
     from tflm_sim.shrinking.shrink import MAX_MACS, shrink
 
     model = load(args.model)

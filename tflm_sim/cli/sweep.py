@@ -17,6 +17,7 @@ from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.document_types import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
+from tflm_sim.extras import command_for
 from tflm_sim.files import replacing
 from tflm_sim.model.inputs import folder_files, matches
 from tflm_sim.report.circumstances import assumed_text, targets_line, unnamed
@@ -154,7 +155,7 @@ def _client(url: str, tls: Mapping[str, str]) -> Iterator[Any]:
     try:
         from distributed import Client, Security
     except ImportError as missing:
-        raise UsageError("--scheduler needs dask.distributed: pip install 'tflm_sim[sweep]'") from missing
+        raise UsageError(f"--scheduler needs dask.distributed: {command_for('sweep')}") from missing
     if url.startswith("tls://") != bool(tls) or tls.keys() not in (set(), _TLS.keys()):
         raise UsageError(
             "--scheduler tls://HOST:PORT goes with all of --tls-ca, --tls-cert and --tls-key, tcp:// with none"

@@ -12,6 +12,7 @@ from tflm_sim.emulation.emulator import Emulator
 from tflm_sim.emulation.memory_map import Span, memory_map
 from tflm_sim.emulation.program import Program
 from tflm_sim.errors import FirmwareError, UsageError
+from tflm_sim.extras import command_for
 from tflm_sim.values import NamedTuple
 
 UNICORN, QEMU = "unicorn", "qemu"
@@ -49,7 +50,7 @@ def backend(program: Program, path: str, wanted: str = "") -> Backend:
         if not core.model:
             raise FirmwareError(f"Unicorn has no {core.name}; QEMU has one")
         if find_spec("unicorn") is None:
-            raise UsageError("executing a program needs an emulator: pip install 'tflm_sim[run]'")
+            raise UsageError(f"executing a program needs an emulator: {command_for('run')}")
         import unicorn
 
         return Backend(f"Unicorn {unicorn.__version__}", partial(_in_unicorn, program))

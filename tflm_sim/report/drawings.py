@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tflm_sim.errors import UsageError, not_a
 from tflm_sim.escape import printable
+from tflm_sim.extras import command_for
 from tflm_sim.files import replacing_bytes
 from tflm_sim.labels import fitted
 from tflm_sim.planners.compare import Comparison
@@ -162,7 +163,7 @@ def _figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise UsageError("figures and PNG files need matplotlib: pip install 'tflm_sim[png]'") from None
+        raise UsageError(f"figures and PNG files need matplotlib: {command_for('png')}") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from tflm_sim.errors import UsageError
+from tflm_sim.extras import command_for
 from tflm_sim.model.inputs import expand_inputs, may_hold_several, members
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
@@ -142,7 +143,7 @@ def sweep(
     try:
         import pandas
     except ImportError as missing:
-        raise UsageError("a table needs pandas: pip install 'tflm_sim[sweep]'") from missing
+        raise UsageError(f"a table needs pandas: {command_for('sweep')}") from missing
     over = cases([targets] if isinstance(targets, str) else targets, boards, limit=as_size(limit, "limit"), **settings)
     rows = iterate_rows(models, over, client=client, jobs=jobs, limits=limits)
     table = pandas.DataFrame.from_records([as_dict(row) for row in rows], columns=list(COLUMNS))

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TextIO
 from tflm_sim.documents import LARGEST
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import json_text
+from tflm_sim.extras import command_for
 from tflm_sim.files import opened, parse_json
 from tflm_sim.limits import LONGEST_ROW
 from tflm_sim.sweeps.rows import COLUMNS, STATUSES, Row, as_dict
@@ -110,7 +111,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError as missing:
-        raise UsageError("Parquet needs pyarrow: pip install 'tflm_sim[sweep]'; .csv and .jsonl do not") from missing
+        raise UsageError(f"Parquet needs pyarrow: {command_for('sweep')}; .csv and .jsonl do not") from missing
     return pyarrow, parquet
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.extras import command_for
 from tflm_sim.files import PIECE, START
 from tflm_sim.model.download import is_address
 from tflm_sim.model.inputs import MODEL_SUFFIXES, most_bytes, read_input, unpack
@@ -72,5 +73,5 @@ def _fsspec(url: str) -> Any:
     try:
         import fsspec
     except ImportError as missing:
-        raise UsageError(f"{url} needs fsspec: pip install 'tflm_sim[sweep]'") from missing
+        raise UsageError(f"{url} needs fsspec: {command_for('sweep')}") from missing
     return fsspec

@@ -118,7 +118,7 @@ def test_without_pyserial_the_way_to_get_it_is_said(monkeypatch: pytest.MonkeyPa
 
     original = builtins.__import__
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(TransportError, match=r"pip install 'tflm_sim\[serial\]'"):
+    with pytest.raises(TransportError, match=r"python.* -m pip install 'pyserial>=3\.5'$"):
         transport.open_port("loop://")
 
 

@@ -189,7 +189,7 @@ function buttons(model) {
 
 async function shrunk(model) {
   if (!await ask("canShrink")) {
-    throw new Error("This copy of the page was made without numpy, which shrinking needs; 'tflm-sim serve --allow-download' makes one with it. In a terminal: pip install 'tflm_sim[prove]', then tflm-sim shrink model.tflite -o small.tflite");
+    throw new Error("This copy of the page was made without numpy, which shrinking needs; 'tflm-sim serve --allow-download' makes one with it. In a terminal: tflm-sim shrink model.tflite -o small.tflite");
   }
   const [row] = await askFor("shrink", model.number, settings());
   if (row.error !== undefined) throw new Error(row.error);
