@@ -9,6 +9,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from eon_text import SMALL, eon_text
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.board.framing import encode_frame
@@ -48,6 +49,7 @@ CASES = [
     ("lifetimes", ["fails.tflite"], 4),
     ("plan", [SINE], 0),
     ("plan", [SINE, "--write", "planned.tflite"], 1),
+    ("eon", ["tflite_learn_compiled.cpp"], 4),
     ("plan", ["none.tflite"], 3),
     ("plan", ["fails.tflite"], 4),
     ("report", [SINE, "-o", "report.html"], 0),
@@ -147,6 +149,7 @@ def of_custom(name: str) -> bytes:
 def furnished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Be in a folder with what CASES name; a recording is a port, and ``replay-on`` meets a board that differs."""
     monkeypatch.chdir(tmp_path)
+    Path("tflite_learn_compiled.cpp").write_text(eon_text(replace(SMALL, arena_size=64)), "utf-8")
     Path("fails.tflite").write_bytes(of_custom("nobody_has_this"))
     Path("flex.tflite").write_bytes(of_custom("FlexNobodyHasThis"))
     for name, model in (("small.csv", SINE), ("large.csv", "sample:residual")):

@@ -22,8 +22,10 @@ from tflm_sim.samples import SAMPLES, sample_path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-sys.path.insert(0, str(ROOT / "tests" / "firmware"))
+for place in ("firmware", "unit/eon"):
+    sys.path.insert(0, str(ROOT / "tests" / place))
 import elf_program  # noqa: E402
+import eon_text  # noqa: E402
 import model_program  # noqa: E402
 
 
@@ -170,6 +172,10 @@ def furnish(folder: Path) -> None:
     (folder / "boot.log").write_text(failure, "utf-8")
     with ZipFile(folder / "export.zip", "w") as export:
         export.write(sample_path("sine"), "tflite-model/trained.tflite")
+    source = eon_text.eon_text(eon_text.SMALL)
+    (folder / "tflite_learn_5_compiled.cpp").write_text(source, "utf-8")
+    with ZipFile(folder / "eon_export.zip", "w") as export:
+        export.writestr("tflite-model/tflite_learn_5_compiled.cpp", source)
     for name in ("run.log", "hello.log"):
         (folder / name).write_text(f"{log}\n", "utf-8")
     planners = (ROOT / "docs/planners.md").read_text("utf-8")

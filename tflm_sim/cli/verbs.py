@@ -7,6 +7,7 @@ VERBS = {
     "check": "check",
     "firmware": "firmware",
     "run": "run",
+    "eon": "eon",
     "diff": "diff",
     "trace": "trace",
     "lifetimes": "lifetimes",

@@ -22,6 +22,7 @@ from tflm_sim.limits import LARGEST_ARCHIVE, LARGEST_MODEL, LARGEST_SOURCE
 from tflm_sim.model import archives
 from tflm_sim.model.c_source import byte_arrays
 from tflm_sim.model.download import download, is_address
+from tflm_sim.model.eon.signs import is_eon_source
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.values import NamedTuple
 
@@ -185,6 +186,28 @@ def read_input(name: str) -> Input:
     found = read_inputs(name)
     if len(found) > 1:
         raise ModelError(f"it holds {len(found)} models; name one of {_listed(found)}", path=name)
+    return found[0]
+
+
+def read_eon(name: str) -> Input:
+    """Return the source of Edge Impulse's EON compiler that a file is, or that an archive holds.
+
+    Args:
+        name: A file; "-" for standard input; an http(s) address, where it is allowed; ``FILE:LABEL`` for one of
+            several.
+
+    Raises:
+        ModelError: The file cannot be read, or there is no (such) source in it, or several.
+    """
+    path = _address_part(name) if is_address(name) else _file_part(name)
+    data = _bytes_of(path)
+    held = archives.members(data, C_SUFFIXES) if _is_archive(data) else [("", data)]
+    rows = [Input(f"{path}:{member}" if member else path, inside) for member, inside in held if is_eon_source(inside)]
+    found = [row for row in rows if name in (path, row.label)]
+    if not found:
+        raise ModelError("there is no source of Edge Impulse's EON compiler in it", path=name)
+    if len(found) > 1:
+        raise ModelError(f"it holds {len(found)} sources of the EON compiler; name one of {_listed(found)}", path=name)
     return found[0]
 
 

@@ -441,3 +441,16 @@ def find_library(text: str) -> Library:
         listed = ", ".join(row.versions for row in versions if row.version)
         raise UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}")
     return found[0]
+
+
+def library_of_day(name: str, day: str | None) -> Library:
+    """Return the version of a library that was the newest on a day (2024-02-09), of those that are modelled.
+
+    Of versions that are called by their day: before the oldest it is the oldest; later than all, and without a day, it
+    is the newest of all versions.
+    """
+    rows = [row for row in LIBRARIES if row.name == name and row.is_modelled]
+    dated = [row for row in rows if row.version[:2] == "20"]
+    if day is None or day > dated[-1].version:
+        return rows[-1]
+    return ([row for row in dated if row.version <= day] or dated[:1])[-1]

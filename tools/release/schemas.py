@@ -26,6 +26,7 @@ from tflm_sim.documents import Json
 from tflm_sim.lite.answer import LiteDocument
 from tflm_sim.report.difference import Difference
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
+from tflm_sim.report.eon import EonDocument
 from tflm_sim.report.execution_text import ExecutionDocument
 from tflm_sim.report.firmware import FirmwareDocument
 from tflm_sim.report.lifetimes import LifetimesDocument
@@ -48,6 +49,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "check": (VerdictDocument,),
     "compare": (CompareDocument,),
     "diff": (Difference, LiteDifference),
+    "eon": (EonDocument,),
     "explain": (ExplanationDocument,),
     "firmware": (FirmwareDocument,),
     "libraries": (tuple[LibraryRow, ...],),

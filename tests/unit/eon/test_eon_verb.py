@@ -1,0 +1,137 @@
+"""``tflm-sim eon``: from a source or an archive to figures, a document and a .tflite file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from zipfile import ZipFile
+
+import jsonschema
+import pytest
+from eon_text import SMALL, eon_text
+
+from tflm_sim.cli import main
+from tflm_sim.model.eon.source import EonSource
+from tflm_sim.schemas.generate import published
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    return written(tmp_path, SMALL)
+
+
+def written(folder: Path, source: EonSource) -> str:
+    path = folder / "tflite_learn_5_compiled.cpp"
+    path.write_text(eon_text(source), "utf-8")
+    return str(path)
+
+
+def document(argv: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> dict[str, object]:
+    assert main(["eon", *argv, "--json"]) == code
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(published("eon")).validate(found)
+    return found
+
+
+def test_the_document_says_what_lies_where(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document([source, "--target", "cortex-m4", "--kernels", "reference"], capsys)
+    sizes = [(row["op"], row["kind"], row["bytes"]) for row in found["buffers"]]  # type: ignore[attr-defined]
+    # In the order of the requests: OpData of both, multipliers and shifts of three channels, a sum for each output.
+    assert sizes == [
+        ("CONV_2D", "persistent", 56),
+        ("MEAN", "persistent", 40),
+        ("CONV_2D", "persistent", 12),
+        ("CONV_2D", "persistent", 12),
+        ("MEAN", "scratch", 12),
+    ]
+    assert found["arena_bytes"] == 512
+    assert found["tensors_bytes"] == 80  # the last one has 48 bytes at 32
+    assert found["operators_bytes"] == 160  # 64 + 48 + 3 x 16
+    assert found["free_bytes"] == 512 - 80 - 160
+    assert found["needed_arena_bytes"] == 80 + 160
+    assert (found["heap_bytes"], found["ram_bytes"], found["works"]) == (0, 512, True)
+    assert found["generated"] == "2024-02-09"
+    assert found["assumed"] == ["--library"]
+
+
+def test_the_text_is_about_the_same(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eon", source]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("tflite_learn_5_compiled.cpp: the EON compiler's source, generated 2024-02-09\n")
+    assert "(edge-impulse@2023-11-15)" in text
+    assert "it works, and nothing goes to the heap" in text
+
+
+def test_past_the_limit_of_the_heap_the_initialisation_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, replace(SMALL, arena_size=96, overflow_limit=1))
+    found = document([path, "--target", "cortex-m4"], capsys, code=4)
+    assert "asks for buffer on the heap number 2" in str(found["failure"])
+    assert "EI_MAX_OVERFLOW_BUFFER_COUNT" in str(found["failure"])
+    assert document([path, "-D", "EI_MAX_OVERFLOW_BUFFER_COUNT=64"], capsys)["works"] is True
+
+
+def test_past_the_limit_of_scratch_buffers_it_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document([written(tmp_path, replace(SMALL, scratch_limit=0))], capsys, code=4)
+    assert "asks for scratch buffer number 1" in str(found["failure"])
+
+
+def test_an_arena_that_does_not_hold_the_tensors_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document([written(tmp_path, replace(SMALL, arena_size=64))], capsys, code=4)
+    assert found["failure"] == "the arena does not hold the tensors: it says 'tensor arena is too small'"
+
+
+def test_an_archive_gives_its_source(tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "export.zip"
+    with ZipFile(path, "w") as archive:
+        archive.write(source, "tflite-model/tflite_learn_5_compiled.cpp")
+        archive.writestr("edge-impulse-sdk/porting/nothing.cpp", "int main() {}")
+    assert document([str(path)], capsys)["source"] == f"{path}:tflite-model/tflite_learn_5_compiled.cpp"
+    with ZipFile(path, "a") as archive:
+        archive.write(source, "tflite-model/tflite_learn_9_compiled.cpp")
+    assert main(["eon", str(path)]) == 3
+    assert "holds 2 sources of the EON compiler; name one of" in capsys.readouterr().err
+    assert document([f"{path}:tflite-model/tflite_learn_9_compiled.cpp"], capsys)["arena_bytes"] == 512
+
+
+def test_the_rebuilt_model_is_one_for_every_verb(
+    tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rebuilt.tflite"
+    assert main(["eon", source, "--to-tflite", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["size", str(path), "--library", "edge-impulse@2023-11-15", "--json"]) == 0
+    smallest = json.loads(capsys.readouterr().out)["smallest_arena_multiple_of_16"]
+    assert document([source], capsys)["interpreter_arena_bytes"] == smallest
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "code", "words"),
+    [
+        ({"has_micro_context": False}, [], 3, "for an SDK of Edge Impulse before October 2023"),
+        ({"aligns": False}, [], 3, "for an SDK of Edge Impulse before October 2023"),
+        ({}, ["--library", "esp-tflite-micro"], 2, "is not Edge Impulse's SDK"),
+        ({}, ["-D", "9=1"], 2, "-D takes NAME or NAME=VALUE, not '9=1'"),
+        ({}, ["--target", "esp32-s3"], 2, "Edge Impulse's own copy of ESP-NN is not modelled"),
+    ],
+)
+def test_what_is_not_modelled_is_refused(
+    change: dict[str, bool],
+    arguments: list[str],
+    code: int,
+    words: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = written(tmp_path, replace(SMALL, **change))  # type: ignore[arg-type]
+    assert main(["eon", path, *arguments]) == code
+    assert words in capsys.readouterr().err
+
+
+def test_a_source_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "main.cpp"
+    path.write_text("int main() {}", "utf-8")
+    assert main(["eon", str(path)]) == 3
+    assert "there is no source of Edge Impulse's EON compiler in it" in capsys.readouterr().err

@@ -1,0 +1,74 @@
+"""What a source of the EON compiler needs on a target, and what its model would need with an interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.device.configuration import configure
+from tflm_sim.device.eon import EonRoom, EonRun, eon_macros, run_eon
+from tflm_sim.errors import ModelError
+from tflm_sim.model.eon.rebuild import rebuilt
+from tflm_sim.model.eon.source import EonSource, read_eon_source
+from tflm_sim.model.load import parse
+from tflm_sim.ops.registry import registrations
+from tflm_sim.targets.target import Target
+from tflm_sim.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EonAnswer:
+    """A source on a target.
+
+    Attributes:
+        path: What the source is called.
+        target: Where it runs.
+        source: What it declares, for that target.
+        run: Its initialisation.
+        interpreter: The same model with TFLM's interpreter.
+    """
+
+    path: str
+    target: Target
+    source: EonSource
+    run: EonRun
+    interpreter: Simulation
+
+
+def eon_answer(path: str, data: bytes, target: Target, macros: Mapping[str, str] | None = None) -> EonAnswer:
+    """Return what a source needs.
+
+    Args:
+        path: What it is called.
+        data: The source.
+        target: Where it runs, with a TFLM of Edge Impulse's SDK.
+        macros: What the build defines besides what the target implies.
+
+    Raises:
+        ModelError: It is no source of the EON compiler, or one for an SDK that is not modelled.
+    """
+    source = read_eon_source(data, {**eon_macros(target), **(macros or {})})
+    refuse_older_sdk(source)
+    model = parse(rebuilt(source), path=path)
+    room = EonRoom(
+        arena_size=source.arena_size,
+        tensors_end=source.tensors_end,
+        overflow_limit=source.overflow_limit,
+        scratch_limit=source.scratch_limit,
+        tensor_slots=source.tensor_slots,
+    )
+    run = run_eon(model, target, registrations(target), room)
+    return EonAnswer(path, target, source, run, simulate(model, configure(target)))
+
+
+def refuse_older_sdk(source: EonSource) -> None:
+    """Refuse a source whose runtime or kernels are older than the oldest that is modelled.
+
+    Raises:
+        ModelError: It is.
+    """
+    if not (source.has_micro_context and source.aligns):
+        raise ModelError(
+            "the source is written for an SDK of Edge Impulse before October 2023, whose kernels are not modelled; "
+            "--to-tflite writes its model, which 'size' takes, and the nearest is --library edge-impulse@2023-11-15"
+        )

@@ -1,0 +1,94 @@
+"""``tflm-sim eon``: what Edge Impulse's EON compiler made of a model, and what it needs."""
+
+from __future__ import annotations
+
+import argparse
+
+from tflm_sim.answers.eon import eon_answer
+from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.files import replacing_bytes
+from tflm_sim.model.eon.rebuild import rebuilt
+from tflm_sim.model.eon.source import EonSource, read_eon_source
+from tflm_sim.model.inputs import read_eon
+from tflm_sim.report.eon import eon_document, eon_lines
+from tflm_sim.targets.libraries import library_of_day
+from tflm_sim.targets.presets import library_target
+from tflm_sim.targets.target import Target
+from tflm_sim.units import format_size
+
+EXAMPLES = """
+tflm-sim eon tflite-model/tflite_learn_5_compiled.cpp --target esp32-s3 --kernels reference
+tflm-sim eon export.zip --target cortex-m4 --json
+tflm-sim eon export.zip --target cortex-m55 -D EI_MAX_OVERFLOW_BUFFER_COUNT=64
+tflm-sim eon export.zip --to-tflite model.tflite
+"""
+EXITS = {4: "the initialisation fails on the device"}
+LIBRARY = "edge-impulse"
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    summary = "print what a source of Edge Impulse's EON compiler needs: its arena, heap and limits"
+    parser = add_verb(subparsers, "eon", summary, EXAMPLES, exits=EXITS)
+    parser.add_argument("source", metavar="FILE", help="a ..._compiled.cpp, a .zip export that holds one, or -")
+    parser.add_argument("--target", metavar="T", help="preset (default: cortex-m4); see 'targets'")
+    parser.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn (default: the SDK's there)")
+    parser.add_argument(
+        "--library", metavar="L@V", help="the SDK, as edge-impulse@VERSION (default: that of the day in the source)"
+    )
+    parser.add_argument(
+        "-D",
+        dest="macros",
+        action="append",
+        default=[],
+        metavar="NAME[=VALUE]",
+        help="a macro of the firmware's build, such as EI_MAX_OVERFLOW_BUFFER_COUNT=64",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document")
+    form.add_argument("--to-tflite", metavar="OUT.tflite", help="write its model as a .tflite file instead")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    label, data = read_eon(args.source)
+    macros = dict(map(_macro, args.macros))
+    source = read_eon_source(data, macros)
+    if args.to_tflite:
+        return _write(args.to_tflite, rebuilt(source))
+    document = eon_document(eon_answer(label, data, _target(args, source), macros), assumed=_assumed(args))
+    if args.json:
+        say_json(document)
+    else:
+        say(*eon_lines(document))
+    return 0 if document.works else SimulatedFailure.exit_code
+
+
+def _macro(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not name.isidentifier():
+        raise UsageError(f"-D takes NAME or NAME=VALUE, not '{text}'")
+    return name, value or "1"
+
+
+def _target(args: argparse.Namespace, source: EonSource) -> Target:
+    day = None if source.generated is None else source.generated.isoformat()
+    library = args.library or library_of_day(LIBRARY, day).label
+    target = library_target(library, name=args.target, kernels=args.kernels)
+    if not target.runtime.has("edge_impulse_kernels"):
+        raise UsageError(f"{library} is not Edge Impulse's SDK, which such a source is compiled with")
+    return target
+
+
+def _assumed(args: argparse.Namespace) -> list[str]:
+    return [f"--{name}" for name in ("target", "kernels", "library") if getattr(args, name) is None]
+
+
+def _write(path: str, data: bytes) -> int:
+    with replacing_bytes(path) as file:
+        file.write(data)
+    say(f"{path}: {format_size(len(data))}; names, variables and metadata are not in the source, and not in it")
+    return 0

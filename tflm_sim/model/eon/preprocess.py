@@ -1,0 +1,167 @@
+"""What is left of a C++ source for a compiler that has some macros defined: no comments, no branches of ``#if``.
+
+Only what conditions say is evaluated: ``defined``, numbers, names, ``!``, ``&&``, ``||``, comparisons and parentheses.
+Macros are not replaced in the text. Time is linear in the size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from tflm_sim.errors import ModelError
+
+_COMMENT_OR_STRING = re.compile(r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+|\"(?:[^\"\\\n]++|\\.)*+\"?+")
+_DIRECTIVE = re.compile(r"[ \t]*+#[ \t]*+(\w*+)[ \t]*+(.*)")
+_DEFINITION = re.compile(r"([A-Za-z_]\w*+)[ \t]++(.+)")
+_TOKEN = re.compile(r"\s*+(?:(\d\w*+)|([A-Za-z_]\w*+)|(&&|\|\||==|!=|>=|<=|[!()<>])|(\S))")
+LONGEST_CONDITION = 1000
+"""Characters."""
+
+
+def preprocessed(text: str, macros: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return the lines that a compiler reads, and the macros at their end.
+
+    Args:
+        text: The source.
+        macros: What is defined before its first line: names and what they stand for.
+
+    Raises:
+        ModelError: A condition that is not read here, or one without an end.
+    """
+    known = dict(macros)
+    lines = _COMMENT_OR_STRING.sub(_blank, text).replace("\\\n", " ").split("\n")
+    return "\n".join(_kept(lines, known)), known
+
+
+def _blank(found: re.Match[str]) -> str:
+    return '""' if found[0].startswith('"') else " "
+
+
+def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
+    levels: list[tuple[bool, bool]] = []  # whether the branch is read, whether one of this #if was
+    for line in lines:
+        directive = _DIRECTIVE.match(line) if "#" in line else None
+        is_read = all(is_read for is_read, _ in levels)
+        if directive is None:
+            if is_read:
+                yield line
+            continue
+        name, rest = directive[1], directive[2].strip()
+        if name in ("if", "ifdef", "ifndef"):
+            holds = is_read and _holds(name, rest, known)
+            levels.append((holds, holds))
+        elif name in ("elif", "else", "endif"):
+            _go_on(levels, name, rest, known)
+        elif is_read and name == "define":
+            found = _DEFINITION.fullmatch(rest)
+            known.update([(found[1], found[2].strip())] if found else [(rest, "")])
+    if levels:
+        raise ModelError("an #if of the source has no #endif: it is not whole")
+
+
+def _go_on(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping[str, str]) -> None:
+    if not levels:
+        raise ModelError(f"the source has an #{name} without an #if")
+    _, was_read = levels.pop()
+    if name != "endif":
+        outer = all(is_read for is_read, _ in levels)
+        holds = outer and not was_read and (name == "else" or _holds("if", rest, known))
+        levels.append((holds, was_read or holds))
+
+
+def _holds(name: str, rest: str, known: Mapping[str, str]) -> bool:
+    if name != "if":
+        return (rest.split()[0] in known if rest else False) == (name == "ifdef")
+    if len(rest) > LONGEST_CONDITION:
+        raise ModelError(f"a condition of the source has {len(rest):,} characters")
+    return bool(_Condition(rest, known).value())
+
+
+class _Condition:
+    """One expression of ``#if`` (mutable: how far it is read)."""
+
+    def __init__(self, text: str, known: Mapping[str, str]) -> None:
+        self._text, self._known = text, known
+        self._tokens = [found[0].strip() for found in _TOKEN.finditer(text)]
+
+    def value(self) -> int:
+        """Return what it is worth.
+
+        Raises:
+            ModelError: It is not read here.
+        """
+        found = self._or()
+        if self._tokens:
+            raise self._unread()
+        return found
+
+    def _unread(self) -> ModelError:
+        return ModelError(f"the condition '{self._text[:100]}' of the source is not read here")
+
+    def _next(self) -> str:
+        return self._tokens[0] if self._tokens else ""
+
+    def _take(self, *expected: str) -> str:
+        if not self._tokens or (expected and self._tokens[0] not in expected):
+            raise self._unread()
+        return self._tokens.pop(0)
+
+    def _or(self) -> int:
+        found = self._and()
+        while self._next() == "||":
+            self._take()
+            found = int(bool(self._and()) or bool(found))
+        return found
+
+    def _and(self) -> int:
+        found = self._compared()
+        while self._next() == "&&":
+            self._take()
+            found = int(bool(self._compared()) and bool(found))
+        return found
+
+    def _compared(self) -> int:
+        left = self._unary()
+        sign = self._next()
+        if sign not in _COMPARISONS:
+            return left
+        self._take()
+        return int(_COMPARISONS[sign](left, self._unary()))
+
+    def _unary(self) -> int:
+        token = self._take()
+        if token == "!":
+            return int(not self._unary())
+        if token == "(":
+            found = self._or()
+            self._take(")")
+            return found
+        if token == "defined":
+            return self._defined()
+        return self._number(self._known.get(token, "0") if not token[0].isdigit() else token)
+
+    def _defined(self) -> int:
+        is_enclosed = self._next() == "("
+        if is_enclosed:
+            self._take("(")
+        name = self._take()
+        if is_enclosed:
+            self._take(")")
+        return int(name in self._known)
+
+    def _number(self, text: str) -> int:
+        try:
+            return int(text.rstrip("uUlL") or "1", 0)
+        except ValueError:
+            raise self._unread() from None
+
+
+_COMPARISONS = {
+    "==": int.__eq__,
+    "!=": int.__ne__,
+    ">": int.__gt__,
+    "<": int.__lt__,
+    ">=": int.__ge__,
+    "<=": int.__le__,
+}
