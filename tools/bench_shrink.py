@@ -66,6 +66,7 @@ def main() -> int:
     parser.add_argument("--kernels", help="reference, for every target")
     parser.add_argument("--offline-plan", action="store_true")
     parser.add_argument("--kernel-order", action="store_true")
+    parser.add_argument("--int8-io", action="store_true")
     parser.add_argument("--max-macs", type=float, default=MAX_MACS)
     parser.add_argument("--prove", type=int, metavar="N", help="run both in the wheel on N inputs and the extremes")
     parser.add_argument("--study", type=Path, metavar="DIR", help="the prototypes' results (*.jsonl.gz)")
@@ -95,6 +96,7 @@ def _row(path: Path, args: argparse.Namespace) -> Row:
             max_macs=args.max_macs,
             offline_plan=args.offline_plan,
             kernel_order=args.kernel_order,
+            int8_io=args.int8_io,
             prove_runs=args.prove,
         )
     except TflmSimError as error:

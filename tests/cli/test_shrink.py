@@ -123,6 +123,25 @@ def test_size_advises_only_when_asked(capsys: pytest.CaptureFixture[str], path: 
     assert run(capsys, "size", path, "--advise")[1].splitlines()[-1].endswith("B with `shrink`, no additional MACs")
 
 
+def test_int8_io_is_asked_for_and_the_lines_are_part_of_both_answers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path, out = tmp_path / "rim.tflite", tmp_path / "small.tflite"
+    path.write_bytes(models.rim_model().source)
+    advised = run(capsys, "size", path, "--advise")[1].splitlines()[-1]
+    code, text, _ = run(capsys, "shrink", path, "-o", out, "--int8-io")
+    size = smallest_arena(load(out), "cortex-m4").size
+    assert code == 0
+    assert advised.endswith(f"; {size:,} B with `shrink --int8-io`, which changes the interface")
+    assert 'input 0 "image": int8 with scale 0.5 and zero point -3 instead of float32' in text
+    document = json.loads(run(capsys, "shrink", path, "--int8-io", "--json")[1])
+    given, wanted = document["conversions"]
+    assert (given["what"], given["after"]) == ("input", {"type": "int8", "scale": 0.5, "zero_point": -3})
+    assert (wanted["what"], wanted["before"]) == ("output", {"type": "float32", "scale": None, "zero_point": None})
+    assert all(line in text for line in (*given["c"], *given["python"], *wanted["c"], *wanted["python"]))
+    assert json.loads(run(capsys, "shrink", path, "--json")[1])["with_int8_io_bytes"] == [size]
+
+
 def test_a_report_advises_in_a_line_of_its_own(capsys: pytest.CaptureFixture[str], path: Path, tmp_path: Path) -> None:
     said = run(capsys, "size", path, "--advise")[1].splitlines()[-1]
     picture = tmp_path / "picture.json"

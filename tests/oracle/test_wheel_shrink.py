@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import re
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import shrinking_models as models
 from fuzz import shrink as fuzz_shrink
@@ -15,10 +19,15 @@ from tflm_sim import load, shrink
 from tflm_sim.cli import main
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import ModelError, TflmSimError
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.types import TensorType
 from tflm_sim.shrinking import channels
+from tflm_sim.shrinking.conversions import Numbers, c_lines, compiled, python_lines
 from tflm_sim.shrinking.prove import SEQUENCE, prove
 from tflm_sim.shrinking.shrunk import Shrunk
 
+FLOAT32, INT8, UINT8 = TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8
+INT16, INT32 = TensorType.INT16, TensorType.INT32
 SHARED = Path(__file__).parents[3] / "shared" / "models"
 TOP = Path(__file__).parents[2]
 
@@ -45,6 +54,86 @@ def proved(shrunk: Shrunk, runs: int) -> None:
 @pytest.mark.parametrize("name", models.MODELS)
 def test_each_pass_gives_the_same_bytes(name: str, wheel: Any) -> None:
     proved(shrink(models.MODELS[name](), "cortex-m4"), 10)
+
+
+# (input, output): type, scale, zero point; every pair that TFLM's QUANTIZE and DEQUANTIZE know and a rim may have.
+CONVERSIONS = [
+    (Numbers(FLOAT32), Numbers(INT8, 0.0329434909, -9)),
+    (Numbers(FLOAT32), Numbers(INT8, 1 / 255, -128)),
+    (Numbers(FLOAT32), Numbers(INT16, 0.0007, 0)),
+    (Numbers(INT8, 0.037, -9), Numbers(FLOAT32)),
+    (Numbers(INT16, 0.0007, 0), Numbers(FLOAT32)),
+    (Numbers(UINT8, 0.037, 119), Numbers(FLOAT32)),
+    (Numbers(INT16, 0.0007, 0), Numbers(INT8, 0.09, 3)),
+    (Numbers(INT16, 0.0007, 0), Numbers(INT8, 0.0007, 3)),
+    (Numbers(INT8, 0.037, -9), Numbers(INT8, 0.011, 4)),
+    (Numbers(INT8, 0.011, -9), Numbers(INT8, 0.037, 4)),
+    (Numbers(UINT8, 0.5, 128), Numbers(INT8, 0.5, 0)),
+    (Numbers(UINT8, 0.5, 120), Numbers(INT8, 0.7, 0)),
+    (Numbers(INT8, 0.5, 0), Numbers(UINT8, 0.5, 128)),
+    (Numbers(INT8, 0.5, 0), Numbers(INT16, 0.0037, 0)),
+    (Numbers(INT16, 0.5, 0), Numbers(INT32, 0.0037, 0)),
+]
+
+
+def all_values(numbers: Numbers, other: Numbers) -> Any:
+    """Return every integer of a type, or floats on, between and beside the steps of the other one."""
+    if numbers.type != FLOAT32:
+        limits = np.iinfo(TensorType(numbers.type).name.lower())
+        return np.arange(limits.min, limits.max + 1).astype(limits.dtype)
+    halves = np.arange(-140_000, 140_000, dtype=np.float64) / 2
+    exact = (halves * other.scale).astype(np.float32)
+    noise = np.random.default_rng(3).uniform(-300, 300, 20_000).astype(np.float32) * np.float32(other.scale)
+    return np.concatenate([exact, np.nextafter(exact, np.float32(9e9)), np.nextafter(exact, np.float32(-9e9)), noise])
+
+
+@pytest.mark.parametrize(("source", "target"), CONVERSIONS, ids=str)
+def test_the_lines_for_the_rim_give_what_tflm_gives(
+    source: Numbers, target: Numbers, wheel: Any, tmp_path: Path
+) -> None:
+    from tflite_micro.python.tflite_micro import runtime
+
+    values = all_values(source, target)
+    b = ModelBuilder()
+    x, y = (
+        b.tensor(
+            (values.size,), n.type, **({} if n.type == FLOAT32 else {"scale": n.scale, "zero_point": n.zero_point})
+        )
+        for n in (source, target)
+    )
+    b.operator("DEQUANTIZE" if target.type == FLOAT32 else "QUANTIZE", [x], [y])
+    interpreter = runtime.Interpreter.from_bytes(b.build(inputs=[x], outputs=[y]), arena_size=8 << 20)
+    interpreter.set_input(values, 0)
+    interpreter.invoke()
+    expected = np.array(interpreter.get_output(0))
+    python = compiled("f", python_lines("f", source, target))(values)
+    assert python.dtype == expected.dtype
+    assert python.tobytes() == expected.tobytes()
+    assert in_c(c_lines("f", source, target), values, expected.dtype, tmp_path) == expected.tobytes()
+
+
+def in_c(lines: Sequence[str], values: Any, dtype: Any, folder: Path) -> bytes:
+    """Return what the function "f" of some lines of C makes of each value."""
+    kinds = re.search(r"inline (\w+) f\((\w+) x\)", lines[0])
+    assert kinds is not None
+    loop = f"void all({kinds[2]} *x, {kinds[1]} *y, int n) {{ for (int i = 0; i < n; i++) y[i] = f(x[i]); }}"
+    source, library = folder / "f.c", folder / "f.so"
+    source.write_text("\n".join(["#include <math.h>", "#include <stdint.h>", *lines, loop, ""]))
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-Wall", "-Werror", "-o", library, source, "-lm"], check=True)
+    found = np.empty(values.size, dtype)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (values, found)]
+    ctypes.CDLL(str(library)).all(*pointers, ctypes.c_int(values.size))
+    return found.tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_random_models_without_their_rim_give_the_same_bytes(seed: int, wheel: Any) -> None:
+    shrunk = shrink(models.random_rim(seed), "cortex-m4", int8_io=True, prove_runs=10)
+    assert not [row for row in shrunk.rejected if "refused" in row.reason]
+    assert shrunk.conversions
+    assert shrunk.proof is not None
+    assert shrunk.proof.fails_below
 
 
 @pytest.mark.slow

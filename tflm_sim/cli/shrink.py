@@ -81,6 +81,12 @@ def register(subparsers: Subparsers) -> None:
         action="store_true",
         help="with a plan: outputs below their inputs where the kernels' loops allow",
     )
+    passes.add_argument(
+        "--int8-io",
+        action="store_true",
+        help="inputs and outputs are the integers inside of the model, without the QUANTIZE or DEQUANTIZE at its rim; "
+        "the firmware converts, by the lines that are printed",
+    )
     passes.add_argument("--replan", action="store_true", help="drop the offline plan that the model has")
     passes.add_argument(
         "--force-float", action="store_true", help="rewrite floating point for kernels that may add in another order"
@@ -128,6 +134,7 @@ def run(args: argparse.Namespace) -> int:
             replan=args.replan,
             force_float=args.force_float,
             drop_names=args.drop_names,
+            int8_io=args.int8_io,
             prove_runs=args.prove,
             prove_program=args.firmware,
             progress=status.show,

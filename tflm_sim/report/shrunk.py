@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Literal
 
@@ -11,7 +11,7 @@ from tflm_sim.document_types import Count
 from tflm_sim.errors import not_a
 from tflm_sim.escape import printable
 from tflm_sim.report.tables import table_lines
-from tflm_sim.shrinking.shrunk import Shrunk
+from tflm_sim.shrinking.shrunk import Conversion, ElementNumbers, Shrunk
 from tflm_sim.units import as_size, format_size
 from tflm_sim.values import dataclass, field
 
@@ -68,8 +68,12 @@ def shrunk_lines(shrunk: Shrunk, *, goal: int | str | None = None, explain: bool
     lines += dict.fromkeys(_rejected_lines(shrunk))
     if explain:
         lines += ["", *_explained(shrunk)]
+    if shrunk.with_int8_io is not None:
+        sizes = " and ".join(f"{size:,} B" for size in shrunk.with_int8_io)
+        lines.append(f"--int8-io would give {sizes}: integers at the inputs and outputs, which the firmware converts")
     if shrunk.has_gained:
         lines += ["", *_firmware_lines(shrunk)]
+        lines += _conversion_lines(shrunk.conversions)
         lines += ["", *_trust_lines(shrunk)]
     return lines
 
@@ -155,6 +159,29 @@ def _firmware_lines(shrunk: Shrunk) -> list[str]:
         lines.append(f"    // {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
         lines += [f"    resolver.{_resolver_method(name)}();" for name in shrunk.extra_operators]
     return lines
+
+
+def _conversion_lines(conversions: Sequence[Conversion]) -> list[str]:
+    """Return what the firmware and its tests do at the inputs and outputs that are integers now."""
+    if not conversions:
+        return []
+    lines = ["", "the interface has changed:"]
+    lines += [f"    {_changed_end(end)}" for end in conversions]
+    lines += ["in C, an element a call:", "    #include <math.h>", "    #include <stdint.h>"]
+    lines += [f"    {line}" for end in conversions for line in end.c]
+    lines += ["in Python, an array a call:", "    import numpy as np"]
+    return lines + [f"    {line}" for end in conversions for line in end.python]
+
+
+def _changed_end(end: Conversion) -> str:
+    name = f' "{printable(end.name, 60)}"' if end.name else ""
+    return f"{end.what} {end.index}{name}: {_numbers(end.after)} instead of {_numbers(end.before)}"
+
+
+def _numbers(numbers: ElementNumbers) -> str:
+    if numbers.scale is None:
+        return numbers.type
+    return f"{numbers.type} with scale {numbers.scale:.9g} and zero point {numbers.zero_point}"
 
 
 def _resolver_method(operator: str) -> str:

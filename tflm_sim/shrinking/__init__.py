@@ -45,4 +45,5 @@ Where to read on, in the order in which data flows:
     planning, plan, staircase      offsets of our own (``--offline-plan``), with the promises in contracts
     verify, machine, symbolic      the check: both files as expressions; plan_check runs the arena's bytes
     prove, wheel_worker            the proof: both files in the real TFLM
+    rim, conversions, interface    ``--int8-io``: the rim is cut, what converts instead, and what verify makes of it
 """

@@ -14,6 +14,11 @@ def advice(model: Model, target: Where) -> str:
         shrunk = shrink(model, target)
     except TflmSimError as error:
         return f"`shrink` leaves it alone: {error}"
-    if not shrunk.has_gained:
-        return "`shrink` knows nothing that makes it smaller"
-    return f"{shrunk.gains[0].after.arena:,} B with `shrink`, {shrunk.macs_in_words}"
+    found = (
+        f"{shrunk.gains[0].after.arena:,} B with `shrink`, {shrunk.macs_in_words}"
+        if shrunk.has_gained
+        else "`shrink` knows nothing that makes it smaller"
+    )
+    if shrunk.with_int8_io is None:
+        return found
+    return f"{found}; {shrunk.with_int8_io[0]:,} B with `shrink --int8-io`, which changes the interface"

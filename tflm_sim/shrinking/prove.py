@@ -10,11 +10,13 @@ import importlib.util
 import json
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.child_python import child_python
+from tflm_sim.documents import as_json
 from tflm_sim.errors import ModelError, TflmSimError, UsageError
 from tflm_sim.escape import printable
 from tflm_sim.extras import command_for
@@ -23,7 +25,8 @@ from tflm_sim.model.operator_facts import STATEFUL
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.input_ranges import input_ranges
-from tflm_sim.shrinking.shrunk import Proof
+from tflm_sim.shrinking.interface import conversions
+from tflm_sim.shrinking.shrunk import Conversion, Proof
 
 WHEEL_TARGET = "x86_64-pip"
 SEQUENCE = 400
@@ -57,9 +60,9 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
     """
     if importlib.util.find_spec("tflite_micro") is None:
         raise UsageError(f"--prove runs both models in the real TFLM: {command_for('prove')}")
-    arena = smallest_arena(shrunk, WHEEL_TARGET).size
+    arena, ends = smallest_arena(shrunk, WHEEL_TARGET).size, conversions(original, shrunk)
     count = max(runs, SEQUENCE) if has_state(shrunk) or has_state(original) else runs
-    answer = _run(original, result, arena, count)
+    answer = _run(original, result, arena, count, ends)
     if answer["status"] == "original_fails":
         says = answer["says"]
         raise ModelError(f"not proved: the wheel of TFLM cannot run the original model ({says})", path=original.path)
@@ -69,7 +72,7 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
     if answer["status"] == "different":
         where = f"output {answer['output']} of run {answer['run']}"
         raise ProofFailed(f"refused: {where} differs from the original's; nothing is written")
-    less = _run(original, result, arena - BUFFER_ALIGNMENT, 0)
+    less = _run(original, result, arena - BUFFER_ALIGNMENT, 0, ends)
     return Proof(int(answer["runs"]), int(answer["distinct"]), arena, less["status"] == "result_fails")
 
 
@@ -81,7 +84,7 @@ def has_state(model: Model) -> bool:
     )
 
 
-def _run(original: Model, result: bytes, arena: int, runs: int) -> dict[str, Any]:
+def _run(original: Model, result: bytes, arena: int, runs: int, ends: Sequence[Conversion]) -> dict[str, Any]:
     """Return the worker's answer; a process that dies is one of the two failing.
 
     Raises:
@@ -96,6 +99,7 @@ def _run(original: Model, result: bytes, arena: int, runs: int) -> dict[str, Any
         "ranges": input_ranges(original),
         "inputs": len(main.input_tensors),
         "outputs": len(main.output_tensors),
+        "conversions": as_json(ends),
     }
     with tempfile.TemporaryDirectory() as folder:
         paths = []
@@ -106,7 +110,7 @@ def _run(original: Model, result: bytes, arena: int, runs: int) -> dict[str, Any
             answer = _worker(paths[0], paths[1], settings)
             if "status" not in answer:
                 # It died: ask whether the original alone does.
-                alone = _worker(paths[0], paths[0], {**settings, "arena": ROOMY})
+                alone = _worker(paths[0], paths[0], {**settings, "arena": ROOMY, "conversions": []})
                 status = "result_fails" if "status" in alone else "original_fails"
                 answer = {**answer, "status": status}
         except subprocess.TimeoutExpired:

@@ -14,11 +14,14 @@ import numpy as np
 from tflm_sim.emulation.execute import compute_outputs, execute
 from tflm_sim.errors import FirmwareError, ModelError
 from tflm_sim.model.element_types import STRUCT_CODES
-from tflm_sim.model.types import Model
+from tflm_sim.model.types import Model, Tensor
+from tflm_sim.shrinking.conversions import compiled
+from tflm_sim.shrinking.graph import Array
 from tflm_sim.shrinking.input_ranges import input_ranges
+from tflm_sim.shrinking.interface import conversions
 from tflm_sim.shrinking.prove import ProofFailed
-from tflm_sim.shrinking.shrunk import ProgramProof
-from tflm_sim.shrinking.wheel_worker import stimulus
+from tflm_sim.shrinking.shrunk import Conversion, ProgramProof
+from tflm_sim.shrinking.wheel_worker import ENDS, floats_of_steps, stimulus
 
 _SEED = 27
 _WEIGHTS = 1
@@ -42,16 +45,17 @@ def prove_in_program(original: Model, shrunk: Model, runs: int, program: str | o
         ProofFailed: An output differs, or the program does not run the result.
     """
     path = os.fspath(program)
-    inputs = list(_inputs(original, runs))
+    ends = conversions(original, shrunk)
+    inputs = list(_inputs(original, runs, ends))
     try:
         expected = compute_outputs(path, original, inputs)
     except FirmwareError as problem:
         raise ModelError(f"not proved: it does not run in {path} ({problem.message})", path=original.path) from None
     try:
-        found = compute_outputs(path, shrunk, inputs)
+        found = compute_outputs(path, shrunk, _converted(inputs, ends, ENDS[0]))
     except FirmwareError as problem:
         raise ProofFailed(f"refused: {path} does not run the result ({problem.message}); nothing is written") from None
-    different = _first_difference(expected, found)
+    different = _first_difference(expected, _converted(found, ends, ENDS[1]))
     if different is not None:
         raise ProofFailed(f"refused: the outputs of run {different} in {path} differ from the original's")
     _check_control(original, path, inputs, expected)
@@ -59,13 +63,29 @@ def prove_in_program(original: Model, shrunk: Model, runs: int, program: str | o
     return ProgramProof(path, len(inputs), len(set(expected)), before, after)
 
 
-def _inputs(model: Model, runs: int) -> Iterator[list[bytes]]:
+def _converted(runs: Sequence[Sequence[bytes]], ends: Sequence[Conversion], what: str) -> _Outputs:
+    """Return the inputs of each run as the result takes them, or its outputs as the original gives them."""
+    changed = {end.index: end for end in ends if end.what == what}
+    functions = {index: compiled(end.function, end.python) for index, end in changed.items()}
+
+    def one(index: int, data: bytes) -> bytes:
+        end = changed.get(index)
+        if end is None:
+            return data
+        held = (end.before if what == ENDS[0] else end.after).type
+        return bytes(functions[index](np.frombuffer(data, held)).tobytes())
+
+    return [tuple(one(index, data) for index, data in enumerate(run)) for run in runs]
+
+
+def _inputs(model: Model, runs: int, ends: Sequence[Conversion]) -> Iterator[list[bytes]]:
     """Yield the bytes of each input of each run.
 
     Raises:
         ModelError: An input is of a type whose values are not known here.
     """
     main, ranges = model.subgraphs[0], input_ranges(model)
+    changed = {end.index: end for end in ends if end.what == ENDS[0]}
     random = np.random.default_rng(_SEED)
     tensors = [main.tensors[index] for index in main.input_tensors]
     unknown = next((tensor.type for tensor in tensors if tensor.type not in STRUCT_CODES), None)
@@ -73,9 +93,19 @@ def _inputs(model: Model, runs: int) -> Iterator[list[bytes]]:
         raise ModelError(f"not proved: an input is of the type {unknown}, which has no values here", path=model.path)
     for run in range(runs + 2):
         yield [
-            stimulus(random, np.dtype(STRUCT_CODES[tensor.type]), tensor.shape or (), run, within).tobytes()
-            for tensor, within in zip(tensors, ranges, strict=True)
+            _values(random, tensor, run, within, changed.get(index)).tobytes()
+            for index, (tensor, within) in enumerate(zip(tensors, ranges, strict=True))
         ]
+
+
+def _values(
+    random: np.random.Generator, tensor: Tensor, run: int, within: tuple[int, int] | None, end: Conversion | None
+) -> Array:
+    shape, dtype = tensor.shape or (), np.dtype(STRUCT_CODES[tensor.type])
+    if end is None or dtype != np.float32:
+        return stimulus(random, dtype, shape, run, within)
+    after = end.after
+    return floats_of_steps(random, shape, run, after.type, after.scale or 1.0, after.zero_point or 0)
 
 
 def _first_difference(expected: _Outputs, found: _Outputs) -> int | None:

@@ -27,13 +27,14 @@ from tflm_sim.shrinking.passes import Chooser, Pass
 from tflm_sim.shrinking.planning import plan_witnesses, planned_models
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
+from tflm_sim.shrinking.rim import cut_rim
 from tflm_sim.shrinking.shrunk import Bound, Kept, Rejected, Witness
 from tflm_sim.shrinking.sizing import TargetSizer, gains, grows
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
 from tflm_sim.values import dataclass, field, replace
 
-_ORDER, _SPLITS, _PLAN = "operator order", "splits", "offline plan"
+_RIM, _ORDER, _SPLITS, _PLAN = "int8 io", "operator order", "splits", "offline plan"
 MOST_ROUNDS = 8
 MOST_SIMULATED = 14
 """Split plans that are simulated in one round."""
@@ -75,6 +76,7 @@ class Search:
     replan: bool = False
     offline_plan: bool = False
     kernel_order: bool = False
+    int8_io: bool = False
     model: Model = field(init=False)
     arenas: tuple[int, ...] = field(init=False)
     origin_arenas: tuple[int, ...] = field(init=False)
@@ -233,6 +235,18 @@ class Search:
         """Return the profile of a draft of the present model, on the first target."""
         return profile(draft, self.sizer.simulate(self.model))
 
+    def _cut_rim(self) -> None:
+        """Take the operators at the rim out: all of them unless a target grows, for what comes after gains by it."""
+        draft = Draft(self.model)
+        witnesses = cut_rim(draft, Chooser())
+        candidate = draft.model()
+        arenas = self.sizer.arenas(candidate) if witnesses else None
+        if arenas is None or grows(arenas, self.arenas):
+            self.attempt(_RIM, cut_rim)
+            return
+        self.model, self.arenas = candidate, arenas
+        self.steps.append(Kept(_RIM, arenas, draft_multiplications(draft), tuple(witnesses), candidate))
+
     def _choose_kernels(self) -> None:
         """Try kernels without scratch."""
         facts = self.profile(Draft(self.model))
@@ -373,6 +387,7 @@ def _edits(name: str, costs: str, edit: Pass) -> PassRow:
 
 
 PASSES: tuple[PassRow, ...] = (
+    PassRow(_RIM, "another interface", Search._cut_rim, lambda s: s.int8_io),
     _edits("prune", "nothing", _tidy),
     _edits("constant folding", "flash", fold_constants),
     _edits("PAD is SAME", "nothing", pad_to_same),

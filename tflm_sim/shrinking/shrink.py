@@ -14,11 +14,13 @@ from tflm_sim.model.load import ModelLike, load, parse
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.budget import Budget, operator_names
 from tflm_sim.shrinking.graph import FLOATS, draft_multiplications
+from tflm_sim.shrinking.interface import conversions
 from tflm_sim.shrinking.prove import prove
 from tflm_sim.shrinking.prove_program import prove_in_program
+from tflm_sim.shrinking.rim import has_rim, kept_rims
 from tflm_sim.shrinking.search import Progress, Search
 from tflm_sim.shrinking.shrunk import Cost, Gain, Shrunk, Sizes
-from tflm_sim.shrinking.sizing import TargetSizer
+from tflm_sim.shrinking.sizing import TargetSizer, gains
 from tflm_sim.shrinking.states import refusals
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.units import as_size
@@ -41,6 +43,7 @@ def shrink(
     replan: bool = False,
     force_float: bool = False,
     drop_names: bool = False,
+    int8_io: bool = False,
     prove_runs: int | None = None,
     prove_program: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -62,6 +65,8 @@ def shrink(
         force_float: Rewrite floating-point models also for kernels that may add in another order.
         drop_names: Leave out the names of tensors that are neither input nor output; they cost flash, and tools show
             them.
+        int8_io: Let inputs and outputs be the integers that a QUANTIZE at the rim makes of them, or a DEQUANTIZE gives
+            them from. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
         prove_program: The linked program that runs both instead, with its own kernels
             (:mod:`~tflm_sim.shrinking.prove_program`).
@@ -85,14 +90,27 @@ def shrink(
     sizer = TargetSizer(configurations)
     allowed = None if operators is None else frozenset(operators)
     budget = Budget(goal, max_macs, max_flash, allowed)
-    search = Search(model, sizer, budget, progress or (lambda _: None), replan=replan)
-    search.offline_plan, search.kernel_order = offline_plan or kernel_order, kernel_order
-    search.run()
+
+    def searched(*, int8_io: bool) -> Search:
+        search = Search(model, sizer, budget, progress or (lambda _: None), replan=replan, int8_io=int8_io)
+        search.offline_plan, search.kernel_order = offline_plan or kernel_order, kernel_order
+        search.run()
+        return search
+
+    search, other = searched(int8_io=False), None
+    if has_rim(Draft(model)):
+        other = searched(int8_io=True)
+        if int8_io and sum(other.arenas) < sum(search.arenas):
+            search, other = other, None
     if drop_names and search.steps:
         search.drop_names()
     search.progress("verifying")
     written, data, verified = _verified(model, search)
     result = replace(_result(model, written, data, search), verified=verified)
+    if int8_io:
+        result = replace(result, left_alone=(*result.left_alone, *kept_rims(Draft(model))))
+    elif other is not None and gains(other.arenas, search.arenas):
+        result = replace(result, with_int8_io=other.arenas)
     if prove_runs is None or not result.has_gained:
         return result
     if prove_program is not None:
@@ -109,7 +127,8 @@ def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
         data = search.allowance.appended.behind(encode(search.model))
         written = replace(parse(data), path=model.path)
         try:
-            return written, data, str(verify(model, written, search.sizer.configurations))
+            verified = verify(model, written, search.sizer.configurations, int8_io=search.int8_io)
+            return written, data, str(verified)
         except VerificationFailed as failure:
             search.undo(str(failure))
     data = bytes(model.source) or encode(model)
@@ -188,6 +207,7 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
         left_alone=tuple(_left_alone(before)),
         bound=search.bound(),
         simulations=search.sizer.runs,
+        conversions=conversions(model, written),
     )
 
 

@@ -153,6 +153,46 @@ class ProgramProof:
 
 
 @dataclass(frozen=True, slots=True)
+class ElementNumbers:
+    """What the elements of an input or output are.
+
+    Attributes:
+        type: "float32", "int8", ...
+        scale: Of integers: what a step is worth; null for floating point.
+        zero_point: The integer that stands for 0; null for floating point.
+    """
+
+    type: str
+    scale: float | None
+    zero_point: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """An input or output that the firmware converts since ``--int8-io`` took the operator out that did.
+
+    Attributes:
+        what: "input" or "output".
+        index: Its place among them, from 0.
+        name: Its name in the model.
+        before: What its elements were.
+        after: What they are.
+        function: The name of the function that the lines define.
+        c: Lines of C: before to after for an input, after to before for an output, an element a call.
+        python: The same in Python with numpy as ``np``, an array a call. These are what a proof runs.
+    """
+
+    what: str
+    index: Count
+    name: str
+    before: ElementNumbers
+    after: ElementNumbers
+    function: str
+    c: tuple[str, ...]
+    python: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Shrunk:
     """What became of a model.
 
@@ -171,6 +211,9 @@ class Shrunk:
         verified: What was checked on the two files by a method that knows none of the passes, in a sentence.
         proof: What the real TFLM said; null unless asked for.
         program_proof: What the user's own program said; null unless asked for.
+        conversions: What the firmware computes at the inputs and outputs that ``--int8-io`` changed.
+        with_int8_io: The smallest arena on each target that ``--int8-io`` would give, in bytes, as the search found it;
+            null where it was asked for, or gives nothing more.
     """
 
     data: bytes = field(metadata=HIDDEN)
@@ -188,6 +231,8 @@ class Shrunk:
     verified: str = ""
     proof: Proof | None = None
     program_proof: ProgramProof | None = None
+    conversions: tuple[Conversion, ...] = ()
+    with_int8_io: tuple[Count, ...] | None = field(default=None, metadata=named("with_int8_io_bytes"))
 
     def __repr__(self) -> str:
         arenas = ", ".join(f"{row.before.arena:,} B -> {row.after.arena:,} B on {row.target}" for row in self.gains[:2])

@@ -14,7 +14,7 @@ It reads both files and checks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -25,9 +25,11 @@ from tflm_sim.device.configuration import Where, configure_each
 from tflm_sim.errors import ModelError, SimulatedFailure
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model, Operator, Tensor
+from tflm_sim.shrinking.evaluators import EVALUATORS
+from tflm_sim.shrinking.interface import ChangedEnd, changed_ends
 from tflm_sim.shrinking.machine import Machine, StateKey, VerificationFailed, fresh_inputs, refuse
 from tflm_sim.shrinking.plan_check import check_plan
-from tflm_sim.shrinking.symbolic import Hashes, kind, salt, symbols
+from tflm_sim.shrinking.symbolic import Call, Hashes, kind, salt, symbols
 from tflm_sim.values import dataclass, replace
 
 __all__ = ["VerificationFailed", "Verified", "verify"]
@@ -58,7 +60,13 @@ class Verified:
         )
 
 
-def verify(original: ModelLike, result: ModelLike, targets: Where | Iterable[Where] = ("cortex-m4",)) -> Verified:
+def verify(
+    original: ModelLike,
+    result: ModelLike,
+    targets: Where | Iterable[Where] = ("cortex-m4",),
+    *,
+    int8_io: bool = False,
+) -> Verified:
     """Check that two files compute the same.
 
     Args:
@@ -66,6 +74,8 @@ def verify(original: ModelLike, result: ModelLike, targets: Where | Iterable[Whe
         result: The model after.
         targets: One or several, on which a result with an offline plan must keep every byte that is still to be read;
             what may share bytes depends on their kernels. A result without a plan is the same everywhere.
+        int8_io: Let inputs and outputs of the result be integers where the original converts at the rim: its outputs
+            are then what the original gives, before it converts them, on the inputs that convert to the result's.
 
     Raises:
         ModelError, UsageError: A file cannot be read, or an argument has no meaning.
@@ -74,11 +84,11 @@ def verify(original: ModelLike, result: ModelLike, targets: Where | Iterable[Whe
     original, result, configurations = load(original), load(result), configure_each(targets)
     _allocated(original, configurations[0], "original")
     simulations = [_runs(result, configuration) for configuration in configurations]
-    _check_interface(original, result)
+    ends = _check_interface(original, result, int8_io=int8_io)
     for model in (original, result):
         _check_size(model)
     with np.errstate(over="ignore"):
-        before, after = Machine(original), Machine(result)
+        before, after = Machine(original), _Converted(result, ends)
         pairs = _pair_states(before, after)
         verified = _check_step(before, after, pairs)
         _check_unread(before, after)
@@ -112,21 +122,56 @@ def _check_size(model: Model) -> None:
         raise refuse(f"its tensors have {elements:,} elements, more than the {MOST_ELEMENTS:,} that are compared here")
 
 
-def _check_interface(original: Model, result: Model) -> None:
-    """Refuse another interface."""
-    for what, one, other in (
-        ("inputs", _bound(original, "inputs"), _bound(result, "inputs")),
-        ("outputs", _bound(original, "outputs"), _bound(result, "outputs")),
-    ):
+class _Converted(Machine):
+    """A result whose changed inputs and outputs are converted, so that it takes and gives what the original does."""
+
+    def __init__(self, model: Model, ends: Sequence[ChangedEnd]) -> None:
+        super().__init__(model)
+        self.ends = ends
+
+    def run(self, inputs: Sequence[Hashes]) -> list[Hashes]:
+        """Invoke the result on the original's inputs and return the original's outputs."""
+        given = list(inputs)
+        for end in self.ends:
+            if end.is_input:
+                given[end.position] = _converted(end, end.outer, end.inner, given[end.position])
+        found = super().run(given)
+        for end in self.ends:
+            if not end.is_input:
+                found[end.position] = _converted(end, end.inner, end.outer, found[end.position])
+        return found
+
+
+def _converted(end: ChangedEnd, source: Tensor, target: Tensor, value: Hashes) -> Hashes:
+    """Return what the operator between an end as it was and as it is makes of a value."""
+    name = end.operator
+    if name is None:
+        raise refuse(f"nothing that can stand at the rim converts {end}")
+    call = Call(name, Operator(0, (0,), (1,)), [source], [target], [value], [None])
+    made = EVALUATORS[name](call)
+    assert made is not None, "both have one shape"
+    return made[0]
+
+
+def _check_interface(original: Model, result: Model, *, int8_io: bool) -> list[ChangedEnd]:
+    """Refuse another interface; return the inputs and outputs that may be integers and are."""
+    ends: list[ChangedEnd] = []
+    for what in ("inputs", "outputs"):
+        one, other = _bound(original, what), _bound(result, what)
         if len(one) != len(other):
             raise refuse(f"the result has {len(other)} {what} instead of {len(one)}")
-        for index, pair in enumerate(zip(one, other, strict=True)):
+    if int8_io:
+        ends = [end for end in changed_ends(original, result) if end.operator is not None]
+    may_differ = {(end.is_input, end.position) for end in ends}
+    for what in ("inputs", "outputs"):
+        for index, pair in enumerate(zip(_bound(original, what), _bound(result, what), strict=True)):
             a, b = map(_facts, pair)
-            for fact in a:
+            for fact in list(a)[: 1 if (what == "inputs", index) in may_differ else None]:
                 if a[fact] != b[fact]:
                     raise refuse(f"{fact} of {what[:-1]} {index} is not the original's")
-    if list(_signatures(original)) != list(_signatures(result)):
+    if list(_signatures(original, may_differ)) != list(_signatures(result, may_differ)):
         raise refuse("the signatures are not the original's")
+    return ends
 
 
 def _facts(tensor: Tensor) -> dict[str, object]:
@@ -166,20 +211,28 @@ def _bound(model: Model, what: str) -> list[Tensor]:
     return [main.tensors[index] for index in (main.inputs if what == "inputs" else main.outputs) or ()]
 
 
-def _signatures(model: Model) -> Iterator[tuple[object, ...]]:
-    """Yield each signature with the tensors by what they are, since their indices may change."""
+def _signatures(model: Model, may_differ: Container[tuple[bool, int]]) -> Iterator[tuple[object, ...]]:
+    """Yield each signature with the tensors by what they are, since their indices may change.
+
+    The types of inputs (True) and outputs (False) that may differ are left out, by their places.
+    """
     for signature in model.signatures:
         if signature.subgraph_index >= len(model.subgraphs):
             yield signature.key, signature.subgraph_index
             continue
         subgraph = model.subgraphs[signature.subgraph_index]
+        is_main = signature.subgraph_index == 0
         places = []
-        for pairs, bound in ((signature.inputs, subgraph.input_tensors), (signature.outputs, subgraph.output_tensors)):
+        for is_input, pairs, bound in (
+            (True, signature.inputs, subgraph.input_tensors),
+            (False, signature.outputs, subgraph.output_tensors),
+        ):
             for name, tensor in pairs:
                 facts = subgraph.tensors[tensor] if 0 <= tensor < len(subgraph.tensors) else None
                 where = bound.index(tensor) if tensor in bound else None
-                places.append((name, where, facts and (facts.name, facts.shape, kind(facts))))
-        yield signature.key, signature.subgraph_index == 0, tuple(places)
+                is_free = is_main and where is not None and (is_input, where) in may_differ
+                places.append((name, where, facts and (facts.name, facts.shape, not is_free and kind(facts))))
+        yield signature.key, is_main, tuple(places)
 
 
 def _pair_states(before: Machine, after: Machine) -> list[tuple[StateKey, StateKey]]:

@@ -12,11 +12,13 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from operator import eq
 from typing import Any
 
 import numpy as np
 
+from tflm_sim.shrinking.conversions import compiled
 from tflm_sim.shrinking.graph import Array
 
 ROOMY = 64 << 20
@@ -39,6 +41,24 @@ def stimulus(
         within: The least and the greatest integer that it may hold; None for those of the type.
     """
     return np.asarray(_values(rng, dtype, shape, kind, within)).reshape(shape).astype(dtype)
+
+
+def floats_of_steps(
+    rng: np.random.Generator, shape: tuple[int, ...], kind: int, type_name: str, scale: float, zero_point: int
+) -> Array:
+    """Return floats that a QUANTIZE makes integers of: all over their range, between two steps, and beyond its ends.
+
+    Args:
+        rng: Where the noise comes from.
+        shape: Of the input.
+        kind: Which, as for :func:`stimulus`.
+        type_name: Of the integers: "int8", ...
+        scale: What a step is worth.
+        zero_point: The integer that stands for 0.
+    """
+    steps = stimulus(rng, np.dtype(type_name), shape, kind).astype(np.float64) - zero_point
+    between = rng.choice((0.0, 0.5, -0.5), shape) if kind % 2 else rng.uniform(-3, 3, shape)
+    return np.asarray((steps + between).astype(np.float32) * np.float32(scale)).reshape(shape)
 
 
 def _values(
@@ -90,6 +110,7 @@ def main() -> None:
 def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
     """Return what the comparison of two interpreters says."""
     rng = np.random.default_rng(settings["seed"])
+    given, wanted = ({end["index"]: end for end in settings["conversions"] if end["what"] == w} for w in ENDS)
     details = [pair[0].get_input_details(index) for index in range(settings["inputs"])]
     distinct: set[bytes] = set()
     end = time.monotonic() + settings["seconds"]
@@ -97,21 +118,42 @@ def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
         if time.monotonic() > end:
             return {"status": "identical", "runs": run, "distinct": len(distinct)}
         inputs = [
-            stimulus(rng, np.dtype(facts["dtype"]), tuple(facts["shape"]), run, within and (within[0], within[1]))
-            for facts, within in zip(details, settings["ranges"], strict=True)
+            _input(rng, facts, run, within, given.get(index))
+            for index, (facts, within) in enumerate(zip(details, settings["ranges"], strict=True))
         ]
         outputs = []
-        for interpreter in pair:
+        for interpreter, ends in zip(pair, (({}, {}), (given, wanted)), strict=True):
             try:
-                outputs.append(_invoked(interpreter, inputs, settings["outputs"]))
+                found = _invoked(interpreter, converted(inputs, ends[0]), settings["outputs"])
             except (RuntimeError, ValueError) as error:
                 status = "original_fails" if interpreter is pair[0] else "result_fails"
                 return {"status": status, "run": run, "says": str(error)}
+            outputs.append(converted(found, ends[1]))
         first, other = ([(one.dtype, one.shape, one.tobytes()) for one in each] for each in outputs)
         if first != other:
             return {"status": "different", "run": run, "output": [*map(eq, first, other)].index(False)}
         distinct.add(b"".join(output.tobytes() for output in outputs[0]))
     return {"status": "identical", "runs": settings["runs"] + 2, "distinct": len(distinct)}
+
+
+ENDS = ("input", "output")
+
+
+def _input(
+    rng: np.random.Generator, facts: Any, run: int, within: Sequence[int] | None, end: dict[str, Any] | None
+) -> Array:
+    """Return one input of a run of the original; ``end`` says what becomes of it for the result."""
+    shape, dtype = tuple(facts["shape"]), np.dtype(facts["dtype"])
+    if end is not None and dtype == np.float32:
+        after = end["after"]
+        return floats_of_steps(rng, shape, run, after["type"], after["scale"], after["zero_point"])
+    return stimulus(rng, dtype, shape, run, (within[0], within[1]) if within else None)
+
+
+def converted(values: Sequence[Array], ends: Mapping[int, Mapping[str, Any]]) -> list[Array]:
+    """Return values after the lines of :mod:`~tflm_sim.shrinking.conversions` ran on those that have some."""
+    functions = {index: compiled(end["function"], end["python"]) for index, end in ends.items()}
+    return [functions[index](value) if index in functions else value for index, value in enumerate(values)]
 
 
 def _invoked(interpreter: Any, inputs: list[Array], count: int) -> list[Array]:

@@ -24,10 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / 
 import shrinking_models as models
 
 from tflm_sim import parse, shrink, smallest_arena
+from tflm_sim.documents import as_json
 from tflm_sim.errors import TflmSimError
 from tflm_sim.shrinking.prove import WHEEL_TARGET
 from tflm_sim.shrinking.shrunk import Shrunk
-from tflm_sim.shrinking.wheel_worker import ROOMY, stimulus
+from tflm_sim.shrinking.wheel_worker import ENDS, ROOMY, converted, stimulus
 
 TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "cortex-m55", "x86_64-pip")
 RUNS = 12
@@ -42,6 +43,7 @@ def shrunk_at_random(model: Any, seed: int, *, is_planned: bool = False) -> Shru
         max_macs=rng.choice((1.0, 1.35, 3.0)),
         offline_plan=rng.random() < 0.3 or is_planned,
         kernel_order=rng.random() < 0.3,
+        int8_io=rng.random() < 0.5,
     )
 
 
@@ -63,14 +65,16 @@ def difference(shrunk: Shrunk) -> str:
     except RuntimeError:
         pass
     rng = np.random.default_rng(14)
+    given, wanted = ({e.index: as_json(e) for e in shrunk.conversions if e.what == what} for what in ENDS)
     facts, count = original.get_input_details(0), len(shrunk.model.subgraphs[0].output_tensors)
     for run in range(RUNS):
         values = stimulus(rng, np.dtype(facts["dtype"]), tuple(facts["shape"]), run)
         outputs = []
-        for interpreter in (original, result):
-            interpreter.set_input(values, 0)
+        for interpreter, ends in ((original, ({}, {})), (result, (given, wanted))):
+            interpreter.set_input(converted([values], ends[0])[0], 0)
             interpreter.invoke()
-            outputs.append([interpreter.get_output(index).tobytes() for index in range(count)])
+            found = converted([interpreter.get_output(index) for index in range(count)], ends[1])
+            outputs.append([output.tobytes() for output in found])
         if outputs[0] != outputs[1]:
             return f"other bytes in run {run}"
     return ""
@@ -100,15 +104,18 @@ def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
     return "gain: " + ", ".join(sorted({step.name for step in shrunk.steps})) if shrunk.has_gained else "no gain"
 
 
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what only this fuzzer takes."""
+    parser.add_argument("--elementwise", action="store_true", help="elementwise operators of all types, with plans")
+
+
 FUZZER = Fuzzer(
     doc=__doc__,
     defaults={"count": 100, "limit": 60.0},
     make_case=make_case,
     run=run,
     expected=(),
-    add_options=lambda parser: parser.add_argument(
-        "--elementwise", action="store_true", help="elementwise operators of all types, with plans"
-    ),
+    add_options=add_options,
 )
 
 if __name__ == "__main__":

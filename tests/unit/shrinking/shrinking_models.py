@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from tflm_sim import parse
 from tflm_sim.model.build import ModelBuilder
@@ -26,7 +27,7 @@ class Layers:
         self.b = ModelBuilder()
         self.type = type
         self.bias_type = INT32 if type == INT8 else TensorType.INT64
-        self.numbers = numbers
+        self.limits = numbers
         self.scale = scale
         self.rng = random.Random(seed)
         self.shapes: dict[int, tuple[int, ...]] = {}
@@ -41,7 +42,7 @@ class Layers:
         return self.b.tensor((len(values),), INT32, data=list(values))
 
     def _numbers(self, count: int) -> list[int]:
-        return [self.rng.randrange(*self.numbers) for _ in range(count)]
+        return [self.rng.randrange(*self.limits) for _ in range(count)]
 
     def conv(self, x: int, channels: int, *, kernel: int = 3, stride: int = 1, same: bool = True) -> int:
         batch, rows, columns, depth = self.shapes[x]
@@ -88,6 +89,20 @@ class Layers:
         options = {"padding": "VALID", "stride_w": 2, "stride_h": 2, "filter_width": 2, "filter_height": 2}
         self.b.operator("MAX_POOL_2D", [x], [y], options=options)
         return y
+
+    def converted(self, x: int, type: int, scale: float = 0.5, point: int = 0) -> int:
+        """Add what stands in front of another type: DEQUANTIZE to floats, QUANTIZE to integers."""
+        facts: dict[str, Any] = {} if type == TensorType.FLOAT32 else {"scale": scale, "zero_point": point}
+        y = self.b.tensor(self.shapes[x], type, **facts)
+        self.shapes[y] = self.shapes[x]
+        self.b.operator("QUANTIZE" if facts else "DEQUANTIZE", [x], [y])
+        return y
+
+    def image(self, shape: Sequence[int], type: int = TensorType.FLOAT32, *, name: str = "image", **facts: Any) -> int:
+        """Add an activation of any type."""
+        x = self.b.tensor(shape, type, name=name, **facts)
+        self.shapes[x] = tuple(shape)
+        return x
 
     def resize(self, x: int, factor: int, *, kind: str = "RESIZE_BILINEAR", half_pixel: bool = True) -> int:
         batch, rows, columns, depth = self.shapes[x]
@@ -147,6 +162,15 @@ class Layers:
 
     def model(self, inputs: Sequence[int], outputs: Sequence[int]) -> Model:
         return parse(self.b.build(inputs=inputs, outputs=outputs))
+
+
+def rim_model() -> Model:
+    """Return QUANTIZE, two convolutions, DEQUANTIZE: floats at the rim."""
+    layers = Layers()
+    x = layers.image((1, 12, 12, 3))
+    inside = layers.converted(x, INT8, 0.5, POINT)
+    y = layers.conv(layers.conv(inside, 8, stride=2), 4, stride=2)
+    return layers.model([x], [layers.converted(y, TensorType.FLOAT32)])
 
 
 def channels_model() -> Model:
@@ -279,6 +303,27 @@ def random_model(seed: int) -> Model:
         flat = layers.reshape(made[-1], (1, count)) if rng.random() < 0.7 else made[-1]
         outputs[0] = layers.dense(flat, 5, depth=count)
     return layers.model([x], outputs)
+
+
+def random_rim(seed: int) -> Model:
+    """Return a random model between an input and an output of floats, int16 or uint8; some behind RESHAPE."""
+    rng = random.Random(seed)
+    layers = Layers(seed)
+    shape = (1, rng.randint(6, 16), rng.randint(6, 16), rng.choice((1, 2, 3)))
+    outer = rng.choice((TensorType.FLOAT32, TensorType.FLOAT32, INT16, TensorType.UINT8))
+    facts: dict[str, Any] = {} if outer == TensorType.FLOAT32 else {"scale": 0.01, "zero_point": 0}
+    is_flat = rng.random() < 0.5
+    x = source = layers.image((1, prod(shape)) if is_flat else shape, outer, **facts)
+    if is_flat:
+        source = layers.image(shape, outer, name="", **facts)
+        layers.b.operator("RESHAPE", [x, layers.integers(shape)], [source])
+    made = [layers.converted(source, INT8, 0.5, POINT)]
+    for _ in range(rng.randint(2, 6)):
+        found = _random_step(layers, rng, made[-1], made)
+        made += [] if found is None else [found]
+    y = made[-1] if len(made) > 1 else layers.conv(made[0], 4)
+    end = rng.choice((TensorType.FLOAT32, INT16, TensorType.UINT8))
+    return layers.model([x], [layers.converted(y, end, 0.4, 0 if end == INT16 else 100)])
 
 
 def _ring(layers: Layers, x: int) -> int:
