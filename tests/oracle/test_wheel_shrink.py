@@ -22,9 +22,10 @@ from tflm_sim.errors import ModelError, TflmSimError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 from tflm_sim.shrinking import channels
-from tflm_sim.shrinking.conversions import Numbers, c_lines, compiled, python_lines
+from tflm_sim.shrinking.conversions import Numbers, c_lines, python_lines
 from tflm_sim.shrinking.prove import SEQUENCE, prove
 from tflm_sim.shrinking.shrunk import Shrunk
+from tflm_sim.shrinking.wheel_worker import compiled
 
 FLOAT32, INT8, UINT8 = TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8
 INT16, INT32 = TensorType.INT16, TensorType.INT32

@@ -14,8 +14,6 @@ MultiplyByQuantizedMultiplier (without TFLITE_SINGLE_ROUNDING), kernels/internal
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.values import dataclass
@@ -104,15 +102,6 @@ def python_lines(name: str, source: Numbers, target: Numbers) -> tuple[str, ...]
     shifted = _plus("q", target.zero_point)
     dtype = f"np.{TensorType(target.type).name.lower()}"
     return (head, *body, f"    return np.clip({shifted}, {low}, {high}).astype({dtype})")
-
-
-def compiled(name: str, lines: Sequence[str]) -> Any:
-    """Return the function that :func:`python_lines` wrote: nothing but words and numbers of ours are in them."""
-    import numpy as np
-
-    namespace: dict[str, Any] = {"np": np}
-    exec("\n".join(lines), namespace)
-    return namespace[name]
 
 
 def _c_integers(source: Numbers, target: Numbers) -> list[str]:

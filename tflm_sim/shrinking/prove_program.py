@@ -15,13 +15,12 @@ from tflm_sim.emulation.execute import compute_outputs, execute
 from tflm_sim.errors import FirmwareError, ModelError
 from tflm_sim.model.element_types import STRUCT_CODES
 from tflm_sim.model.types import Model, Tensor
-from tflm_sim.shrinking.conversions import compiled
 from tflm_sim.shrinking.graph import Array
 from tflm_sim.shrinking.input_ranges import input_ranges
 from tflm_sim.shrinking.interface import conversions
 from tflm_sim.shrinking.prove import ProofFailed
 from tflm_sim.shrinking.shrunk import Conversion, ProgramProof
-from tflm_sim.shrinking.wheel_worker import ENDS, floats_of_steps, stimulus
+from tflm_sim.shrinking.wheel_worker import ENDS, compiled, floats_of_steps, stimulus
 
 _SEED = 27
 _WEIGHTS = 1

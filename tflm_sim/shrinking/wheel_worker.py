@@ -12,13 +12,12 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import eq
 from typing import Any
 
 import numpy as np
 
-from tflm_sim.shrinking.conversions import compiled
 from tflm_sim.shrinking.graph import Array
 
 ROOMY = 64 << 20
@@ -148,6 +147,14 @@ def _input(
         after = end["after"]
         return floats_of_steps(rng, shape, run, after["type"], after["scale"], after["zero_point"])
     return stimulus(rng, dtype, shape, run, (within[0], within[1]) if within else None)
+
+
+def compiled(name: str, lines: Sequence[str]) -> Callable[[Any], Array]:
+    """Return the function that ``python_lines`` wrote, which are words and numbers of ours."""
+    namespace: dict[str, Any] = {"np": np}
+    exec("\n".join(lines), namespace)
+    function: Callable[[Any], Array] = namespace[name]
+    return function
 
 
 def converted(values: Sequence[Array], ends: Mapping[int, Mapping[str, Any]]) -> list[Array]:

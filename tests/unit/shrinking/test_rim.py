@@ -14,10 +14,11 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, Quantization, TensorType
 from tflm_sim.report.shrunk import shrunk_lines
-from tflm_sim.shrinking.conversions import Numbers, c_lines, compiled, operator_between, python_lines
+from tflm_sim.shrinking.conversions import Numbers, c_lines, operator_between, python_lines
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.rim import cut_rim, has_rim, kept_rims
 from tflm_sim.shrinking.verify import VerificationFailed, verify
+from tflm_sim.shrinking.wheel_worker import compiled
 from tflm_sim.values import replace
 
 FLOAT32, INT8, UINT8, INT16, INT32 = (
