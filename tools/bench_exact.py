@@ -9,22 +9,26 @@
 DIR is benchmarks/challenging of google/minimalloc; without it the same instances with their time compressed, in
 ../shared/planners/speed, are taken (by --all-peers ../shared/planners/challenging). With --idealloc-problems it is
 benchmarks/somas_tensors of cappadokes/idealloc. Where there is no capacity, a problem is solved when its plan is proved
-to be the smallest. A BINARY is built outside of this tree. Times are CPU seconds of all threads; "recorded" is
-../shared/planners/minimalloc.json, from another day.
+to be the smallest; mixed alignments get 6 seconds at the most. The validator judges every plan of ours. A BINARY is built
+outside of this tree. Times are CPU seconds of all threads; "recorded" is ../shared/planners/minimalloc.json, from another
+day.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import math
 import multiprocessing
+import os
 import resource
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +54,8 @@ NAMES = "ABCDEFGHIJK"
 LARGE = ("pangu_2.6B", "resnet50")
 """Only idealloc and ours plan these: for a search of the whole they are too large."""
 MINIMALLOC_TIMEOUT_S = 120
+MIXED_SECONDS = 6.0
+"""The limit of each problem with mixed alignments, whoever is asked, unless a smaller one is given."""
 
 
 @dataclass(frozen=True)
@@ -317,23 +323,58 @@ def solvers_of(args: argparse.Namespace) -> dict[str, Callable[[Problem, int | N
     return {name: solvers[name] for name in args.only.split(",") if name not in absent}
 
 
+def limited(args: argparse.Namespace, family: str) -> argparse.Namespace:
+    """Return the arguments with the limits of a family's problems, and a file of this process to write them to."""
+    most = MIXED_SECONDS if family == "mixed" else math.inf
+    limits = dict(text.rpartition("=")[::2] for text in args.peer_limit or [str(args.time_limit)])
+    own = {
+        "time_limit": min(args.time_limit, most),
+        "peer_limit": min(float(limits.get(family, limits.get("", args.time_limit))), most),
+        "scratch": args.scratch.with_suffix(f".{os.getpid()}.csv"),
+    }
+    return argparse.Namespace(**(vars(args) | own))
+
+
+def answers_to(case: Instance, args: argparse.Namespace) -> dict[str, Answer]:
+    """Return what each solver that is there makes of a problem."""
+    family, capacity, problem = case
+    left_out = {"minimalloc", "cp_sat"} if family in LARGE else {"idealloc"} if family == "mixed" else set()
+    solvers = solvers_of(limited(args, family))  # idealloc knows no alignments
+    return {name: ask(problem, capacity) for name, ask in solvers.items() if name not in left_out}
+
+
+Totals = dict[tuple[str, str], list[tuple[bool, float, float]]]
+"""By family and solver: whether a problem is solved, CPU seconds, and the distance of the plan (NaN: none)."""
+
+
 def print_families(cases: Iterator[Instance], args: argparse.Namespace) -> None:
     """Print solved, CPU seconds and the distance to capacity or bound per family, for each solver that is there."""
-    totals: dict[tuple[str, str], list[tuple[bool, float, float]]] = {}
-    for family, capacity, problem in cases:
-        cells = []
-        for name, ask in solvers_of(args).items():
-            if (family in LARGE and name not in ("ours", "idealloc")) or (family == "mixed" and name == "idealloc"):
-                continue  # idealloc knows no alignments
-            answer = ask(problem, capacity)
-            least = capacity or lower_bound(problem.buffers)
-            gap = math.nan if answer.peak is None else max(answer.peak - least, 0) / least
-            solved = answer.peak is not None and (answer.is_proof if capacity is None else answer.peak <= capacity)
-            totals.setdefault((family, name), []).append((solved, answer.cpu_s, gap))
-            totals.setdefault(("all", name), []).append((solved, answer.cpu_s, gap))
-            cells.append(f"{name} {'solved' if solved else 'open':6} {answer.cpu_s:7.3f} s")
-        print(f"{Path(problem.title).stem:24} {len(problem.buffers):5}  " + "   ".join(cells), flush=True)
+    totals: Totals = {}
+    listed = list(cases)
+    with ProcessPoolExecutor(args.jobs) as pool:
+        answers = pool.map(answers_to, listed, itertools.repeat(args))
+        for case, by_solver in zip(listed, answers, strict=True):
+            print(note(case, by_solver, totals), flush=True)
     print()
+    print_totals(totals)
+
+
+def note(case: Instance, by_solver: dict[str, Answer], totals: Totals) -> str:
+    """Add the answers to a problem to the totals, and return its line."""
+    family, capacity, problem = case
+    cells = []
+    for name, answer in by_solver.items():
+        least = capacity or lower_bound(problem.buffers)
+        gap = math.nan if answer.peak is None else max(answer.peak - least, 0) / least
+        solved = answer.peak is not None and (answer.is_proof if capacity is None else answer.peak <= capacity)
+        totals.setdefault((family, name), []).append((solved, answer.cpu_s, gap))
+        totals.setdefault(("all", name), []).append((solved, answer.cpu_s, gap))
+        cells.append(f"{name} {'solved' if solved else 'open':6} {answer.cpu_s:7.3f} s")
+    return f"{Path(problem.title).stem:24} {len(problem.buffers):5}  " + "   ".join(cells)
+
+
+def print_totals(totals: Totals) -> None:
+    """Print a row for each family and solver."""
     print("family      solver      solved     CPU s: sum    largest   largest gap")
     for (family, name), rows in sorted(totals.items(), key=lambda item: (item[0][0] == "all", item[0])):
         gaps = [gap for _, _, gap in rows if not math.isnan(gap)]
@@ -342,6 +383,8 @@ def print_families(cases: Iterator[Instance], args: argparse.Namespace) -> None:
             f"{family:11} {name:10} {sum(solved for solved, _, _ in rows):3} of {len(rows):3}  "
             f"{sum(cpu for _, cpu, _ in rows):12.3f} {max(cpu for _, cpu, _ in rows):10.3f}   {widest:>11}"
         )
+    plans = [gap for _, _, gap in totals.get(("all", "ours"), ()) if not math.isnan(gap)]
+    print(f"the validator finds nothing in our {len(plans)} plans")
 
 
 def print_models(args: argparse.Namespace) -> None:
@@ -383,11 +426,15 @@ def main() -> None:
     parser.add_argument("--only", default="ours,minimalloc,cp_sat,idealloc", help="solvers of --hard")
     parser.add_argument("--preset", default="cortex-m4", help="target of --models")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each problem")
-    parser.add_argument("--peer-limit", type=float, help="seconds for each problem for the others, if not the same")
+    parser.add_argument(
+        "--peer-limit",
+        action="append",
+        metavar="[FAMILY=]SECONDS",
+        help="for each problem for the others, if not the same; may be given again for a family, as 'A to K=10'",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="so many problems at once, for --hard and --all-peers")
     parser.add_argument("--workers", type=int, default=1, help="threads")
     args = parser.parse_args()
-    if args.peer_limit is None:
-        args.peer_limit = args.time_limit
     if args.hard:
         print_families(hard_instances(args.hard_instances), args)
     elif args.all_peers:

@@ -1,8 +1,8 @@
 /* The whole question: bounds and first plans, then many searches of growing length.
  *
  * Whether a search finds a plan at once or gets lost depends on its strategy more than on its length: most are short,
- * each with a strategy of its own. Every LONG_EVERY-th is longer (by Luby's sequence 1 1 2 1 1 2 4 ..., which is within
- * a logarithm of the best choice), so that in the end a proof gets the nodes that it needs. Each asks about one
+ * each with a strategy of its own. Some are longer, and longer the later they come, so that in the end a proof gets the
+ * nodes that it needs. Each asks about one
  * capacity: sometimes the lower bound, where a plan would be the best, mostly something between it and the best plan so
  * far. "Found" lowers the best plan, "failed" raises the bound. With more than one worker the strategies are dealt out;
  * workers share the best plan and the bound, nothing else.
@@ -29,8 +29,6 @@
 
 enum {
   MOST_WORKERS = 64,
-  BOUND_EVERY = 5,     /* one search of so many asks about the lower bound */
-  AMBITIOUS_EVERY = 2, /* without a capacity, one of so many keeps at most AMBITION of the gap */
   APPROACH_EVERY = 16, /* with a capacity, one of so many asks for something between it and the best plan */
   PATIENCE = 200,      /* without any limit, so many windows in vain end the search of what is too large for one */
   FIRST_PACKING_NODES = 2000,
@@ -41,7 +39,6 @@ enum {
   WORKER_STACK = 32 << 20
 };
 
-static const double AMBITION = 0.8;     /* plans do not only get better by the least that a search can find */
 static const double REPORT_EVERY = 0.1; /* seconds */
 
 static const char *const FIRST_FIT_KEYS[] = {"ZW", "AZ", "WZ", "TAW", "OZ"};
@@ -170,9 +167,7 @@ static int search_is_over(void *context, int64_t nodes) {
 static int64_t choose_target(const effort_t *e, int64_t turn) {
   const int64_t capacity = e->options->capacity, least = capacity > e->bound ? capacity : e->bound;
   if (turn < FIRST_STRATEGIES || (capacity >= 0 && turn % APPROACH_EVERY != 0)) return capacity >= 0 ? capacity : least;
-  if (turn % BOUND_EVERY == 0) return least;
-  const int is_ambitious = capacity < 0 && turn % AMBITIOUS_EVERY == 0 && e->aim > AMBITION;
-  const int64_t target = least + (int64_t)((double)(e->best_peak - least) * (is_ambitious ? AMBITION : e->aim));
+  const int64_t target = least + (int64_t)((double)(e->best_peak - least) * e->aim);
   return target < e->best_peak ? target : e->best_peak - 1;
 }
 
@@ -261,7 +256,6 @@ static int ask(worker_t *w) {
   w->task = (search_task_t){.capacity = over ? 0 : choose_target(e, turn),
                             .pick = chosen.pick,
                             .order = w->order,
-                            .by_blame = chosen.by_blame,
                             .limits = {tflm_exact_nodes(e->p->count, turn), search_is_over, w, 0}};
   unlock(e);
   if (over) return 0;

@@ -18,7 +18,6 @@ static int compare_ranked(const void *a, const void *b) {
 static double value_of(const problem_t *p, char key, int i) {
   switch (key) {
     case 'A': return (double)p->bytes[i] * (p->high[i] - p->low[i]);
-    case 'L': return (double)p->low[i];
     case 'O': return p->overlaps[i];
     case 'T': return (double)p->load[i];
     case 'W': return (double)(p->high[i] - p->low[i]);

@@ -62,8 +62,8 @@ int64_t tflm_exact_peak(const problem_t *p, const int64_t *units);
 int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *limits, int64_t *units);
 
 /* Order the buffers by up to four keys, such as "TAW", the largest first: most Total load in any of its sections, Area,
- * Width (sections), siZe, Overlaps (buffers it meets), Later start. With
- * a seed that is not 0, each buffer counts for more than it is, up to twice, in a way of the seed's own.
+ * Width (sections), siZe, Overlaps (buffers it meets). With a seed that is not 0, each buffer counts for more than it
+ * is, up to twice, in a way of the seed's own.
  */
 void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order);
 

@@ -150,10 +150,7 @@ static int place_otherwise(search_t *s, frame_t *f) {
 /* Leave a region without a plan. */
 static int leave(search_t *s, const frame_t *f, int verdict) {
   if (s->stopped) verdict = SEARCH_STOPPED;
-  if (verdict == SEARCH_FAILED) {
-    if (f->chosen >= 0) s->blame[f->chosen]++;
-    remember_failures(s, f->first_key);
-  }
+  if (verdict == SEARCH_FAILED) remember_failures(s, f->first_key);
   s->key_count = f->first_key;
   undo(s, f->trail_mark, f[-1].place_mark);
   return verdict;
@@ -213,7 +210,6 @@ static void lay_out(void *object, tflm_workspace_t *workspace) {
   for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k] = tflm_carve(workspace, n, sizeof(int));
   for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) *flags[k] = tflm_carve(workspace, n, 1);
   s->saved = tflm_carve(workspace, n, sizeof *s->saved);
-  s->blame = tflm_carve(workspace, n, sizeof *s->blame);
   s->section_blame = tflm_carve(workspace, sections, sizeof *s->section_blame);
   s->scratch = tflm_carve(workspace, 3 * n, sizeof *s->scratch);
   s->tops = tflm_carve(workspace, (size_t)1 << STACKED_IN_NODES, sizeof *s->tops);
@@ -256,27 +252,12 @@ static void begin(search_t *s, int64_t capacity) {
   s->stopped = 0;
 }
 
-/* Rank by blame; the given order among equals. */
-static void rank_by_blame(search_t *s, int *sorted) {
-  const int n = s->p->count;
-  for (int k = 0; k < n; k++) {
-    const int moving = s->task->order[k];
-    int to = k;
-    for (; to > 0 && s->blame[sorted[to - 1]] < s->blame[moving]; to--) sorted[to] = sorted[to - 1];
-    sorted[to] = moving;
-  }
-  for (int k = 0; k < n; k++) s->rank[sorted[k]] = k;
-  for (int k = 0; k < n; k++) s->blame[k] -= s->blame[k] / 4;
-  for (int q = 0; q < s->p->section_count; q++) s->section_blame[q] -= s->section_blame[q] / 4;
-}
-
 int NAME(search_run)(search_t *s, search_task_t *task, int64_t *units) {
   const problem_t *p = s->p;
   int count = 0;
   s->task = task;
   begin(s, task->capacity);
   for (int k = 0; k < p->count; k++) s->rank[task->order[k]] = k;
-  if (task->by_blame) rank_by_blame(s, s->scratch);
   for (int k = 0; k < p->count; k++) {
     const int i = p->by_start[k];
     if (p->fixed[i] == TFLM_EXACT_FREE) s->members[count++] = i;

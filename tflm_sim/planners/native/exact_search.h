@@ -20,7 +20,6 @@ typedef struct {
   int64_t capacity; /* bytes */
   search_pick_t pick;
   const int *order; /* which of two buffers at one offset comes first */
-  int by_blame;     /* of two buffers at one offset, the one that failed more often comes first */
   limits_t limits;
 } search_task_t;
 

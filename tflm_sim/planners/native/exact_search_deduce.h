@@ -4,7 +4,7 @@
 
 #include "exact_search_state.h"
 
-enum { STACKED_IN_NODES = 9, ASK_EFFORT = 1 << 21, PATIENT_PASSES = 6, MOST_ROUNDS = 50 };
+enum { STACKED_IN_NODES = 12, ASK_EFFORT = 1 << 21, PATIENT_PASSES = 6, MOST_ROUNDS = 50 };
 
 /* ---- offsets */
 
@@ -202,7 +202,6 @@ FAST static int sections_fit(search_t *s, const region_t *r) {
     }
     if (over) {
       blame_sections(s, from, to, room);
-      s->blame[i]++;
       return 0;
     }
   }
@@ -257,18 +256,19 @@ static int settle_region(search_t *s, const region_t *r) {
   return sections_fit(s, r);
 }
 
-/* Whether what is left of a section can lie one above the other, with the gaps that its alignments make. */
+/* Whether what is left of a section can lie one above the other, with the gaps that its alignments make. Nearly always
+ * it can as it is sorted: what can be lower is lower.
+ */
 static int section_stacks(search_t *s, const region_t *r, int section) {
   stacked_t list[STACKED_IN_NODES];
   int count = 0;
-  for (int k = r->begin; k < r->end; k++) {
-    const int i = s->members[k];
-    if (s->p->low[i] > section) break;
-    if (s->p->high[i] <= section) continue;
+  for (int k = r->end - 1; k >= r->begin; k--) {
+    const int i = s->ordered[k];
+    if (s->p->low[i] > section || s->p->high[i] <= section) continue;
     if (count == STACKED_IN_NODES) return 1;
     list[count++] = (stacked_t){s->size[i], s->align[i], s->lowest[i], s->highest[i]};
   }
-  if (count < 2) return 1;
+  if (tflm_exact_stack_in_order(list, count) != NO_STACK) return 1;
   tflm_exact_stack(list, count, s->tops);
   spend(s, (int64_t)count << count);
   return s->tops[(1 << count) - 1] != NO_STACK;

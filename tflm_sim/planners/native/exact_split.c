@@ -370,8 +370,15 @@ int tflm_exact_split_run(const problem_t *p, const tflm_exact_buffer_t *buffers,
 
 /* ---- when, and how long */
 
+/* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ..., from i = 1 on. */
+static int64_t luby(int64_t i) {
+  int64_t power = 1;
+  while (power - 1 < i) power *= 2;
+  return power - 1 == i ? power / 2 : luby(i - power / 2 + 1);
+}
+
 split_task_t tflm_exact_split_next(const split_turns_t *turns, int buffers, int has_capacity, int64_t nodes) {
-  const int64_t times = tflm_exact_luby(turns->turns + 1), least = (int64_t)buffers * NODES_PER_BUFFER;
+  const int64_t times = luby(turns->turns + 1), least = (int64_t)buffers * NODES_PER_BUFFER;
   split_task_t task = {.seed = (uint64_t)turns->turns, .deals = 1, .is_even = has_capacity};
   if (!has_capacity) {
     task.limits.node_limit = turns->cost * SHARE < nodes ? least + nodes / 64 : 0;

@@ -2,8 +2,9 @@
 #include "exact_stack.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { MOST_STEPS = 1 << 24 }; /* for one problem: a tenth of a second */
+enum { MOST_STEPS = 1 << 26 }; /* for one problem: some tenths of a second */
 
 void tflm_exact_stack(const stacked_t *list, int count, int64_t *tops) {
   tops[0] = 0;
@@ -17,6 +18,16 @@ void tflm_exact_stack(const stacked_t *list, int count, int64_t *tops) {
     }
     tops[set] = best;
   }
+}
+
+int64_t tflm_exact_stack_in_order(const stacked_t *list, int count) {
+  int64_t top = 0;
+  for (int i = 0; i < count; i++) {
+    const int64_t below = exact_align_up(top, list[i].align), at = below < list[i].lowest ? list[i].lowest : below;
+    if (at > list[i].highest) return NO_STACK;
+    top = at + list[i].size;
+  }
+  return top;
 }
 
 /* The buffers of a section; 0 when they are too many, or so small that padding cannot raise the bound. */
@@ -36,6 +47,27 @@ static int list_section(const problem_t *p, int section, stacked_t *list, int *n
   return most * p->unit > p->bound ? count : 0;
 }
 
+/* The top of the stack in which each next buffer is the one that needs least padding; sorts the list that way. */
+static int64_t stack_snugly(stacked_t *list, int count) {
+  int64_t top = 0;
+  for (int k = 0; k < count; k++) {
+    int next = k;
+    int64_t least = INT64_MAX;
+    for (int i = k; i < count; i++) {
+      const int64_t below = exact_align_up(top, list[i].align), at = below < list[i].lowest ? list[i].lowest : below;
+      if (at > list[i].highest || at > least || (at == least && list[i].align <= list[next].align)) continue;
+      next = i;
+      least = at;
+    }
+    if (least == INT64_MAX) return NO_STACK;
+    const stacked_t taken = list[next];
+    list[next] = list[k];
+    list[k] = taken;
+    top = least + taken.size;
+  }
+  return top;
+}
+
 /* The topmost gives back what rounding to units added to it. */
 static int64_t least_peak(const problem_t *p, const stacked_t *list, const int *named, int count, const int64_t *tops) {
   const int all = (1 << count) - 1;
@@ -51,7 +83,7 @@ static int64_t least_peak(const problem_t *p, const stacked_t *list, const int *
 }
 
 int tflm_exact_bound_by_stacks(problem_t *p) {
-  stacked_t list[MOST_STACKED];
+  stacked_t list[MOST_STACKED], sorted[MOST_STACKED];
   int named[MOST_STACKED];
   int64_t *tops = p->most_align > 1 ? malloc(sizeof *tops << MOST_STACKED) : NULL;
   if (p->most_align == 1) return TFLM_PLAN_OK;
@@ -60,6 +92,9 @@ int tflm_exact_bound_by_stacks(problem_t *p) {
     const int count = list_section(p, q, list, named);
     steps += p->count;
     if (count < 2) continue;
+    memcpy(sorted, list, sizeof *list * (size_t)count);
+    const int64_t top = stack_snugly(sorted, count);
+    if (top != NO_STACK && top * p->unit <= p->bound) continue;
     steps += count << count;
     tflm_exact_stack(list, count, tops);
     const int64_t peak = least_peak(p, list, named, count, tops);

@@ -12,12 +12,16 @@ typedef struct {
   int64_t size, align, lowest, highest; /* the offset is a multiple of align, at least lowest, at most highest */
 } stacked_t;
 
-enum { MOST_STACKED = 13, NO_STACK = -1 };
+enum { MOST_STACKED = 20, NO_STACK = -1 };
+
+/* The top of the stack in the order of the list, or NO_STACK where a buffer would be above its highest. */
+int64_t tflm_exact_stack_in_order(const stacked_t *list, int count);
 
 /* Fill tops[1 << count]: the lowest top of each subset (bit i: list[i]), or NO_STACK. */
 void tflm_exact_stack(const stacked_t *list, int count, int64_t *tops);
 
-/* Raise p->bound (bytes) by the sections that have few enough buffers; TFLM_PLAN_OK or TFLM_PLAN_E_MEMORY. */
+/* Raise p->bound (bytes) by the sections that have few enough buffers (8 MB for a moment); TFLM_PLAN_OK or
+ * TFLM_PLAN_E_MEMORY. */
 int tflm_exact_bound_by_stacks(problem_t *p);
 
 #endif

@@ -9,7 +9,7 @@ enum { KEY_COUNT = 4, FIRST_STRATEGIES = 12 };
 typedef struct {
   search_pick_t pick;
   char keys[KEY_COUNT + 1]; /* an order of the buffers: see tflm_exact_order */
-  int way, by_blame;        /* which of the problem's forms (exact_ways.h); by what failed before */
+  int way;                  /* which of the problem's forms (exact_ways.h) */
   uint64_t seed;            /* of the order */
 } strategy_t;
 
@@ -20,8 +20,5 @@ strategy_t tflm_exact_strategy(int64_t turn, int way_count, const strategy_t *wi
 
 /* How many nodes the search of a turn may take. */
 int64_t tflm_exact_nodes(int buffers, int64_t turn);
-
-/* Luby's sequence, 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ..., from i = 1 on. */
-int64_t tflm_exact_luby(int64_t i);
 
 #endif
