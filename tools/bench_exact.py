@@ -8,10 +8,10 @@
 
 DIR is benchmarks/challenging of google/minimalloc; without it the same instances with their time compressed, in
 ../shared/planners/speed, are taken (by --all-peers ../shared/planners/challenging). With --idealloc-problems it is
-benchmarks/somas_tensors of cappadokes/idealloc. Where there is no capacity, a problem is solved when its plan is proved
-to be the smallest; mixed alignments get 6 seconds at the most. The validator judges every plan of ours. A BINARY is built
-outside of this tree. Times are CPU seconds of all threads; "recorded" is ../shared/planners/minimalloc.json, from another
-day.
+benchmarks/somas_tensors of cappadokes/idealloc. Where there is no capacity, a problem is solved when its plan is
+proved to be the smallest; mixed alignments get 6 seconds at the most. The validator judges every plan of ours. A
+BINARY is built outside of this tree. Times are CPU seconds of all threads; "recorded" is
+../shared/planners/minimalloc.json, from another day.
 """
 
 from __future__ import annotations

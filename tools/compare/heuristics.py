@@ -4,8 +4,9 @@
 
 The C sources are copied, a heuristic is taken out of the copy, and what a compiler makes of it solves A to K, the hard
 ones (at their capacities) and those with mixed alignments (the smallest plan). First the planner as it is; then each
-problem may take so many ``--times`` its nodes and ``--extra`` more. What is not solved counts with all of these, and what
-is open for the planner as it is is not asked again. Nodes are the same on every machine; CPU seconds are of this one.
+problem may take so many ``--times`` its nodes and ``--extra`` more. What is not solved counts with all of these, and
+what is open for the planner as it is is not asked again. Nodes are the same on every machine; CPU seconds are of this
+one.
 """
 
 from __future__ import annotations
