@@ -15,7 +15,7 @@ keeps an offline variable alive in its own scopes only. Source: micro_allocator.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, product
 
 import numpy as np
@@ -184,16 +184,17 @@ def plan_offline(
     layout = layout_of(model, simulations)
     libraries = [simulation.configuration.target.kernel_library for simulation in simulations]
     links = find_links(layout.draft, layout.alive, libraries) if with_sharing else []
-    groups = layout.groups(_best_links(layout, links))
+    best = _best_links(layout, links)
+    groups = layout.groups(best)
     buffers = layout.buffers(groups)
     result = exact.solve(buffers, node_limit=NODE_LIMIT)
     if result.offsets is None:
         return None
     starts: Sequence[int] = result.offsets
     steps = find_steps(layout, libraries) if kernel_order else {}
-    if steps:
+    if steps or links:
         lowest = max((start + each.size for start, each in zip(starts, buffers, strict=True)), default=0)
-        groups, starts = _on_stairs(layout, links, steps, lowest) or (groups, starts)
+        groups, starts = _on_stairs(layout, (links, (), best), steps, lowest) or (groups, starts)
     return with_offsets(
         model,
         {tensor: start + at for group, start in zip(groups, starts, strict=False) for tensor, at in group.items()},
@@ -201,11 +202,15 @@ def plan_offline(
 
 
 def _on_stairs(
-    layout: Layout, links: list[SharingLink], steps: dict[tuple[int, int], int], lowest: int
+    layout: Layout, choices: Iterable[Sequence[SharingLink]], steps: dict[tuple[int, int], int], lowest: int
 ) -> tuple[list[dict[int, int]], list[int]] | None:
-    """Return groups and their offsets with a head below ``lowest``, where outputs may begin below their inputs."""
+    """Return groups and their offsets with a head below ``lowest``, None where there are none.
+
+    The exact planner takes a group for as large as it ever is, and for as long. Here the bytes of a member are free
+    again once nothing in them is alive; and with ``steps`` outputs may begin below their inputs.
+    """
     best = None
-    for kept in dict.fromkeys((tuple(links), ())):
+    for kept in dict.fromkeys(map(tuple, choices)):
         groups = layout.groups(kept)
         offsets, head = place_groups(groups, layout.alive, layout.others, steps)
         if head < lowest:

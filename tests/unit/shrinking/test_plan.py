@@ -63,6 +63,21 @@ def test_pieces_are_written_where_concatenation_wants_them() -> None:
 
 
 @needs_c
+def test_bytes_of_a_wide_tensor_are_free_again_once_a_narrow_one_is_written_in_its_place() -> None:
+    layers = models.Layers()
+    x = layers.image((1, 12, 12, 3))
+    model = layers.model([x], [layers.conv(layers.converted(x, INT8, 0.5, models.POINT), 8)])
+    simulation = simulate(model, REFERENCE)
+    # 1,728 B of floats and 432 B of what QUANTIZE makes of them, side by side; the convolution writes 1,152 B.
+    assert simulation.head_bytes == 1728 + 432
+    planned = plan_offline(model, [simulation])
+    assert planned is not None
+    check_plan(planned, simulate(planned, REFERENCE))
+    # In place, and the output goes where floats were: it would lie above all 1,728 B if the group stayed as large.
+    assert simulate(planned, REFERENCE).head_bytes == 1728
+
+
+@needs_c
 def test_a_plan_is_verified_on_every_target() -> None:
     shrunk = shrink(joined(), ["cortex-m4", "x86_64-pip"], offline_plan=True)
     assert shrunk.verified.endswith("keeps every byte that is still to be read")
