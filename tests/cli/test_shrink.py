@@ -100,6 +100,7 @@ def test_a_model_that_cannot_be_made_smaller_is_a_no(capsys: pytest.CaptureFixtu
         (("--max-macs", "0.5"), "is below 1"),
         (("--max-flash", "10KB"), "ambiguous"),
         (("--prove", "-1"), "not negative"),
+        (("--time-limit", "0s"), "is no time to search in"),
         (("--target", "cortex-m99"), "cortex-m99"),
     ],
 )
@@ -116,6 +117,13 @@ def test_flash_is_a_limit(capsys: pytest.CaptureFixture[str], path: Path) -> Non
     document = json.loads(text)
     assert document["after"]["file_bytes"] <= document["before"]["file_bytes"] * 1.01
     assert code in (0, 1)
+
+
+def test_a_time_limit_is_said_where_it_ended_the_search(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    code, text, _ = run(capsys, "shrink", path, "--time-limit", "0.001ms")
+    assert code == 1
+    assert "the search ended early: the time was over; this is the best until then" in text
+    assert json.loads(run(capsys, "shrink", path, "--time-limit", "10m", "--json")[1])["stopped"] == ""
 
 
 def test_size_advises_only_when_asked(capsys: pytest.CaptureFixture[str], path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os.path
+import re
 import sys
 from collections.abc import Mapping
 
@@ -44,6 +45,17 @@ PAIRED = (
 
 _ALWAYS = (0, 2, 3, 70, 130)
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+_DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
+_SECONDS_OF = {"ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60}
+
+
+def duration(text: str) -> float:
+    """Return the seconds that an argument says: 60s, 500ms, 2m."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time; write 60s, 500ms or 2m")
+    return float(match["number"]) * _SECONDS_OF[match["unit"]]
 
 
 def add_verb(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import io
-import re
 import sys
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, duration, header
 from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import opened, replacing, replacing_bytes
@@ -36,13 +35,11 @@ tflm-sim plan problem.csv --planner greedy --planner hill_climb --json
 tflm-sim plan model.tflite --planner exact --csv > solution.csv
 tflm-sim plan model.tflite --optimal --write planned.tflite
 """
-_SECONDS = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
 _TFLITE_ARENA = Planner(
     "tflite_arena_on_tflm_head",
     "LiteRT's ArenaPlanner on TFLM's head; what a phone needs, with its kernels' buffers, says 'lite'",
     planning.plan,
 )
-_UNITS = {"ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60}
 
 
 def _all_planners() -> dict[str, Planner]:
@@ -76,7 +73,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--optimal", action="store_true", help="also search for the optimum and prove it")
     parser.add_argument(
         "--time-limit",
-        type=_seconds,
+        type=duration,
         default=60.0,
         metavar="T",
         help="for the whole command: 60s, 500ms, 2m (default: 60s)",
@@ -160,13 +157,6 @@ def _write(path: str, planned: Model | None, saving: ArenaSaving | None) -> bool
         file.write(bytes(planned.source))
     say(f"{path}: smallest arena {saving.arena_after:,} bytes, {saving.saved:,} less", file=sys.stderr)
     return True
-
-
-def _seconds(text: str) -> float:
-    match = _SECONDS.fullmatch(text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a time; write 60s, 500ms or 2m")
-    return float(match["number"]) * _UNITS[match["unit"]]
 
 
 def _question(args: argparse.Namespace) -> _Question:

@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb, header, load_custom_ops
+from tflm_sim.cli.options import TARGET, Subparsers, add_verb, duration, header, load_custom_ops
 from tflm_sim.cli.terminal import ProgressLine, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
@@ -26,6 +26,7 @@ tflm-sim shrink model.tflite -o small.tflite --target cortex-m4 --target esp32-s
 tflm-sim shrink model.tflite -o small.tflite --goal 64KiB --max-macs 1.10 --max-flash +10%
 tflm-sim shrink model.tflite -o small.tflite --offline-plan --prove 20
 tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --prove 5
+tflm-sim shrink model.tflite -o small.tflite --int8-io --time-limit 30s
 tflm-sim shrink model.tflite --explain
 """
 NO_GAIN = 1
@@ -69,6 +70,13 @@ def register(subparsers: Subparsers) -> None:
         "--ops",
         metavar="A,B",
         help="operators that may be needed in addition (SLICE,CONCATENATION; none)",
+    )
+    limits.add_argument(
+        "--time-limit",
+        type=duration,
+        metavar="T",
+        help="the search ends after 60s, 500ms or 2m with the best so far, which is verified; so it does on Ctrl-C "
+        "(default: until nothing gains)",
     )
     passes = parser.add_argument_group("passes that are off by default")
     passes.add_argument(
@@ -135,6 +143,7 @@ def run(args: argparse.Namespace) -> int:
             force_float=args.force_float,
             drop_names=args.drop_names,
             int8_io=args.int8_io,
+            time_limit=args.time_limit,
             prove_runs=args.prove,
             prove_program=args.firmware,
             progress=status.show,

@@ -59,6 +59,8 @@ def shrunk_lines(shrunk: Shrunk, *, goal: int | str | None = None, explain: bool
     lines += ["", *table_lines(list(_cost_rows(shrunk)))]
     if shrunk.has_gained:
         lines += ["", *_pass_lines(shrunk)]
+    if shrunk.stopped:
+        lines += ["", f"the search ended early: {shrunk.stopped}; this is the best until then"]
     bound = shrunk.bound
     lines += [
         "",

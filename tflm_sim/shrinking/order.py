@@ -20,6 +20,7 @@ from tflm_sim.model.operator_facts import STATEFUL
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.shrunk import Witness
+from tflm_sim.shrinking.stopping import UNSTOPPED, Stopping
 from tflm_sim.values import dataclass
 
 BEAM = 1000
@@ -47,7 +48,7 @@ class _Way:
     order: tuple[_Way, int] | None
 
 
-def reorder(draft: Draft, facts: Profile, choose: Chooser) -> list[Witness]:
+def reorder(draft: Draft, facts: Profile, choose: Chooser, stopping: Stopping = UNSTOPPED) -> list[Witness]:
     """Put the operators into the order with the smallest peak of live bytes, if there is a better one."""
     count = len(draft.operators)
     if count < 3 or not _NEVER_MOVED.isdisjoint(map(draft.name, draft.operators)):
@@ -55,7 +56,7 @@ def reorder(draft: Draft, facts: Profile, choose: Chooser) -> list[Witness]:
     graph = _graph(draft, facts)
     if all(each.bit_count() <= 1 for each in (*graph.before, *graph.readers.values())):
         return []
-    order, peak, is_exact = _best_order(draft, facts, graph)
+    order, peak, is_exact = _best_order(draft, facts, graph, stopping)
     if order is None or order == list(range(count)) or not choose():
         return []
     draft.operators = [draft.operators[index] for index in order]
@@ -92,13 +93,13 @@ def _waits(draft: Draft) -> list[int]:
     return before
 
 
-def _best_order(draft: Draft, facts: Profile, graph: _Graph) -> tuple[list[int] | None, int, bool]:
+def _best_order(draft: Draft, facts: Profile, graph: _Graph, stopping: Stopping) -> tuple[list[int] | None, int, bool]:
     """Return the best order below the present peak, None where there is none; its peak; whether all were looked at."""
     start = sum(facts.bytes[tensor] for tensor in draft.inputs if tensor in facts.bytes)
     first = sum(1 << index for index, waits in enumerate(graph.before) if not waits)
     limit, kept, is_exact = facts.peak, frozenset(draft.outputs), True
     level = {0: _Way(start, start, first, None)}
-    for _ in draft.operators:
+    for _ in stopping.watch(draft.operators):
         level = _next_level(facts, graph, kept, level, limit)
         if len(level) > BEAM:
             is_exact = False

@@ -20,6 +20,7 @@ from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.shrinking.split import AXES, CHANNELS, COLUMNS, ROWS, Split
+from tflm_sim.shrinking.stopping import UNSTOPPED, Stopping
 from tflm_sim.shrinking.stripe_rules import rule
 from tflm_sim.values import dataclass
 
@@ -51,21 +52,21 @@ class SplitPlan:
         return sum(len(split.parts) * (split.last - split.first + 1) for split in self.splits)
 
 
-def all_splits(draft: Draft, facts: Profile, budget: float) -> list[Split]:
+def all_splits(draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED) -> list[Split]:
     """Return every split that covers an operator near the peak and adds at most ``budget`` multiplications."""
-    found = [split for axis in (AXES[ROWS], AXES[COLUMNS]) for split in _striped(draft, facts, axis, budget)]
+    found = [split for axis in (AXES[ROWS], AXES[COLUMNS]) for split in _striped(draft, facts, axis, budget, stopping)]
     consumers = draft.consumers()
-    for first in range(len(draft.operators)):
+    for first in stopping.watch(range(len(draft.operators))):
         for last, links in channels.chains(draft, first, consumers):
             if _is_high(facts, first, last):
                 found += channels.channel_splits(draft, facts, first, last, links)
     return [split for split in found if split.peak < _worth(facts, split)]
 
 
-def _striped(draft: Draft, facts: Profile, axis: int, budget: float) -> Iterator[Split]:
+def _striped(draft: Draft, facts: Profile, axis: int, budget: float, stopping: Stopping) -> Iterator[Split]:
     """Yield the splits into stripes along an axis."""
     rules = [rule(draft, operator, axis) for operator in draft.operators]
-    for first in range(len(draft.operators)):
+    for first in stopping.watch(range(len(draft.operators))):
         for segment in rows.segments(draft, axis, first, rules, facts.dies):
             planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
             if axis == AXES[COLUMNS] and _is_square(draft, segment.source):
@@ -92,13 +93,13 @@ def _is_square(draft: Draft, tensor: int) -> bool:
     return rows_of == columns_of
 
 
-def plans(facts: Profile, splits: Sequence[Split], budget: float) -> list[SplitPlan]:
+def plans(facts: Profile, splits: Sequence[Split], budget: float, stopping: Stopping = UNSTOPPED) -> list[SplitPlan]:
     """Return the plans for many bounds on the head, the smallest estimated arena first."""
     by_first: dict[int, list[Split]] = {}
     for split in splits:
         by_first.setdefault(split.first, []).append(split)
     found: dict[tuple[Split, ...], SplitPlan] = {}
-    for bound in _bounds(facts, splits):
+    for bound in stopping.watch(_bounds(facts, splits)):
         for price in PRICES:
             chosen = _cheapest(facts, by_first, bound, price / 1000)
             if chosen is None:

@@ -12,28 +12,31 @@ from tflm_sim.shrinking.plan import overlaps, plan_offline
 from tflm_sim.shrinking.profile import profile
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.shrinking.sizing import TargetSizer
+from tflm_sim.shrinking.stopping import Stopping
 
 
-def planned_models(model: Model, sizer: TargetSizer, *, kernel_order: bool) -> Iterator[tuple[Model, tuple[int, ...]]]:
+def planned_models(
+    model: Model, sizer: TargetSizer, *, kernel_order: bool, stopping: Stopping
+) -> Iterator[tuple[Model, tuple[int, ...]]]:
     """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target."""
     simulations = sizer.simulations(model)
     plans = [
         plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=kernel_order)
-        for with_sharing in (True, False)
+        for with_sharing in stopping.watch((True, False))
     ]
     if kernel_order:
-        plans += _in_order(model, sizer)
+        plans += _in_order(model, sizer, stopping)
     for planned in plans:
         arenas = None if planned is None else sizer.arenas(planned)
         if planned is not None and arenas is not None:
             yield planned, arenas
 
 
-def _in_order(model: Model, sizer: TargetSizer) -> list[Model]:
+def _in_order(model: Model, sizer: TargetSizer, stopping: Stopping) -> list[Model]:
     """Return plans for a model with other kernels: where it is fuller than such a plan, and everywhere."""
     crowded: frozenset[int] | None = None
     found: list[Model] = []
-    for _ in range(2):
+    for _ in stopping.watch(range(2)):
         ordered = choice.pixel_by_pixel(model, sizer.libraries, crowded)
         planned = ordered and plan_offline(ordered, sizer.simulations(ordered), kernel_order=True)
         if planned is None:

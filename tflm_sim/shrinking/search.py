@@ -32,6 +32,7 @@ from tflm_sim.shrinking.shrunk import Bound, Kept, Rejected, Witness
 from tflm_sim.shrinking.sizing import TargetSizer, gains, grows
 from tflm_sim.shrinking.split import CHANNELS, Split
 from tflm_sim.shrinking.states import states_to_variables
+from tflm_sim.shrinking.stopping import StoppedError, Stopping
 from tflm_sim.values import dataclass, field, replace
 
 _RIM, _ORDER, _SPLITS, _PLAN = "int8 io", "operator order", "splits", "offline plan"
@@ -57,6 +58,16 @@ class _Tried:
     witnesses: list[Witness]
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """Where a search stood."""
+
+    rank: tuple[float, ...]
+    model: Model
+    arenas: tuple[int, ...]
+    steps: tuple[Kept, ...]
+
+
 @dataclass(slots=True)
 class Search:
     """A model on its way down (mutable).
@@ -67,6 +78,7 @@ class Search:
         steps: What was kept, in order.
         rejected: What was tried in vain.
         allowance: What each candidate may cost.
+        stopped: Why it ended early, "" where it did not.
     """
 
     origin: Model
@@ -77,12 +89,15 @@ class Search:
     offline_plan: bool = False
     kernel_order: bool = False
     int8_io: bool = False
+    stopping: Stopping = field(default_factory=Stopping)
+    stopped: str = field(init=False, default="")
     model: Model = field(init=False)
     arenas: tuple[int, ...] = field(init=False)
     origin_arenas: tuple[int, ...] = field(init=False)
     _others: list[tuple[int, list[Kept]]] = field(init=False, default_factory=list)
     _too_dear: list[tuple[tuple[int, ...], str]] = field(init=False, default_factory=list)
     _looked_at: tuple[Model, tuple[Profile, list[Split], float]] | None = field(init=False, default=None)
+    _best: _State | None = field(init=False, default=None)
     steps: list[Kept] = field(init=False)
     rejected: list[Rejected] = field(init=False)
     allowance: Allowance = field(init=False)
@@ -112,21 +127,44 @@ class Search:
         return self.budget.goal is not None and max(self.arenas) <= self.budget.goal
 
     def run(self) -> None:
-        """Search until nothing gains, or the goal is met."""
-        for row in PASSES:
-            if row.needs is not None and not row.needs(self):
-                continue
-            if self.is_done:
-                break
-            self.progress(row.name)
+        """Search until nothing gains, the goal is met, or it is stopped: then the best so far is the answer."""
+        self._note()
+        with self.stopping.noting_interrupts():
             try:
-                row.run(self)
-            except VerificationFailed as failure:
-                reason = str(failure).removeprefix("refused: ").removesuffix("; nothing is written")
-                self.rejected.append(Rejected(row.name, reason))
+                for row in self.stopping.watch(PASSES):
+                    if not self.is_done and (row.needs is None or row.needs(self)):
+                        self._try(row)
+            except StoppedError:
+                self.stopped = self.stopping.reason
+                self.rejected.append(Rejected("what was still to be tried", self.stopped))
+                assert self._best is not None, "where it began is noted"
+                self._go_back(self._best)
         if grows(self.arenas, self.origin_arenas):
             self.rejected.append(Rejected("all of it", "the model's own plan is better", self.arenas))
             self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []
+
+    def _try(self, row: PassRow) -> None:
+        """Run a pass; where an edit cannot be told to be sound, it is none."""
+        self.progress(f"{row.name}: {max(self.arenas):,} B so far")
+        try:
+            row.run(self)
+        except VerificationFailed as failure:
+            reason = str(failure).removeprefix("refused: ").removesuffix("; nothing is written")
+            self.rejected.append(Rejected(row.name, reason))
+
+    def _state(self) -> _State:
+        macs = self.steps[-1].macs if self.steps else self.allowance.macs
+        rank = self._rank(self.arenas, macs, len(self.model.subgraphs[0].operators))
+        return _State(rank, self.model, self.arenas, tuple(self.steps))
+
+    def _note(self) -> None:
+        """Remember where the search stands if it never stood better."""
+        state = self._state()
+        if self._best is None or state.rank < self._best.rank:
+            self._best = state
+
+    def _go_back(self, state: _State) -> None:
+        self.model, self.arenas, self.steps = state.model, state.arenas, list(state.steps)
 
     def drop_names(self) -> None:
         """Leave out the names of tensors inside of the main subgraph; no arena depends on them."""
@@ -163,7 +201,7 @@ class Search:
         if len(witnesses) == 1:
             return False
         kept = index = 0
-        for _ in range(min(len(witnesses), MOST_SINGLE_EDITS)):
+        for _ in self.stopping.watch(range(min(len(witnesses), MOST_SINGLE_EDITS))):
             draft = Draft(self.model)
             single = edit(draft, Chooser(only=index))
             if not single:
@@ -185,6 +223,7 @@ class Search:
             return False
         self.model, self.arenas = candidate, arenas
         self.steps.append(Kept(name, arenas, macs, tuple(witnesses), candidate))
+        self._note()
         return True
 
     def _objection(self, candidate: Model, arenas: tuple[int, ...] | None, macs: int) -> str | None:
@@ -202,9 +241,12 @@ class Search:
         ways = [list(self.steps[:count]) for count in range(len(self.steps), -1, -1)]
         ways += [way for _, way in sorted(self._others, key=lambda other: other[0])[:MOST_OTHERS]]
         best: tuple[tuple[float, ...], tuple[int, ...], Model, list[Kept]] | None = None
-        for way in ways:
+        for number, way in enumerate(ways, 1):
+            self.progress(f"{_PLAN}, {number} of {len(ways)}: {max(self.arenas):,} B so far")
             unplanned = way[-1].model if way else self._unplanned()
-            for planned, arenas in planned_models(unplanned, self.sizer, kernel_order=self.kernel_order):
+            for planned, arenas in planned_models(
+                unplanned, self.sizer, kernel_order=self.kernel_order, stopping=self.stopping
+            ):
                 draft = Draft(planned)
                 macs = draft_multiplications(draft)
                 rank = self._rank(arenas, macs, len(draft.operators))
@@ -246,6 +288,7 @@ class Search:
             return
         self.model, self.arenas = candidate, arenas
         self.steps.append(Kept(_RIM, arenas, draft_multiplications(draft), tuple(witnesses), candidate))
+        self._note()
 
     def _choose_kernels(self) -> None:
         """Try kernels without scratch."""
@@ -257,25 +300,24 @@ class Search:
     def _order(self) -> None:
         """Try another order of the operators."""
         facts = self.profile(Draft(self.model))
-        self.attempt(_ORDER, lambda draft, choose: reorder(draft, facts, choose))
+        self.attempt(_ORDER, lambda draft, choose: reorder(draft, facts, choose, self.stopping))
 
     def _descend(self) -> None:
         """Split round by round until nothing gains; begin with any split, or with one kind only: the best way stays."""
-        start = self.model, self.arenas, list(self.steps)
+        start, best = self._state(), None
         first_models: list[Model] = []
-        best: tuple[tuple[float, ...], Model, tuple[int, ...], list[Kept]] | None = None
         for kinds in _FIRST_KINDS:
-            self.model, self.arenas, self.steps = start[0], start[1], list(start[2])
+            self._go_back(start)
             if not self._split(1, kinds) or self.model in first_models:
                 continue
             first_models.append(self.model)
             for number in range(2, MOST_ROUNDS + 1):
                 if self.is_done or not self._split(number, None):
                     break
-            rank = self._rank(self.arenas, self.steps[-1].macs, len(self.model.subgraphs[0].operators))
-            if best is None or rank < best[0]:
-                best = rank, self.model, self.arenas, self.steps
-        self.model, self.arenas, self.steps = start if best is None else best[1:]
+            state = self._state()
+            if best is None or state.rank < best.rank:
+                best = state
+        self._go_back(best or start)
 
     def _split(self, number: int, kinds: frozenset[str] | None) -> bool:
         """Simulate the best split plans of one round and keep the best; return whether one gained.
@@ -288,7 +330,7 @@ class Search:
         facts, splits, spare = self._candidates()
         if kinds is not None:
             splits = [split for split in splits if split.kind in kinds]
-        found = peaks.plans(facts, splits, spare)
+        found = peaks.plans(facts, splits, spare, self.stopping)
         tried = self._worth_trying(found)
         tried += [plan for first in tried[:2] for plan in peaks.variants(first, splits, spare)]
         self._too_dear = []
@@ -309,14 +351,14 @@ class Search:
             draft = Draft(self.model)
             facts = self.profile(draft)
             spare = self.budget.max_macs * self.allowance.macs - draft_multiplications(draft)
-            splits, reason = self.allowance.allowed(peaks.all_splits(draft, facts, spare))
+            splits, reason = self.allowance.allowed(peaks.all_splits(draft, facts, spare, self.stopping))
             self.rejected += [Rejected(_SPLITS, reason)] if reason else []
             self._looked_at = self.model, (facts, splits, spare)
         return self._looked_at[1]
 
     def _best_of(self, facts: Profile, found: Sequence[peaks.SplitPlan], best: _Tried | None) -> _Tried | None:
         """Simulate plans and return the best of them and ``best``."""
-        for plan in found:
+        for plan in self.stopping.watch(found):
             draft = Draft(self.model)
             witnesses = peaks.apply(draft, facts, plan.splits)
             candidate = draft.model()

@@ -22,6 +22,7 @@ from tflm_sim.shrinking.search import Progress, Search
 from tflm_sim.shrinking.shrunk import Cost, Gain, Shrunk, Sizes
 from tflm_sim.shrinking.sizing import TargetSizer, gains
 from tflm_sim.shrinking.states import refusals
+from tflm_sim.shrinking.stopping import Stopping
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.units import as_size
 from tflm_sim.values import replace
@@ -44,6 +45,7 @@ def shrink(
     force_float: bool = False,
     drop_names: bool = False,
     int8_io: bool = False,
+    time_limit: float | None = None,
     prove_runs: int | None = None,
     prove_program: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -67,6 +69,8 @@ def shrink(
             them.
         int8_io: Let inputs and outputs be the integers that a QUANTIZE at the rim makes of them, or a DEQUANTIZE gives
             them from. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
+        time_limit: Seconds after which the search ends with the best so far, which is verified; a KeyboardInterrupt
+            has the same effect. None: until nothing gains. Without either the same arguments give the same file.
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
         prove_program: The linked program that runs both instead, with its own kernels
             (:mod:`~tflm_sim.shrinking.prove_program`).
@@ -79,6 +83,8 @@ def shrink(
         ProofFailed: The result does not do the same in the real TFLM: a bug of ours, and nothing to be used.
     """
     model, configurations = load(model), _configurations(targets)
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"--time-limit {time_limit} is no time to search in")
     goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
     if not max_macs >= 1:
         raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
@@ -91,16 +97,21 @@ def shrink(
     allowed = None if operators is None else frozenset(operators)
     budget = Budget(goal, max_macs, max_flash, allowed)
 
+    stopping = Stopping(time_limit)
+
     def searched(*, int8_io: bool) -> Search:
-        search = Search(model, sizer, budget, progress or (lambda _: None), replan=replan, int8_io=int8_io)
+        search = Search(
+            model, sizer, budget, progress or (lambda _: None), replan=replan, int8_io=int8_io, stopping=stopping
+        )
         search.offline_plan, search.kernel_order = offline_plan or kernel_order, kernel_order
         search.run()
         return search
 
-    search, other = searched(int8_io=False), None
-    if has_rim(Draft(model)):
-        other = searched(int8_io=True)
-        if int8_io and sum(other.arenas) < sum(search.arenas):
+    is_cut = has_rim(Draft(model))
+    search, other = searched(int8_io=int8_io and is_cut), None
+    if is_cut and not search.stopped:
+        other = searched(int8_io=not int8_io)
+        if int8_io and sum(other.arenas) <= sum(search.arenas):
             search, other = other, None
     if drop_names and search.steps:
         search.drop_names()
@@ -109,7 +120,7 @@ def shrink(
     result = replace(_result(model, written, data, search), verified=verified)
     if int8_io:
         result = replace(result, left_alone=(*result.left_alone, *kept_rims(Draft(model))))
-    elif other is not None and gains(other.arenas, search.arenas):
+    elif other is not None and not other.stopped and gains(other.arenas, search.arenas):
         result = replace(result, with_int8_io=other.arenas)
     if prove_runs is None or not result.has_gained:
         return result
@@ -208,6 +219,7 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
         bound=search.bound(),
         simulations=search.sizer.runs,
         conversions=conversions(model, written),
+        stopped=search.stopped,
     )
 
 

@@ -214,6 +214,7 @@ class Shrunk:
         conversions: What the firmware computes at the inputs and outputs that ``--int8-io`` changed.
         with_int8_io: The smallest arena on each target that ``--int8-io`` would give, in bytes, as the search found it;
             null where it was asked for, or gives nothing more.
+        stopped: Why the search ended before all was tried, a sentence; empty where it ended by itself.
     """
 
     data: bytes = field(metadata=HIDDEN)
@@ -233,6 +234,7 @@ class Shrunk:
     program_proof: ProgramProof | None = None
     conversions: tuple[Conversion, ...] = ()
     with_int8_io: tuple[Count, ...] | None = field(default=None, metadata=named("with_int8_io_bytes"))
+    stopped: str = ""
 
     def __repr__(self) -> str:
         arenas = ", ".join(f"{row.before.arena:,} B -> {row.after.arena:,} B on {row.target}" for row in self.gains[:2])
