@@ -35,6 +35,8 @@ CASES = [
     ("check", ["fails.tflite", "--limit", "64KiB"], 1),
     ("check", [SINE, "--limit", "64KiB", "--ram-free", "1KiB"], 2),
     ("check", [SINE, "--board", "nano33ble"], 3),
+    ("check", [], 1),
+    ("review", [], 1),
     ("diff", [SINE], 0),
     ("diff", [SINE, "sample:keyword_spotter", "--fail-on-increase"], 1),
     ("diff", [SINE, "fails.tflite", "--fail-on-increase"], 1),
@@ -151,6 +153,8 @@ def furnished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("tflite_learn_compiled.cpp").write_text(eon_text(replace(SMALL, arena_size=64)), "utf-8")
     Path("fails.tflite").write_bytes(of_custom("nobody_has_this"))
+    Path("tflm-sim.toml").write_text("models = ['fails.tflite']\n[[firmware]]\nlimit = '64KiB'\n", "utf-8")
+    monkeypatch.delenv("GITHUB_EVENT_PATH", raising=False)
     Path("flex.tflite").write_bytes(of_custom("FlexNobodyHasThis"))
     for name, model in (("small.csv", SINE), ("large.csv", "sample:residual")):
         writer = open_writer(Path(name))

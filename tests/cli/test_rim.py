@@ -120,7 +120,7 @@ def test_what_the_terminal_cannot_encode_is_an_escape(tmp_path: Path) -> None:
 def test_an_unforeseen_error_is_a_sentence_and_a_code_of_its_own(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("tflm_sim.cli.check._judge", lambda *_: 1 // 0)
+    monkeypatch.setattr("tflm_sim.cli.check.judge", lambda *_, **__: 1 // 0)
     argv = ["check", "sample:sine", "--limit", "1"]
     assert main(argv) == 70
     sentence = "an error in tflm-sim itself (ZeroDivisionError: integer division or modulo by zero)"

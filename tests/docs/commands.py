@@ -184,7 +184,11 @@ def furnish(folder: Path) -> None:
     (folder / "my_filter.py").write_text(
         re.findall(r"```python file=my_filter.py\n(.*?)```", custom, re.DOTALL)[0], "utf-8"
     )
+    testing = (ROOT / "docs/testing_with_pytest.md").read_text("utf-8")
+    project = re.findall(r"```toml file=tflm-sim.toml\n(.*?)```", testing, re.DOTALL)[0]
+    (folder / "tflm-sim.toml").write_text(project, "utf-8")
     _program(folder)
+    repository(folder)
     for name, words in (
         ("release.json", "size okay_nabu.tflite --target esp32-s3 --json"),
         ("last_week.csv", "sweep models/ --targets cortex-m4,esp32-s3 -o last_week.csv"),
@@ -194,6 +198,13 @@ def furnish(folder: Path) -> None:
         assert done.returncode == 0, done.stderr
         if words.endswith("--json"):
             (folder / name).write_text(done.stdout, "utf-8")
+
+
+def repository(folder: Path) -> None:
+    """Make a folder a git repository with what is in it on the branch main."""
+    who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), (*who, "commit", "-q", "-m", "all")):
+        subprocess.run(["git", *words], cwd=folder, check=True)
 
 
 def _program(folder: Path) -> None:

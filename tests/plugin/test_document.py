@@ -51,6 +51,8 @@ def glob(line: str) -> str:
 
 
 def test_the_inputs_of_the_action_exist() -> None:
-    used = set(re.findall(r"^    ([\w-]+):", TEXT.split("```yaml")[1], re.MULTILINE))
+    step = next(block for block in TEXT.split("```yaml\n") if block.startswith("- uses: ./tflm_sim\n"))
+    used = set(re.findall(r"^    ([\w-]+):", step.split("```")[0], re.MULTILINE))
+    assert used == {"models", "target", "limit", "baseline"}
     declared = set(re.findall(r"^  ([\w-]+):$", (ROOT / "action.yml").read_text("utf-8"), re.MULTILINE))
     assert used <= declared

@@ -7,8 +7,10 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tflm_sim.answers.simulation import Simulation
+from tflm_sim.checks.judge import Room, check_core, judge, room_on
+from tflm_sim.checks.project import PROJECT_FILE
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update_baseline
+from tflm_sim.cli.check_project import run_project
 from tflm_sim.cli.options import (
     MODELS_HELP,
     Subparsers,
@@ -28,7 +30,6 @@ from tflm_sim.files import append
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.verdict import (
     Judged,
     about_markdown,
@@ -38,9 +39,7 @@ from tflm_sim.report.verdict import (
     verdict_lines,
     verdict_markdown,
 )
-from tflm_sim.targets.boards import Board, board
-from tflm_sim.targets.presets import preset
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.targets.boards import Board
 from tflm_sim.values import replace
 
 EXAMPLES = """
@@ -50,6 +49,7 @@ tflm-sim check model.tflite --board nano33ble --ram-free 180KiB
 tflm-sim check model.tflite --board nano33ble --library chirale --ram-free 180KiB
 tflm-sim check model.tflite --board portenta-h7 --ram-free 8MiB --external-ram
 tflm-sim check model.tflite --limit 64KiB --baseline arena_baseline.json
+tflm-sim check
 """
 EXITS = {
     0: "every model fits",
@@ -62,9 +62,11 @@ def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     summary = "tell whether models work in an arena of a given size"
     parser = add_verb(subparsers, "check", summary, EXAMPLES, exits=EXITS)
-    parser.add_argument("models", nargs="+", metavar="MODEL", help=MODELS_HELP)
+    parser.add_argument(
+        "models", nargs="*", metavar="MODEL", help=f"{MODELS_HELP}; without --limit and --board: of {PROJECT_FILE}"
+    )
     add_configuration(parser)
-    room = parser.add_mutually_exclusive_group(required=True)
+    room = parser.add_mutually_exclusive_group()
     room.add_argument("--limit", metavar="N", help="bytes of the arena: 64KiB, 65536")
     room.add_argument(
         "--board", metavar="B", help="a board: its core, and every library that people use there unless one is named"
@@ -84,7 +86,14 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; every model is judged, also after one that fails."""
-    chosen = _chosen_board(args)
+    if args.limit is None and args.board is None:
+        return run_project(args)
+    if not args.models:
+        raise UsageError(f"no model is named; only without --limit and --board are those of {PROJECT_FILE} taken")
+    if args.update_baseline and args.baseline is None:
+        raise UsageError("--update-baseline needs --baseline FILE")
+    room = room_on(args.board, limit=args.limit, ram_free=args.ram_free, has_external_ram=args.external_ram)
+    chosen = room.board
     possible = possible_configurations(args)
     configurations = _configurations(args, chosen, possible[0])
     is_compared = args.baseline is not None and not args.update_baseline
@@ -93,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     is_alone = len(names) == len(configurations) == 1
     judged = [
         [
-            (_judged(name, args, possible if args.firmware else [each], chosen, known, is_alone=is_alone), each)
+            (_judged(name, args, possible if args.firmware else [each], room, known, is_alone=is_alone), each)
             for each in configurations
         ]
         for name in names
@@ -144,7 +153,7 @@ def _configurations(args: argparse.Namespace, chosen: Board | None, named: Confi
     """Return what is judged: what the options name, or what people use on a board where nothing names its TFLM."""
     if chosen is None:
         return [named]
-    _check_core(chosen, named)
+    check_core(chosen, named)
     if args.target or args.firmware or args.library or args.runtime or args.kernels:
         return [named]
     return [named if not library else configuration(_with_library(args, library)) for library in chosen.libraries]
@@ -154,41 +163,11 @@ def _with_library(args: argparse.Namespace, library: str) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(args), "library": library})
 
 
-def _chosen_board(args: argparse.Namespace) -> Board | None:
-    """Check what goes together; return the board, whose preset is the target unless another is named."""
-    if args.update_baseline and args.baseline is None:
-        raise UsageError("--update-baseline needs --baseline FILE")
-    if args.external_ram and not args.ram_free:
-        raise UsageError("--external-ram goes with --ram-free, which says how much of it is free")
-    if not args.board:
-        if args.ram_free:
-            raise UsageError("--ram-free goes with --board; without a board, --limit is the size of the arena")
-        return None
-    chosen = board(args.board)
-    bank = chosen.largest_bank
-    if args.ram_free and bank is not None and parse_size(args.ram_free) > bank.size and not args.external_ram:
-        raise UsageError(
-            f"--ram-free {args.ram_free} is more than {chosen.name} has: {chosen.ram_text}, and an arena lies in one "
-            "bank; for RAM beside the chip add --external-ram"
-        )
-    return chosen
-
-
-def _check_core(chosen: Board, config: Configuration) -> None:
-    """Refuse a target that no core of the board runs."""
-    own = preset(chosen.preset)
-    if config.target.abi != own.abi:
-        raise UsageError(
-            f"{chosen.name} runs {own.name} ({own.abi.name}), not {config.target.name} ({config.target.abi.name}); "
-            "leave --target out, or say --limit instead of --board"
-        )
-
-
 def _judged(
     name: str,
     args: argparse.Namespace,
     possible: Sequence[Configuration],
-    chosen: Board | None,
+    room: Room,
     known: Mapping[str, int] | None,
     *,
     is_alone: bool,
@@ -198,7 +177,7 @@ def _judged(
     before = (known or {}).get(key)
     try:
         model = load(name)
-        verdicts = [_judge(name, model, args, config, chosen, before) for config in possible]
+        verdicts = [judge(name, model, config, room, before, simulate=simulated) for config in possible]
         verdict = verdicts[0] if len(verdicts) == 1 else _of_all(model, possible, verdicts)
         missing = _not_in_the_baseline(verdict, args, known) if known is not None and before is None else ""
         return replace(verdict, missing_baseline=missing)
@@ -230,64 +209,3 @@ def _of_all(model: Model, possible: Sequence[Configuration], verdicts: Sequence[
     if len({verdict.fits for verdict in verdicts}) == 1:
         return worst
     return replace(worst, fits=None, reason=candidate_text(needs))
-
-
-def _judge(
-    name: str, model: Model, args: argparse.Namespace, config: Configuration, chosen: Board | None, before: int | None
-) -> Verdict:
-    said = args.limit or args.ram_free
-    limit = parse_size(said) if said else None
-    key, flash = baseline_key(name, config), chosen.flash if chosen is not None else None
-    roomy = simulated(model, config)
-    if roomy.smallest is None:
-        reason = f"AllocateTensors() fails in an arena of any size: {roomy.failure}"
-        return Verdict(name, key, None, limit, False, before, reason, roomy.log, model=model, board=chosen)
-    needed = roomy.smallest.multiple_of_16
-    if roomy.invoke_problem is not None:
-        problem = roomy.invoke_problem
-        return Verdict(name, key, needed, limit, False, before, str(problem), problem.log, model=model, board=chosen)
-    log: tuple[str, ...] = ()
-    fits: bool | None
-    if limit is not None:
-        fits, reason, log = _in_an_arena(roomy, limit)
-    else:
-        assert chosen is not None, "argparse wants --limit or --board"
-        limit, fits, reason = _on_the_chip(chosen, needed)
-    if flash is not None and len(model.source) > flash:
-        assert chosen is not None, "only boards have flash"
-        too_large = (
-            f"the file alone has {format_size(len(model.source))}, the flash of {chosen.name} {format_size(flash)}"
-        )
-        fits, reason = False, f"{too_large}; {reason}" if reason else too_large
-    smallest = roomy.smallest.size
-    return Verdict(name, key, needed, limit, fits, before, reason, log, model=model, board=chosen, smallest=smallest)
-
-
-def _in_an_arena(roomy: Simulation, limit: int) -> tuple[bool, str, tuple[str, ...]]:
-    """Run in an arena of ``limit`` bytes; return whether that works, else why not, and what the device prints."""
-    simulation = simulated(roomy.model, roomy.configuration, limit)
-    if simulation.fits:
-        return True, "", simulation.log
-    assert roomy.smallest is not None, "it works in some arena"
-    needed = roomy.smallest.multiple_of_16
-    if needed <= limit:
-        why = "are not a multiple of 16 and do not work" if limit % BUFFER_ALIGNMENT else "end where the device halts"
-        return False, f"needs {format_size(needed)}; {limit:,} B {why}", simulation.log
-    reason = f"needs {format_size(needed)}, {format_size(needed - limit)} more than {format_size(limit)}"
-    return False, reason, simulation.log
-
-
-def _on_the_chip(chosen: Board, needed: int) -> tuple[int | None, bool | None, str]:
-    """Judge without ``--ram-free``: an arena that no bank holds does not fit, for any other only the firmware knows."""
-    bank = chosen.largest_bank
-    if bank is not None and needed > bank.size:
-        reason = (
-            f"needs {format_size(needed)}, and the largest bank ({bank.name}) has {format_size(bank.size)}; "
-            "for external RAM say with --external-ram and --ram-free how much of it is free"
-        )
-        return bank.size, False, reason
-    reason = (
-        f"needs {format_size(needed)}; {chosen.name} has {chosen.ram_text}; how much of it is free only your firmware "
-        "knows: say it with --ram-free"
-    )
-    return bank.size if bank is not None else None, None, reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 VERBS = {
     "size": "size",
     "check": "check",
+    "review": "review",
     "firmware": "firmware",
     "run": "run",
     "eon": "eon",

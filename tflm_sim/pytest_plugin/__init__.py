@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tflm_sim.escape import one_line
-from tflm_sim.values import NamedTuple
+from tflm_sim.pytest_plugin.measured import PROPERTY, Measured
 
 if TYPE_CHECKING:
     from tflm_sim.pytest_plugin.checker import ArenaChecker
 
 TARGET = "cortex-m4"
-PROPERTY = "tflm_sim_arena"
 DEFAULT_BASELINE = "arena_baseline.json"
 MARKER = (
     f"arena(model, target='{TARGET}', limit=None, kernels=None, runtime=None, interpreter=None, planner='greedy', "
@@ -33,21 +32,6 @@ MARKER = (
     "the test is about, and the firmware that it runs in; the test fails unless the model works in an arena of limit "
     "bytes ('64KiB')"
 )
-
-
-class Measured(NamedTuple):
-    """What a test learned about a model; it travels as a list in a report's user properties.
-
-    ``before`` is the baseline's size, -1 when there was none; ``baseline`` is the file that ``size`` goes into once the
-    test has passed, "" for none. ``about`` says which TFLM and kernels that is, and what the marker leaves out.
-    """
-
-    key: str
-    size: int
-    limit: int
-    before: int
-    baseline: str
-    about: str
 
 
 _CHECKER = pytest.StashKey["ArenaChecker"]()
@@ -79,6 +63,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Reporter(), "tflm_sim_arena_reporter")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Take a ``tflm-sim.toml`` for a file of tests: each of its models on each of its firmwares is one."""
+    if file_path.name != "tflm-sim.toml":  # most are not, and need not wait for an import
+        return None
+    from tflm_sim.pytest_plugin.project import ProjectFile
+
+    collected: pytest.Collector = ProjectFile.from_parent(parent, path=file_path)
+    return collected
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Any
 
@@ -38,14 +38,32 @@ def difference_lines(document: Difference) -> list[str]:
     """Return a difference as lines; tables with nothing in them are left out."""
     sides = [("before", _side(document.before)), ("after", _side(document.after))]
     figures = [(*_cells(row.change), _FIGURES[row.figure]) for row in document.figures]
-    settings = [_setting(row) for row in document.changed_settings]
+    settings = changed_settings(document)
     lines = [*table_lines(sides), "", *table_lines([(*_HEADER, "figure"), *figures])]
     if settings:
         lines += ["", "settings that differ", *settings]
-    lines += _table("scratch in the head, by buffer", ((row.change, _scratch_name(row)) for row in document.scratch))
-    lines += _table("tensors in the head", ((row.change, _tensor_name(row)) for row in document.tensors))
-    lines += _table("tail, by what it is", ((row.change, row.category) for row in document.categories))
-    return lines + _table("tail, by operator", ((row.tail, _names(row.before, row.after)) for row in document.ops))
+    for title, rows in _changes(document):
+        lines += _table(title, rows)
+    return lines
+
+
+def changed_settings(document: Difference) -> list[str]:
+    """Return a line for each setting that differs."""
+    return [_setting(row) for row in document.changed_settings]
+
+
+def largest_changes(document: Difference, count: int) -> list[tuple[str, str, SizeChange]]:
+    """Return the changes that moved most bytes, each with the title of its table and its name."""
+    rows = [(title, name, row) for title, table in _changes(document) for row, name in table if row.weight]
+    return sorted(rows, key=lambda item: -abs(item[2].weight))[:count]
+
+
+def _changes(document: Difference) -> Iterator[tuple[str, Iterator[tuple[SizeChange, str]]]]:
+    """Yield the tables of a difference: a title, and the rows with their names."""
+    yield "scratch in the head, by buffer", ((row.change, _scratch_name(row)) for row in document.scratch)
+    yield "tensors in the head", ((row.change, _tensor_name(row)) for row in document.tensors)
+    yield "tail, by what it is", ((row.change, row.category) for row in document.categories)
+    yield "tail, by operator", ((row.tail, _names(row.before, row.after)) for row in document.ops)
 
 
 def _table(title: str, named: Iterable[tuple[SizeChange, str]]) -> list[str]:

@@ -56,6 +56,7 @@ class VerdictDocument:
         libraries: With a board and without a library: the verdict with each that people use there. The document's own
             verdict and configuration are those of the one that decides.
         assumed: The options that the verdict depends on and that were not given.
+        firmware: What tflm-sim.toml calls the firmware.
     """
 
     schema_version: Literal[1] = 1
@@ -66,6 +67,7 @@ class VerdictDocument:
     growth: int | None
     libraries: tuple[LibraryVerdict, ...] | None = field(default=None, metadata=OPTIONAL)
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    firmware: str | None = field(default=None, metadata=OPTIONAL)
 
 
 Judged = Sequence[tuple[Verdict, Configuration]]
@@ -134,12 +136,15 @@ def _answer(verdict: Verdict) -> str:
     return f"yes: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
 
 
-def verdict_document(judged: Judged, *, assumed: tuple[str, ...] | None = None) -> VerdictDocument:
+def verdict_document(
+    judged: Judged, *, assumed: tuple[str, ...] | None = None, firmware: str | None = None
+) -> VerdictDocument:
     """Return the verdict on a model as a document.
 
     Args:
         judged: The verdicts.
         assumed: The options that were not given; None where no options were asked for.
+        firmware: What the project's file calls the firmware, None without such a file.
     """
     verdict, configuration = deciding(judged)
     chosen = verdict.board
@@ -151,6 +156,7 @@ def verdict_document(judged: Judged, *, assumed: tuple[str, ...] | None = None) 
         growth=verdict.growth,
         libraries=tuple(_library(*row) for row in judged) if len(judged) > 1 else None,
         assumed=assumed,
+        firmware=firmware,
     )
 
 

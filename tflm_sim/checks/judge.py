@@ -1,0 +1,146 @@
+"""Judge a model: does it work in an arena of a given size, or on a board?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.verdict import Verdict, baseline_key
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import UsageError
+from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.targets.boards import Board, board
+from tflm_sim.targets.presets import preset
+from tflm_sim.units import format_size, parse_size
+from tflm_sim.values import NamedTuple
+
+Simulate = Callable[[Model, Configuration, int | None], Simulation]
+"""Simulates a model in an arena of that many bytes, None for a roomy one."""
+
+
+class Room(NamedTuple):
+    """The room that there is for an arena.
+
+    ``limit`` is its bytes, None where nobody knows; ``board`` is the board that has it, None where none was named.
+    """
+
+    limit: int | None
+    board: Board | None
+
+
+def room_on(board_name: str | None, *, limit: str | None, ram_free: str | None, has_external_ram: bool) -> Room:
+    """Return the room that a limit says, or a board and the RAM that a firmware leaves of it.
+
+    Raises:
+        UsageError: There is no such board, or what is said does not go together.
+    """
+    if has_external_ram and not ram_free:
+        raise UsageError("--external-ram goes with --ram-free, which says how much of it is free")
+    if not board_name:
+        if ram_free:
+            raise UsageError("--ram-free goes with --board; without a board, --limit is the size of the arena")
+        return Room(parse_size(limit) if limit else None, None)
+    chosen, free = board(board_name), parse_size(ram_free) if ram_free else None
+    bank = chosen.largest_bank
+    if free is not None and bank is not None and free > bank.size and not has_external_ram:
+        raise UsageError(
+            f"--ram-free {ram_free} is more than {chosen.name} has: {chosen.ram_text}, and an arena lies in one "
+            "bank; for RAM beside the chip add --external-ram"
+        )
+    return Room(free, chosen)
+
+
+def check_core(chosen: Board, configuration: Configuration) -> None:
+    """Refuse a target that no core of the board runs.
+
+    Raises:
+        UsageError: It is another core's.
+    """
+    own, target = preset(chosen.preset), configuration.target
+    if target.abi != own.abi:
+        raise UsageError(
+            f"{chosen.name} runs {own.name} ({own.abi.name}), not {target.name} ({target.abi.name}); "
+            "leave --target out, or say --limit instead of --board"
+        )
+
+
+def plain(model: Model, configuration: Configuration, arena_size: int | None) -> Simulation:
+    """Simulate, and show nobody how far it is."""
+    return simulate(model, configuration, arena_size=arena_size)
+
+
+def judge(
+    name: str,
+    model: Model,
+    configuration: Configuration,
+    room: Room,
+    before: int | None = None,
+    *,
+    simulate: Simulate = plain,
+) -> Verdict:
+    """Return the verdict on a model in one configuration.
+
+    Args:
+        name: The model's path, from the user.
+        model: It.
+        configuration: How TFLM is set up.
+        room: How much there is.
+        before: What it needed by the baseline, bytes; None without one.
+        simulate: Runs it, for who shows how far that is.
+    """
+    limit, chosen = room
+    key, flash = baseline_key(name, configuration), chosen.flash if chosen is not None else None
+    roomy = simulate(model, configuration, None)
+    if roomy.smallest is None:
+        reason = f"AllocateTensors() fails in an arena of any size: {roomy.failure}"
+        return Verdict(name, key, None, limit, False, before, reason, roomy.log, model=model, board=chosen)
+    needed = roomy.smallest.multiple_of_16
+    if roomy.invoke_problem is not None:
+        problem = roomy.invoke_problem
+        return Verdict(name, key, needed, limit, False, before, str(problem), problem.log, model=model, board=chosen)
+    log: tuple[str, ...] = ()
+    fits: bool | None
+    if limit is not None:
+        fits, reason, log = _in_an_arena(roomy, limit, simulate)
+    else:
+        assert chosen is not None, "there is a limit or a board"
+        limit, fits, reason = _on_the_chip(chosen, needed)
+    if flash is not None and len(model.source) > flash:
+        assert chosen is not None, "only boards have flash"
+        too_large = (
+            f"the file alone has {format_size(len(model.source))}, the flash of {chosen.name} {format_size(flash)}"
+        )
+        fits, reason = False, f"{too_large}; {reason}" if reason else too_large
+    smallest = roomy.smallest.size
+    return Verdict(name, key, needed, limit, fits, before, reason, log, model=model, board=chosen, smallest=smallest)
+
+
+def _in_an_arena(roomy: Simulation, limit: int, simulate: Simulate) -> tuple[bool, str, tuple[str, ...]]:
+    """Run in an arena of ``limit`` bytes; return whether that works, else why not, and what the device prints."""
+    simulation = simulate(roomy.model, roomy.configuration, limit)
+    if simulation.fits:
+        return True, "", simulation.log
+    assert roomy.smallest is not None, "it works in some arena"
+    needed = roomy.smallest.multiple_of_16
+    if needed <= limit:
+        why = "are not a multiple of 16 and do not work" if limit % BUFFER_ALIGNMENT else "end where the device halts"
+        return False, f"needs {format_size(needed)}; {limit:,} B {why}", simulation.log
+    reason = f"needs {format_size(needed)}, {format_size(needed - limit)} more than {format_size(limit)}"
+    return False, reason, simulation.log
+
+
+def _on_the_chip(chosen: Board, needed: int) -> tuple[int | None, bool | None, str]:
+    """Judge without ``--ram-free``: an arena that no bank holds does not fit, for any other only the firmware knows."""
+    bank = chosen.largest_bank
+    if bank is not None and needed > bank.size:
+        reason = (
+            f"needs {format_size(needed)}, and the largest bank ({bank.name}) has {format_size(bank.size)}; "
+            "for external RAM say with --external-ram and --ram-free how much of it is free"
+        )
+        return bank.size, False, reason
+    reason = (
+        f"needs {format_size(needed)}; {chosen.name} has {chosen.ram_text}; how much of it is free only your firmware "
+        "knows: say it with --ram-free"
+    )
+    return bank.size if bank is not None else None, None, reason

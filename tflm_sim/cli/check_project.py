@@ -1,0 +1,100 @@
+"""``tflm-sim check`` without a limit: the models of ``tflm-sim.toml``, or those of them that are named."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from tflm_sim.checks.project import PROJECT_FILE, Cell, Project, ProjectFirmware, cells, read_project
+from tflm_sim.checks.verdict import update_baseline
+from tflm_sim.cli.options import assumed, header, simulated
+from tflm_sim.cli.terminal import fitting, say, say_json
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import UsageError
+from tflm_sim.files import append
+from tflm_sim.report.project import Review, exit_code, project_lines, review_markdown
+from tflm_sim.report.verdict import verdict_document
+
+_OF_THE_FILE = (
+    "target",
+    "firmware",
+    "kernels",
+    "runtime",
+    "library",
+    "optimize_kernels_for",
+    "ethos_u",
+    "interpreter",
+    "planner",
+    "own_planner",
+    "resource_variables",
+    "variable_arena",
+    "arena_address",
+    "custom_ops",
+    "ram_free",
+    "external_ram",
+    "baseline",
+)
+"""Options that have no meaning beside the file, which says all that."""
+
+
+def run_project(args: argparse.Namespace) -> int:
+    """Judge the models of the file in this folder and say what was found; return the exit code."""
+    if given := [name for name in _OF_THE_FILE if getattr(args, name)]:
+        option = given[0].replace("_", "-")
+        raise UsageError(f"--{option} goes with --limit or --board; without them {PROJECT_FILE} says it")
+    if not os.path.exists(PROJECT_FILE):
+        raise UsageError(f"one of --limit and --board is needed, or a {PROJECT_FILE} in this folder")
+    project = read_project()
+    found = list(cells(project, args.models or None, simulate=simulated))
+    for name in sorted({os.path.normpath(name) for name in args.models} - {cell.model for cell in found}):
+        say(f"{name}: {PROJECT_FILE} does not name it, so nothing is checked", file=sys.stderr)
+    if args.update_baseline:
+        _remember(project, found)
+    if args.markdown is not None:
+        append(args.markdown, review_markdown([Review(cell) for cell in found], about(found), has_base=False))
+    if args.json:
+        for cell in found:
+            say_json(verdict_document(cell.judged, assumed=_assumed(cell), firmware=cell.firmware.label), indent=None)
+    else:
+        say(*project_lines(found, width=fitting()))
+        say(*(f"{label}: {text}" for label, texts in about(found).items() for text in texts))
+    return exit_code(found)
+
+
+def _remember(project: Project, found: Sequence[Cell]) -> None:
+    if project.baseline_path is None:
+        raise UsageError(f"--update-baseline needs a line 'baseline = \"FILE\"' in {PROJECT_FILE}")
+    verdicts = [verdict for cell in found for verdict, _ in cell.judged]
+    update_baseline(
+        project.baseline_path, {each.key: each.needed for each in verdicts if each.needed is not None and each.fits}
+    )
+
+
+def about(found: Sequence[Cell]) -> dict[str, list[str]]:
+    """Return, by the label of each firmware, its TFLM and kernels, and what was not named."""
+    return {cell.firmware.label: _about(cell) for cell in found}
+
+
+def _about(cell: Cell) -> list[str]:
+    if len(cell.judged) > 1:
+        return [f"no library is named: each that people use on {cell.firmware.board}, of which the largest counts"]
+    return header(_options(cell.firmware), cell.judged[0][1])
+
+
+def _assumed(cell: Cell) -> tuple[str, ...]:
+    configurations: list[Configuration] = [configuration for _, configuration in cell.judged]
+    return assumed(_options(cell.firmware), configurations[0]) if len(configurations) == 1 else ("--library",)
+
+
+def _options(firmware: ProjectFirmware) -> argparse.Namespace:
+    """Return what a firmware names, as the command line has it."""
+    return argparse.Namespace(
+        target=firmware.target,
+        firmware=None,
+        library=firmware.library,
+        runtime=firmware.runtime,
+        kernels=firmware.kernels,
+        board=firmware.board,
+    )
