@@ -109,7 +109,7 @@ def test_what_proves_a_target_is_said_in_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    assert main(["targets"]) == 0
+    assert main(["targets", "--long"]) == 0
     assert "cm4_ref" not in (out := capsys.readouterr().out)
     assert "real TFLM, Cortex-M4 in qemu, CMSIS-NN kernels" in out
 

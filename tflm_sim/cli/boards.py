@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.options import Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.document_types import Count
 from tflm_sim.targets.boards import BOARDS, Board
@@ -13,8 +13,13 @@ from tflm_sim.values import dataclass
 
 EXAMPLES = """
 tflm-sim boards
+tflm-sim boards --long
 tflm-sim boards --json
 """
+
+
+HEADER = ("board", "target", "RAM", "flash", "kernels", "what it is", "all banks", "source of the sizes")
+ORDER = ("board", "RAM", "flash", "target", "kernels", "what it is")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class BoardRow:
 def register(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = add_verb(subparsers, "boards", "list the boards, their memory, preset and default kernels", EXAMPLES)
+    add_long(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.set_defaults(run=run)
 
@@ -48,9 +54,8 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     rows = [board_row(board) for board in BOARDS.values()]
-    header = ("board", "target", "default kernels", "RAM", "flash", "what it is", "source of the sizes")
-    notes = ("", "RAM is what the chip has, bank by bank;", "what your firmware leaves free only its linker map says")
-    return show_rows(rows, header, _cells, *notes, as_json=args.json)
+    note = "RAM is the largest bank, where an arena lies; your linker map says what is free"
+    return show_rows(rows, HEADER, _cells, "", note, as_json=args.json, order=ORDER, is_long=args.long)
 
 
 def board_row(board: Board) -> BoardRow:
@@ -68,6 +73,8 @@ def board_row(board: Board) -> BoardRow:
 
 def _cells(row: BoardRow) -> tuple[str, ...]:
     board = BOARDS[row.name]
-    ram = board.ram_text if row.ram else "not known"
+    bank = board.largest_bank
+    ram = "not known" if bank is None else f"{bank.size // 1024:,} KiB"
     flash = "differs" if row.flash_bytes is None else f"{row.flash_bytes // 1024:,} KiB"
-    return row.name, row.target, row.kernels, ram, flash, row.description, row.source
+    kernels = row.kernels.partition(" ")[0]
+    return row.name, row.target, ram, flash, kernels, row.description, board.ram_text, row.source

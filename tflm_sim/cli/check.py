@@ -23,7 +23,7 @@ from tflm_sim.cli.options import (
     possible_configurations,
     simulated,
 )
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import append
@@ -128,7 +128,9 @@ def run(args: argparse.Namespace) -> int:
 def _say(judged: Judged, board_name: str, *, is_alone: bool) -> None:
     """Print the verdict on a model; with several libraries that of the one that decides, and a line for each."""
     name = "" if is_alone else f"{deciding(judged)[0].name}: "
-    say(*(f"{name}{line}" for line in verdict_lines(deciding(judged)[0])))
+    verdict, *lines = verdict_lines(deciding(judged)[0])
+    say_verdict(f"{name}{verdict}")
+    say(*(f"{name}{line}" for line in lines))
     if len(judged) > 1:
         title, *rows = library_lines(judged, board_name)
         say(f"{name}{title}", *rows)

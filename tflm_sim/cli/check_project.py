@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from tflm_sim.checks.project import PROJECT_FILE, Cell, Project, ProjectFirmware, cells, read_project
 from tflm_sim.checks.verdict import update_baseline
 from tflm_sim.cli.options import assumed, header, simulated
-from tflm_sim.cli.terminal import fitting, say, say_json
+from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.files import append
-from tflm_sim.report.project import Review, exit_code, project_lines, review_markdown
+from tflm_sim.report.project import Review, exit_code, headline, project_lines, review_markdown
 from tflm_sim.report.verdict import verdict_document
 
 _OF_THE_FILE = (
@@ -58,6 +58,7 @@ def run_project(args: argparse.Namespace) -> int:
         for cell in found:
             say_json(verdict_document(cell.judged, assumed=_assumed(cell), firmware=cell.firmware.label), indent=None)
     else:
+        say_verdict(headline(found))
         say(*project_lines(found, width=fitting()))
         say(*(f"{label}: {text}" for label, texts in about(found).items() for text in texts))
     return exit_code(found)

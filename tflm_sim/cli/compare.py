@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from tflm_sim.cli.options import Subparsers, add_verb
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
 from tflm_sim.report.circumstances import targets_line
-from tflm_sim.report.tables import table_lines
+from tflm_sim.report.tables import fitting_columns, table_lines
 from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.rows import NEVER_INVOKES, Row, rows_of
+from tflm_sim.sweeps.rows import NEVER_INVOKES, Case, Row, rows_of
 from tflm_sim.sweeps.sweep import cases
 from tflm_sim.targets.boards import BOARDS
 from tflm_sim.values import dataclass
@@ -22,6 +22,8 @@ tflm-sim compare model.tflite --boards nano33ble,esp32-s3,pico
 tflm-sim compare model.tflite --targets all --json
 """
 SMALLEST = 5
+BY_WEIGHT = (0, 2, 7, 4, 3, 1, 6, 5)
+"""The columns of ``board_table`` by what matters most: board, arena, fits, RAM and its share, target, flash."""
 OTHER_LIBRARIES = (
     "another library may need more: 'tflm-sim check MODEL --board NAME' says what each needs that people use there"
 )
@@ -53,27 +55,36 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     over = cases(args.targets.split(",")) if args.targets else cases((), args.boards.split(","))
     rows = list(rows_of(args.model, args.model, over, Limits(0)))
-    fitting = sorted((row for row in rows if row.fits), key=lambda row: (row.limit or 0, row.board))
+    fits = sorted((row for row in rows if row.fits), key=lambda row: (row.limit or 0, row.board))
     if args.json:
-        smallest = tuple(row.board for row in fitting[:SMALLEST])
+        smallest = tuple(row.board for row in fits[:SMALLEST])
         say_json(CompareDocument(model=args.model, smallest_boards=smallest, rows=tuple(rows)))
     else:
-        say(targets_line(case.configuration().target for case in over), OTHER_LIBRARIES, *_lines(rows, fitting))
+        _say(args, rows, fits, over)
     if any(row.status == "unreadable" for row in rows):
         return 3
-    return 1 if args.targets is None and not fitting else 0
+    return 1 if args.targets is None and not fits else 0
 
 
-def _lines(rows: list[Row], fitting: list[Row]) -> list[str]:
+def _say(args: argparse.Namespace, rows: list[Row], fits: list[Row], over: Sequence[Case]) -> None:
+    """Print the verdict, for which TFLM and kernels that is, a line for each board or target, and the reasons."""
     if all(row.status == "unreadable" for row in rows):
-        return [rows[0].error]
-    is_of_boards = any(row.board for row in rows)
-    table = board_table(rows) if is_of_boards else [("target", "kernels", "arena"), *map(_target_cells, rows)]
-    lines = table_lines(table)
-    if is_of_boards:
-        names = ", ".join(row.board for row in fitting[:SMALLEST])
-        lines = [*lines, "", f"the smallest boards that it fits: {names}" if names else "it fits none of them"]
-    return [*lines, *_reasons(rows)]
+        say(rows[0].error)
+        return
+    if not args.targets:
+        say_verdict(_verdict(rows, fits))
+    say(targets_line(case.configuration().target for case in over), OTHER_LIBRARIES)
+    table = [("target", "kernels", "arena"), *map(_target_cells, rows)] if args.targets else board_table(rows)
+    columns = fitting_columns(table, range(3) if args.targets else BY_WEIGHT, width=fitting())
+    say(*table_lines([[row[index] for index in columns] for row in table]), wraps=False)
+    say(*_reasons(rows))
+
+
+def _verdict(rows: Sequence[Row], fits: Sequence[Row]) -> str:
+    if not fits:
+        return f"no: it fits none of {len(rows)} boards"
+    smallest = ", ".join(row.board for row in fits[:SMALLEST])
+    return f"yes: it fits {len(fits)} of {len(rows)} boards; the smallest: {smallest}"
 
 
 def _reasons(rows: Iterable[Row]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.options import Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.libraries import Library, libraries_like
@@ -16,6 +16,20 @@ tflm-sim libraries esp
 tflm-sim libraries esphome
 tflm-sim size model.tflite --library esp-tflite-micro@1.3.5 --target esp32-s3
 """
+
+
+HEADER = (
+    "library",
+    "version",
+    "modelled",
+    "TFLM of",
+    "upstream",
+    "kernels",
+    "usual target",
+    "own files, or nearest",
+    "source",
+)
+ORDER = ("library", "version", "modelled", "TFLM of", "kernels", "usual target", "upstream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +76,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "name", nargs="?", default="", metavar="NAME", help="only those whose name or source contains this"
     )
+    add_long(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.set_defaults(run=run)
 
@@ -69,8 +84,9 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     rows = [library_row(row) for row in libraries_like(args.name)]
-    header = ("library", "version", "upstream", "date", "kernels", "usual target", "its own files; or what is nearest")
-    return show_rows(rows, header, _cells, as_json=args.json)
+    nearest = (f"{row.name} {row.version}".rstrip() + f" is not modelled: {row.nearest}" for row in rows if row.nearest)
+    notes = ("", *nearest) if args.name else ()
+    return show_rows(rows, HEADER, _cells, *notes, as_json=args.json, order=ORDER, is_long=args.long)
 
 
 def library_row(library: Library) -> LibraryRow:
@@ -93,7 +109,8 @@ def library_row(library: Library) -> LibraryRow:
 
 
 def _cells(row: LibraryRow) -> tuple[str, ...]:
-    remark = row.changed or "none" if row.is_modelled else f"NOT MODELLED: {row.nearest}"
+    remark = row.changed or "none" if row.is_modelled else row.nearest
+    modelled, upstream = "yes" if row.is_modelled else "no", row.upstream
     version = row.version if len(row.releases) == 1 else f"{row.releases[0]} to {row.version}"
     kernels = f"{row.kernels} {row.kernels_range}".rstrip()
-    return row.name, version, row.upstream.first, row.upstream.date, kernels, row.target, remark
+    return row.name, version, modelled, upstream.date, upstream.first, kernels, row.target, remark, row.source

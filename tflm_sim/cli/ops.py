@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb
+from tflm_sim.cli.options import TARGET, Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.ops.registry import coverage, registrations
 from tflm_sim.targets.presets import library_target, preset
@@ -35,6 +35,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program")
     parser.add_argument("--library", metavar="L[@V]", help="only what this library has; see 'libraries'")
     parser.add_argument("--kernels", metavar="LIB", help="kernel library (default: the preset's)")
+    add_long(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, with the names of the models")
     parser.set_defaults(run=run)
 
@@ -62,4 +63,5 @@ def run(args: argparse.Namespace) -> int:
         "against the pip wheel with built models",
         "(ethos-u, which the wheel does not link, by its requests alone)",
         as_json=args.json,
+        is_long=args.long,
     )

@@ -91,6 +91,11 @@ def add_verb(
     return parser
 
 
+def add_long(parser: argparse.ArgumentParser) -> None:
+    """Add ``--long`` of a verb that prints a table."""
+    parser.add_argument("--long", action="store_true", help="all columns, however wide, with the sources")
+
+
 def add_configuration(
     parser: argparse.ArgumentParser, *, with_planner: bool = True, is_pair: bool = False, with_firmware: bool = True
 ) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
-from operator import attrgetter
 
-from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.options import Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CMSIS_NN_PINS
@@ -53,6 +53,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "target", nargs="?", metavar="NAME", help="one target, with every TFLM and kernel library that it runs with"
     )
+    add_long(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.set_defaults(run=run)
 
@@ -61,12 +62,33 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if args.target is not None:
         found = list(combination_rows(preset(args.target).name))
-        cells = attrgetter("tflm", "kernels", "proof")
-        return show_rows(found, ("TFLM", "kernels", "compared with"), cells, as_json=args.json)
+        return show_rows(
+            found,
+            ("TFLM", "kernels", "compared with", "in full"),
+            lambda row: (row.tflm, row.kernels, _in_short(row.proof), row.proof),
+            as_json=args.json,
+            order=("TFLM", "kernels", "compared with"),
+            is_long=args.long,
+        )
     rows = [target_row(preset(name)) for name in PRESETS]
-    header = ("target", "ABI", "default kernels", "compared with", "what it is")
-    cells = attrgetter("name", "abi", "kernels", "proof", "description")
-    return show_rows(rows, header, cells, as_json=args.json)
+    return show_rows(
+        rows,
+        ("target", "ABI", "kernels", "compared with", "what it is", "in full"),
+        _cells,
+        as_json=args.json,
+        order=("target", "compared with", "kernels", "ABI", "what it is"),
+        is_long=args.long,
+    )
+
+
+def _cells(row: TargetRow) -> tuple[str, ...]:
+    kernels = row.kernels.partition(" ")[0]
+    return row.name, row.abi, kernels, _in_short(row.proof), row.description, row.proof
+
+
+def _in_short(proof: str) -> str:
+    """Return the first thing that proves a target: "real TFLM"."""
+    return re.split(r", |; | \(| at ", proof)[0]
 
 
 def combination_rows(name: str) -> Iterator[CombinationRow]:

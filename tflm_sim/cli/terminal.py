@@ -12,7 +12,7 @@ from tflm_sim.arena.events import Event, Observer, OpEvent
 from tflm_sim.arena.stages import Stage
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
-from tflm_sim.report.tables import table_lines
+from tflm_sim.report.tables import fitting_columns, table_lines
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,6 +41,21 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
     for line in lines:
         shown = one_line(line, may_color=may_color)
         out.write(f"{shown if width is None or len(shown) <= width else _wrapped(shown, width)}\n")
+
+
+def say_verdict(line: str) -> None:
+    """Say a verdict; on a terminal its "yes" is green and its "no" red."""
+    word, colon, rest = one_line(line).partition(":")
+    shade = _SHADES.get(word.rpartition(" ")[2])
+    if shade is None or not colon or not wants_color("auto", sys.stdout):
+        say(line)
+    else:
+        before, space, answer = word.rpartition(" ")
+        say(f"{before}{space}\x1b[1;{shade}m{answer}\x1b[0m:{rest}", may_color=True)
+
+
+_SHADES = {"yes": 32, "no": 31}
+"""Colours of ANSI terminals: green, red."""
 
 
 def _wrapped(line: str, width: int) -> str:
@@ -72,15 +87,45 @@ def show(document: T, lines: Callable[[T], Iterable[str]], *, as_json: bool, ind
 
 
 def show_rows(
-    rows: Sequence[T], header: Sequence[str], cells: Callable[[T], Sequence[str]], *notes: str, as_json: bool
+    rows: Sequence[T],
+    header: Sequence[str],
+    cells: Callable[[T], Sequence[str]],
+    *notes: str,
+    as_json: bool,
+    order: Sequence[str] = (),
+    is_long: bool = False,
 ) -> int:
-    """Say rows as JSON, or as a table that fits the terminal, with notes below it; return the exit code."""
+    """Say rows as JSON, or as a table with a line for each, with notes below it; return the exit code.
 
-    def lines(rows: Sequence[T]) -> list[str]:
-        return [*table_lines([header, *map(cells, rows)], width=fitting()), *notes]
+    Args:
+        rows: What is said.
+        header: The columns' titles.
+        cells: A row's cells.
+        notes: Lines below the table.
+        as_json: Say a document.
+        order: The columns of the table by what matters most: those are left out that the terminal has no room for.
+            Columns that it does not name are those of ``--long``. () for the order of the header.
+        is_long: Show all columns, however wide.
+    """
 
-    show(rows, lines, as_json=as_json)
+    if as_json:
+        say_json(rows)
+        return 0
+    table = [tuple(header), *(tuple(cells(row)) for row in rows)]
+    shown, left = _chosen(table, order, is_long=is_long)
+    say(*table_lines(shown), wraps=False)
+    say(*notes, *([f"--long has also: {', '.join(left)}"] if left else []))
     return 0
+
+
+def _chosen(table: list[tuple[str, ...]], order: Sequence[str], *, is_long: bool) -> tuple[list[list[str]], list[str]]:
+    """Return the columns of a table that there is room for, and the titles of the others."""
+    header = table[0]
+    if is_long:
+        return [list(row) for row in table], []
+    columns = fitting_columns(table, [header.index(title) for title in order or header], width=fitting())
+    left = [title for index, title in enumerate(header) if index not in columns]
+    return [[row[index] for index in columns] for row in table], left
 
 
 def say_document(text: str) -> None:

@@ -111,7 +111,7 @@ def plan_lines(document: PlanDocument) -> list[str]:
     """Return the comparison as a table for people, best known facts first."""
     bound = document.lower_bound_bytes
     title = f"{printable(document.problem)}: {len(document.buffers):,} buffers; lower bound {format_size(bound)}"
-    head = ("planner", "peak bytes", "distance to the lower bound", "proved optimal", "time")
+    head = ("planner", "peak bytes", "above the lower bound", "optimal", "time")
     lines = [title, "", *table_lines([head, *(_cells(row, bound) for row in document.planners)])]
     refusals = [f"{row.planner}: {row.refusal}" for row in document.planners if row.refusal]
     faults = [f"{row.planner}: {finding}" for row in document.planners for finding in row.findings]

@@ -55,7 +55,7 @@ def headline(cells: Sequence[Cell]) -> str:
 
 
 def project_lines(cells: Sequence[Cell], *, width: int | None = None) -> list[str]:
-    """Return the verdict on all, a line for each, then why for those that are not good.
+    """Return a line for each, then why for those that are not good.
 
     Args:
         cells: What was judged.
@@ -69,7 +69,7 @@ def project_lines(cells: Sequence[Cell], *, width: int | None = None) -> list[st
         if verdict_of(cell).exit_code
         for line in verdict_lines(verdict_of(cell))
     ]
-    return [headline(cells), *table, *reasons]
+    return [*table, *reasons]
 
 
 def _row(cell: Cell) -> tuple[str, ...]:

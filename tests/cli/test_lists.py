@@ -1,0 +1,105 @@
+"""Lists at a terminal of 80 columns: a line a row, whole words; what there is no room for is behind ``--long``."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from tflm_sim.cli import main
+from tflm_sim.cli.terminal import say_verdict
+from tflm_sim.report.tables import fitting_columns, table_lines
+
+ESC = "\x1b"
+
+
+def lines_of(capsys: pytest.CaptureFixture[str], *argv: str) -> list[str]:
+    assert main(list(argv)) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("verb", "notes"),
+    [("boards", 3), ("targets", 1), ("libraries", 1), ("ops", 5)],
+)
+def test_a_list_has_a_line_for_each_row_and_fits_80_columns(
+    verb: str, notes: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = json.loads("".join(lines_of(capsys, verb, "--json")))
+    lines = lines_of(capsys, verb)
+    assert len(lines) == 1 + len(rows) + notes  # the header, the rows, what stands below
+    table = lines[: 1 + len(rows)]
+    assert max(map(len, table)) <= 80
+    names = [next(iter(row.values())) for row in rows]
+    assert [line.split()[0] for line in table[1:]] == names
+    assert lines[-1].startswith("--long has also: ")
+
+
+@pytest.mark.parametrize("verb", ["boards", "targets", "libraries"])
+def test_long_has_every_column_on_a_line(
+    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    (left,) = [line for line in lines_of(capsys, verb) if line.startswith("--long has also: ")]
+    header, *rows = lines_of(capsys, verb, "--long")
+    assert all(title in header for title in left.removeprefix("--long has also: ").split(", "))
+    assert not any(row.startswith(" ") for row in rows)
+
+
+def test_a_library_that_is_not_modelled_has_what_is_nearest_below_the_table(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = lines_of(capsys, "libraries", "silabs-mltk")
+    assert lines[1].split() == ["silabs-mltk", "no", "2024-03-26", "7005d60ed"]
+    assert lines[3].startswith("silabs-mltk is not modelled: --target cortex-m33 --runtime 7005d60ed")
+
+
+def test_columns_are_left_out_by_weight_and_stay_in_their_order() -> None:
+    table = [("name", "much text here", "size"), ("a", "b", "1,024")]
+    assert fitting_columns(table, (0, 2, 1), width=None) == [0, 1, 2]
+    assert fitting_columns(table, (0, 2, 1), width=4 + 2 + 5) == [0, 2]
+    assert fitting_columns(table, (0, 2, 1), width=4 + 2 + 5 - 1) == [0]
+    assert fitting_columns(table, (0, 1, 2), width=1) == [0]
+
+
+def test_versions_days_and_commits_are_no_numbers_to_be_set_on_the_right() -> None:
+    assert table_lines([("version", "x"), ("1.3.5", "y"), ("1.3.3~1", "y")])[1] == "1.3.5    y"
+    assert table_lines([("TFLM of", "x"), ("2024-01-02 and later", "y"), ("2024-01-02", "y")])[2][:3] == "202"
+    assert table_lines([("upstream", "xxxxxxxxxxxxx"), ("4bbdef5f8, long", "y"), ("4bbdef5f8", "y")])[2][:3] == "4bb"
+    assert table_lines([("bytes", "x"), ("1,024", "y"), ("7", "y")])[2] == "    7  y"
+
+
+def test_compare_says_its_verdict_first_and_drops_columns_that_there_is_no_room_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = lines_of(capsys, "compare", "sample:sine", "--boards", "esp32,stm32f746g-disco,xiao-nrf52840")
+    assert lines[0].startswith("yes: it fits 3 of 3 boards; the smallest: ")
+    assert lines[1].startswith("for TFLM of ")
+    assert lines[3].split("  ")[0] == "board"
+    assert max(map(len, lines[3:])) <= 80
+    assert main(["compare", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me"]) == 1
+    assert capsys.readouterr().out.startswith("no: it fits none of 1 boards\n")
+
+
+def test_a_verdict_is_coloured_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say_verdict("no: it does not")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for line in ("no: it does not", "a.tflite: yes: it does", f"{ESC}[1mx: no: {ESC}[1m", "cannot be told: why"):
+        say_verdict(line)
+    monkeypatch.setenv("NO_COLOR", "1")
+    say_verdict("no: it does not")
+    plain, *coloured, plain_again = capsys.readouterr().out.splitlines()
+    assert plain == plain_again == "no: it does not"
+    assert coloured == [
+        f"{ESC}[1;31mno{ESC}[0m: it does not",
+        "a.tflite: yes: it does",
+        "\\x1b[1mx: no: \\x1b[1m",
+        "cannot be told: why",
+    ]
