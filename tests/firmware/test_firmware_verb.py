@@ -303,3 +303,29 @@ def test_shrink_takes_one_firmware_as_its_target(tmp_path: Path, capsys: pytest.
     two = ("--target", "cortex-m4", "--target", "esp32")
     assert main(["shrink", f"sample:{SAMPLE}", "--firmware", str(elf), *two]) == 2
     assert "--firmware is one target" in capsys.readouterr().err
+
+
+def test_what_a_program_leaves_open_is_kept_by_other_verbs_in_words_and_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without debug information the sizes of enums are open: 1,068 B if they are short, 1,100 B if they are ints."""
+    given = [f"sample:{SAMPLE}", "--firmware", str(program(tmp_path, ARM, 4096)), "--kernels", "reference"]
+    given += ["--runtime", "90b983c2b", "--interpreter", "plain"]
+    said = "the file leaves open which it is: short enums: 1,068 B; int enums: 1,100 B"
+    listed = [{"case": "short enums", "smallest_arena": 1068}, {"case": "int enums", "smallest_arena": 1100}]
+    for limit, code in ((1067, 1), (1068, 3), (1099, 3), (1100, 0)):
+        assert main(["check", *given, "--limit", str(limit)]) == code
+        assert (said in capsys.readouterr().out) == (code == 3), limit
+        assert main(["check", *given, "--limit", str(limit), "--json"]) == code
+        document = json.loads(capsys.readouterr().out)
+        assert document["candidates"] == listed
+        assert document["fits"] is {0: True, 1: False, 3: None}[code]
+    assert main(["size", *given]) == 0
+    assert said in capsys.readouterr().out
+    assert main(["size", *given, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["candidates"], document["smallest_arena_bytes"]) == (listed, 1100)
+    assert main(["report", *given, "-o", str(tmp_path / "report.json"), "--format", "json"]) == 0
+    assert said in capsys.readouterr().err
+    picture = json.loads((tmp_path / "report.json").read_text())["pictures"][0]
+    assert (picture["size"]["candidates"], picture["size"]["smallest_arena_bytes"]) == (listed, 1100)
