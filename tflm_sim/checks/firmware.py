@@ -343,7 +343,8 @@ def _conditions(
     """Yield what a verdict hangs on; where there is none, what the figures do."""
     rooms = list(dict.fromkeys(case.room for case in cases if case.room is not None))
     if any(room.is_assumed for room in rooms):
-        names = " or ".join(dict.fromkeys(room.name for room in rooms))
+        whole = "all of " if any(one.arena_size is None for one in firmware.set_up.interpreters) else ""
+        names = " or ".join(dict.fromkeys(f"{whole}{room.name}" for room in rooms))
         yield f"{names} is its arena" if len(rooms) == 1 else f"its arena is {names}"
     calls = [room.call for room in rooms]
     is_read = any(calls)

@@ -236,6 +236,15 @@ def test_an_arena_that_only_its_name_makes_one_is_an_assumption_and_strictly_no_
     assert (found.exit_code(is_strict=False), found.exit_code(is_strict=True)) == (0, 3)
 
 
+def test_a_call_whose_size_cannot_be_read_may_pass_a_part_of_the_array() -> None:
+    unread = SetUp((call(arena_size=None),), True)
+    assert verdict(SINE, room(5_000, is_assumed=True), set_up=unread).conditions == (
+        "all of tensor_arena is its arena",
+    )
+    two = (room(5_000, is_assumed=True), room(6_000, name="other_arena", is_assumed=True))
+    assert verdict(SINE, *two, set_up=unread).conditions == ("its arena is all of tensor_arena or all of other_arena",)
+
+
 def test_two_arrays_that_could_be_the_arena_are_both_told() -> None:
     found = verdict(KEYWORDS, room(30_000, is_assumed=True), room(20_000, name="other_arena", is_assumed=True))
     assert (found.fits, found.arena) == (None, None)
