@@ -17,6 +17,7 @@ from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.set_up import InterpreterCall
 from tflm_sim.firmware.target import Condition
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
@@ -26,6 +27,8 @@ from tflm_sim.values import dataclass, field, replace
 
 _MOST_VARIABLES = 4096
 """More resource variables than this no firmware makes room for."""
+_ROOMY_TABLE = 1 << 20
+"""Bytes of an arena in which any table of resource variables has room."""
 _PLACES = ("first", "second", "third")
 """Places in the order in which models are allocated. More models on one allocator than these are not tried."""
 _MANY_SHARE = (
@@ -157,7 +160,7 @@ def judge(
         return _undecided(subject, unknown)
     if any(call.has_two_arenas for call in firmware.set_up.interpreters):
         return _undecided(subject, _TWO_ARENAS)
-    cases = _distinct(_cases(subject, configurations, settled))
+    cases = _distinct(_cases(subject, firmware, configurations, settled))
     if not cases:
         return _undecided(subject, _MANY_SHARE)
     outcomes = [_outcome(case, subject) for case in cases]
@@ -177,7 +180,9 @@ def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
     )  # fmt: skip
 
 
-def _cases(subject: Subject, configurations: Sequence[Configuration], settled: frozenset[str]) -> Iterator[_Case]:
+def _cases(
+    subject: Subject, firmware: Firmware, configurations: Sequence[Configuration], settled: frozenset[str]
+) -> Iterator[_Case]:
     """Yield every way in which the firmware can be, the likeliest first."""
     for room in subject.rooms or (None,):
         for order, shared in _orders(subject, room):
@@ -191,7 +196,9 @@ def _cases(subject: Subject, configurations: Sequence[Configuration], settled: f
                     "allocator": shared,
                 }
                 case = _Case(order, configuration, room, words)
-                yield from (each for one in _at_addresses(case) for each in _placed(one, settled))
+                yield from (
+                    each for one in _at_addresses(case) for each in _placed(one, subject.model, firmware, settled)
+                )
 
 
 def _orders(subject: Subject, room: ArenaRoom | None) -> Iterator[tuple[tuple[Model, ...], str]]:
@@ -222,25 +229,33 @@ def _at_addresses(case: _Case) -> Iterator[_Case]:
         yield replace(case.at(arena_address=address), words=words)
 
 
-def _placed(case: _Case, settled: frozenset[str]) -> Iterator[_Case]:
-    """Yield the case with what the call in the code says of planner and resource variables."""
+def _placed(case: _Case, model: Model, firmware: Firmware, settled: frozenset[str]) -> Iterator[_Case]:
+    """Yield the case with what the call in the code says of planner and resource variables, and what it leaves open."""
     call = case.room.call if case.room is not None else None
-    if call is None:
-        yield case
-        return
-    settings: dict[str, object] = {}
-    if "resource_variable_count" not in settled and call.variables is not None:
-        settings["resource_variable_count"] = call.variables
+    planners = [case.configuration.planner]
+    own: dict[str, object] = {} if call is None else {"has_own_planner": call.has_own_planner}
+    if call is not None and "planner" not in settled and not call.is_recording:
+        planners = ["linear" if call.preserves_all_tensors else "greedy"]
+        if call.has_own_planner:
+            planners = ["greedy", "linear"]
+    is_placed = "resource_variable_count" in settled or case.configuration.variable_arena_size is not None
+    for settings, where in [({}, "")] if is_placed else _tables(call, model, firmware):
+        for planner in planners:
+            placed = case.at(**settings, **own, planner=planner)
+            yield replace(placed, words={**case.words, "planner": f"a {planner} planner", "table": where})
+
+
+def _tables(call: InterpreterCall | None, model: Model, firmware: Firmware) -> Iterator[tuple[dict[str, object], str]]:
+    """Yield the settings for each table of resource variables that there may be, and where it is."""
+    if call is not None and call.variables is not None:
+        settings: dict[str, object] = {"resource_variable_count": call.variables}
         if call.variables and call.variable_arena:
             settings["variable_arena_size"] = call.variable_arena
-    planners = ["linear" if call.preserves_all_tensors else "greedy"]
-    if call.has_own_planner:
-        planners = ["greedy", "linear"]
-    if "planner" in settled or call.is_recording:
-        planners = [case.configuration.planner]
-    for planner in planners:
-        placed = case.at(**settings, planner=planner, has_own_planner=call.has_own_planner)
-        yield replace(placed, words={**case.words, "planner": f"a {planner} planner"})
+        yield settings, ""
+    else:
+        yield {}, "the table for its resource variables in this arena"
+        if firmware.has_resource_variables is not False and resource_variable_names(model):
+            yield {"variable_arena_size": _ROOMY_TABLE}, "the table for its resource variables in another arena"
 
 
 def _distinct(cases: Iterable[_Case]) -> list[_Case]:
@@ -412,7 +427,9 @@ def _variables(model: Model, firmware: Firmware, cases: Sequence[_Case], fits: b
         else:
             high = middle - 1
     if most < _MOST_VARIABLES or least:
-        span = f"{least} to {most}" if most < _MOST_VARIABLES else f"{least} or more"
+        span = f"{least} or more"
+        if most < _MOST_VARIABLES:
+            span = f"{least} to {most} in this arena" + (f", or for {span} in another" if least else "")
         yield f"MicroResourceVariables::Create makes room for {span}"
 
 

@@ -105,7 +105,13 @@ def _cases(row: FirmwareVerdictRow) -> str:
 
 
 _MOST_CASES = 6
-_TOLD_BY = {"TFLM ": "--runtime", " enums": "--target", " interpreter": "--interpreter", " of ": "--arena-symbol"}
+_TOLD_BY = {
+    "TFLM ": "--runtime",
+    " enums": "--target",
+    " interpreter": "--interpreter",
+    " of ": "--arena-symbol",
+    "variables in ": "--resource-variables or --variable-arena",
+}
 """What a case says, and the option that decides it."""
 
 

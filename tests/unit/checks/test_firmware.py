@@ -146,17 +146,28 @@ def test_a_verdict_that_is_the_same_for_both_sizes_of_enums_is_that_of_the_large
 @pytest.mark.parametrize(
     ("size", "fits", "span"),
     [
-        (7_679, False, "3 or more"),
-        (7_680, True, "3 to 3"),
-        (8_000, True, "3 to 19"),  # 8,000 - 7,680 = 16 rows of 20 B
+        (7_591, False, "3 or more"),
+        (7_679, None, "3"),  # 7,592 are enough where the table is in another arena
+        (7_680, True, "3 to 3 in this arena, or for 3 or more in another"),
+        (8_000, True, "3 to 19 in this arena, or for 3 or more in another"),  # 8,000 - 7,680 = 16 rows of 20 B
     ],
 )
 def test_a_table_of_unknown_length_is_said_as_the_lengths_for_which_the_verdict_holds(
-    size: int, fits: bool, span: str
+    size: int, fits: bool | None, span: str
 ) -> None:
     found = verdict(STREAMING, room(size), has_resource_variables=True, settled=frozenset({"planner"}))
     assert found.fits is fits
     assert found.conditions == (f"MicroResourceVariables::Create makes room for {span}",)
+    assert needs(found) == [
+        ("the table for its resource variables in this arena", 7_680, size >= 7_680),
+        ("the table for its resource variables in another arena", 7_592, size >= 7_592),
+    ]
+
+
+def test_a_table_that_the_user_places_is_placed() -> None:
+    elsewhere = configure("cortex-m4", kernels="reference", variable_arena_size=1024)
+    found = verdict(STREAMING, room(7_592), configurations=(elsewhere,), has_resource_variables=True)
+    assert (found.needed, found.fits, found.cases) == (7_592, True, ())
 
 
 @pytest.mark.parametrize(
