@@ -12,8 +12,10 @@ A plan may let an output share bytes with an input only where a row here says so
 
 A library, version or instruction set that is in no row has no such contract, and its operators get bytes of their own.
 
-Read in tensorflow/lite/micro/kernels and tensorflow/lite/kernels/internal/reference @ 90b983c, CMSIS-NN @ 4ab83cc. What
-is said of CMSIS-NN's convolutions was also run on emulated cores: ``tools/compare/emulated_shrink.py``.
+Read in tensorflow/lite/micro/kernels and tensorflow/lite/kernels/internal/reference @ 90b983c, CMSIS-NN and ESP-NN at
+the versions of their rows. What is said of CMSIS-NN's convolutions was also run on emulated cores: whole models with
+4ab83cc (``tools/compare/emulated_shrink.py``), and 165 layers with each version, plain C on a Cortex-M3, DSP on an M4,
+MVE on an M55, each output as far on its input as the row allows; likewise 166 layers with the C of each ESP-NN.
 """
 
 from __future__ import annotations
@@ -111,8 +113,24 @@ class Contract:
         )
 
 
-_READ = ("4ab83cc", "v7.0.0")
-"""Versions of CMSIS-NN whose convolutions were read; these files differ between them in a pragma only."""
+def _is_one_block(use: Use) -> bool:
+    """Return whether CMSIS-NN's depthwise convolution on MVE goes over the image once.
+
+    It takes 124 channels at a time (CH_IN_BLOCK_MVE) and comes back for the rest; with a dilation arm_depthwise_conv_s8
+    runs, which takes all. One channel may become a convolution.
+
+    Source: Source/ConvolutionFunctions/arm_depthwise_conv_s8_opt.c, arm_depthwise_conv_wrapper_s8.c @ CMSIS-NN 4ab83cc.
+    """
+    return len(use.image) == 4 and use.image[3] > 1 and (use.image[3] <= 124 or use.dilation != (1, 1))
+
+
+_READ = (
+    "4ab83cc", "6d9d61d", "e096196", "v7.0.0", "22080c6", "f2cb41c", "95f293d", "01dee38", "15dbe7c", "8492d82",
+    "6cc31fb", "72e1ebf", "2a999a2", "bfc54ed", "ca47625", "58f1770", "dc64e48", "d071e9f", "e98ee09",
+)  # fmt: skip
+"""Versions of CMSIS-NN whose convolutions were read and run: October 2022 to June 2026. What changed in between: the
+windows are copied one by one or padded to four bytes, groups came, and images that are larger than they are; the order
+of reads and writes did not. Edge Impulse's SDK has a copy of e98ee09."""
 
 CONTRACTS = (
     Contract(("RESHAPE", "SQUEEZE", "EXPAND_DIMS"), COPY, _ALL, "reshape_common.cc, squeeze.cc: memcpy unless equal"),
@@ -187,11 +205,39 @@ CONTRACTS = (
         ("CONV_2D",),
         DIAGONAL,
         ("cmsis_nn",),
-        "arm_convolve_s8.c: the windows of two pixels are copied, then the pixels are written",
-        variants=("scalar", "dsp"),
+        "arm_convolve_s8.c: the windows of two pixels (of four with MVE) are copied, then the pixels are written",
         types=(TensorType.INT8,),
         versions=_READ,
         chosen=_is_im2col,
+    ),
+    Contract(
+        ("DEPTHWISE_CONV_2D",),
+        DIAGONAL,
+        ("cmsis_nn",),
+        "arm_depthwise_conv_s8_opt.c (MVE): the windows of four pixels are copied, then they are written; "
+        "arm_depthwise_conv_s8.c: one by one",
+        variants=("mve",),
+        types=(TensorType.INT8,),
+        versions=_READ,
+        chosen=_is_one_block,
+    ),
+    Contract(
+        ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
+        DIAGONAL,
+        ("esp_nn",),
+        "esp_nn_conv_opt.c, esp_nn_conv_ansi.c, esp_nn_depthwise_conv_opt.c, ..._ansi.c, esp_nn_max_pool_ansi.c, "
+        "esp_nn_avg_pool_ansi.c: pixel by pixel, at most four channels are read, then written; a dilation goes to the "
+        "reference kernels",
+        variants=("opt", "ansi"),
+        types=(TensorType.INT8,),
+        versions=("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
+    ),
+    Contract(
+        ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
+        DIAGONAL,
+        ("cmsis_nn", "esp_nn"),
+        "kernels/cmsis_nn/conv.cc, depthwise_conv.cc, pooling.cc, esp_nn/...: floats go to the reference kernels",
+        types=(TensorType.FLOAT32,),
     ),
     Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D"),
@@ -212,7 +258,7 @@ CONTRACTS = (
 )  # fmt: skip
 """Every promise. What is missing was not read, or does not hold: CMSIS-NN's 1x1 convolution walks channels outside and
 overwrites its input, its maximum pool writes a pixel while it still reads it, and on MVE its depthwise convolution goes
-over the image once for each block of channels."""
+over the image once for each block of channels. ESP-NN's assembly for the ESP32-S3 and P4 was not read."""
 
 
 def promised(use: Use, kind: str, libraries: Iterable[KernelLibrary]) -> bool:
