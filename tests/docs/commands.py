@@ -89,6 +89,8 @@ def words_of(command: str, served: Served) -> list[str]:
             words[index] = served.model
         elif word in ("PORT", "/dev/ttyUSB0") or word.startswith("socket://"):
             words[index] = served.trace if "--swo" in words else served.log
+        elif word == "build/app.elf" and "--executed" in words:
+            words[index] = "executed/app.elf"
         else:
             words[index] = STANDS_FOR.get(word, word)
     return [*words, "--exit-on-report"] if words[1] == "monitor" else words

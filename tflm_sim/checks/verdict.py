@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from tflm_sim.checks.candidates import CandidateNeed
+from tflm_sim.checks.executed_facts import ExecutedFacts
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.document_fields import HIDDEN, named
+from tflm_sim.document_fields import HIDDEN, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
@@ -38,6 +39,7 @@ class Verdict:
         smallest: The smallest arena, bytes, of which ``needed`` is the multiple of 16; null when no size is enough.
         missing_baseline: Why the baseline that was named says nothing about it, "" where it does or none was named.
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ.
+        executed: With --executed: how the figures were measured.
     """
 
     name: str = field(metadata=HIDDEN)
@@ -53,6 +55,7 @@ class Verdict:
     smallest: Count | None = field(default=None, metadata=named("smallest_arena_bytes"))
     missing_baseline: str = ""
     candidates: tuple[CandidateNeed, ...] = ()
+    executed: ExecutedFacts | None = field(default=None, metadata=OPTIONAL)
 
     @property
     def growth(self) -> int | None:

@@ -15,10 +15,12 @@ from tflm_sim.cli.options import (
     MODELS_HELP,
     Subparsers,
     add_configuration,
+    add_executed,
     add_verb,
     assumed,
     configuration,
     header,
+    is_executed,
     open_kernels,
     possible_configurations,
     simulated,
@@ -49,6 +51,7 @@ tflm-sim check model.tflite --board nano33ble --ram-free 180KiB
 tflm-sim check model.tflite --board nano33ble --library chirale --ram-free 180KiB
 tflm-sim check model.tflite --board portenta-h7 --ram-free 8MiB --external-ram
 tflm-sim check model.tflite --limit 64KiB --baseline arena_baseline.json
+tflm-sim check model.tflite --limit 64KiB --firmware build/app.elf --executed
 tflm-sim check
 """
 EXITS = {
@@ -66,6 +69,7 @@ def register(subparsers: Subparsers) -> None:
         "models", nargs="*", metavar="MODEL", help=f"{MODELS_HELP}; without --limit and --board: of {PROJECT_FILE}"
     )
     add_configuration(parser)
+    add_executed(parser)
     room = parser.add_mutually_exclusive_group()
     room.add_argument("--limit", metavar="N", help="bytes of the arena: 64KiB, 65536")
     room.add_argument(
@@ -179,6 +183,10 @@ def _judged(
     before = (known or {}).get(key)
     try:
         model = load(name)
+        if is_executed(args, "board"):
+            verdict = _measured(name, model, args, possible, before)
+            missing = _not_in_the_baseline(verdict, args, known) if known is not None and before is None else ""
+            return replace(verdict, missing_baseline=missing)
         verdicts = [judge(name, model, config, room, before, simulate=simulated) for config in possible]
         verdict = verdicts[0] if len(verdicts) == 1 else _of_all(model, possible, verdicts)
         missing = _not_in_the_baseline(verdict, args, known) if known is not None and before is None else ""
@@ -187,6 +195,29 @@ def _judged(
         if is_alone:
             raise
         return Verdict(name, key, None, None, None, before, str(error))
+
+
+def _measured(
+    name: str, model: Model, args: argparse.Namespace, possible: Sequence[Configuration], before: int | None
+) -> Verdict:
+    """Judge by what the program itself does in an arena of ``--limit`` bytes, executed."""
+    from tflm_sim.checks.measured import measure
+
+    limit = parse_size(args.limit)
+    measured = measure(args.firmware, model, possible, [limit])
+    key, arena = baseline_key(name, possible[0]), measured.arena
+    needed, log = arena.smallest_arena_multiple_of_16, arena.allocations[0].log
+    if needed is None:
+        return Verdict(name, key, None, limit, False, before, arena.reason, log, model=model, executed=measured.facts)
+    ((_, works),) = arena.tried
+    more = f", {format_size(needed - limit)} more than {format_size(limit)}" if needed > limit else ""
+    reason = "" if works else f"needs {format_size(needed)}{more}"
+    if works is None:
+        reason = f"needs {format_size(needed)}; in {format_size(limit)} the program came to no end"
+    return Verdict(
+        name, key, needed, limit, works, before, reason, () if works else arena.log_below, model=model,
+        smallest=arena.smallest_arena, executed=measured.facts,
+    )  # fmt: skip
 
 
 def _not_in_the_baseline(verdict: Verdict, args: argparse.Namespace, known: Mapping[str, int]) -> str:

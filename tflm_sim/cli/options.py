@@ -174,6 +174,35 @@ def add_configuration(
     )
 
 
+def add_executed(parser: argparse.ArgumentParser) -> None:
+    """Add ``--executed``, which goes with ``--firmware``."""
+    parser.add_argument(
+        "--executed",
+        action="store_true",
+        help="with --firmware: execute the program with the model in it; the figures are then measured (see 'run')",
+    )
+
+
+def is_executed(args: argparse.Namespace, *others: str) -> bool:
+    """Return whether figures are to be measured.
+
+    Args:
+        args: The options.
+        others: Options that do not go with ``--executed``, as they are called in ``args``.
+
+    Raises:
+        UsageError: ``--executed`` without a program, or with one of ``others``.
+    """
+    if not args.executed:
+        return False
+    if not args.firmware:
+        raise UsageError("--executed goes with --firmware APP.elf, the program that is executed")
+    for name in others:
+        if getattr(args, name):
+            raise UsageError(f"--executed measures AllocateTensors(); --{name.replace('_', '-')} does not go with it")
+    return True
+
+
 def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: Target | None = None) -> Configuration:
     """Return what :func:`add_configuration`'s options say: of several targets of a ``--firmware``, the likeliest.
 

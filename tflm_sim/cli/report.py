@@ -14,9 +14,11 @@ from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_deman
 from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
+    add_executed,
     add_verb,
     assumed,
     configuration,
+    is_executed,
     possible_configurations,
 )
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
@@ -77,6 +79,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write; - for the terminal")
     parser.add_argument("--format", choices=_FORMATS, help="default: what the name of OUT ends with, else html")
     add_configuration(parser)
+    add_executed(parser)
     parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
     parser.add_argument("--arena-size", metavar="N", help="bytes of the arena (default: the smallest that works)")
     other = parser.add_argument_group("side by side")
@@ -130,6 +133,12 @@ def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
 
 def _pictures(args: argparse.Namespace) -> list[Picture]:
     model = load(args.model)
+    others = ("arena_size", "split_arenas", "advise", "compare_target", "compare_planner", "compare_model")
+    if is_executed(args, *others):
+        from tflm_sim.checks.measured import measure
+        from tflm_sim.report.executed import measured_picture
+
+        return [measured_picture(model, measure(args.firmware, model, possible_configurations(args)))]
     config, needs = _chosen(args, model)
     size = None if args.arena_size is None else parse_size(args.arena_size)
     if size is not None and args.split_arenas:

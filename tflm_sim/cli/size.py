@@ -11,9 +11,11 @@ from tflm_sim.cli.options import (
     MODELS_HELP,
     Subparsers,
     add_configuration,
+    add_executed,
     add_verb,
     assumed,
     header,
+    is_executed,
     not_named,
     possible_configurations,
     simulated,
@@ -37,6 +39,7 @@ tflm-sim size model.tflite --target cortex-m4
 tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
 tflm-sim size model.tflite --board nano33ble --library chirale
 tflm-sim size model.tflite --arena-size 64KiB
+tflm-sim size model.tflite --firmware build/app.elf --executed
 tflm-sim size model.tflite --map
 tflm-sim size model.tflite --advise
 tflm-sim size model_data.cc export.zip models/
@@ -60,6 +63,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--arena-size", metavar="N", help="show instead what happens in an arena of N bytes (64KiB, 65536)"
     )
+    add_executed(parser)
     parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
     parser.add_argument(
         "--advise", action="store_true", help="also say in a line what 'shrink' would give (takes seconds)"
@@ -86,10 +90,12 @@ def run(args: argparse.Namespace) -> int:
     names = list(expand(args.models))
     if args.advise and (args.jsonl or args.map or args.arena_size is not None):
         raise UsageError("--advise goes with the report of a model and with --json")
-    if args.jsonl:
+    if args.jsonl and not args.executed:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
+    if is_executed(args, "arena_size", "map", "advise", "split_arenas", "jsonl"):
+        return _executed(args, names, possible)
     code = 0
     for position, name in enumerate(names):
         if position:
@@ -106,6 +112,24 @@ def run(args: argparse.Namespace) -> int:
         advice = _advice(model, config) if args.advise else None
         _say(args, simulation, advice, needs)
         if simulation.failure is not None:
+            code = SimulatedFailure.exit_code
+    return code
+
+
+def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence[Configuration]) -> int:
+    """Say what the program itself says of each model, executed."""
+    from tflm_sim.checks.measured import measure
+    from tflm_sim.report.executed import measured_document, measured_lines
+
+    code = 0
+    for position, name in enumerate(names):
+        model = load(name)
+        measured = measure(args.firmware, model, possible)
+        if args.json:
+            say_json(measured_document(model, measured))
+        else:
+            say(*([""] if position else []), *measured_lines(model, measured))
+        if measured.arena.smallest_arena is None:
             code = SimulatedFailure.exit_code
     return code
 

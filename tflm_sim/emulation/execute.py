@@ -31,6 +31,7 @@ def execute(
     invokes: int = 0,
     emulator: str = "",
     timeout: int = TIMEOUT_S,
+    sizes: Iterable[int] = (),
 ) -> Execution:
     """Execute a linked program up to the end of its AllocateTensors(), with arenas of many sizes.
 
@@ -46,6 +47,7 @@ def execute(
             and the program is told that they succeeded. With ``model`` they are called for it.
         emulator: "unicorn" or "qemu"; "" for the first that is installed and has the program's core.
         timeout: Seconds of the host's processor after which it is given up.
+        sizes: Sizes of each arena that are tried besides, bytes; see :attr:`ExecutedArena.tried`.
 
     Raises:
         FirmwareError: The file cannot be read or executed, nothing of TFLM was reached in it, or the model cannot be
@@ -53,7 +55,7 @@ def execute(
         ModelError: The model cannot be read.
         UsageError: No emulator is installed.
     """
-    settings = {"timeout": timeout, "invokes": invokes, "emulator": emulator}
+    settings = {"timeout": timeout, "invokes": invokes, "emulator": emulator, "sizes": list(sizes)}
     return from_json(Execution, _answer(elf, settings, {"model": _encoded(model), "runs": None}))
 
 

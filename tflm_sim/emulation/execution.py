@@ -124,6 +124,13 @@ class ExecutedAllocation:
     stores: tuple[ExecutedStore, ...] | None
 
 
+class TriedSize(NamedTuple):
+    """A size that was tried because it was asked for; null where the program came to no end."""
+
+    size: Count
+    works: bool | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedArena:
     """An arena that the program made, and what was seen in it; sizes and addresses are bytes.
@@ -140,12 +147,14 @@ class ExecutedArena:
             found. With one byte less it fails. Larger than ``size`` where that is too small: up to 4 MiB are tried, in
             memory that the program knows nothing of.
         smallest_arena_multiple_of_16: The smallest one that is a multiple of 16.
+        arena_used_bytes_at_smallest: After the last AllocateTensors() with that size.
         succeeds_from: The size from which on AllocateTensors() succeeds; smaller than the smallest arena where TFLM
             hands out bytes twice, or ignores a refusal, and does not notice.
         log_below: What TFLM prints with one byte less than the smallest arena.
         reason: Why it does not work, or why there is no smallest arena; "" where it works.
         allocations: Each AllocateTensors(), in order.
         trials: How many sizes were tried.
+        tried: The sizes that were asked for; for one of more than 4 MiB, one of that order is tried that aligns alike.
     """
 
     symbol: str
@@ -156,11 +165,13 @@ class ExecutedArena:
     arena_used_bytes: Count | None
     smallest_arena: Count | None
     smallest_arena_multiple_of_16: Count | None
+    arena_used_bytes_at_smallest: Count | None
     succeeds_from: Count | None
     log_below: tuple[str, ...]
     reason: str
     allocations: tuple[ExecutedAllocation, ...]
     trials: Count
+    tried: tuple[TriedSize, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

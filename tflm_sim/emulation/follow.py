@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from tflm_sim.emulation.emulator import Emulator
@@ -14,6 +14,7 @@ from tflm_sim.emulation.execution import (
     ExecutedOperator,
     ExecutedStore,
     Execution,
+    TriedSize,
 )
 from tflm_sim.emulation.follower import Follower, Interest
 from tflm_sim.emulation.functions import Watched
@@ -44,6 +45,7 @@ def follow(
     file: str | None,
     invokes: int = 0,
     model: Model | None = None,
+    sizes: Sequence[int] = (),
 ) -> Execution:
     """Execute a program.
 
@@ -55,6 +57,7 @@ def follow(
         invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are answered
             with success.
         model: What is put in the place of the program's model; None for its own.
+        sizes: Sizes of each arena that are tried besides.
 
     Raises:
         FirmwareError: Nothing of TFLM was reached, whichever way it was started, or the model cannot be put there.
@@ -81,7 +84,7 @@ def follow(
                 is_guessed=start.is_guessed,
                 ending=follower.ending,
                 output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
-                arenas=tuple(_answers(machine, program, follower, invokes)),
+                arenas=tuple(_answers(machine, program, follower, invokes, sizes)),
             )
         reached.append(f"{start.words}, {follower.ending}")
     raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
@@ -121,12 +124,26 @@ def _unnamed(program: Program) -> str:
     )
 
 
-def _answers(machine: Emulator, program: Program, follower: Follower, invokes: int) -> Iterator[ExecutedArena]:
+def _answers(
+    machine: Emulator, program: Program, follower: Follower, invokes: int, sizes: Sequence[int]
+) -> Iterator[ExecutedArena]:
     """Yield what is known of each arena. Sizes are searched first: what counts instructions slows the machine down."""
     arenas = [arena for arena in follower.arenas if arena.results]
-    found = [_size_found(SizeSearch(machine, program, follower, arena, _TRIAL_S), arena) for arena in arenas]
-    for arena, size in zip(arenas, found, strict=True):
-        yield _answer(program, arena, size, _observed(machine, follower, arena, invokes))
+    searches = [SizeSearch(machine, program, follower, arena, _TRIAL_S) for arena in arenas]
+    found = [_size_found(search, arena) for search, arena in zip(searches, arenas, strict=True)]
+    tried = [
+        tuple(_tried(search, sizes)) if size.smallest else () for search, size in zip(searches, found, strict=True)
+    ]
+    for arena, size, others in zip(arenas, found, tried, strict=True):
+        yield _answer(program, arena, size, others, _observed(machine, follower, arena, invokes))
+
+
+def _tried(search: SizeSearch, sizes: Sequence[int]) -> Iterator[TriedSize]:
+    for size in sizes:
+        try:
+            yield TriedSize(size, search.works(size))
+        except Unfinished:
+            yield TriedSize(size, None)
 
 
 class _SizeFound(NamedTuple):
@@ -134,6 +151,7 @@ class _SizeFound(NamedTuple):
 
     fits: bool | None
     smallest: int | None
+    used: int | None
     succeeds_from: int | None
     below: tuple[str, ...]
     reason: str
@@ -145,24 +163,27 @@ def _size_found(search: SizeSearch, arena: Arena) -> _SizeFound:
     fits = _fits(arena.results)
     is_too_small = fits is False and any(one.refused for one in arena.results)
     if not fits and not (is_too_small and search.move()):
-        return _SizeFound(fits, None, None, (), _reason(arena.results), 0)
+        return _SizeFound(fits, None, None, None, (), _reason(arena.results), 0)
     try:
         found = search.smallest()
     except Unfinished as problem:
         trial = problem.trial
         if not fits:
-            return _SizeFound(fits, None, None, (), _reason(arena.results), search.trials)
+            return _SizeFound(fits, None, None, None, (), _reason(arena.results), search.trials)
         reason = f"AllocateTensors() works, but resumed with {trial.size:,} B the program did not: {trial.ending}"
-        return _SizeFound(None, None, None, (), reason, search.trials)
+        return _SizeFound(None, None, None, None, (), reason, search.trials)
     if found is None:
         reason = "AllocateTensors() succeeds, but TFLM hands out memory twice or ignores a refusal on the way"
-        return _SizeFound(False, None, None, (), reason, search.trials)
+        return _SizeFound(False, None, None, None, (), reason, search.trials)
     smallest, succeeds_from = found[0].size, found[1].size
     below = search.attempt(smallest - 1, is_brief=True).log
-    return _SizeFound(fits, smallest, succeeds_from, below, "" if fits else _reason(arena.results), search.trials)
+    used, reason = found[0].results[-1].used, "" if fits else _reason(arena.results)
+    return _SizeFound(fits, smallest, used, succeeds_from, below, reason, search.trials)
 
 
-def _answer(program: Program, arena: Arena, size: _SizeFound, observed: list[Result]) -> ExecutedArena:
+def _answer(
+    program: Program, arena: Arena, size: _SizeFound, tried: tuple[TriedSize, ...], observed: list[Result]
+) -> ExecutedArena:
     return ExecutedArena(
         symbol=program.object_name(arena.head),
         address=arena.address,
@@ -172,11 +193,13 @@ def _answer(program: Program, arena: Arena, size: _SizeFound, observed: list[Res
         arena_used_bytes=next((one.used for one in reversed(arena.results) if one.status is not None), None),
         smallest_arena=size.smallest,
         smallest_arena_multiple_of_16=None if size.smallest is None else align_up(size.smallest, _ALIGNED),
+        arena_used_bytes_at_smallest=size.used,
         succeeds_from=size.succeeds_from,
         log_below=size.below,
         reason=size.reason,
         allocations=tuple(_allocation(program, arena, result) for result in observed),
         trials=size.trials,
+        tried=tried,
     )
 
 

@@ -147,6 +147,18 @@ class SizeSearch:
             sound = self._least(succeeds + step // 2 if step > _STEP else succeeds, high, self._is_sound)
         return self._watched[sound], self._watched[succeeds]
 
+    def works(self, size: int) -> bool:
+        """Return whether a size works, one larger than the program's own in memory that it does not use.
+
+        Raises:
+            Unfinished: The program came to no end.
+        """
+        size = size if size <= ROOM else ROOM - _ALIGNED + size % _ALIGNED
+        if size > self._given:
+            self._watched.clear()
+            self.move()
+        return self._is_sound(size)
+
     def _is_sound(self, size: int) -> bool:
         if size not in self._watched:
             self._watched[size] = self.attempt(size)

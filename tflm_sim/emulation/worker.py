@@ -1,9 +1,9 @@
 """The emulator's process: executes one program and writes what happened as one line of JSON.
 
-    python -m tflm_sim.emulation.worker APP.elf '{"timeout": 120, "invokes": 1, "emulator": ""}' < '{"model": null}'
+    python -m tflm_sim.emulation.worker APP.elf '{"timeout": 120, "invokes": 1, "emulator": "", "sizes": []}'
 
 Standard input has the model that is put in the place of the program's, if any, and the inputs for which its outputs
-are wanted, if any: {"model": "...", "runs": [["...", ...], ...]}, all bytes in base 64.
+are wanted, if any: {"model": "...", "runs": [["...", ...], ...]}, all bytes in base 64; {"model": null} for neither.
 
 Nothing that the program does reaches further than this process, whose memory and time are bounded.
 """
@@ -58,7 +58,15 @@ def _execute(path: str, settings: dict[str, Any], given: dict[str, Any]) -> obje
         computed = compute(program, emulator.make, model, runs)
         return {"outputs": [[b64encode(each).decode() for each in outputs] for outputs in computed]}
     return as_json(
-        follow(program, emulator.make, emulator=emulator.name, file=path, invokes=settings["invokes"], model=model)
+        follow(
+            program,
+            emulator.make,
+            emulator=emulator.name,
+            file=path,
+            invokes=settings["invokes"],
+            model=model,
+            sizes=settings["sizes"],
+        )
     )
 
 

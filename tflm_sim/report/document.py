@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.checks.candidates import CandidateNeed
+from tflm_sim.checks.executed_facts import ExecutedFacts
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count, OneOf, Sha256
@@ -66,6 +67,8 @@ class SizeDocument:
         assumed: The options that the answer depends on and that were not given.
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ; the rest
             is about the one that needs most.
+        executed: With --executed: how the figures were measured. Where the simulation asks for something else, what was
+            not seen is empty: buffers, peak, binding, recorded.
     """
 
     IS_OPEN: ClassVar = True
@@ -76,6 +79,7 @@ class SizeDocument:
     advice: str | None = field(default=None, metadata=OPTIONAL)
     candidates: tuple[CandidateNeed, ...] | None = field(default=None, metadata=OPTIONAL)
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    executed: ExecutedFacts | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,11 +30,21 @@ def size_lines(simulation: Simulation, *, remarks: Sequence[str] = ()) -> list[s
     answer = size_answer(simulation)
     planner = planner_words(config.planner, config.has_own_planner)
     title = f"{name} on {config.target.name} ({kernels} kernels, {config.interpreter} interpreter, {planner})"
-    head = [title, str(config.target.runtime), *remarks, ""]
+    return [title, str(config.target.runtime), *remarks, "", *answer_lines(answer, config.target.arena_address)]
+
+
+def answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
+    """Return the answer, then who needs it.
+
+    Args:
+        answer: The answer.
+        arena_address: Of the arena, modulo 16.
+    """
     if answer.failure is not None:
-        return [*head, *_failed_lines(answer)]
-    found = _split_lines(answer) if config.is_split else _answer_lines(answer, config.target.arena_address)
-    return [*head, *_invoke_lines(answer), *found, *_tail_lines(answer), *_peak_lines(answer)]
+        return _failed_lines(answer)
+    is_split = answer.smallest_split_arenas_bytes is not None
+    found = _split_lines(answer) if is_split else _answer_lines(answer, arena_address)
+    return [*_invoke_lines(answer), *found, *_tail_lines(answer), *_peak_lines(answer)]
 
 
 def _invoke_lines(answer: SizeAnswer) -> list[str]:
@@ -60,7 +70,6 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
     smallest, rounded, binding = answer.smallest_arena_bytes, answer.smallest_arena_multiple_of_16, answer.binding
     assert smallest is not None, "only for models that work"
     assert rounded is not None, "a multiple of 16 works too"
-    assert binding is not None, "something does not fit in a byte less"
     unnoticed = answer.passes_unnoticed_from_bytes
     less = (
         "AllocateTensors() fails with one byte less"
@@ -79,11 +88,13 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
         *table_lines(rows),
         f"    alignas(16) uint8_t tensor_arena[{rounded}];",
         "",
-        f"arena_used_bytes() reports {format_size(used)} in a large arena: head {answer.head_bytes:,} + tail "
-        f"{answer.tail_bytes:,}",
+        f"arena_used_bytes() reports {format_size(used)} in a large arena"
+        + (f": head {answer.head_bytes:,} + tail {answer.tail_bytes:,}" if answer.tail_bytes else ""),
     ]
     if smallest > used:
         lines.append(f"setup needs {smallest - used:,} B more: temporary memory that it frees afterwards, or alignment")
+    if binding is None:
+        return lines
     lines += [
         f"the last thing that does not fit in a byte less: {binding.what}, in '{binding.where}'",
         f"    with it, {binding.floor:,} B are in use from the arena's start (head and temporary memory), "
@@ -109,6 +120,8 @@ def _split_lines(answer: SizeAnswer) -> list[str]:
 
 
 def _tail_lines(answer: SizeAnswer) -> list[str]:
+    if not answer.tail.groups:
+        return []
     rows = [("bytes", "share", "padding", "what")]
     for group in sorted(answer.tail.groups, key=lambda row: -row.used):
         share = f"{100 * group.used / max(answer.tail_bytes, 1):.1f} %"

@@ -11,6 +11,7 @@ from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.escape import printable
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
+from tflm_sim.report.executed_text import facts_lines
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.history import is_commit
 from tflm_sim.units import format_size
@@ -85,6 +86,8 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     is_no_multiple = verdict.needed is not None and verdict.fits and (verdict.limit or 0) < verdict.needed
     if verdict.smallest not in (None, verdict.needed) and not is_no_multiple:
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
+    if verdict.executed is not None:
+        lines += facts_lines(verdict.executed)
     if verdict.missing_baseline:
         lines.append(f"not compared: {printable(verdict.missing_baseline, 400)}")
     if verdict.growth:

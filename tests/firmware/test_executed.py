@@ -1,0 +1,142 @@
+"""``--executed``: the figures of size, check and report as a program of our own says them, which has other kernels."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tflm_sim import ExecutedArena, Execution, load, simulate
+from tflm_sim.checks import measured
+from tflm_sim.cli import main
+from tflm_sim.device.configuration import configure
+from tflm_sim.emulation.event_rows import rows_of
+from tflm_sim.emulation.execution import ExecutedAllocation
+from tflm_sim.report.executed import measured_document, measured_lines, measured_picture
+from tflm_sim.samples import sample_path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import model_program
+
+pytest.importorskip("unicorn")
+
+MODEL = "sample:sine"
+# Taken of the tail: the object of 24 B; 100 B for one subgraph; for input and output each an array of 4 B, a tensor of
+# 12 B and, of the data's one byte, 4 B with alignment: 24 + 100 + 2 * 20 = 164.
+NEEDED = 164
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    return str(model_program.built(tmp_path / "own", sample_path("sine").read_bytes(), ((1, 1), (1, 1))))
+
+
+def said(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    code = main(arguments)
+    return code, capsys.readouterr().out
+
+
+def test_size_says_what_the_program_needs_and_where_the_simulation_differs(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(["size", MODEL, "--firmware", program, "--executed"], capsys)
+    assert code == 0
+    assert "smallest arena  164 B  AllocateTensors() fails with one byte less" in text
+    assert "tensor_arena[176]" in text
+    assert "executed with this model in it, for a Cortex-M4 in Unicorn" in text
+    assert "the simulation differs after 0 requests" in text
+
+
+def test_the_document_of_size_has_what_was_seen_and_nothing_else(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(["size", MODEL, "--firmware", program, "--executed", "--json"], capsys)
+    document = json.loads(text)
+    assert code == 0
+    assert (document["smallest_arena_bytes"], document["arena_used_bytes"], document["tail_bytes"]) == (164, 164, 164)
+    assert (document["buffers"], document["peak"], document["binding"], document["recorded"]) == ([], None, None, {})
+    assert document["executed"]["arena"] == "tensor_arena"
+    assert document["executed"]["compared"] == 0
+    assert sum(group["used"] for group in document["tail"]["groups"]) == NEEDED
+
+
+@pytest.mark.parametrize(("limit", "code"), [(NEEDED - 1, 1), (NEEDED, 0), (8 << 20, 0)])
+def test_check_judges_by_the_very_size_that_is_asked_about(
+    limit: int, code: int, program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, text = said(["check", MODEL, "--firmware", program, "--executed", "--limit", str(limit), "--json"], capsys)
+    document = json.loads(text)
+    assert (found, document["fits"], document["smallest_arena_bytes"]) == (code, code == 0, NEEDED)
+    assert bool(document["log"]) == bool(code)
+
+
+def test_report_draws_what_the_program_took(program: str, tmp_path: Path) -> None:
+    page = tmp_path / "picture.json"
+    assert main(["report", MODEL, "--firmware", program, "--executed", "-o", str(page)]) == 0
+    (picture,) = json.loads(page.read_text("utf-8"))["pictures"]
+    assert picture["size"]["executed"]["compared"] == 0
+    assert picture["arena_bytes"] == 4096
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["size", MODEL, "--executed"], "--executed goes with --firmware APP.elf"),
+        (["size", MODEL, "--firmware", "APP", "--executed", "--map"], "--map does not go with it"),
+        (["check", MODEL, "--firmware", "APP", "--executed", "--board", "nano33ble"], "--board does not go with it"),
+        (["report", MODEL, "--firmware", "APP", "--executed", "--advise", "-o", "-"], "--advise does not go with it"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    arguments: list[str], words: str, program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([program if each == "APP" else each for each in arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def execution_of(arena_size: int) -> Execution:
+    """Return what a program says whose requests are those of the simulation."""
+    simulation = simulate(MODEL, "cortex-m4", arena_size=arena_size)
+    assert simulation.smallest is not None
+    size = simulation.smallest.size
+    allocation = ExecutedAllocation(
+        status="ok", arena_used_bytes=simulation.arena_used_bytes, refused=0, damage="", ending="", log=(), stack=None,
+        model=None, events=tuple(rows_of(simulation.events)), invocations=(), stores=(),
+    )  # fmt: skip
+    arena = ExecutedArena(
+        symbol="arena", address=0x20000000, size=arena_size, is_exact=True, fits=True,
+        arena_used_bytes=simulation.arena_used_bytes, smallest_arena=size, arena_used_bytes_at_smallest=size,
+        smallest_arena_multiple_of_16=-(-size // 16) * 16, succeeds_from=size, log_below=(), reason="",
+        allocations=(allocation,), trials=9, tried=(),
+    )  # fmt: skip
+    return Execution(
+        file="app.elf", core="Cortex-M4", emulator="Unicorn", start="", is_guessed=True, ending="", output="",
+        arenas=(arena,),
+    )  # fmt: skip
+
+
+def test_what_the_simulation_knows_holds_where_all_requests_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: execution_of(8192))
+    other, right = configure("esp32"), configure("cortex-m4")
+    model = load(MODEL)
+    found = measured.measure("app.elf", model, [other, right])
+    assert (found.configuration, found.is_simulated, found.facts.difference) == (right, True, "")
+    document = measured_document(model, found)
+    assert document.answer.peak is not None
+    assert document.answer.buffers
+    assert any("parts of the system around it were made up" in line for line in measured_lines(model, found))
+    assert measured_picture(model, found).residents
+
+
+def test_where_the_smallest_arena_is_another_one_only_what_was_seen_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: execution_of(8192))
+    monkeypatch.setattr(measured, "_smallest", lambda *_: 1)
+    model = load(MODEL)
+    found = measured.measure("app.elf", model, [configure("cortex-m4")])
+    assert not found.is_simulated
+    answer = measured_document(model, found).answer
+    assert answer.smallest_arena_bytes == found.arena.smallest_arena
+    assert answer.operators == (("FULLY_CONNECTED",) * 3,)
+    assert (answer.buffers, answer.peak) == ((), None)

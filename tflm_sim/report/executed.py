@@ -1,0 +1,132 @@
+"""What ``--executed`` shows: the documents of ``size`` and ``report`` with the figures that a program says itself.
+
+Where the simulation asks for the same to the last request, all that it knows besides holds: lifetimes, the plan, what
+binds. Where not, only what was seen is shown, and the rest is empty.
+"""
+
+from __future__ import annotations
+
+import os.path
+
+from tflm_sim.answers.ledger import TailLedger
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.arena.events import Event, Phase
+from tflm_sim.arena.stages import Stage
+from tflm_sim.checks.measured import Measured
+from tflm_sim.emulation.event_rows import events_of
+from tflm_sim.escape import printable
+from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.report.document import SizeDocument, configuration_facts, model_facts
+from tflm_sim.report.executed_text import facts_lines
+from tflm_sim.report.picture import Picture
+from tflm_sim.report.picture_builder import PictureBuilder
+from tflm_sim.report.size import SizeAnswer, Tail, TailGroup, TailOperator, size_answer
+from tflm_sim.report.take_picture import take_picture
+from tflm_sim.report.text import answer_lines
+from tflm_sim.values import replace
+
+
+def measured_document(model: Model, measured: Measured) -> SizeDocument:
+    """Return the report of a model that was executed."""
+    is_simulated = measured.is_simulated
+    return SizeDocument(
+        model=model_facts(model),
+        configuration=configuration_facts(measured.configuration),
+        answer=size_answer(simulate(model, measured.configuration)) if is_simulated else _answer(measured),
+        executed=measured.facts,
+    )
+
+
+def measured_lines(model: Model, measured: Measured) -> list[str]:
+    """Return the same for people."""
+    document = measured_document(model, measured)
+    name = printable(os.path.basename(model.path or "model"))
+    target = measured.configuration.target
+    head = [f"{name} on {target.name}, executed", str(target.runtime), *facts_lines(measured.facts), ""]
+    return [*head, *answer_lines(document.answer, target.arena_address)]
+
+
+def measured_picture(model: Model, measured: Measured) -> Picture:
+    """Return the picture of a model that was executed: what AllocateTensors() did, in the program's own arena."""
+    document = measured_document(model, measured)
+    title = f"{measured.configuration.target.name}, executed: {'; '.join(facts_lines(measured.facts)[1:])}"
+    if measured.is_simulated:
+        picture = take_picture(model, measured.configuration, title=title)
+        return replace(picture, size=document)
+    builder = PictureBuilder(measured.configuration.planner)
+    for event in _events(measured):
+        builder(event)
+    status = "ok" if measured.arena.fits else "error"
+    failure = "" if measured.arena.fits else measured.arena.reason
+    if failure:
+        builder.fail(failure)
+    return Picture(
+        title=title,
+        size=document,
+        arena_bytes=measured.arena.size - -measured.arena.address % BUFFER_ALIGNMENT,
+        split_at=0,
+        status=status,
+        failure=failure,
+        moments=tuple(builder.moments),
+        blocks=builder.blocks(),
+        steps=tuple(builder.steps),
+        levels=tuple(builder.levels),
+        op_names=document.answer.operators,
+        subgraph_names=tuple(subgraph.name or f"subgraph_{at}" for at, subgraph in enumerate(model.subgraphs)),
+        scopes=(),
+        residents=(),
+        live_bytes=(),
+        limits=(),
+        remedies=(),
+    )
+
+
+def _events(measured: Measured) -> list[Event]:
+    arena = measured.arena
+    return list(events_of(arena.allocations[0].events, arena.size - -arena.address % BUFFER_ALIGNMENT))
+
+
+def _answer(measured: Measured) -> SizeAnswer:
+    """Return what was seen; an AllocateTensors() that failed in the program's own arena says nothing of the tail."""
+    arena, ledger = measured.arena, TailLedger()
+    for event in (Phase(Stage.CREATE), *_events(measured)) if arena.fits else ():
+        ledger(event)
+    used = arena.arena_used_bytes if arena.fits else arena.arena_used_bytes_at_smallest
+    tail = ledger.tail_used
+    return SizeAnswer(
+        status="ok" if arena.smallest_arena is not None else "error",
+        smallest_arena_bytes=arena.smallest_arena,
+        smallest_arena_multiple_of_16=arena.smallest_arena_multiple_of_16,
+        arena_used_bytes_at_smallest=arena.arena_used_bytes_at_smallest,
+        smallest_split_arenas_bytes=None,
+        arena_used_bytes=used or 0,
+        head_bytes=(used or 0) - tail if tail else 0,
+        tail_bytes=tail,
+        recorded={},
+        log=arena.allocations[0].log,
+        failure=None if arena.smallest_arena is not None else arena.reason,
+        binding=None,
+        tail=Tail(
+            tuple(TailGroup(what, row.requested, row.used, row.count) for what, row in ledger.groups.items()),
+            tuple(
+                TailOperator(subgraph, index, op, row.requested, row.used, row.count)
+                for (subgraph, index, op), row in ledger.ops.items()
+            ),
+        ),
+        operators=_operators(measured),
+        buffers=(),
+        peak=None,
+        passes_unnoticed_from_bytes=arena.succeeds_from if arena.succeeds_from != arena.smallest_arena else None,
+    )
+
+
+def _operators(measured: Measured) -> tuple[tuple[str, ...], ...]:
+    """Return the names of the operators that were seen, by subgraph."""
+    rows = {(row.subgraph, row.op): row.name for row in measured.arena.allocations[0].events if row.op >= 0}
+    return tuple(_names(rows, subgraph) for subgraph in range(max((one for one, _ in rows), default=-1) + 1))
+
+
+def _names(rows: dict[tuple[int, int], str], wanted: int) -> tuple[str, ...]:
+    last = max((index for subgraph, index in rows if subgraph == wanted), default=-1)
+    return tuple(rows.get((wanted, index), "") for index in range(last + 1))
