@@ -84,6 +84,13 @@ def test_a_register_of_a_device_may_be_written(tmp_path: Path) -> None:
     assert seen(tflm_sim.execute(program, invokes=1)) == ((), ())
 
 
+@pytest.mark.parametrize("place", ["tensor_arena", "neighbour", "(uint8_t *)0x20300000"])
+def test_a_conditional_store_does_not_make_the_emulator_skip_what_follows(place: str, tmp_path: Path) -> None:
+    # The last place is memory that nothing has touched before.
+    program = operators_program.built(tmp_path, in_eval=f"return in_it_block({place})")
+    assert tflm_sim.execute(program, invokes=1).arenas[0].allocations[0].invocations[0].status == "ok"
+
+
 def test_stores_are_not_watched_in_qemu_and_that_is_told(tmp_path: Path) -> None:
     if shutil.which("qemu-system-arm") is None:
         pytest.skip("qemu-system-arm not installed")

@@ -23,7 +23,7 @@ from tflm_sim.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredModel:
     """What a program did with a model.
 
     Attributes:
@@ -42,7 +42,7 @@ class Measured:
 
 def measure(
     program: str | os.PathLike[str], model: Model, possible: Sequence[Configuration], sizes: Sequence[int] = ()
-) -> Measured:
+) -> MeasuredModel:
     """Execute a program with a model in the place of its own.
 
     Args:
@@ -62,7 +62,7 @@ def measure(
     judged = [(_agreement(arena, model, each), each) for each in possible]
     found, configuration = max(judged, key=lambda row: (row[0].agrees, row[0].compared))
     is_simulated = found.agrees and _smallest(model, configuration) == arena.smallest_arena
-    return Measured(_facts(execution, arena, program, found), arena, configuration, is_simulated)
+    return MeasuredModel(_facts(execution, arena, program, found), arena, configuration, is_simulated)
 
 
 def _smallest(model: Model, configuration: Configuration) -> int | None:

@@ -24,7 +24,10 @@ typedef struct {
   int64_t span, asker;
 } tflm_store_t;
 
+/* set_register is uc_reg_write(), execution_state the number of EPSR; both 0 where the core has none. */
 typedef struct {
+  uint64_t set_register;
+  int64_t execution_state;
   uint64_t instructions;
   uint64_t code_address;
   int64_t is_watching;
@@ -75,9 +78,19 @@ static void keep(tflm_noted_t *state, int64_t span, uint64_t start, uint64_t end
   *store = (tflm_store_t){state->code_address, start, end, 1, span, state->asker};
 }
 
+/* Before it calls this, Unicorn puts program counter and IT state into the processor as they stand at the store, and
+ * leaves them so; the translated code goes on with an IT state of 0. What is left would skip the next block's first
+ * instruction. Source: qemu/accel/tcg/cputlb.c, store_helper(), and target/arm/translate.c @ c24c9ebe (2.1.4). */
+static void end_it_block(void *machine, const tflm_noted_t *state) {
+  if (state->set_register != 0) {
+    uint32_t thumb = 1u << 24;
+    ((int (*)(void *, int, const void *))(uintptr_t)state->set_register)(machine, (int)state->execution_state, &thumb);
+  }
+}
+
 static void note_store(void *machine, int type, uint64_t address, int size, int64_t value, void *noted) {
   tflm_noted_t *state = noted;
-  (void)machine;
+  end_it_block(machine, state);
   (void)type;
   (void)value;
   if (!state->is_watching || size <= 0) return;

@@ -38,6 +38,8 @@ class Noted(Structure):
     """What the hooks in C note. ``tflm_noted_t`` there."""
 
     _fields_ = (
+        ("set_register", c_uint64),
+        ("execution_state", c_int64),
         ("instructions", c_uint64),
         ("code_address", c_uint64),
         ("is_watching", c_int64),

@@ -31,6 +31,8 @@ try:
 except ImportError:  # Installed without a compiler: instructions are not counted, and stores not watched.
     _counting = None
 
+_THUMB = 1 << 24
+"""The state of execution in no IT block."""
 _NEVER = 0xFFFFFFFE
 """An address at which no instruction lies."""
 _SLICE_S = 0.02
@@ -118,6 +120,8 @@ class UnicornMachine:
             at += end - first
 
     def _on_invalid(self, uc: unicorn.Uc, access: int, address: int, size: int, value: int, data: object) -> bool:
+        if self.core.is_arm:  # As at a store that is noted: see end_it_block() in counting.c.
+            uc.reg_write(arm_const.UC_ARM_REG_EPSR, _THUMB)
         kind = self._memory.kind(address)
         base = address & -CHUNK
         is_protected = access in (unicorn.UC_MEM_WRITE_PROT, unicorn.UC_MEM_READ_PROT, unicorn.UC_MEM_FETCH_PROT)
@@ -204,6 +208,9 @@ class UnicornMachine:
         if _counting is None or self._noted is not None:
             return self._noted
         self._noted = noted = Noted()
+        if self.core.is_arm:
+            noted.set_register = cast(uclib.uc_reg_write, c_void_p).value or 0
+            noted.execution_state = arm_const.UC_ARM_REG_EPSR
         on_instruction, on_store, size = _counting.hooks()
         assert size == sizeof(Noted), "C and Python have the same form"
         everywhere = (c_uint64(1), c_uint64(0))

@@ -12,7 +12,7 @@ from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.arena.events import Event, Phase
 from tflm_sim.arena.stages import Stage
-from tflm_sim.checks.measured import Measured
+from tflm_sim.checks.measured import MeasuredModel
 from tflm_sim.emulation.event_rows import events_of
 from tflm_sim.escape import printable
 from tflm_sim.model.types import Model
@@ -27,7 +27,7 @@ from tflm_sim.report.text import answer_lines
 from tflm_sim.values import replace
 
 
-def measured_document(model: Model, measured: Measured) -> SizeDocument:
+def measured_document(model: Model, measured: MeasuredModel) -> SizeDocument:
     """Return the report of a model that was executed."""
     is_simulated = measured.is_simulated
     return SizeDocument(
@@ -38,7 +38,7 @@ def measured_document(model: Model, measured: Measured) -> SizeDocument:
     )
 
 
-def measured_lines(model: Model, measured: Measured) -> list[str]:
+def measured_lines(model: Model, measured: MeasuredModel) -> list[str]:
     """Return the same for people."""
     document = measured_document(model, measured)
     name = printable(os.path.basename(model.path or "model"))
@@ -47,7 +47,7 @@ def measured_lines(model: Model, measured: Measured) -> list[str]:
     return [*head, *answer_lines(document.answer, target.arena_address)]
 
 
-def measured_picture(model: Model, measured: Measured) -> Picture:
+def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
     """Return the picture of a model that was executed: what AllocateTensors() did, in the program's own arena."""
     document = measured_document(model, measured)
     title = f"{measured.configuration.target.name}, executed: {'; '.join(facts_lines(measured.facts)[1:])}"
@@ -82,12 +82,12 @@ def measured_picture(model: Model, measured: Measured) -> Picture:
     )
 
 
-def _events(measured: Measured) -> list[Event]:
+def _events(measured: MeasuredModel) -> list[Event]:
     arena = measured.arena
     return list(events_of(arena.allocations[0].events, arena.size - -arena.address % BUFFER_ALIGNMENT))
 
 
-def _answer(measured: Measured) -> SizeAnswer:
+def _answer(measured: MeasuredModel) -> SizeAnswer:
     """Return what was seen; an AllocateTensors() that failed in the program's own arena says nothing of the tail."""
     arena, ledger = measured.arena, TailLedger()
     for event in (Phase(Stage.CREATE), *_events(measured)) if arena.fits else ():
@@ -121,7 +121,7 @@ def _answer(measured: Measured) -> SizeAnswer:
     )
 
 
-def _operators(measured: Measured) -> tuple[tuple[str, ...], ...]:
+def _operators(measured: MeasuredModel) -> tuple[tuple[str, ...], ...]:
     """Return the names of the operators that were seen, by subgraph."""
     rows = {(row.subgraph, row.op): row.name for row in measured.arena.allocations[0].events if row.op >= 0}
     return tuple(_names(rows, subgraph) for subgraph in range(max((one for one, _ in rows), default=-1) + 1))
