@@ -42,6 +42,7 @@ from tflm_sim.report.verdict import (
     verdict_markdown,
 )
 from tflm_sim.targets.boards import Board
+from tflm_sim.units import format_size, parse_size
 from tflm_sim.values import replace
 
 EXAMPLES = """
