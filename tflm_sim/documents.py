@@ -178,16 +178,16 @@ def _read(hint: Any, value: Any, strings: Sequence[str], *, row: type | None = N
     if origin is tuple:
         return _read_tuple(arguments, value, strings, is_interned=is_interned)
     if origin is Literal:
-        if value not in arguments or isinstance(value, bool) is not isinstance(arguments[0], bool):
-            raise ValueError(f"{_brief(value)} is not {' or '.join(map(repr, arguments))}")
-        return value
+        return _literal(arguments, value)
     if origin is dict:
         items = _of_type(dict, value).items()
         return {key: _read(arguments[1], item, strings) for key, item in items}
     if fields_of(hint) is not None:
         return from_json(hint, value, strings)
-    if is_interned:
-        return _interned_text(value, strings)
+    return _interned_text(value, strings) if is_interned else _read_plain(hint, value)
+
+
+def _read_plain(hint: Any, value: Any) -> Any:
     if hint is Any:
         return value
     return _number(value) if hint is int else _of_type(hint, value)
@@ -212,16 +212,27 @@ def _read_tuple(arguments: Sequence[Any], value: Any, strings: Sequence[str], *,
     return tuple(_read(hint, item, strings, is_interned=is_interned) for hint, item in zip(hints, value, strict=True))
 
 
+def _read_column(hint: Any, cells: list[Any], strings: Sequence[str]) -> list[Any]:
+    return [_read(hint, cell, strings, is_interned=hint is str) for cell in cells]
+
+
+def _literal(arguments: Sequence[Any], value: Any) -> Any:
+    if value not in arguments or isinstance(value, bool) is not isinstance(arguments[0], bool):
+        raise ValueError(f"{_brief(value)} is not {' or '.join(map(repr, arguments))}")
+    return value
+
+
 def _read_columns(row: type, value: Any, strings: Sequence[str]) -> tuple[Any, ...]:
     if not isinstance(value, dict):
         raise ValueError(f"{_brief(value)} is no object")
     hints = types_of(row)
     missing = hints.keys() - value.keys()
-    if missing or not all(isinstance(value[name], list) for name in hints):
+    columns = {name: value[name] for name in hints if name in value}
+    if missing or not all(isinstance(column, list) for column in columns.values()):
         raise ValueError(f"it has no columns {', '.join(sorted(missing or hints))}")
-    if len({len(value[name]) for name in hints}) > 1:
+    if len(set(map(len, columns.values()))) > 1:
         raise ValueError(f"its columns {', '.join(hints)} are not of one length")
-    read = ([_read(hint, cell, strings, is_interned=hint is str) for cell in value[n]] for n, hint in hints.items())
+    read = (_read_column(hint, columns[name], strings) for name, hint in hints.items())
     return tuple(row(*cells) for cells in zip(*read, strict=True))
 
 

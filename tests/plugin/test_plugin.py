@@ -117,6 +117,32 @@ def test_constants_are_not_said_to_be_alive_together(pytester: pytest.Pytester) 
     assert "alive at the same time" not in result.stdout.str()
 
 
+def test_neighbours_that_meet_in_one_operator_are_alive_together(pytester: pytest.Pytester) -> None:
+    """Both ends of an operator are needed while it runs, though one dies there and the other begins."""
+    pytester.makepyfile(
+        """
+        import pytest
+        from tflm_sim.model.build import ModelBuilder
+        from tflm_sim.model.load import parse
+        from tflm_sim.model.types import TensorType
+
+        builder = ModelBuilder()
+        a, b, c = (builder.tensor((1, 16), TensorType.INT8, scale=0.5, name=name) for name in "abc")
+        builder.operator("RELU", [a], [b])
+        builder.operator("RELU", [b], [c])
+
+        @pytest.mark.arena(model=parse(builder.build(inputs=[a], outputs=[c])))
+        def test_pair(arena):
+            arena.assert_reuses("a", "b")
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*tensor 0 (a) and tensor 1 (b) have no byte in common:*", "*they are alive at the same time*"]
+    )
+
+
 def test_what_persists(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

@@ -276,11 +276,19 @@ def simulate(
     )
     device = run(models, configuration, arena)
     found = Simulation(models, configuration, size, non_persistent_arena_size, tuple(events), device)
-    if arena_size is None and not found.fits and any(allocation.overran for allocation in device.allocations):
-        # A kernel overwrites its neighbour in arenas that end here: any roomy arena will do that it does no harm in.
-        others = (simulate(models, configuration, arena_size=room - less) for less in (4, 8, 12))
-        return next((other for other in others if other.fits), found)
-    return found
+    return found if arena_size is not None or found.fits else _without_harm(found)
+
+
+def _without_harm(found: Simulation) -> Simulation:
+    """Return a run in a roomy arena that ends a few bytes earlier, where a kernel overwrites its neighbour in this one.
+
+    Any roomy arena will do that it does no harm in.
+    """
+    if not any(allocation.overran for allocation in found.device.allocations):
+        return found
+    sizes = (found.arena_size - less for less in (4, 8, 12))
+    others = (simulate(found.models, found.configuration, arena_size=size) for size in sizes)
+    return next((other for other in others if other.fits), found)
 
 
 def simulation_of(

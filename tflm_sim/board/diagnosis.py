@@ -200,16 +200,22 @@ def _telling(message: Message) -> int:
     return order.index(_role(message))
 
 
+def _of_owner(owner: Message, refusals: Sequence[Refusal]) -> str:
+    """Say that what ``owner`` names has no room."""
+    what = BY_KIND[owner.kind].says
+    if refusals:
+        return f"{what} does not fit{_numbers(refusals[-1])}"
+    size = owner.number("bytes")
+    return f"no room for {what}" + (f" of {format_size(size)}" if size is not None else "")
+
+
 def _headline(chain: Sequence[Message], refusals: Sequence[Refusal]) -> str:
     owner = next((message for message in chain if _role(message) is Role.OWNER), None)
-    other = next((message for message in chain if _role(message) in _NOT_THE_ARENA), None)
-    if refusals:
-        if owner is None:
-            return refusal_in_words(refusals[-1])
-        return f"{BY_KIND[owner.kind].says} does not fit{_numbers(refusals[-1])}"
     if owner is not None:
-        size = owner.number("bytes")
-        return f"no room for {BY_KIND[owner.kind].says}" + (f" of {format_size(size)}" if size is not None else "")
+        return _of_owner(owner, refusals)
+    if refusals:
+        return refusal_in_words(refusals[-1])
+    other = next((message for message in chain if _role(message) in _NOT_THE_ARENA), None)
     if other is not None:
         return BY_KIND[other.kind].says
     return BY_KIND[min((each for each in chain if _role(each) is not Role.NOTE), key=_telling).kind].says

@@ -67,20 +67,19 @@ class ReportBuilder:
             arena_size=self._begin.number("arena"),
             skew=self._begin.number("skew"),
             info=tuple((text_of(line.text("k")), text_of(line.text("s"))) for line in self._of("info")),
-            model_size=model.number("size") if model else None,
+            model_size=_number(model, "size"),
             model_crc32=int(model.text("crc"), 16) if model else None,
-            total=used.number("total") if used else None,
+            total=_number(used, "total"),
             head=used.optional_number("head") if used else None,
             tail=used.optional_number("tail") if used else None,
             categories=tuple(
-                CategoryUse(CATEGORIES[line.number("k")].name, *(line.number(name) for name in "uqc"))
-                for line in self._of("cat")
+                CategoryUse(CATEGORIES[line.number("k")].name, *map(line.number, "uqc")) for line in self._of("cat")
             ),
-            buffers=tuple(PlanBuffer(*(line.number(name) for name in "isofl")) for line in self._of("buf")),
-            high_water=HighWater(*(high.number(name) for name in ("touched", "gap", "at"))) if high else None,
+            buffers=tuple(PlanBuffer(*map(line.number, "isofl")) for line in self._of("buf")),
+            high_water=HighWater(*map(high.number, ("touched", "gap", "at"))) if high else None,
             digest=self._digest,
             numbers=tuple((text_of(line.text("k")), line.number("v")) for line in self._of("num")),
-            failure=failed.number("status") if failed else None,
+            failure=_number(failed, "status"),
         )
 
     def _of(self, kind: str) -> list[Frame]:
@@ -152,3 +151,8 @@ class ReportCandidates:
                 )
                 return [*torn, candidate.finish(end)]
         return [TornReport(end.line, candidates[0].number, problems[0])]
+
+
+def _number(frame: Frame | None, name: str) -> int | None:
+    """Return a number of a frame, None where there is no such frame."""
+    return None if frame is None else frame.number(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Configuration
@@ -44,13 +44,17 @@ def most_demanding(model: Model, configurations: Sequence[Configuration]) -> tup
     """
     runs = [simulate(model, configuration) for configuration in configurations]
     needs = [run.smallest.size if run.smallest else None for run in runs]
-    worst = max(zip(needs, runs, strict=True), key=lambda pair: math.inf if pair[0] is None else pair[0])[1]
+    worst = max(runs, key=lambda run: run.smallest.size if run.smallest else math.inf)
     if len(set(needs)) == 1:
         return runs[0], []
+    return worst, list(map(CandidateNeed, _distinguishing_words(configurations), needs))
+
+
+def _distinguishing_words(configurations: Sequence[Configuration]) -> Iterator[str]:
+    """Yield in which way each configuration differs from the others."""
     words = [words_of(configuration) for configuration in configurations]
     open_ones = [name for name in words[0] if len({one[name] for one in words}) > 1]
-    cases = (", ".join(one[name] for name in open_ones) for one in words)
-    return worst, [CandidateNeed(case, need) for case, need in zip(cases, needs, strict=True)]
+    return (", ".join(one[name] for name in open_ones) for one in words)
 
 
 def candidate_text(needs: Sequence[CandidateNeed]) -> str:

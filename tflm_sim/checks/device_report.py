@@ -220,16 +220,18 @@ def _figures(report: DeviceReport, simulation: Simulation) -> Iterable[ComparedF
         return [_exact("arena_used_bytes", used if isinstance(used, int) else -1, simulation.arena_used_bytes)]
     if isinstance(report, PlanReport):
         return _plan_figures(report.buffers, simulation)
-    rows = [
-        ("total", report.total, simulation.arena_used_bytes),
-        ("head", report.head, simulation.head_bytes),
-        ("tail", report.tail, simulation.tail_bytes),
-    ]
-    if isinstance(report, ArenaReport) and dict(report.info).get("planner") == "outside":
-        rows = [row for row in rows if row[0] == "head"]
-    figures = [_exact(name, measured, ours) for name, measured, ours in rows if measured is not None]
-    figures += _category_figures(report.categories, simulation)
-    return [*figures, *_plan_figures(report.buffers, simulation)] if isinstance(report, ArenaReport) else figures
+    rows = {
+        "total": (report.total, simulation.arena_used_bytes),
+        "head": (report.head, simulation.head_bytes),
+        "tail": (report.tail, simulation.tail_bytes),
+    }
+    plan: Iterable[ComparedFigure] = ()
+    if isinstance(report, ArenaReport):
+        plan = _plan_figures(report.buffers, simulation)
+        if dict(report.info).get("planner") == "outside":
+            rows = {"head": rows["head"]}
+    figures = (_exact(name, measured, ours) for name, (measured, ours) in rows.items() if measured is not None)
+    return [*figures, *_category_figures(report.categories, simulation), *plan]
 
 
 def _exact(name: str, measured: int, simulated: int) -> ComparedFigure:

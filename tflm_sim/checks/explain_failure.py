@@ -9,7 +9,6 @@ taken); where no size does that, the firmware is not the one that was named, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import SmallestArena
@@ -122,6 +121,10 @@ def _simulate(model: Model, configuration: Configuration, size: int) -> Simulati
     return simulate(model, configuration, arena_size=max(size, 0))
 
 
+def _prints_lines(ours: Diagnosis, wanted: Sequence[Refusal], diagnosis: Diagnosis) -> bool:
+    return _contains(_numbers(ours.refusals), _numbers(wanted)) and _same_node(ours, diagnosis)
+
+
 def _find_arenas(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation) -> tuple[set[int], Simulation]:
     """Return the sizes in which the simulation prints the log's lines, and the run in the likeliest of them.
 
@@ -138,9 +141,8 @@ def _find_arenas(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulat
         simulation = _simulate(roomy.model, roomy.configuration, size)
         first = first or simulation
         ours = _diagnose_simulation(simulation)
-        if ours is None or not _contains(_numbers(ours.refusals), _numbers(wanted)) or not _same_node(ours, diagnosis):
-            continue
-        (exact if _chain(ours) == _chain(diagnosis) else loose).append(simulation)
+        if ours is not None and _prints_lines(ours, wanted, diagnosis):
+            (exact if _chain(ours) == _chain(diagnosis) else loose).append(simulation)
     found = exact or loose
     return {each.arena_size for each in found}, found[0] if found else first or roomy
 
@@ -245,11 +247,11 @@ def _contradiction(wanted: Sequence[Refusal], diagnosis: Diagnosis, simulation: 
     found = _diagnose_simulation(simulation)
     if found is None or not found.refusals:
         return f"in an arena of {simulation.arena_size:,} B this model does not fail on this target"
-    pairs = zip_longest(wanted, found.refusals)
-    log, ours = next(((a, b) for a, b in pairs if not a or not b or _numbers([a]) != _numbers([b])), (None, None))
+    differing = ((a, b) for a, b in zip(wanted, found.refusals, strict=False) if _numbers([a]) != _numbers([b]))
+    log, ours = next(differing, (None, None))
     if log is None or ours is None:
         ends = f"{len(wanted)} refusals, the simulation with {len(found.refusals)}"
-        at = f" at node {found.node}" if found.node is not None and found.node != diagnosis.node else ""
+        at = f" at node {found.node}" if found.node not in (None, diagnosis.node) else ""
         return f"the log ends with {ends}{at}: {others}"
     if ours.requested != log.requested:
         return f"the log asks for {log.requested} bytes, the simulation for {ours.requested}: {others}"

@@ -130,6 +130,11 @@ class _Case:
             return False
         return None if self.room is None else smallest.size <= self.room.size
 
+    def need(self, open_ones: Sequence[str], verdict: FirmwareVerdict) -> CaseNeed:
+        """Return the row of this case, which the questions on which the answers hang tell from others."""
+        case = ", ".join(self.words[name] for name in open_ones if name in self.words)
+        return CaseNeed(case, None if verdict.reason else verdict.needed, verdict.fits)
+
     def answer(self) -> object:
         """Return what a condition may change: whether the model works, or, without an arena, what it needs."""
         return self.roomy().smallest if self.room is None else self.fits()
@@ -187,8 +192,7 @@ def _cases(
     for room in subject.rooms or (None,):
         for order, shared in _orders(subject, room):
             for configuration in configurations:
-                call = room.call if room is not None else None
-                if call is not None and call.is_recording != (configuration.interpreter == "recording"):
+                if room is not None and not room.allows(configuration.interpreter):
                     continue
                 words = {
                     **words_of(configuration),
@@ -305,14 +309,7 @@ def _joined(subject: Subject, cases: Sequence[_Case], outcomes: Sequence[Firmwar
     if len({(each.needed, each.fits) for each in outcomes}) == 1:
         return verdict
     open_ones = _telling(cases, [(each.needed, each.fits) for each in outcomes])
-    rows = (
-        CaseNeed(
-            ", ".join(case.words[name] for name in open_ones if name in case.words),
-            None if each.reason else each.needed,
-            each.fits,
-        )
-        for case, each in zip(cases, outcomes, strict=True)
-    )
+    rows = (case.need(open_ones, each) for case, each in zip(cases, outcomes, strict=True))
     return replace(verdict, cases=tuple(dict.fromkeys(rows)))
 
 
@@ -321,7 +318,8 @@ def _telling(cases: Sequence[_Case], answers: Sequence[object]) -> list[str]:
     names = [name for name in cases[0].words if len({case.words.get(name) for case in cases}) > 1]
     for name in tuple(names):
         rest = [other for other in names if other != name]
-        found = {(*(case.words.get(other) for other in rest), each) for case, each in zip(cases, answers, strict=True)}
+        rows = ([*map(case.words.get, rest)] for case in cases)
+        found = {(*row, answer) for row, answer in zip(rows, answers, strict=True)}
         if len(found) == len({words[:-1] for words in found}):
             names = rest
     return names
@@ -357,46 +355,67 @@ def _conditions(
 ) -> Iterator[str]:
     """Yield what a verdict hangs on; where there is none, what the figures do."""
     rooms = list(dict.fromkeys(case.room for case in cases if case.room is not None))
+    calls = [room.call for room in rooms]
+    likely = [next(case for case in cases if case.room == room) for room in rooms] or list(cases[:1])
+    yield from _of_arena(firmware, rooms, likely)
+    if "planner" not in settled:
+        yield from _of_planner(calls, likely)
+    if "resource_variable_count" not in settled and not _all_say("variables", calls):
+        yield from _variables(subject.model, firmware, likely, fits)
+    may_share = firmware.only_takes_allocators or (not firmware.symbol_count and len(firmware.models) > 1)
+    are_many = any(len(_sharers(subject, room)) >= len(_PLACES) for room in rooms or (None,))
+    if are_many or (may_share and not any(calls) and not subject.others):
+        yield "no other model shares its allocator"
+    yield from _of_kernels(firmware, fits)
+    yield from (condition.text for condition in conditions if _matters(condition, likely))
+
+
+def _matters(condition: Condition, likely: Sequence[_Case]) -> bool:
+    """Whether some answer would be another one without the condition, or there is no telling."""
+    others = [(_on(case, target), case) for case in likely for target in condition.otherwise]
+    return not others or _differ(others)
+
+
+def _differ(pairs: Iterable[tuple[_Case, _Case]]) -> bool:
+    """Whether the two cases of some pair have different answers."""
+    return any(one.answer() != other.answer() for one, other in pairs)
+
+
+def _of_arena(firmware: Firmware, rooms: Sequence[ArenaRoom], likely: Sequence[_Case]) -> Iterator[str]:
+    """Yield what is taken for granted of the arena."""
     if any(room.is_assumed for room in rooms):
         whole = "all of " if any(one.arena_size is None for one in firmware.set_up.interpreters) else ""
         names = " or ".join(dict.fromkeys(f"{whole}{room.name}" for room in rooms))
         yield f"{names} is its arena" if len(rooms) == 1 else f"its arena is {names}"
-    calls = [room.call for room in rooms]
-    is_read = any(calls)
-    likely = [next(case for case in cases if case.room == room) for room in rooms] or list(cases[:1])
-    if not firmware.symbol_count and not is_read:
+    if not firmware.symbol_count and not any(room.call for room in rooms):
         yield "it has one arena"
-    if not rooms and any(case.at(arena_address=12).answer() != case.answer() for case in likely):
+    if not rooms and _differ((case.at(arena_address=12), case) for case in likely):
         yield "its arena is aligned to 16 bytes"
-    if "planner" not in settled and any(call is not None and call.has_own_planner for call in calls):
+
+
+def _all_say(what: str, calls: Sequence[InterpreterCall | None]) -> bool:
+    """Whether each interpreter is made by a call that was read, which says ``what``."""
+    return bool(calls) and all(call and getattr(call, what) is not None for call in calls)
+
+
+def _of_planner(calls: Sequence[InterpreterCall | None], likely: Sequence[_Case]) -> Iterator[str]:
+    """Yield what is taken for granted of the planner; ``calls``: those that make the interpreters, as far as read."""
+    if any(call is not None and call.has_own_planner for call in calls):
         yield "the planner that it makes is TFLM's greedy or linear one"
-    elif "planner" not in settled and (
-        not calls or any(call is None or call.preserves_all_tensors is None for call in calls)
-    ):
+    elif not _all_say("preserves_all_tensors", calls):
         plain = [case for case in likely if case.configuration.interpreter == "plain"]
-        if any(case.at(planner="linear").answer() != case.answer() for case in plain):
+        if _differ((case.at(planner="linear"), case) for case in plain):
             yield "preserve_all_tensors is not set"
-    if "resource_variable_count" not in settled and (
-        not calls or any(call is None or call.variables is None for call in calls)
-    ):
-        yield from _variables(subject.model, firmware, likely, fits)
-    may_share = firmware.only_takes_allocators or (not firmware.symbol_count and len(firmware.models) > 1)
-    are_many = any(len(_sharers(subject, room)) >= len(_PLACES) for room in rooms or (None,))
-    if are_many or (may_share and not is_read and not subject.others):
-        yield "no other model shares its allocator"
+
+
+def _of_kernels(firmware: Firmware, fits: bool | None) -> Iterator[str]:
+    """Yield what is taken for granted of the kernels."""
     for name in firmware.own_kernels:
         yield f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for"
-    if (
-        fits is not False
-        and not firmware.has_all_operators
-        and (firmware.operators is None or firmware.is_link_time_optimised)
-    ):
+    is_judged = firmware.has_all_operators or not (firmware.operators is None or firmware.is_link_time_optimised)
+    if fits is not False and not is_judged:
         why = "link-time optimisation" if firmware.is_link_time_optimised else "no symbols"
         yield f"its operators are registered, with TFLM's kernels (not judged: {why})"
-    for condition in conditions:
-        others = [(_on(case, target), case) for case in likely for target in condition.otherwise]
-        if not others or any(case.answer() != each.answer() for case, each in others):
-            yield condition.text
 
 
 def _on(case: _Case, target: Target) -> _Case:
@@ -406,26 +425,31 @@ def _on(case: _Case, target: Target) -> _Case:
     return replace(case, configuration=replace(case.configuration, target=moved))
 
 
-def _variables(model: Model, firmware: Firmware, cases: Sequence[_Case], fits: bool | None) -> Iterator[str]:
-    """Yield for how many resource variables a verdict holds, where the program may make a table for them."""
-    least = len(resource_variable_names(model))
-    if firmware.has_resource_variables is False or (not least and firmware.has_resource_variables is None):
-        return
-    if fits is None:
-        yield f"MicroResourceVariables::Create makes room for {least}" if least else "it has no MicroResourceVariables"
-        return
-    if not fits:
-        if least:
-            yield f"MicroResourceVariables::Create makes room for {least} or more"
-        return
-    most = least
-    low, high = least, _MOST_VARIABLES
+def _most_variables(least: int, cases: Sequence[_Case]) -> int:
+    """Return the most resource variables with which every case fits; ``least`` where none does."""
+    most, low, high = least, least, _MOST_VARIABLES
     while low <= high:
         middle = (low + high) // 2
         if all(case.at(resource_variable_count=middle).fits() is not False for case in cases):
             most, low = middle, middle + 1
         else:
             high = middle - 1
+    return most
+
+
+def _variables(model: Model, firmware: Firmware, cases: Sequence[_Case], fits: bool | None) -> Iterator[str]:
+    """Yield for how many resource variables a verdict holds, where the program may make a table for them."""
+    least = len(resource_variable_names(model))
+    if firmware.has_resource_variables is False or (not least and firmware.has_resource_variables is None):
+        return
+    if not fits:
+        more = " or more" if fits is False else ""
+        if least:
+            yield f"MicroResourceVariables::Create makes room for {least}{more}"
+        elif fits is None:
+            yield "it has no MicroResourceVariables"
+        return
+    most = _most_variables(least, cases)
     if most < _MOST_VARIABLES or least:
         span = f"{least} or more"
         if most < _MOST_VARIABLES:

@@ -45,6 +45,10 @@ class ArenaRoom:
     shared_with: tuple[Model, ...] = field(default=(), compare=False)
     may_be_alone: bool = True
 
+    def allows(self, interpreter: str) -> bool:
+        """Whether the call makes an interpreter of that kind, as far as it was read."""
+        return self.call is None or self.call.is_recording == (interpreter == "recording")
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -93,6 +97,14 @@ def _by_name(firmware: Firmware, arena: ArenaSymbol, *, is_assumed: bool) -> Are
     )
 
 
+def _name_of(firmware: Firmware, arena: int) -> str:
+    """Return what to call the arena at an address: its object, and how far behind its start."""
+    start, _, symbol = _object_at(firmware, arena)
+    if not symbol:
+        return f"the bytes at {start:#x}"
+    return f"{symbol} + {arena - start:,}" if arena > start else symbol
+
+
 def _of_call(
     firmware: Firmware, call: InterpreterCall, calls: Iterable[InterpreterCall], model: EmbeddedModel | None
 ) -> ArenaRoom:
@@ -105,18 +117,12 @@ def _of_call(
         if each is not model and any(other.model is None or _holds(each, other.model) for other in sharers)
     )
     alone = not shared or (not are_known and len(sharers) == 1)
-    if call.is_on_heap or call.arena is None:
-        return ArenaRoom(
-            "the heap", call.arena_size, None, None, _HEAP_ADDRESSES, call=call, shared_with=shared, may_be_alone=alone
-        )
-    start, _, symbol = _object_at(firmware, call.arena)
-    offset = call.arena - start
-    name = f"the bytes at {start:#x}" if not symbol else symbol + (f" + {offset:,}" if offset else "")
-    addresses = (call.arena % BUFFER_ALIGNMENT,)
-    free = _free(firmware, call.arena)
-    return ArenaRoom(
-        name, call.arena_size, call.arena, free, addresses, call=call, shared_with=shared, may_be_alone=alone
-    )
+    name, start, free = "the heap", None, None
+    addresses: tuple[int, ...] = _HEAP_ADDRESSES
+    if call.arena is not None and not call.is_on_heap:
+        start, free = call.arena, _free(firmware, call.arena)
+        name, addresses = _name_of(firmware, call.arena), (call.arena % BUFFER_ALIGNMENT,)
+    return ArenaRoom(name, call.arena_size, start, free, addresses, call=call, shared_with=shared, may_be_alone=alone)
 
 
 def _object_at(firmware: Firmware, address: int) -> tuple[int, int, str]:

@@ -166,13 +166,13 @@ class Lifetimes:
         """
         text = str(what)
         role, _, position = text.partition(":")
+        place = _place(text)
         if role in ("input", "output") and (not position or position.isdigit()):
-            ends = self.model.subgraphs[0].inputs if role == "input" else self.model.subgraphs[0].outputs
-            if int(position or 0) < len(ends or ()):
-                return self._by_id[BufferId("tensor", 0, (ends or ())[int(position or 0)])]
-        if (place := _place(text)) is not None and (life := self._by_id.get(BufferId("tensor", *place))) is not None:
-            return life
-        return self._named(text)
+            main = self.model.subgraphs[0]
+            ends = main.input_tensors if role == "input" else main.output_tensors
+            place = (0, ends[int(position or 0)]) if int(position or 0) < len(ends) else place
+        life = None if place is None else self._by_id.get(BufferId("tensor", *place))
+        return life or self._named(text)
 
     def _named(self, name: str) -> BufferLife:
         tensors = [life for life in self.buffers if life.buffer.kind == "tensor"]

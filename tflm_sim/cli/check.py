@@ -101,8 +101,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = room.board
     possible = possible_configurations(args)
     configurations = _configurations(args, chosen, possible[0])
-    is_compared = args.baseline is not None and not args.update_baseline
-    known = read_baseline(Path(args.baseline)) if is_compared else None
+    known = read_baseline(Path(args.baseline)) if args.baseline and not args.update_baseline else None
     names = list(expand(args.models))
     is_alone = len(names) == len(configurations) == 1
     judged = [
@@ -126,6 +125,11 @@ def run(args: argparse.Namespace) -> int:
             _say(rows, args.board, is_alone=len(names) == 1)
     if not args.json:
         say(*about)
+    return _exit_code(verdicts)
+
+
+def _exit_code(verdicts: list[Verdict]) -> int:
+    """Return 1 where a model does not fit, else the largest of the codes."""
     codes = [verdict.exit_code for verdict in verdicts]
     return 1 if 1 in codes else max(codes)
 

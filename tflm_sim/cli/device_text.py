@@ -128,6 +128,11 @@ class EventPrinter:
         self.out.flush()
 
     @property
+    def has_result(self) -> bool:
+        """Whether a report or a failure was recognised."""
+        return bool(self.reports or self.failures)
+
+    @property
     def exit_code(self) -> int:
         """0: all that was compared agrees; 1: something differs; 3: a report was torn or damaged."""
         return 1 if self.differences else INCONCLUSIVE if self.torn else 0

@@ -6,6 +6,7 @@ With ``--strict`` a verdict that hangs on an assumption cannot be told.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from tflm_sim.checks.firmware import FirmwareVerdict, judge, unknown_operator
 from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject, rooms_for
@@ -62,6 +63,11 @@ def register(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
+def _reasons(problem: FirmwareError, subjects: Sequence[Subject], args: argparse.Namespace) -> str:
+    unknown = (unknown_operator(subject.model, configuration(args)) for subject in subjects)
+    return "; ".join(dict.fromkeys((problem.message, *filter(None, unknown))))
+
+
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     ram = parse_size(args.ram) if args.ram else None
@@ -79,20 +85,15 @@ def run(args: argparse.Namespace) -> int:
             interpreter=args.interpreter,
         )
     except FirmwareError as problem:
-        unknown = (unknown_operator(subject.model, configuration(args)) for subject in subjects)
-        reasons = dict.fromkeys((problem.message, *filter(None, unknown)))
-        _say(firmware, None, [], problem="; ".join(reasons), as_json=args.json)
+        _say(firmware, None, [], problem=_reasons(problem, subjects, args), as_json=args.json)
         return problem.exit_code
     configurations = [configuration(args, chosen=target) for target in found.alternatives]
-    settled = frozenset(
-        name
-        for name, value in (("planner", args.planner), ("resource_variable_count", args.resource_variables))
-        if value is not None
-    )
+    named = {"planner": args.planner, "resource_variable_count": args.resource_variables}
+    settled = frozenset(name for name, value in named.items() if value is not None)
     verdicts = [judge(subject, firmware, configurations, found.conditions, settled=settled) for subject in subjects]
     _say(firmware, found, verdicts, as_json=args.json)
-    codes = {verdict.exit_code(is_strict=args.strict) for verdict in verdicts}
-    return next((code for code in (1, 3) if code in codes), 0)
+    codes = [verdict.exit_code(is_strict=args.strict) for verdict in verdicts]
+    return min(filter(None, codes), default=0)
 
 
 def _say(

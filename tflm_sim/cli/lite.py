@@ -108,6 +108,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_contradictions(args: argparse.Namespace) -> None:
     is_drawn = args.jsonl or args.map or args.output
+    is_gpu = args.delegate == "gpu"
     for is_wrong, sentence in (
         (not 1 <= args.threads <= _MOST_THREADS, f"--threads {args.threads}: at least 1, at most {_MOST_THREADS:,}"),
         (
@@ -115,10 +116,10 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
             "--delegate xnnpack: it is not modelled; every figure is that of an interpreter without it",
         ),
         (args.delegate and is_drawn, "--delegate says what a delegate takes, as text or with --json; it draws nothing"),
-        (args.delegate != "gpu" and args.half, "--half goes with --delegate gpu"),
-        (args.delegate != "gpu" and args.storage != "buffer", "--storage goes with --delegate gpu"),
+        (args.half and not is_gpu, "--half goes with --delegate gpu"),
+        (args.storage != "buffer" and not is_gpu, "--storage goes with --delegate gpu"),
         (
-            args.earlier_planners and (is_drawn or args.json or args.delegate),
+            args.earlier_planners and any((is_drawn, args.json, args.delegate)),
             "--earlier-planners adds a line to the answer as text",
         ),
         ((args.json or args.output) and len(args.models) > 1, "one model at a time; use --jsonl for several"),
@@ -257,16 +258,21 @@ def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
         raise UsageError(f"--resize {text}: an input's name or number, =, and a shape: input=1,96,96,3")
     tensors = model.subgraphs[0].tensors
     inputs = [index for index in model.subgraphs[0].input_tensors if 0 <= index < len(tensors)]
-    found = [index for index in inputs if tensors[index].name == name]
-    if not found and name.isdigit() and int(name) < len(inputs):
-        found = [inputs[int(name)]]
-    if not found:
-        names = ", ".join(repr(tensors[index].name) for index in inputs)
-        raise UsageError(f"--resize {text}: no input is called {name!r}; there is {names}")
+    names = [tensors[index].name for index in inputs]
+    if name in names:
+        place = names.index(name)
+    elif name.isdigit() and int(name) < len(inputs):
+        place = int(name)
+    else:
+        raise UsageError(f"--resize {text}: no input is called {name!r}; there is {', '.join(map(repr, names))}")
+    return inputs[place], _parsed_shape(shape, text)
+
+
+def _parsed_shape(shape: str, text: str) -> tuple[int, ...]:
     sizes = shape.replace("x", ",").split(",") if shape else []
     if not all(size.isdecimal() and int(size) <= _LARGEST_SIZE for size in sizes):
         raise UsageError(f"--resize {text}: a shape is numbers with commas, 1,96,96,3")
-    return found[0], tuple(map(int, sizes))
+    return tuple(map(int, sizes))
 
 
 def _jsonl(args: argparse.Namespace, settings: LiteSettings) -> int:

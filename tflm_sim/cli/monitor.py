@@ -68,11 +68,15 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     expected = expect_model(args.model, configuration(args)) if args.model is not None else None
-    clock = _utc if args.timestamps else lambda: ""
+    clock = _utc if args.timestamps else str
     printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json, clock=clock)
     view = LiveView(args.port) if args.live else None
     size = parse_size(args.arena_size) if args.arena_size is not None else None
     in_time = _until(args.seconds)
+
+    def keep_going() -> bool:
+        return in_time() and not (args.exit_on_report and printer.has_result)
+
     with ExitStack() as stack:
         record = stack.enter_context(_open_record(args.record)) if args.record is not None else None
         if view is not None:
@@ -84,13 +88,13 @@ def run(args: argparse.Namespace) -> int:
                 on_event=printer,
                 on_status=printer.say if view is None else view.tell,
                 record=record,
-                keep_going=lambda: in_time() and not (args.exit_on_report and (printer.reports or printer.failures)),
+                keep_going=keep_going,
                 arena_size=size,
                 reconnect=not args.once,
             )
         except KeyboardInterrupt:
             say("")
-    if args.exit_on_report and not printer.reports and not printer.failures:
+    if args.exit_on_report and not printer.has_result:
         return INCONCLUSIVE
     return printer.exit_code
 

@@ -25,7 +25,7 @@ from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
 from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS, Planner
-from tflm_sim.report.plan import plan_document, plan_lines
+from tflm_sim.report.plan import PlanDocument, plan_document, plan_lines
 from tflm_sim.values import dataclass
 
 EXAMPLES = """
@@ -93,6 +93,22 @@ def register(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
+def _compare(args: argparse.Namespace, problem: Problem, seconds: float | None) -> Comparison:
+    progress = _ProgressLine() if sys.stderr.isatty() else None
+    comparison = compare(
+        problem.buffers, _planners(args), planners=ALL_PLANNERS, time_limit=seconds, on_progress=progress
+    )
+    if progress is not None:
+        progress.clear()
+    return comparison
+
+
+def _show(args: argparse.Namespace, question: _Question, document: PlanDocument) -> None:
+    if question.simulation is not None and not args.json:
+        say(*header(args, question.simulation.configuration))
+    show(document, plan_lines, as_json=args.json)
+
+
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 where no planner has a valid plan, or --write nothing to gain."""
     deadline = Deadline(args.time_limit)
@@ -101,27 +117,15 @@ def run(args: argparse.Namespace) -> int:
     if args.print_memory_plan:
         _print_memory_plan(problem)
         return 0
-    progress = _ProgressLine() if sys.stderr.isatty() else None
-    comparison = compare(
-        problem.buffers,
-        _planners(args),
-        planners=ALL_PLANNERS,
-        time_limit=deadline.seconds_left,
-        on_progress=progress,
-    )
-    if progress is not None:
-        progress.clear()
+    comparison = _compare(args, problem, deadline.seconds_left)
     best = comparison.best
     if args.picture is not None and best is not None:
         _draw(args.picture, problem, comparison, best)
     planned, saving = _in_the_arena(question, best)
-    document = plan_document(problem, comparison, saving)
     if args.csv:
         write_csv(sys.stdout, problem, best.plan if best else None)
     else:
-        if question.simulation is not None and not args.json:
-            say(*header(args, question.simulation.configuration))
-        show(document, plan_lines, as_json=args.json)
+        _show(args, question, plan_document(problem, comparison, saving))
     if args.write is not None and not _write(args.write, planned, saving):
         return 1
     return 0 if best is not None else 1

@@ -115,6 +115,23 @@ def register(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
+def _limits(args: argparse.Namespace) -> Limits:
+    if args.row_seconds < 0:
+        raise UsageError(f"--row-seconds {args.row_seconds:g} is negative; 0 is for no end")
+    return Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
+
+
+def _cases(args: argparse.Namespace) -> list[Case]:
+    """Return the targets and boards to size for; one that cannot be is refused before the first row."""
+    targets = args.targets.split(",") if args.targets else [] if args.boards else ["cortex-m4"]
+    settings = {name: value for name in _REST if (value := getattr(args, name)) is not None}
+    limit = parse_size(args.limit) if args.limit else None
+    over = cases(targets, args.boards.split(",") if args.boards else [], limit=limit, **settings)
+    for case in over:
+        case.configuration()
+    return over
+
+
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if args.diff:
@@ -123,20 +140,13 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("which models? Files, folders, patterns, or - for a list on stdin")
     if args.output is None and args.plot is None:
         raise UsageError("-o FILE says where the rows go (.csv, .jsonl, .parquet)")
-    targets = args.targets.split(",") if args.targets else [] if args.boards else ["cortex-m4"]
-    settings = {name: value for name in _REST if (value := getattr(args, name)) is not None}
-    limit = parse_size(args.limit) if args.limit else None
-    over = cases(targets, args.boards.split(",") if args.boards else [], limit=limit, **settings)
-    for case in over:
-        case.configuration()
-    if args.row_seconds < 0:
-        raise UsageError(f"--row-seconds {args.row_seconds:g} is negative; 0 is for no end")
-    limits = Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
+    over = _cases(args)
+    limits = _limits(args)
     tls = {name: value for name in _TLS if (value := getattr(args, f"tls_{name}")) is not None}
+    if tls and args.scheduler is None:
+        raise UsageError("--tls-ca, --tls-cert and --tls-key go with --scheduler tls://HOST:PORT")
     with ExitStack() as until_done:
         client = None if args.scheduler is None else until_done.enter_context(_client(args.scheduler, tls))
-        if tls and client is None:
-            raise UsageError("--tls-ca, --tls-cert and --tls-key go with --scheduler tls://HOST:PORT")
         pool = make_pool(client, jobs=args.jobs, limits=limits)
         until_done.callback(pool.close)
         tally = Tally(args.models) if sys.stderr.isatty() else Tally(())

@@ -11,7 +11,7 @@ from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.compression import LutTensor, find_compression
-from tflm_sim.model.types import Model
+from tflm_sim.model.types import Model, Quantization
 from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.target import Target
 
@@ -121,8 +121,11 @@ class CompressedTensorsAllocator:
             return "Compression: scalar tensors not supported"
         if tensor.type not in TYPE_SIZES:
             return "Compression: failed to get tensor type size"
-        scales = tensor.quantization.scale if tensor.quantization is not None else ()
-        axis = tensor.quantization.quantized_dimension if tensor.quantization is not None else 0
-        if len(scales) > 1 and axis not in (0, len(tensor.shape) - 1):
-            return f"Compression: unsupported quantization axis {axis & 0xFFFFFFFF}"
-        return None
+        return None if tensor.quantization is None else _bad_axis(tensor.quantization, len(tensor.shape))
+
+
+def _bad_axis(quantization: Quantization, rank: int) -> str | None:
+    axis = quantization.quantized_dimension
+    if len(quantization.scale) > 1 and axis not in (0, rank - 1):
+        return f"Compression: unsupported quantization axis {axis & 0xFFFFFFFF}"
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tflm_sim.errors import UsageError, not_a
 from tflm_sim.ops.op_model import OpModel
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 INTERPRETERS = ("plain", "recording")
 PLANNER_NAMES = ("greedy", "linear")
+
+
+_NO_OWN_PLANNER = "only MicroAllocator::Create with one arena takes a planner of the firmware's own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,14 @@ class Configuration:
     def __repr__(self) -> str:
         return f"<Configuration of {self.target.name}, {self.interpreter}, {self.planner}>"
 
+    def _refuse_for_recording(self) -> None:
+        if self.planner == "linear":
+            raise UsageError("RecordingMicroAllocator::Create always makes a GreedyMemoryPlanner; interpreter: plain")
+        if self.has_own_planner:
+            raise UsageError(_NO_OWN_PLANNER)
+        if self.is_split:
+            raise UsageError("RecordingMicroAllocator::Create takes one arena; interpreter: plain")
+
     def __post_init__(self) -> None:
         if not self.interpreter:
             object.__setattr__(self, "interpreter", self.target.interpreter)
@@ -63,12 +74,10 @@ class Configuration:
             raise UsageError(f"interpreter '{self.interpreter}' is not one of {', '.join(INTERPRETERS)}")
         if self.planner not in PLANNER_NAMES:
             raise UsageError(f"planner '{self.planner}' is not one of {', '.join(PLANNER_NAMES)}")
-        if self.interpreter == "recording" and self.planner == "linear":
-            raise UsageError("RecordingMicroAllocator::Create always makes a GreedyMemoryPlanner; interpreter: plain")
-        if self.has_own_planner and (self.interpreter == "recording" or self.is_split):
-            raise UsageError("only MicroAllocator::Create with one arena takes a planner of the firmware's own")
-        if self.interpreter == "recording" and self.is_split:
-            raise UsageError("RecordingMicroAllocator::Create takes one arena; interpreter: plain")
+        if self.interpreter == "recording":
+            self._refuse_for_recording()
+        if self.has_own_planner and self.is_split:
+            raise UsageError(_NO_OWN_PLANNER)
         if self.resource_variable_count is not None and self.resource_variable_count < 0:
             raise UsageError(f"{self.resource_variable_count} resource variables are fewer than none")
 
@@ -108,6 +117,17 @@ _TARGET_SETTINGS = ("arena_address", "ethos_u")
 _COLLECTIONS = {"custom_ops": tuple, "preserved": frozenset}
 
 
+def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was set, sizes as bytes and collections as they are kept."""
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    if "variable_arena_size" in chosen:
+        chosen["variable_arena_size"] = as_size(chosen["variable_arena_size"], "variable_arena_size")
+    for name, collection in _COLLECTIONS.items():
+        if name in chosen:
+            chosen[name] = collection(chosen[name])
+    return chosen
+
+
 def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
     """Return the configuration that a target and keyword settings make; the settings win over a configuration's own.
 
@@ -117,18 +137,13 @@ def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
     """
     if unknown := settings.keys() - Settings.__annotations__.keys():
         raise TypeError(f"there is no setting '{min(unknown)}'; use one of: {', '.join(Settings.__annotations__)}")
-    chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    if "variable_arena_size" in chosen:
-        chosen["variable_arena_size"] = as_size(chosen["variable_arena_size"], "variable_arena_size")
+    chosen = _converted(settings)
     base = _base(where, chosen.pop("kernels", None), chosen.pop("runtime", None))
     changes = {name: chosen.pop(name) for name in _TARGET_SETTINGS if name in chosen}
     if "optimize_kernels_for" in chosen:
         changes["runtime"] = _optimized(base.target.runtime, chosen.pop("optimize_kernels_for"))
     if changes:
         chosen["target"] = replace(base.target, **changes)
-    for name, collection in _COLLECTIONS.items():
-        if name in chosen:
-            chosen[name] = collection(chosen[name])
     return replace(base, **chosen) if chosen else base
 
 

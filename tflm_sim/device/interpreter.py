@@ -163,6 +163,10 @@ class MicroInterpreter:
         # A custom operator is looked for among the custom ones alone.
         if op_model is not None and (name in _BUILTIN_NAMES) == (code.builtin_code != CUSTOM):
             return name, op_model
+        raise self._refuse_operator(code, name, builtin, where)
+
+    def _refuse_operator(self, code: OperatorCode, name: str, builtin: str, where: str) -> PrepareError:
+        """Print what TFLM prints of an operator that has no kernel."""
         if code.builtin_code > self._last_operator():
             builtin = ""
             hint = "" if self._has("resolver_of_its_own") else " Are you using old TFLite binary with newer model?"
@@ -173,7 +177,7 @@ class MicroInterpreter:
             self._log("Operator with CUSTOM builtin_code has no custom_code.\n")
         message = f"Failed to get registration from op code {builtin}\n "
         hint = _CUSTOM_HINTS.get(name, "; --custom-ops adds one of your own") if code.builtin_code == CUSTOM else ""
-        raise self._refuse(message, reason=f"TFLM has no kernel for '{name}'{hint}", where=where)
+        return self._refuse(message, reason=f"TFLM has no kernel for '{name}'{hint}", where=where)
 
     def _last_operator(self) -> int:
         """Return the largest number of an operator that the runtime's schema knows."""

@@ -260,6 +260,11 @@ class MicroAllocator:
             taken = self.arena.allocate_temp_groups(tuple([structs for structs, _ in found]))
             if taken is not None:
                 return list(map(KernelTensor, present, taken))
+        return self._allocate_one_by_one(tensors, wanted, subgraph)
+
+    def _allocate_one_by_one(
+        self, tensors: Sequence[EvalTensor], wanted: Sequence[tuple[int, bool]], subgraph: int
+    ) -> list[KernelTensor | None]:
         answers: list[KernelTensor | None] = []
         for index, is_needed in wanted:
             answers.append(self.allocate_temp_tensor(tensors[index], subgraph) if index >= 0 else None)

@@ -48,6 +48,13 @@ def _table() -> tuple[_CheckRow, ...]:
     return tuple(_CheckRow(file, key, int(length), int(first), int(end)) for file, key, length, first, end in fields)
 
 
+def _held(pieces: Iterable[bytes], lengths: set[int]) -> set[str]:
+    """Return the keys of the texts of such lengths; a linker puts a text into the end of a longer one."""
+    runs = {run[:-1] for run in text_runs(pieces) if run.endswith(b"\0")}
+    ends = {run[-length:] for run in runs for length in lengths if len(run) >= length}
+    return {trace_key(text.decode()) for text in ends}
+
+
 def find_absent_checks(pieces: Iterable[bytes], files: frozenset[str]) -> tuple[AbsentCheck, ...]:
     """Return the checks of ``files`` whose text is not among the strings of ``pieces``, without those that say nothing.
 
@@ -56,10 +63,6 @@ def find_absent_checks(pieces: Iterable[bytes], files: frozenset[str]) -> tuple[
         files: The kernels' source files whose names are among its messages.
     """
     rows = [row for row in _table() if row.file in files]
-    lengths = {row.length for row in rows}
-    runs = {run[:-1] for run in text_runs(pieces) if run.endswith(b"\0")} if rows else set()
-    # A linker puts a text into the end of a longer one.
-    ends = {run[-length:] for run in runs for length in lengths if len(run) >= length}
-    held = {trace_key(text.decode()) for text in ends}
+    held = _held(pieces, {row.length for row in rows}) if rows else set()
     absent = {AbsentCheck(row.file, row.first, row.end) for row in rows if row.key not in held}
     return tuple(sorted(absent, key=lambda check: (check.first, check.end, check.file)))

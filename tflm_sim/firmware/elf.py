@@ -13,6 +13,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from functools import cached_property
+from operator import itemgetter
 from struct import Struct
 
 from tflm_sim.errors import FirmwareError
@@ -42,6 +43,8 @@ _HEADERS = {1: Struct("<HHIIIIIHHHHHH"), 2: Struct("<HHIQQQIHHHHHH")}
 _SECTIONS = {1: Struct("<10I"), 2: Struct("<IIQQQQIIQQ")}
 _SEGMENTS = {1: Struct("<8I"), 2: Struct("<IIQQQQQQ")}
 _SYMBOLS = {1: Struct("<IIIBBH"), 2: Struct("<IBBHQQ")}
+_SYMBOL_FIELDS = {1: itemgetter(0, 1, 2, 3, 5), 2: itemgetter(0, 4, 5, 1, 3)}
+"""Of a symbol: name, value, size, info, section."""
 _COMPRESSION = {1: Struct("<III"), 2: Struct("<IIQQ")}
 
 
@@ -248,8 +251,8 @@ class Elf:
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """The defined symbols of the symbol table, in its order; () for a stripped file."""
-        table = next((section for section in self.sections if section.type == SYMBOL_TABLE), None)
-        table = table or next((section for section in self.sections if section.type == DYNAMIC_SYMBOLS), None)
+        by_type = {section.type: section for section in reversed(self.sections)}
+        table = by_type.get(SYMBOL_TABLE) or by_type.get(DYNAMIC_SYMBOLS)
         if table is None or table.link >= len(self.sections):
             return ()
         layout = _SYMBOLS[self._class]
@@ -258,11 +261,9 @@ class Elf:
         if count > MOST_SYMBOLS:
             raise FirmwareError(f"{count:,} symbols are more than any firmware has", offset=table.offset)
         found, budget = [], len(self.data)
+        fields = _SYMBOL_FIELDS[self._class]
         for row in layout.iter_unpack(rows[: count * layout.size]):
-            if self._class == 1:
-                name, value, size, info, _, section = row
-            else:
-                name, info, _, section, value, size = row
+            name, value, size, info, section = fields(row)
             if name and section != UNDEFINED:
                 found.append(Symbol(_text(names, name), value, size, info & 15, section))
                 budget -= len(found[-1].name)

@@ -29,6 +29,11 @@ _KERNEL_SUMS = "arm_vector_sum_s8"
 _KEEPS_SUMS = re.compile(r"7Prepare|CmsisNnPrepareSvdf|PrepareSvdf")
 
 
+def _registers(function: Function) -> re.Match[str] | None:
+    names = (plain_name(name) for name in function.names if "Register_" in name)
+    return next(filter(None, map(_REGISTER.match, names)), None)
+
+
 def registered_operators(graph: CallGraph) -> frozenset[str] | None:
     """Return the operators whose Register function is called.
 
@@ -37,7 +42,7 @@ def registered_operators(graph: CallGraph) -> frozenset[str] | None:
     unused = {function.start for function in _named(graph, _ALL_OPERATORS) if not graph.callers.get(function.start)}
     found, is_any = set(), False
     for function in graph.functions.values():
-        match = next(filter(None, (_REGISTER.match(plain_name(n)) for n in function.names if "Register_" in n)), None)
+        match = _registers(function)
         if match:
             is_any = True
             if not graph.callers or graph.calling_functions(function.start) - unused:

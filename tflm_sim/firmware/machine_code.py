@@ -512,23 +512,32 @@ _X86_SMALL |= {f"r{i}{end}": f"r{i}" for i in range(8, 16) for end in "wb"}
 def _x86_steps(instruction: Any) -> list[Step]:
     name = instruction.insn_name()
     operands = [_operand(instruction, one) for one in instruction.operands]
-    if name in ("ret", "hlt", "ud2"):
-        return [Branch(None, False)]
-    if name == "call":
-        return [CallTo(operands[0] if isinstance(operands[0], int) else None)]
-    if name.startswith("j"):
-        target = operands[0] if isinstance(operands[0], int) else None
-        return [Branch(target, name != "jmp", {"je": True, "jne": False}.get(name))]
+    if name.startswith("j") or name in ("ret", "hlt", "ud2", "call"):
+        return [_x86_jump(name, operands)]
     wide = [_X86_32.get(one, one) if isinstance(one, str) else _x86_place(instruction, one) for one in operands]
     written = [instruction.reg_name(register) for register in instruction.regs_access()[1]]
     rule = _X86_RULES.get(name)
     steps = None if rule is None else rule(instruction, name, wide)
     if steps is None:
-        stored = (Store(one.base, None, 0, None) for one in wide[:1] if isinstance(one, _Memory))
-        steps = [*stored, *(Forget(_x86_register(one)) for one in written)]
+        steps = _x86_unknown(wide, written)
     if "rflags" in written and name not in ("cmp", "test"):
         steps.append(Compare(None, 0))
     return steps
+
+
+def _x86_unknown(operands: list[Any], written: list[str]) -> list[Step]:
+    """Forget what an instruction without a rule may write to."""
+    stored = (Store(one.base, None, 0, None) for one in operands[:1] if isinstance(one, _Memory))
+    return [*stored, *(Forget(_x86_register(one)) for one in written)]
+
+
+def _x86_jump(name: str, operands: list[Any]) -> Step:
+    if name in ("ret", "hlt", "ud2"):
+        return Branch(None, False)
+    target = operands[0] if isinstance(operands[0], int) else None
+    if name == "call":
+        return CallTo(target)
+    return Branch(target, name != "jmp", {"je": True, "jne": False}.get(name))
 
 
 def _x86_register(name: str) -> str:

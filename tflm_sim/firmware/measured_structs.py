@@ -44,6 +44,17 @@ class DebugFacts:
     producers: tuple[str, ...]
 
 
+def _by_table_name(found: DebugInformation, names: Collection[str]) -> dict[str, dict[int, StructFact]]:
+    """Return what is said of each struct of our tables, by size."""
+    facts: dict[str, dict[int, StructFact]] = {}
+    for name, rows in found.structs.items():
+        for fact in rows:
+            ours = _table_name(name, fact.unit, names)
+            if ours is not None:
+                facts.setdefault(ours, {}).setdefault(fact.size, fact)
+    return facts
+
+
 def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> DebugFacts | None:
     """Return the structs among ``names`` (of our tables) that debug information describes.
 
@@ -63,12 +74,7 @@ def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> De
     found = reader.read(markers=_MARKERS, wanted=lambda name: name.rpartition("::")[2] in last_names)
     if not found.units or not found.structs:
         return None
-    facts: dict[str, dict[int, StructFact]] = {}
-    for name, rows in found.structs.items():
-        for fact in rows:
-            ours = _table_name(name, fact.unit, names)
-            if ours is not None:
-                facts.setdefault(ours, {}).setdefault(fact.size, fact)
+    facts = _by_table_name(found, names)
     structs = {}
     for ours, by_size in sorted(facts.items()):
         fact = next(iter(by_size.values()))

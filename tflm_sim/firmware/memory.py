@@ -118,17 +118,21 @@ def _is_aside(section: Section) -> bool:
     return any(word in section.name for word in _RESERVED)
 
 
-def _region(sections: list[Section], values: Mapping[str, int]) -> Region:
+def _sizes(sections: list[Section]) -> Region:
     aside = [section for section in sections if _is_aside(section)]
     used = [section for section in sections if not _is_aside(section)]
-    start = sections[0].address
-    region = Region(
+    start, data = sections[0].address, sum(section.size for section in used if section.has_bits)
+    return Region(
         start=start,
         static_end=max((section.address + section.size for section in used), default=start),
-        data=sum(section.size for section in used if section.has_bits),
-        zeroed=sum(section.size for section in used if not section.has_bits),
+        data=data,
+        zeroed=sum(section.size for section in used) - data,
         reserved=sum(section.size for section in aside),
     )
+
+
+def _region(sections: list[Section], values: Mapping[str, int]) -> Region:
+    start, region = sections[0].address, _sizes(sections)
     if _SRAM_KIBIBYTES in values and values.get(_SRAM_BASE, start) <= start:
         return _ended(region, values.get(_SRAM_BASE, start) + 1024 * values[_SRAM_KIBIBYTES], _SRAM_KIBIBYTES, values)
     tops = [name for name in _TOPS if region.static_end <= values.get(name, -1) <= start + _LARGEST_REGION]

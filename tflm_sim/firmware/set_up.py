@@ -101,6 +101,16 @@ class SetUp:
         return self.interpreters if self.interpreters and all(one.has_arena for one in self.interpreters) else None
 
 
+def _calls_of_constructor(program: _Program, graph: CallGraph, function: Function) -> Iterator[InterpreterCall]:
+    """Yield the interpreters that calls of a function make; none where it is no constructor of one."""
+    match = next(filter(None, map(_CONSTRUCTOR.match, function.names)), None)
+    if match is not None:
+        yield from program.interpreters(function, _roles(match[1]))
+    if any(map(_CHANGED_CONSTRUCTOR.match, function.names)):
+        for site in graph.callers.get(function.start, ()):
+            yield InterpreterCall(site=site)
+
+
 def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     """Return what the code of a program passes to TFLM."""
     wanted = [f for f in graph.functions.values() if any(_OF_INTEREST.search(name) for name in f.names)]
@@ -108,13 +118,7 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     if machine is None:
         return SetUp()
     program = _Program(graph, CodeReader(elf, machine))
-    found: list[InterpreterCall] = []
-    for function in wanted:
-        for match in filter(None, map(_CONSTRUCTOR.match, function.names)):
-            found += program.interpreters(function, _roles(match[1]))
-            break
-        if any(map(_CHANGED_CONSTRUCTOR.match, function.names)):
-            found += [InterpreterCall(site=site) for site in graph.callers.get(function.start, ())]
+    found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
     sizes = {program.tensor_size(function) for function in wanted if any(map(_TENSOR_TAKERS.search, function.names))}
     enums = {_TENSOR_SIZES[size] for size in sizes if size is not None}
     return SetUp(tuple(dict.fromkeys(found[:_MOST_CALLS])), True, enums.pop() if len(enums) == 1 else None)

@@ -97,13 +97,12 @@ def find_snapshots(
     """
     found = list(traces)
     came, went = bounds(found)
-    is_mixed = came is not None and went is not None and came.first >= went.end
-    if is_mixed and came is not None:
+    is_mixed = False
+    if came is not None and went is not None and came.first >= went.end:
+        is_mixed = True
         # A fork keeps old kernels of its own, as esp-tflite-micro does; the newest text is that of its last merge.
         went = bounds(trace for trace in found if trace.end > came.first)[1]
-    start = came.first if came else FIRST_POSITION
-    end = went.end if went else NEWEST_POSITION + 1
-    best = _best([*_fits(measured, abi, start, end)], compression=compression)
+    best = _best([*_fits(measured, abi, *_span(came, went))], compression=compression)
     kept, lacks = _with_its_checks(best, tuple(absent))
     return Snapshots(
         runtimes=tuple(fit.runtime for fit in kept),
@@ -117,6 +116,11 @@ def find_snapshots(
         lacks=lacks,
         is_mixed=is_mixed,
     )
+
+
+def _span(came: Trace | None, went: Trace | None) -> tuple[int, int]:
+    """Return the first position that the traces leave possible, and the one behind the last."""
+    return came.first if came else FIRST_POSITION, went.end if went else NEWEST_POSITION + 1
 
 
 class _Fit(NamedTuple):

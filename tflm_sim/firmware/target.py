@@ -22,6 +22,7 @@ from typing import Literal
 
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.set_up import InterpreterCall
 from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, StructMismatch, commit_at, find_snapshots
 from tflm_sim.firmware.symbol_names import esp_variant
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
@@ -135,9 +136,7 @@ def firmware_target(
         FirmwareError: Something has to be named that the file does not say, or what it says is not modelled.
         UsageError: What is named contradicts the file, or there is no such thing.
     """
-    if library is not None and runtime is not None:
-        raise UsageError("--library says which TFLM is linked; leave --runtime out")
-    build_of = None if library is None else _modelled(library)
+    build_of = _modelled(library, runtime)
     base = preset(named) if named is not None else _usual_machine(firmware, build_of)
     abis, abi_ground = _abis(firmware, base)
     linked, library_ground = _kernels(firmware, base, kernels or _kernels_of(firmware, build_of))
@@ -152,15 +151,9 @@ def firmware_target(
     library_ground = replace(library_ground, value=str(runtimes[0].kernel_library))
     proof = "the firmware's own debug information" if measured and not snapshots.mismatches else ""
     alternatives = tuple(
-        replace(
-            one,
-            verified_against=proof,
-            abi=abi,
-            interpreter=recording,
-            runtime=replace(one.runtime, optimize_kernels_for=purpose),
-        )
-        for one, abi, recording in product(runtimes, abis, recordings)
-        for purpose in _purposes(firmware, one)
+        replace(one, verified_against=proof, abi=abi, interpreter=recording)
+        for each, abi, recording in product(runtimes, abis, recordings)
+        for one in _for_purposes(firmware, each)
     )
     build = _build(firmware, alternatives[0])
     grounds = (abi_ground, _structs(measured), rules, build, library_ground, interpreter_ground)
@@ -183,6 +176,12 @@ def _machine(firmware: Firmware, abi: Abi, runtime: Runtime, library: KernelLibr
 
 def _measured(firmware: Firmware) -> tuple[MeasuredStruct, ...]:
     return tuple(firmware.debug.structs.values()) if firmware.debug else ()
+
+
+def _for_purposes(firmware: Firmware, target: Target) -> Iterator[Target]:
+    """Yield the target with its kernels optimized for each purpose that the file leaves open."""
+    for purpose in _purposes(firmware, target):
+        yield replace(target, runtime=replace(target.runtime, optimize_kernels_for=purpose))
 
 
 def _purposes(firmware: Firmware, target: Target) -> tuple[str, ...]:
@@ -232,12 +231,16 @@ def _name(firmware: Firmware) -> str:
     return path.replace("\\", "/").rpartition("/")[2]
 
 
-def _modelled(text: str) -> Library:
-    """Return the library that ``--library`` names.
+def _modelled(text: str | None, runtime: str | None) -> Library | None:
+    """Return the library that ``--library`` names, None where it is not said.
 
     Raises:
-        UsageError: There is none, or it is not modelled.
+        UsageError: There is none, or it is not modelled; or ``--runtime`` is said too.
     """
+    if text is None:
+        return None
+    if runtime is not None:
+        raise UsageError("--library says which TFLM is linked; leave --runtime out")
     row = find_library(text)
     row.runtime()
     return row
@@ -497,14 +500,21 @@ def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
     return None
 
 
+def _kind_of(call: InterpreterCall) -> str:
+    """Return which interpreter a call makes, "" where its allocator is not known."""
+    if call.allocator is None:
+        return ""
+    return "recording" if call.is_recording else "plain"
+
+
 def _interpreters(firmware: Firmware, named: str | None) -> tuple[tuple[str, ...], Ground]:
     """Return the interpreters that the program can make, the likeliest first."""
     if named is not None:
         return (named,), Ground("interpreter", named, _AS_NAMED, "named")
     calls = firmware.set_up.interpreters
-    made = {one.is_recording if one.allocator is not None else None for one in calls}
-    if len(made) == 1 and None not in made:
-        kind = "recording" if made.pop() else "plain"
+    kinds = {_kind_of(call) for call in calls}
+    if len(kinds) == 1 and "" not in kinds:
+        kind = kinds.pop()
         return (kind,), Ground("interpreter", kind, "the call that makes it", "concluded")
     if len(firmware.interpreters) == 1:
         why = "no" if firmware.interpreters == ("plain",) else "only the"

@@ -84,8 +84,8 @@ def find_traces(pieces: Iterable[bytes], symbols: Iterable[Symbol], files: Itera
     runs = text_runs(pieces)
     texts = {run[:-1].decode() for run in runs if run.endswith(b"\0") and _SHORTEST < len(run) <= _LONGEST}
     names = {function_name(symbol.name) for symbol in symbols if symbol.type == FUNCTION}
-    texts |= {name for name in names if _NAME.fullmatch(name)}
-    texts |= {kernel_text(file) for file in files}
+    texts |= set(filter(_NAME.fullmatch, names))
+    texts |= set(map(kernel_text, files))
     table = _table()
     found = [Trace(text, *table[key]) for text in texts if (key := trace_key(text)) in table]
     return tuple(sorted(found, key=lambda trace: (-trace.first, trace.text)))

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tflm_sim.errors import ModelError, PlanningError
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.schema import builtin_operator_code
-from tflm_sim.model.types import Model, Operator
+from tflm_sim.model.types import Model, Operator, Subgraph
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.units import int32
 from tflm_sim.values import NamedTuple, dataclass
@@ -254,10 +254,7 @@ class LifetimeBuilder:
         self._entered.add(subgraph_index)
         subgraph, rules = self._model.subgraphs[subgraph_index], self._rules
         infos = self._tensor_infos[subgraph_index]
-        for tensor in subgraph.inputs or ():
-            self._created(infos[tensor], self._scope)
-            if rules.inputs_are_used:
-                infos[tensor].last_used = self._scope
+        self._mark_inputs(subgraph, infos)
         for index, operator in enumerate(subgraph.operators):
             start = self._next_scope(subgraph_index, index)
             for tensor in operator.outputs or ():
@@ -272,11 +269,20 @@ class LifetimeBuilder:
             self._used(operator, infos)
             first, _ = self._spans.get((subgraph_index, index), (start, start))
             self._spans[subgraph_index, index] = first, self._scope
+        self._mark_outputs(subgraph, infos)
+        self._entered.remove(subgraph_index)
+
+    def _mark_inputs(self, subgraph: Subgraph, infos: Sequence[AllocationInfo]) -> None:
+        for tensor in subgraph.inputs or ():
+            self._created(infos[tensor], self._scope)
+            if self._rules.inputs_are_used:
+                infos[tensor].last_used = self._scope
+
+    def _mark_outputs(self, subgraph: Subgraph, infos: Sequence[AllocationInfo]) -> None:
         for tensor in subgraph.outputs or ():
-            if rules.inputs_are_used:
+            if self._rules.inputs_are_used:
                 infos[tensor].created(self._scope)
             infos[tensor].last_used = self._scope
-        self._entered.remove(subgraph_index)
 
     def _created(self, info: AllocationInfo, scope: int) -> None:
         """``UpdateFirstCreated``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from tflm_sim.model.schema import BUILTIN_OPERATORS
@@ -20,17 +20,17 @@ def multiplications(op: str, inputs: Sequence[Shape], outputs: Sequence[Shape]) 
     """
     if len(inputs) < 2 or not outputs or not inputs[1]:
         return 0
-    if op == "CONV_2D":
-        return prod(outputs[0]) * prod(inputs[1][1:])
-    if op == "DEPTHWISE_CONV_2D":
-        return prod(outputs[0]) * prod(inputs[1][1:3])
-    if op == "TRANSPOSE_CONV":
-        return prod(inputs[2]) * prod(inputs[1][:3]) if len(inputs) > 2 else 0
-    if op == "FULLY_CONNECTED":
-        return prod(inputs[0]) // max(1, inputs[1][-1]) * prod(inputs[1])
-    if op == "BATCH_MATMUL":
-        return prod(outputs[0]) * (inputs[0] or (1,))[-1]
-    return 0
+    count = _COUNTS.get(op)
+    return 0 if count is None else count(inputs, outputs[0])
+
+
+_COUNTS: dict[str, Callable[[Sequence[Shape], Shape], int]] = {
+    "CONV_2D": lambda inputs, output: prod(output) * prod(inputs[1][1:]),
+    "DEPTHWISE_CONV_2D": lambda inputs, output: prod(output) * prod(inputs[1][1:3]),
+    "TRANSPOSE_CONV": lambda inputs, _: prod(inputs[2]) * prod(inputs[1][:3]) if len(inputs) > 2 else 0,
+    "FULLY_CONNECTED": lambda inputs, _: prod(inputs[0]) // max(1, inputs[1][-1]) * prod(inputs[1]),
+    "BATCH_MATMUL": lambda inputs, output: prod(output) * (inputs[0] or (1,))[-1],
+}
 
 
 def total_multiplications(model: Model) -> int:

@@ -223,25 +223,29 @@ def unmodelled(answer: Answer) -> list[str]:
     return sorted({node.registration.name for node in nodes})
 
 
+def _span(subgraph: TfLiteSubgraph, kind: AllocationType) -> range:
+    """Return the bytes from the lowest placed tensor of a kind to the end of the highest."""
+    placed = [
+        (tensor.offset, tensor.offset + tensor.size)
+        for tensor in subgraph.tensors
+        if tensor.allocation_type is kind and tensor.offset is not None
+    ]
+    return range(min((start for start, _ in placed), default=0), max((end for _, end in placed), default=0))
+
+
 def subgraph_document(subgraph: TfLiteSubgraph) -> SubgraphDocument:
     """Return one subgraph: the spans of its arenas, its tensors, and the temporaries of its nodes."""
-    lowest, spans = {}, {}
-    for kind in (AllocationType.ARENA_RW, AllocationType.ARENA_RW_PERSISTENT):
-        placed = [
-            (tensor.offset, tensor.offset + tensor.size)
-            for tensor in subgraph.tensors
-            if tensor.allocation_type is kind and tensor.offset is not None
-        ]
-        lowest[kind] = min((start for start, _ in placed), default=0)
-        spans[kind] = max((end for _, end in placed), default=0) - lowest[kind]
+    kinds = (AllocationType.ARENA_RW, AllocationType.ARENA_RW_PERSISTENT)
+    arena, persistent = spans = [_span(subgraph, kind) for kind in kinds]
+    lowest = {kind: span.start for kind, span in zip(kinds, spans, strict=True)}
     tensors = []
     for tensor in subgraph.tensors:
         base = lowest.get(tensor.allocation_type)
         offset = None if base is None or tensor.offset is None else tensor.offset - base
         tensors.append((tensor.allocation_type.machine_name, offset, tensor.size, tuple(tensor.shape)))
     return SubgraphDocument(
-        arena_rw_span=spans[AllocationType.ARENA_RW],
-        persistent_span=spans[AllocationType.ARENA_RW_PERSISTENT],
+        arena_rw_span=len(arena),
+        persistent_span=len(persistent),
         tensors=tuple(tensors),
         temporaries=tuple(tuple(present(node.temporaries)) for node in subgraph.execution_nodes),
     )

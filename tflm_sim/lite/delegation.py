@@ -104,16 +104,21 @@ class Delegation:
                 graph.state = State.UNINVOKABLE
                 self._or_restore(graph, graph.ensure_memory_allocations)
             graph.state = State.IMMUTABLE
-        elif before is State.IMMUTABLE:
+        else:
+            self._plan_again(graph, before)
+        self.applied.append(delegate)
+
+    def _plan_again(self, graph: Delegated, before: State) -> None:
+        """Give a graph its memory back after a delegate that takes dynamic tensors; ``before``: its state then."""
+        if before is State.IMMUTABLE:
             self._or_restore(graph, lambda: graph.prepare_ops(0))
             if graph.has_dynamic_tensors:
                 self.remove_all(graph)
                 raise refused(_NO_DYNAMIC)
+        if before in (State.IMMUTABLE, State.INVOKABLE):
             self._or_restore(graph, graph.ensure_memory_allocations)
+        if before is State.IMMUTABLE:
             graph.state = State.IMMUTABLE
-        elif before is State.INVOKABLE:
-            self._or_restore(graph, graph.ensure_memory_allocations)
-        self.applied.append(delegate)
 
     def _or_restore(self, graph: Delegated, step: Callable[[], object]) -> None:
         try:

@@ -32,7 +32,10 @@ def quantization_refusal(quantization: Quantization | None, shape: tuple[int, ..
         return (
             f"QuantizationParam has {zero_points} zero_point values and {scales} scale values. Must have same number."
         )
-    axis = quantization.quantized_dimension
+    return _axis_refusal(quantization.quantized_dimension, scales, shape)
+
+
+def _axis_refusal(axis: int, scales: int, shape: tuple[int, ...]) -> str | None:
     if axis < 0 or (shape and axis >= len(shape)):
         return f"quantized_dimension must be in range [0, {len(shape)}). Was {axis}."
     if scales != 1 and shape and scales != shape[axis]:

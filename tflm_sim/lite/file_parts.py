@@ -143,6 +143,14 @@ def _constant(model: Model, tensor: Tensor, index: int) -> memoryview | None:
     return buffer.data if buffer.data is not None else buffer.external
 
 
+def _check_options(subgraph: TfLiteSubgraph, op: str, operator: Operator) -> None:
+    if operator.custom_options is not None:
+        subgraph.reports.append(f"Found builtin operator {op} with custom options.\n")
+    objection = options_refusal(op, operator)
+    if objection is not None:
+        raise refused(objection)
+
+
 def _add_operator(subgraph: TfLiteSubgraph, operator: Operator, registrations: Sequence[TfLiteRegistration]) -> bool:
     """Append a node; return whether nothing can run it, which is told.
 
@@ -156,11 +164,8 @@ def _add_operator(subgraph: TfLiteSubgraph, operator: Operator, registrations: S
         return True
     registration = registrations[operator.opcode_index]
     is_custom = registration.op == "CUSTOM"
-    if not is_custom and operator.custom_options is not None:
-        subgraph.reports.append(f"Found builtin operator {registration.op} with custom options.\n")
-    objection = None if is_custom else options_refusal(registration.op, operator)
-    if objection is not None:
-        raise refused(objection)
+    if not is_custom:
+        _check_options(subgraph, registration.op, operator)
     try:
         subgraph.add_node(
             registration,

@@ -100,11 +100,8 @@ def _is_supported(subgraph: TfLiteSubgraph, node: TfLiteNode) -> bool:
     inputs = (*_FLOATS, *_INTEGERS, *_MORE_INPUTS.get(op, ()))
     outputs = (*_FLOATS, *_INTEGERS, *_MORE_OUTPUTS.get(op, ()))
     results = [subgraph.tensors[index] for index in present(node.outputs)]
-    return (
-        all(tensor.is_constant or tensor.type in inputs for tensor in tensors)
-        and all(tensor.type in outputs for tensor in results)
-        and all(1 <= tensor.rank <= 4 for tensor in results)
-    )
+    takes_inputs = all(tensor.is_constant or tensor.type in inputs for tensor in tensors)
+    return takes_inputs and all(tensor.type in outputs and 1 <= tensor.rank <= 4 for tensor in results)
 
 
 def _records(subgraph: TfLiteSubgraph, subset: NodeSubset) -> list[tuple[int, int, int]]:

@@ -84,15 +84,20 @@ def summaries(answer: Answer | ModelLike) -> list[Summary]:
     return [summarize(subgraph) for subgraph in answer.subgraphs if subgraph.planner is not None]
 
 
+def _live_bytes(held: tuple[Held, ...], count: int) -> tuple[int, ...]:
+    """Return the bytes that are alive at each of ``count`` nodes."""
+    live = [0] * count
+    for row in held:
+        for place in range(row.first, min(row.last, count - 1) + 1):
+            live[place] += row.size
+    return tuple(live)
+
+
 def summarize(subgraph: TfLiteSubgraph) -> Summary:
     """Return what a planned subgraph's memory is."""
     document = subgraph_document(subgraph)
     held = tuple(_held(subgraph))
     count = len(subgraph.execution_plan)
-    live = [0] * count
-    for row in held:
-        for place in range(row.first, min(row.last, count - 1) + 1):
-            live[place] += row.size
     persistent = [
         (index, tensor.name, tensor.size, tensor.offset)
         for index, tensor in enumerate(subgraph.tensors)
@@ -106,7 +111,7 @@ def summarize(subgraph: TfLiteSubgraph) -> Summary:
         persistent_bytes=document.persistent_span,
         held=held,
         persistent=tuple(persistent),
-        live_bytes=tuple(live),
+        live_bytes=_live_bytes(held, count),
         ops=tuple(node.registration.name for node in subgraph.execution_nodes),
         dynamic=tuple(tensor.name for tensor in dynamic),
         computed_bytes=sum(tensor.size for tensor in computed),

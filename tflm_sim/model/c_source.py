@@ -60,6 +60,9 @@ _BASES = ((2, 16), (3, 2), (4, 8), (5, 10))
 """Groups of a number, and their bases."""
 
 
+_STANDS_FOR = {"comment": b" ", "string": b'""'}
+
+
 def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the bytes of every array whose first eight bytes ``begins`` says yes to.
 
@@ -85,21 +88,14 @@ def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[
             before[:] = b"{"
             if name is not None and (found := _Initializer(data, at, name, begins).read()) is not None:
                 yield name, found
-        elif kind == "comment":
-            before += b" "
-        elif kind == "string":
-            before += b'""'
+        elif kind in _STANDS_FOR:
+            before += _STANDS_FOR[kind]
         elif kind == "raw":
             end = data.find(b")" + unit["mark"] + b'"', at)
             at = len(data) if end < 0 else end + len(unit["mark"]) + 2
             before += b'""'
         elif unit[0] == b"#" and _is_line_start(before):
-            directive = _DIRECTIVE.match(data, start)
-            assert directive is not None, "it begins with the sign"
-            at = directive.end()
-            if directive["name"] in _CONDITIONS:
-                rest = directive.start("rest")
-                conditions.take(directive["name"], data[rest : min(at, rest + 100)])
+            at = conditions.pass_directive(data, start)
             before += b"\n"
         else:
             before += unit[0]
@@ -138,19 +134,30 @@ class _Conditions:
         """Whether a compiler does not see what comes now."""
         return self._out > 0
 
-    def take(self, name: bytes, rest: bytes) -> None:
-        """Take notice of a directive."""
+    def pass_directive(self, data: bytes, start: int) -> int:
+        """Take notice of the directive at ``start``; return where its line ends."""
+        directive = _DIRECTIVE.match(data, start)
+        assert directive is not None, "it begins with the sign"
+        if directive["name"] in _CONDITIONS:
+            rest = directive.start("rest")
+            self._take(directive["name"], data[rest : min(directive.end(), rest + 100)])
+        return directive.end()
+
+    def _take(self, name: bytes, rest: bytes) -> None:
         constant = _CONSTANT.match(rest)
-        is_false, is_true = constant is not None and not constant["true"], constant is not None and constant["true"]
-        if name in (b"if", b"ifdef", b"ifndef"):
-            self._enter((is_false, bool(is_true)) if name == b"if" else (False, False))
+        is_true = constant is not None and bool(constant["true"])
+        is_false = constant is not None and not is_true
+        if name == b"if":
+            self._enter((is_false, is_true))
+        elif name in (b"ifdef", b"ifndef"):
+            self._enter((False, False))
         elif self._levels:
             was_out, is_settled = self._levels.pop()
             self._out -= was_out
             if name == b"else":
                 self._enter((is_settled, True))
             elif name != b"endif":
-                self._enter((is_settled or (is_false and name == b"elif"), is_settled or bool(is_true)))
+                self._enter((is_settled or (is_false and name == b"elif"), is_settled or is_true))
 
     def _enter(self, level: tuple[bool, bool]) -> None:
         self._levels.append(level)

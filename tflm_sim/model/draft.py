@@ -56,23 +56,29 @@ def refuse_unwritable(model: Model) -> None:
             raise ModelError(f"buffer {index} lies outside of the flatbuffer, which cannot be rewritten")
     for number, subgraph in enumerate(model.subgraphs):
         for index, tensor in enumerate(subgraph.tensors):
-            where = f"tensor {index} of subgraph {number}"
-            if tensor.has_sparsity:
-                raise ModelError(f"{where} is sparse, which cannot be rewritten", offset=tensor.offset)
-            if tensor.quantization is not None and tensor.quantization.details_type:
-                raise ModelError(f"{where} has quantization details, which cannot be rewritten", offset=tensor.offset)
-            if tensor.buffer >= len(model.buffers):
-                raise ModelError(f"{where} names buffer {tensor.buffer}, which is not there", offset=tensor.offset)
+            _refuse_tensor(model, tensor, f"tensor {index} of subgraph {number}")
         for index, operator in enumerate(subgraph.operators):
             if operator.opcode_index >= len(model.operator_codes):
                 raise ModelError(f"operator {index} of subgraph {number} names an operator code that is not there")
-    for metadata in model.metadata:
-        if metadata.name == "COMPRESSION_METADATA":
-            raise ModelError("compressed tensors are named by index in COMPRESSION_METADATA, which cannot be rewritten")
+    _refuse_metadata(model)
+    refuse_unkept(model.source)
+
+
+def _refuse_metadata(model: Model) -> None:
+    if any(metadata.name == "COMPRESSION_METADATA" for metadata in model.metadata):
+        raise ModelError("compressed tensors are named by index in COMPRESSION_METADATA, which cannot be rewritten")
     for index in (*(model.metadata_buffers or ()), *(metadata.buffer for metadata in model.metadata)):
         if not 0 <= index < len(model.buffers):
             raise ModelError(f"the metadata names buffer {index}, which is not there")
-    refuse_unkept(model.source)
+
+
+def _refuse_tensor(model: Model, tensor: Tensor, where: str) -> None:
+    if tensor.has_sparsity:
+        raise ModelError(f"{where} is sparse, which cannot be rewritten", offset=tensor.offset)
+    if tensor.quantization is not None and tensor.quantization.details_type:
+        raise ModelError(f"{where} has quantization details, which cannot be rewritten", offset=tensor.offset)
+    if tensor.buffer >= len(model.buffers):
+        raise ModelError(f"{where} names buffer {tensor.buffer}, which is not there", offset=tensor.offset)
 
 
 class Draft:
@@ -225,20 +231,23 @@ class Draft:
         )
         return _without_unnamed(draft)
 
-    def _subgraphs(self) -> tuple[list[Subgraph], dict[int, int]]:
-        """Return the subgraphs that something runs or a signature names, and their new index by old index."""
-        wanted, queue = {0}, [0]
-        queue += [signature.subgraph_index for signature in self.origin.signatures]
+    def _running_subgraphs(self) -> set[int]:
+        """Return the main subgraph, those that signatures name, and all that are run from there."""
+        found, queue = set[int](), [0, *(signature.subgraph_index for signature in self.origin.signatures)]
         while queue:
             index = queue.pop()
-            wanted.add(index)
+            found.add(index)
             operators = self.operators if index == 0 else self.origin.subgraphs[index].operators
-            queue += [named for operator in operators for named in _named_subgraphs(operator) if named not in wanted]
+            queue += [named for operator in operators for named in _named_subgraphs(operator) if named not in found]
+        return found
+
+    def _subgraphs(self) -> tuple[list[Subgraph], dict[int, int]]:
+        """Return the subgraphs that something runs or a signature names, and their new index by old index."""
         named_before = {
             named for subgraph in self.origin.subgraphs for o in subgraph.operators for named in _named_subgraphs(o)
         }
         # A subgraph that nothing ever ran is part of the file's interface: it stays.
-        wanted |= set(range(len(self.origin.subgraphs))) - named_before
+        wanted = self._running_subgraphs() | set(range(len(self.origin.subgraphs))) - named_before
         kept = {old: new for new, old in enumerate(sorted(wanted))}
         subgraphs = [self.origin.subgraphs[old] for old in kept]
         renumbered = [
@@ -247,15 +256,18 @@ class Draft:
         ]
         return renumbered, kept
 
-    def _main(self, kept: Mapping[int, int]) -> tuple[Subgraph, dict[int, int]]:
-        """Return the main subgraph with the tensors that are named, and their new index by old index."""
+    def _named_tensors(self) -> set[int]:
         named = {*self.inputs, *self.outputs}
         for operator in self.operators:
             named.update((*operator.named_tensors, *(operator.intermediates or ())))
         for signature in self.origin.signatures:
             if signature.subgraph_index == 0:
                 named.update(tensor for _, tensor in (*signature.inputs, *signature.outputs))
-        numbers = {old: new for new, old in enumerate(sorted(tensor for tensor in named if tensor >= 0))}
+        return {tensor for tensor in named if tensor >= 0}
+
+    def _main(self, kept: Mapping[int, int]) -> tuple[Subgraph, dict[int, int]]:
+        """Return the main subgraph with the tensors that are named, and their new index by old index."""
+        numbers = {old: new for new, old in enumerate(sorted(self._named_tensors()))}
 
         def renumber(tensors: tuple[int, ...] | None) -> tuple[int, ...] | None:
             return None if tensors is None else tuple(numbers.get(tensor, tensor) for tensor in tensors)
@@ -296,27 +308,31 @@ def _with_subgraphs(operator: Operator, kept: Mapping[int, int]) -> Operator:
     return replace(operator, options=options)
 
 
+class _KeptBuffers:
+    """The buffers of a new file: those that were asked for, equal ones once; the first is that of no data (mutable)."""
+
+    def __init__(self, old: Sequence[ConstantData]) -> None:
+        self.buffers: list[ConstantData] = [_NO_DATA]
+        self._old = old
+        self._numbers: dict[int, int] = {} if old and old[0].data else {0: 0}
+        self._by_content: dict[bytes, int] = {b"": 0}
+
+    def number(self, old: int) -> int:
+        """Return the new index of a buffer."""
+        if old not in self._numbers:
+            buffer = self._old[old]
+            content = b"" if buffer.data is None else bytes(buffer.data)
+            if content not in self._by_content:
+                self._by_content[content] = len(self.buffers)
+                self.buffers.append(replace(buffer, address=0))
+            self._numbers[old] = self._by_content[content]
+        return self._numbers[old]
+
+
 def _without_unnamed(model: Model) -> Model:
     """Return the model without buffers and operator codes that nothing names; equal buffers become one."""
-    buffers: list[ConstantData] = [_NO_DATA]
-    numbers: dict[int, int] = {0: 0}
-    by_content: dict[bytes, int] = {}
-
-    def number(old: int) -> int:
-        if old not in numbers:
-            buffer = model.buffers[old]
-            content = b"" if buffer.data is None else bytes(buffer.data)
-            if not content:
-                numbers[old] = 0
-            elif content in by_content:
-                numbers[old] = by_content[content]
-            else:
-                numbers[old] = by_content[content] = len(buffers)
-                buffers.append(replace(buffer, address=0))
-        return numbers[old]
-
-    if model.buffers and model.buffers[0].data:
-        del numbers[0]
+    kept = _KeptBuffers(model.buffers)
+    number = kept.number
     used = sorted({operator.opcode_index for subgraph in model.subgraphs for operator in subgraph.operators})
     codes = {old: new for new, old in enumerate(used)}
     subgraphs = tuple(
@@ -334,6 +350,6 @@ def _without_unnamed(model: Model) -> Model:
         subgraphs=subgraphs,
         metadata=metadata,
         metadata_buffers=named,
-        buffers=tuple(buffers),
+        buffers=tuple(kept.buffers),
         operator_codes=tuple(model.operator_codes[old] for old in used),
     )

@@ -66,8 +66,7 @@ class _Answer(Thread):
     def _fetched(self) -> bytes:
         pieces, count = [], 0
         with opener().open(self._address, timeout=SILENCE_SECONDS) as answer:
-            said = answer.headers.get("Content-Length", "")
-            size = int(said) if said.isascii() and said.isdecimal() else None
+            size = _announced_size(answer.headers.get("Content-Length", ""))
             if size is None or size <= LARGEST_DOWNLOAD:
                 while count <= LARGEST_DOWNLOAD and not self.is_given_up and (piece := answer.read(PIECE)):
                     pieces.append(piece)
@@ -112,3 +111,7 @@ def _is_inside(request: Request) -> bool:
 def opener() -> OpenerDirector:
     """Return what opens addresses."""
     return build_opener(Careful)
+
+
+def _announced_size(said: str) -> int | None:
+    return int(said) if said.isascii() and said.isdecimal() else None

@@ -95,17 +95,26 @@ def appearance(name: str, data: bytes) -> str:
     """Return in words what a file that holds no model looks like."""
     if not data:
         return "an empty file"
-    for start, words in _SIGNATURES:
-        if data.startswith(start):
-            return words
+    known = next((words for start, words in _SIGNATURES if data.startswith(start)), None)
+    if known is not None:
+        return known
     if _is_archive(data):
         return _archive_appearance(data)
+    return _model_of_another_kind(name, data) or _appearance_by_content(name, data)
+
+
+def _model_of_another_kind(name: str, data: bytes) -> str:
+    """Return what a file is that is a model of another format, or a page in place of one; "" for others."""
     if re.match(_HTML, data[:200]):
         return "a web page: the download gave a page instead of the file"
     if re.match(_ONNX, data[:200]) or name.lower().endswith(".onnx"):
         return "an ONNX model: it must be converted first"
     if data[:1] == b"\x08" and os.path.basename(name) == "saved_model.pb":
         return _SAVED_MODEL
+    return ""
+
+
+def _appearance_by_content(name: str, data: bytes) -> str:
     if _suffix(name) in C_SUFFIXES:
         return "a source file without an array that is a model (its bytes 4 to 7 would be 'TFL3')"
     if data[4:7] == b"TFL":

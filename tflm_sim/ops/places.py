@@ -134,6 +134,13 @@ def read(rows: Iterable[str]) -> dict[str, dict[str, list[Version]]]:
     return table
 
 
+def _moves(text: str, versions: Sequence[Version]) -> list[str]:
+    """Return in which versions a text came to another line, and to which; "-" is for none."""
+    lines = [str(version.lines.get(text, "-")) for version in versions]
+    stands = zip(versions, lines, ["-", *lines[:-1]], strict=True)
+    return [f"{one.since}:{line}" for one, line, last in stands if line != last]
+
+
 def written(table: Mapping[str, Mapping[str, Sequence[Version]]]) -> str:
     """Return the text of ``places.txt``."""
     rows = []
@@ -142,9 +149,5 @@ def written(table: Mapping[str, Mapping[str, Sequence[Version]]]) -> str:
             since = [f"{one.since}={one.file}" if one.file else str(one.since) for one in versions]
             rows.append("\t".join((tree, file, *since)))
             for text in dict.fromkeys(text for version in reversed(versions) for text in version.lines):
-                lines = [str(version.lines.get(text, "-")) for version in versions]
-                before = ["-", *lines[:-1]]
-                stands = zip(versions, lines, before, strict=True)
-                changes = [f"{one.since}:{line}" for one, line, last in stands if line != last]
-                rows.append("\t".join((text.replace("\n", "\\n"), *changes)))
+                rows.append("\t".join((text.replace("\n", "\\n"), *_moves(text, versions))))
     return "".join(f"{row}\n" for row in rows)

@@ -80,6 +80,12 @@ def checked_op_data(name: str = "node->user_data") -> Check:
 OP_DATA = checked_op_data()
 
 
+def _check_present(k: Kernel, takes: Sequence[Take], tensors: Sequence[object]) -> None:
+    for take, tensor in zip(takes, tensors, strict=False):
+        if tensor is None and take.checked:
+            k.present(None, take.name)
+
+
 def take_all(k: Kernel, takes: Sequence[Take]) -> Steps[list[Any]]:
     """Ask for one tensor after the other: a :class:`KernelTensor` each, or None where that is not checked."""
     inputs, outputs = k.node.operator.inputs, k.node.operator.outputs
@@ -93,9 +99,7 @@ def take_all(k: Kernel, takes: Sequence[Take]) -> Steps[list[Any]]:
         raise null_indices()
     tensors: list[Any] = yield TempTensors(tuple(wanted))
     if None in tensors:
-        for take, tensor in zip(takes, tensors, strict=False):
-            if tensor is None and take.checked:
-                k.present(None, take.name)
+        _check_present(k, takes, tensors)
     if len(tensors) < len(takes):
         raise null_indices()
     return tensors

@@ -35,20 +35,25 @@ def registrations(target: Target, custom_ops: Iterable[OpModel] = ()) -> Mapping
     return {**table, **own} if own else table
 
 
+def _missing(since: Mapping[str, str], runtime: Runtime) -> set[str]:
+    """Return the operators that came later than a version; ``since``: the change with which each came."""
+    return {op for op, change in since.items() if not runtime.has(change)}
+
+
 @lru_cache(maxsize=64)
 def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
     table = REFERENCE
     for applies, (_, package, families, rows) in zip(layers, _LAYERS, strict=True):
         if applies:
-            missing = {op for op, change in cmsis_nn.SINCE.items() if not runtime.has(change)}
-            missing |= {op for op, change in cmsis_nn.UNTIL.items() if runtime.has(change)}
-            own = package == cmsis_nn.__name__
-            table = OpTable(package, _without(families, missing) if own else families, rows=rows, base=table)
-    later = frozenset(op for op, change in OPERATORS_SINCE.items() if not runtime.has(change))
-    table = table.without(later) if later else table
+            if package == cmsis_nn.__name__:
+                gone = {op for op, change in cmsis_nn.UNTIL.items() if runtime.has(change)}
+                families = _without(families, gone | _missing(cmsis_nn.SINCE, runtime))
+            table = OpTable(package, families, rows=rows, base=table)
+    later = _missing(OPERATORS_SINCE, runtime)
+    table = table.without(frozenset(later)) if later else table
     if not runtime.has("edge_impulse_kernels"):
         return table
-    missing = {op for op, change in edge_impulse.SINCE.items() if not runtime.has(change)}
+    missing = _missing(edge_impulse.SINCE, runtime)
     return OpTable(edge_impulse.__name__, _without(edge_impulse.FAMILIES, missing), base=table)
 
 

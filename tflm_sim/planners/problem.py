@@ -88,8 +88,8 @@ def _header(found: Sequence[str]) -> list[str]:
     """Return the columns by our names; "last" stands for an inclusive "upper"."""
     header = [_ALIASES.get(name, name) for name in found]
     columns = ["upper" if name == "last" else name for name in header]
-    missing = [name for name in _NUMBERS if name not in columns]
-    unknown = [name for name in columns if name not in (*_REQUIRED, *_OPTIONAL, *_IGNORED)]
+    missing = set(_NUMBERS) - set(columns)
+    unknown = set(columns) - {*_REQUIRED, *_OPTIONAL, *_IGNORED}
     if missing or unknown or len(set(columns)) < len(columns):
         expected = f"{','.join(_REQUIRED)}[,{'][,'.join(_OPTIONAL)}]"
         raise ValueError(f"the columns must be {expected}, not {','.join(found) or 'nothing'}")
@@ -102,9 +102,8 @@ def _buffer(row: Mapping[str | None, str | None], name: str) -> Buffer:
     number = {name: _number(name, value) for name, value in row.items() if name and value and name != "id"}
     if "last" in number:
         number["upper"] = number["last"] + 1
-    absent = [name for name in _NUMBERS if name not in number]
-    if absent:
-        raise ValueError(f"{absent[0]} is empty")
+    if absent := set(_NUMBERS) - number.keys():
+        raise ValueError(f"{min(absent, key=_NUMBERS.index)} is empty")
     size, lower, upper = (number[field] for field in ("size", "lower", "upper"))
     return Buffer(size, lower, upper, number.get("alignment", 1), number.get("offset"), name)
 

@@ -227,17 +227,23 @@ def read_size_document(path: str) -> SizeDocument:
         ) from None
 
 
+def _figure_changes(before: SizeAnswer, after: SizeAnswer) -> Iterator[FigureChange]:
+    for name in FIGURES:
+        row = change(_figure(before, name), _figure(after, name))
+        if (row.before, row.after) != (None, None):
+            yield FigureChange(name, row)
+
+
 def difference_document(before: SizeDocument, after: SizeDocument) -> Difference:
     """Return what changed between two size documents."""
     ours, theirs = _side(before.answer), _side(after.answer)
     pairs = list(_matched_operators(ours.names, theirs.names))
-    figures = ((name, change(_figure(before.answer, name), _figure(after.answer, name))) for name in FIGURES)
     settings = as_json(before.configuration), as_json(after.configuration)
     return Difference(
         before=SideFacts(before.model, before.configuration, before.answer.status, before.assumed),
         after=SideFacts(after.model, after.configuration, after.answer.status, after.assumed),
         changed_settings=tuple(_settings("", *settings)),
-        figures=tuple(FigureChange(name, row) for name, row in figures if (row.before, row.after) != (None, None)),
+        figures=tuple(_figure_changes(before.answer, after.answer)),
         categories=tuple(CategoryChange(*row) for row in _rows(*(_by_kind(each.answer) for each in (before, after)))),
         recorded=tuple(RecordedChange(*row) for row in _rows(*(_recorded(each.answer) for each in (before, after)))),
         ops=tuple(row for pair in pairs if (row := _operator(ours, theirs, pair))),

@@ -104,20 +104,23 @@ def draw_planners(problem: Problem, comparison: Comparison, *, width: float = 9,
         raise not_a("a problem (head_problem(model, target) returns one)", problem)
     if not isinstance(comparison, Comparison):
         raise not_a("a comparison (compare_planners(problem) returns one)", comparison)
-    outcomes = [outcome for outcome in comparison.outcomes if outcome.plan is not None and not outcome.findings]
-    outcomes.sort(key=lambda outcome: -(outcome.plan.peak if outcome.plan else 0))
-    peaks = [outcome.plan.peak if outcome.plan else 0 for outcome in outcomes]
+    peaks = {one.planner: one.plan.peak for one in comparison.outcomes if one.plan is not None and not one.findings}
+    planners = sorted(peaks, key=lambda planner: -peaks[planner])
     figure = _figure(width, height)
     axes = figure.add_subplot()
-    colors = ["#3f7fd1" if outcome.planner == "greedy" else "#a9c7ef" for outcome in outcomes]
-    axes.barh([outcome.planner for outcome in outcomes], peaks, color=colors)
-    for y, peak in enumerate(peaks):
+    colors = ["#3f7fd1" if planner == "greedy" else "#a9c7ef" for planner in planners]
+    axes.barh(planners, [peaks[planner] for planner in planners], color=colors)
+    for y, peak in enumerate(sorted(peaks.values(), reverse=True)):
         axes.annotate(f" {peak:,}", (peak, y), va="center", fontsize=8, color=_SOFT)
     axes.axvline(comparison.lower_bound, color=_MARK, linestyle="--", linewidth=1)
     title = f"{printable(problem.title)}: bytes of the head (dashed: lower bound {comparison.lower_bound:,})"
     axes.set_title(title, fontsize=10, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def _difference(simulated: int, measured: int) -> str:
+    return " equal" if simulated == measured else f" {measured - simulated:+,}"
 
 
 def draw_two_sets(
@@ -128,20 +131,15 @@ def draw_two_sets(
         if not isinstance(figures, Mapping):
             raise not_a("bytes by name, as a dictionary,", figures)
     names = [name for name in simulated if name in measured]
+    ours, theirs = ([figures[name] for name in names] for figures in (simulated, measured))
     figure = _figure(width, height)
     axes = figure.add_subplot()
     places = range(len(names))
-    axes.barh(
-        [place + 0.2 for place in places], [simulated[name] for name in names], 0.38, color="#3f7fd1", label="simulated"
-    )
-    axes.barh(
-        [place - 0.2 for place in places], [measured[name] for name in names], 0.38, color="#2a9d8f", label="board"
-    )
+    axes.barh([place + 0.2 for place in places], ours, 0.38, color="#3f7fd1", label="simulated")
+    axes.barh([place - 0.2 for place in places], theirs, 0.38, color="#2a9d8f", label="board")
     axes.set_yticks(list(places), names)
-    for place, name in zip(places, names, strict=True):
-        difference = measured[name] - simulated[name]
-        note = " equal" if difference == 0 else f" {difference:+,}"
-        axes.annotate(note, (max(simulated[name], measured[name]), place), va="center", fontsize=8, color=_SOFT)
+    for place, our, their in zip(places, ours, theirs, strict=True):
+        axes.annotate(_difference(our, their), (max(our, their), place), va="center", fontsize=8, color=_SOFT)
     axes.set(xlabel="bytes")
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
@@ -216,6 +214,13 @@ def _tick(most: int) -> int:
     return step
 
 
+def _marked_moments(picture: Picture) -> list[tuple[int, str]]:
+    """Return the steps before Invoke() that have a name at the side."""
+    first = [(moment.step, moment.name) for moment in picture.moments if moment.name in ("create", "plan")]
+    prepare = [(moment.step, "prepare") for moment in picture.moments if moment.name == "op_prepare"]
+    return [*first, *prepare[:1]]
+
+
 def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     from matplotlib.ticker import MultipleLocator
 
@@ -225,9 +230,7 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     scopes = range(0, len(picture.scopes), max(1, len(picture.scopes) // 24))
     names = [printable(picture.op_at(scope), 40) for scope in scopes]
     places = [scope_u(picture, scope + 0.5) for scope in scopes]
-    first = [(moment.step, moment.name) for moment in picture.moments if moment.name in ("create", "plan")]
-    prepare = next(((moment.step, "prepare") for moment in picture.moments if moment.name == "op_prepare"), None)
-    extra = [*first, *([prepare] if prepare else [])]
+    extra = _marked_moments(picture)
     places += [step_u(picture, step) for step, _ in extra]
     axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
     axes.axhline(invoke_start(picture), color=_SOFT, linewidth=0.6)

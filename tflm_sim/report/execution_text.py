@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from tflm_sim.checks.execution import Compared
 from tflm_sim.document_fields import INLINE
-from tflm_sim.emulation.execution import ExecutedArena, ExecutedInvoke, ExecutedStore, Execution
+from tflm_sim.emulation.execution import (
+    ExecutedAllocation,
+    ExecutedArena,
+    ExecutedInvoke,
+    ExecutedStore,
+    Execution,
+)
 from tflm_sim.escape import printable
 from tflm_sim.values import dataclass, field
 
@@ -55,6 +61,11 @@ def _row(name: str, text: str) -> str:
     return f"{name:<10}{text}"
 
 
+def _result(one: ExecutedAllocation) -> str:
+    said = f"{one.arena_used_bytes:,} B used" if one.status == "ok" else f"{one.status} {one.ending}".strip()
+    return said if one.stack is None else f"{said}, {one.stack:,} B of stack"
+
+
 def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
     name = printable(arena.symbol) if arena.symbol else "an arena"
     yield ""
@@ -63,9 +74,7 @@ def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
         yield _row("caution", "what alignment skips at its start, less than 16 B, was not seen: add it to all sizes")
     for number, one in enumerate(arena.allocations, 1):
         which = f" {number} of {len(arena.allocations)}" if len(arena.allocations) > 1 else ""
-        said = f"{one.arena_used_bytes:,} B used" if one.status == "ok" else f"{one.status} {one.ending}".strip()
-        stack = "" if one.stack is None else f", {one.stack:,} B of stack"
-        yield _row("result", f"AllocateTensors(){which}: {said}{stack}")
+        yield _row("result", f"AllocateTensors(){which}: {_result(one)}")
         if one.damage:
             yield _row("caution", f"bytes in use are handed out again: {one.damage}")
         if one.status != "ok" or arena.fits is not True:

@@ -15,6 +15,14 @@ def firmware_lines(document: FirmwareDocument) -> list[str]:
     return [*_fact_lines(document), *(_answer(row, document) for row in document.verdicts), *problem]
 
 
+def _arena_fact_lines(document: FirmwareDocument) -> Iterator[str]:
+    for arena in document.arenas:
+        at = f"{_bytes(arena.size)} at {arena.address:#010x}{_where(arena, 'modulo 16: {}')}"
+        yield _row("arena", f"{printable(arena.symbol)}: {at}")
+    for name in document.arena_pointers if not document.arenas else ():
+        yield _row("arena", f"{printable(name)} is a pointer: its arena is allocated at run time, say --limit N")
+
+
 def _fact_lines(document: FirmwareDocument) -> Iterator[str]:
     what = document.processor or "processor not said"
     yield _row("file", f"{printable(document.file or '-', 200)}: {document.format}, {printable(what)}")
@@ -26,11 +34,7 @@ def _fact_lines(document: FirmwareDocument) -> Iterator[str]:
     for model in document.models:
         label = printable(model.symbol) if model.symbol else f"at {model.address:#010x}"
         yield _row("model", f"{label}: {_bytes(model.size)}{_where(model, 'not aligned to 16 (modulo 16: {})')}")
-    for arena in document.arenas:
-        at = f"{_bytes(arena.size)} at {arena.address:#010x}{_where(arena, 'modulo 16: {}')}"
-        yield _row("arena", f"{printable(arena.symbol)}: {at}")
-    for name in document.arena_pointers if not document.arenas else ():
-        yield _row("arena", f"{printable(name)} is a pointer: its arena is allocated at run time, say --limit N")
+    yield from _arena_fact_lines(document)
     if document.operators is not None:
         yield _row("operators", f"{len(document.operators)} registered: {', '.join(document.operators)}")
     for region in document.ram:
@@ -94,14 +98,19 @@ def _cases(row: FirmwareVerdictRow) -> str:
     groups: dict[tuple[int | None, bool | None], list[str]] = {}
     for each in row.cases:
         groups.setdefault((each.smallest_arena, each.fits), []).append(printable(each.case, 120))
+    verdicts = {None: "", True: ", which fits", False: ", which does not fit"}
     parts = []
     for (need, fits), cases in sorted(groups.items(), key=lambda group: -(group[0][0] or 1 << 60)):
-        verdict = "" if row.fits is not None or fits is None else ", which fits" if fits else ", which does not fit"
+        verdict = verdicts[fits if row.fits is None else None]
         parts.append(f"{_spans(cases)}: " + ("fails" if need is None else f"{_bytes(need)}{verdict}"))
     if len(parts) > _MOST_CASES:
         parts = [*parts[: _MOST_CASES - 1], f"{len(parts) - _MOST_CASES} more, which --json lists", parts[-1]]
+    return "; ".join(parts) + _told_by(row)
+
+
+def _told_by(row: FirmwareVerdictRow) -> str:
     options = [option for words, option in _TOLD_BY.items() if any(words in each.case for each in row.cases)]
-    return "; ".join(parts) + (f"; say it with {' or '.join(options)}" if options else "")
+    return f"; say it with {' or '.join(options)}" if options else ""
 
 
 _MOST_CASES = 6
@@ -129,15 +138,27 @@ def _spans(cases: Sequence[str]) -> str:
     return " or ".join(texts)
 
 
+def _not_registered(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
+    need = row.smallest_arena_multiple_of_16
+    names = ", ".join(row.missing_operators)
+    needs = "" if need is None else f"; its arena would be {_bytes(need)}"
+    not_found = (f"Didn't find op for builtin opcode '{row.missing_operators[0]}'",)
+    return f"not registered: {names}; AllocateTensors() will fail{_printed(not_found, document)}{needs}"
+
+
+def _fitting(needed: int, multiple_of_16: int, arena_size: int) -> str:
+    spare = arena_size - multiple_of_16
+    if spare < 0:
+        return f"{_bytes(needed)} are enough, though the smallest multiple of 16 is not here"
+    return f"needs {_bytes(multiple_of_16)}" + (f"; you can give back {_bytes(spare)}" if spare else ", all of it")
+
+
 def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     needed, multiple_of_16 = row.smallest_arena, row.smallest_arena_multiple_of_16
     if row.reason:
         return printable(row.reason, 400)
     if row.missing_operators:
-        names = ", ".join(row.missing_operators)
-        needs = "" if multiple_of_16 is None else f"; its arena would be {_bytes(multiple_of_16)}"
-        not_found = (f"Didn't find op for builtin opcode '{row.missing_operators[0]}'",)
-        return f"not registered: {names}; AllocateTensors() will fail{_printed(not_found, document)}{needs}"
+        return _not_registered(row, document)
     if needed is None or multiple_of_16 is None:
         return printable(row.reason, 400)
     if row.arena_size is None and row.fits is not None:
@@ -149,10 +170,7 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
             "name it with --arena-symbol, or its size with --limit"
         )
     if row.fits:
-        spare = row.arena_size - multiple_of_16
-        if spare < 0:
-            return f"{_bytes(needed)} are enough, though the smallest multiple of 16 is not here"
-        return f"needs {_bytes(multiple_of_16)}" + (f"; you can give back {_bytes(spare)}" if spare else ", all of it")
+        return _fitting(needed, multiple_of_16, row.arena_size)
     failure = (
         f"too small by {_bytes(needed - row.arena_size)}: AllocateTensors() will fail{_printed(row.log, document)}"
     )

@@ -98,11 +98,12 @@ def _figures(graph: SubgraphDocument | None) -> dict[str, int]:
         return dict.fromkeys(_FIGURES, 0)
     temporaries = {index for row in graph.temporaries for index in row}
     placed = [(index, size) for index, (kind, _, size, _) in enumerate(graph.tensors) if kind == "arena_rw"]
+    temporary_bytes = sum(size for index, size in placed if index in temporaries)
     return {
         "arena_rw_span": graph.arena_rw_span,
         "persistent_span": graph.persistent_span,
-        "tensor_bytes": sum(size for index, size in placed if index not in temporaries),
-        "temporary_bytes": sum(size for index, size in placed if index in temporaries),
+        "tensor_bytes": sum(size for _, size in placed) - temporary_bytes,
+        "temporary_bytes": temporary_bytes,
         "dynamic_tensors": sum(kind == "dynamic" for kind, *_ in graph.tensors),
     }
 

@@ -40,6 +40,17 @@ def told(reports: Sequence[str]) -> list[str]:
     return [*shown, f"and {more} more; --json has all of them"] if more > 0 else shown
 
 
+def _persistent_rows(summary: Summary) -> Iterator[str]:
+    for index, label, size, offset in sorted(summary.persistent, key=lambda row: -row[2])[:_MOST_ROWS]:
+        yield f"  {size:>12,} B at {offset:>10,}  {printable(label, _NAME) or f'temporary {index}'}"
+
+
+def _dynamic_names(summary: Summary) -> str:
+    names = ", ".join(printable(name, _NAME) or "a temporary" for name in summary.dynamic[:_MOST_ROWS])
+    more = len(summary.dynamic) - _MOST_ROWS
+    return f"{names} and {more} more" if more > 0 else names
+
+
 def _summary(summary: Summary) -> Iterator[str]:
     name = "main" if summary.subgraph == 0 else f"subgraph {summary.subgraph}"
     yield f"{name}: arena {format_size(summary.arena_bytes)}, persistent {format_size(summary.persistent_bytes)}"
@@ -51,15 +62,11 @@ def _summary(summary: Summary) -> Iterator[str]:
         yield from _rows(summary.alive(summary.peak))
     if summary.persistent:
         yield "  persistent:"
-        rows = sorted(summary.persistent, key=lambda row: -row[2])
-        for index, label, size, offset in rows[:_MOST_ROWS]:
-            yield f"  {size:>12,} B at {offset:>10,}  {printable(label, _NAME) or f'temporary {index}'}"
+        yield from _persistent_rows(summary)
     if summary.computed_bytes:
         yield f"  constants computed while preparing: {format_size(summary.computed_bytes)} on the heap"
     if summary.dynamic:
-        names = ", ".join(printable(name, _NAME) or "a temporary" for name in summary.dynamic[:_MOST_ROWS])
-        more = f" and {len(summary.dynamic) - _MOST_ROWS} more" if len(summary.dynamic) > _MOST_ROWS else ""
-        yield f"  dynamic, sized while it runs: {names}{more}"
+        yield f"  dynamic, sized while it runs: {_dynamic_names(summary)}"
     if not summary.is_complete:
         yield "  what comes after the first dynamic output is planned while the model runs"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import string
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
 
@@ -43,6 +43,11 @@ class _Span:
 def map_lines(picture: Picture, *, width: int = 80, color: bool = False) -> list[str]:
     """Return the picture as lines of at most ``width`` columns (at least 40); without ``color`` they are plain text."""
     return _Map(picture, max(width, MIN_WIDTH), color=color).lines()
+
+
+def _is_shown(row: Block, step: int, last: int) -> bool:
+    """Whether a block is alive at a step; the tail is shown as it is at the last one."""
+    return row.begin <= step < row.end or (is_tail(row) and row.begin <= last)
 
 
 class _Map:
@@ -78,19 +83,23 @@ class _Map:
 
     # -- AllocateTensors() --------------------------------------------------------------------------------------------
 
+    def _steps_of(self, title: str) -> Iterator[int]:
+        for first, last in self._ranges(title):
+            yield from range(first, last)
+
     def _stages(self) -> Iterable[str]:
         """Yield each stage at its fullest step; of prepare, say which operator's that is."""
         picture = self.picture
-        for title in PARTS:
-            steps = [step for first, last in self._ranges(title) for step in range(first, last)]
+        parts = {title: [*self._steps_of(title)] for title in PARTS}
+        for title, steps in parts.items():
             if not steps:
                 continue
             blocks = [row for row in picture.blocks if row.begin <= steps[-1] and row.end > steps[0]]
-            fullest = max((row for row in blocks if _is_temp(row)), key=lambda row: row.offset + row.size, default=None)
-            step = steps[-1] if fullest is None else max(fullest.begin, steps[0])
-            alive = [row for row in blocks if row.begin <= step < row.end or (is_tail(row) and row.begin <= steps[-1])]
-            at = f" at #{self._operator(step)}" if title == "prepare" and fullest else ""
-            yield self._row(f"{title}{at}", [self._block_span(row) for row in alive])
+            temps = sorted(filter(_is_temp, blocks), key=lambda row: -(row.offset + row.size))
+            step = max(temps[0].begin, steps[0]) if temps else steps[-1]
+            alive = [row for row in blocks if _is_shown(row, step, steps[-1])]
+            at = f" at #{self._operator(step)}" if title == "prepare" and temps else ""
+            yield self._row(f"{title}{at}", list(map(self._block_span, alive)))
 
     def _ranges(self, part: str) -> Iterable[tuple[int, int]]:
         moments = self.picture.moments
@@ -161,6 +170,9 @@ class _Map:
                 words.append(f"{self._paint(row.letter, row)} {row.title}")
         if not self.color:
             words += ["= tail, for good", "A-Z a-z buffers of the head"]
+        return self._wrapped(words)
+
+    def _wrapped(self, words: Iterable[str]) -> Iterator[str]:
         line = ""
         for word in words:
             if line and _visible(line) + 2 + _visible(word) > self.width:

@@ -90,22 +90,25 @@ def read_document(text: bytes | str, *, path: str = "") -> PictureDocument:
         raise ModelError(f"cannot be read as a saved picture: {type(error).__name__}: {error}", path=path) from None
 
 
+def _check_steps(picture: Picture) -> None:
+    counts = {"enter": len(picture.moments), "place": len(picture.residents)}
+    counts |= dict.fromkeys(("persist", "temp", "free"), len(picture.blocks))
+    for step in picture.steps:
+        if step.kind in counts and not 0 <= step.value < counts[step.kind]:
+            raise ValueError(f"a step names the {step.kind} {step.value}")
+
+
 def _check(picture: Picture) -> None:
     """Refuse rows that point at nothing, and scopes of which the live bytes are not known."""
-    if len(picture.live_bytes) != len(picture.scopes):
-        raise ValueError(f"{len(picture.scopes)} scopes have {len(picture.live_bytes)} numbers of live bytes")
-    ranges = {"enter": len(picture.moments), "place": len(picture.residents)}
-    ranges |= dict.fromkeys(("persist", "temp", "free"), len(picture.blocks))
-    for step in picture.steps:
-        if step.kind in ranges and picture.status == "ok" and not 0 <= step.value < ranges[step.kind]:
-            raise ValueError(f"a step names the {step.kind} {step.value}")
-    for category in chain((row.category for row in picture.blocks), (row.category for row in picture.residents)):
-        if category not in CATEGORIES:
-            raise ValueError(f"there is no category {category!r}")
-    for moment in picture.moments:
-        if moment.operator >= 0:
-            picture.op_names[moment.subgraph][moment.operator]
-    for subgraph, operator in picture.scopes:
+    count = len(picture.scopes)
+    if len(picture.live_bytes) != count:
+        raise ValueError(f"{count} scopes have {len(picture.live_bytes)} numbers of live bytes")
+    if picture.status == "ok":
+        _check_steps(picture)
+    categories = {row.category for row in picture.blocks} | {row.category for row in picture.residents}
+    if unknown := categories - CATEGORIES.keys():
+        raise ValueError(f"there is no category {min(unknown)!r}")
+    for subgraph, operator in chain(((row.subgraph, row.operator) for row in picture.moments), picture.scopes):
         if operator >= 0:
             picture.op_names[subgraph][operator]
     for resident in picture.residents:

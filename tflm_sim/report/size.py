@@ -219,17 +219,35 @@ def arena_answer(simulation: Simulation) -> ArenaAnswer:
     )
 
 
+def _tail(simulation: Simulation) -> Tail:
+    ledger = simulation.ledger
+    return Tail(
+        tuple(
+            TailGroup(what, row.requested, row.used, row.count, _parts(simulation, what))
+            for what, row in ledger.groups.items()
+        ),
+        tuple(
+            TailOperator(subgraph, index, op, row.requested, row.used, row.count)
+            for (subgraph, index, op), row in ledger.ops.items()
+        ),
+    )
+
+
+def _split_sizes(simulation: Simulation) -> SplitSizes | None:
+    split = simulation.split
+    return None if split is None else SplitSizes(split.persistent, split.non_persistent)
+
+
 def size_answer(simulation: Simulation) -> SizeAnswer:
     """Return the answer for one model on one configuration."""
-    smallest, split = simulation.smallest, simulation.split
-    ledger = simulation.ledger
+    smallest = simulation.smallest
     allocation = simulation.allocation if simulation.status == "ok" else None
     return SizeAnswer(
         status=simulation.status,
         smallest_arena_bytes=None if smallest is None else smallest.size,
         smallest_arena_multiple_of_16=None if smallest is None else smallest.multiple_of_16,
         arena_used_bytes_at_smallest=None if smallest is None else smallest.arena_used_bytes,
-        smallest_split_arenas_bytes=None if split is None else SplitSizes(split.persistent, split.non_persistent),
+        smallest_split_arenas_bytes=_split_sizes(simulation),
         arena_used_bytes=simulation.arena_used_bytes,
         head_bytes=simulation.head_bytes,
         tail_bytes=simulation.tail_bytes,
@@ -237,16 +255,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         log=tuple(simulation.log),
         failure=str(simulation.failure) if simulation.failure else None,
         binding=None if smallest is None else _binding(smallest.binding),
-        tail=Tail(
-            tuple(
-                TailGroup(what, row.requested, row.used, row.count, _parts(simulation, what))
-                for what, row in ledger.groups.items()
-            ),
-            tuple(
-                TailOperator(subgraph, index, op, row.requested, row.used, row.count)
-                for (subgraph, index, op), row in ledger.ops.items()
-            ),
-        ),
+        tail=_tail(simulation),
         operators=tuple(map(tuple, simulation.allocation.op_names)) if simulation.allocation else (),
         buffers=_buffers(simulation, allocation) if allocation else (),
         peak=_peak(simulation, allocation) if allocation else None,

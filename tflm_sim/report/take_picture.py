@@ -60,16 +60,23 @@ def take_picture(
     return _assemble(roomy, pictured, title=title or _title(roomy.configuration, assumed), assumed=assumed)
 
 
+def _op_names(allocation: ModelAllocation | None) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(tuple, allocation.op_names)) if allocation else ()
+
+
+def _by_need(limits: Iterable[Limit]) -> tuple[Limit, ...]:
+    return tuple(sorted(limits, key=lambda row: -row.need))
+
+
 def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: tuple[str, ...] | None) -> Picture:
     """Return the picture of a simulation; ``roomy`` is the same one in a roomy arena."""
     configuration, allocation = roomy.configuration, pictured.allocation
     split_at = pictured.non_persistent_arena_size or 0
-    builder = _fold(pictured, split_at=split_at)
     failure = pictured.failure
-    if failure is not None:
-        builder.fail(str(failure))
+    builder = _fold(pictured, split_at=split_at)
     residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
-    limits = () if configuration.is_split else tuple(sorted(builder.limits.values(), key=lambda row: -row.need))
+    planned = allocation if residents else None
+    limits = _by_need(() if configuration.is_split else builder.limits.values())
     return Picture(
         title=title,
         size=size_document(roomy, assumed=assumed),
@@ -81,13 +88,13 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
         blocks=builder.blocks(),
         steps=tuple(builder.steps),
         levels=tuple(builder.levels),
-        op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
+        op_names=_op_names(allocation),
         subgraph_names=_subgraph_names(roomy.model),
-        scopes=tuple(allocation.scopes) if allocation and residents else (),
+        scopes=tuple(planned.scopes) if planned else (),
         residents=residents,
-        live_bytes=tuple(live_bytes(allocation)) if allocation and residents else (),
+        live_bytes=tuple(live_bytes(planned)) if planned else (),
         limits=limits,
-        remedies=_remedies(allocation, residents, limits, configuration.planner) if allocation else (),
+        remedies=_remedies(planned, residents, limits, configuration.planner) if planned else (),
     )
 
 
@@ -95,6 +102,8 @@ def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:
     builder = PictureBuilder(simulation.configuration.planner, split_at=split_at)
     for event in simulation.events:
         builder(event)
+    if simulation.failure is not None:
+        builder.fail(str(simulation.failure))
     return builder
 
 
@@ -172,24 +181,28 @@ def _category(allocation: ModelAllocation, info: AllocationInfo) -> str:
     return "output" if info.subgraph == 0 and info.tensor in subgraph.output_tensors else "activation"
 
 
+def _largest_alive(residents: Sequence[Resident], scope: int) -> list[int]:
+    alive = [i for i, row in enumerate(residents) if row.first <= scope <= row.last and row.size]
+    return sorted(alive, key=lambda i: -residents[i].size)[:MOST_REMEDIES]
+
+
 def _remedies(
     allocation: ModelAllocation, residents: Sequence[Resident], limits: Sequence[Limit], planner: str
 ) -> tuple[Remedy, ...]:
     """Plan again without each of the largest buffers of the fullest scope."""
-    running = next((limit for limit in limits if limit.stage == "running"), None)
-    if not residents or running is None:
+    by_stage = {limit.stage: limit for limit in limits}
+    running = by_stage.pop("running", None)
+    if running is None:
         return ()
     live = live_bytes(allocation)
     peak = max(range(len(live)), key=live.__getitem__)
-    alive = [i for i, row in enumerate(residents) if row.first <= peak <= row.last and row.size]
-    alive.sort(key=lambda i: -residents[i].size)
-    others = max((limit.need for limit in limits if limit is not running), default=0)
+    others = max((limit.need for limit in by_stage.values()), default=0)
     infos = [allocation.infos[index] for index in allocation.offsets]
     if min(info.size for info in infos) < 0:
         return ()  # only the device plans buffers of negative sizes
     buffers = [planned_buffer(info) for info in infos]
     rows = []
-    for index in alive[:MOST_REMEDIES]:
+    for index in _largest_alive(residents, peak):
         head = _head_without(buffers, index, planner)
         rows.append(Remedy(index, head, align_up(max(others, head + running.tail), BUFFER_ALIGNMENT)))
     return tuple(sorted(rows, key=lambda row: row.head_bytes))

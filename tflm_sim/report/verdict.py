@@ -80,11 +80,14 @@ def deciding(judged: Judged) -> tuple[Verdict, Configuration]:
     return max(judged, key=lambda row: (_WORSE.index(row[0].exit_code), row[0].needed or 0))
 
 
+def _is_too_large(verdict: Verdict) -> bool:
+    return verdict.smallest is not None and (verdict.needed or 0) > (verdict.limit or 0)
+
+
 def verdict_lines(verdict: Verdict) -> list[str]:
     """Return the answer first, then what the baseline says."""
     lines = [_answer(verdict)]
-    is_no_multiple = verdict.needed is not None and verdict.fits and (verdict.limit or 0) < verdict.needed
-    if verdict.smallest not in (None, verdict.needed) and not is_no_multiple:
+    if verdict.smallest not in (None, verdict.needed) and not (verdict.fits and _is_too_large(verdict)):
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
     if verdict.executed is not None:
         lines += facts_lines(verdict.executed)
@@ -93,7 +96,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     if verdict.growth:
         assert verdict.before is not None, "a growth has a start"
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
-    if verdict.fits is False and verdict.smallest is not None and (verdict.needed or 0) > (verdict.limit or 0):
+    if verdict.fits is False and _is_too_large(verdict):
         lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
     return lines
 

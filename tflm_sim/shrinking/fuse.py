@@ -135,11 +135,17 @@ def join_depthwise(draft: Draft, choose: Chooser) -> list[Witness]:
     return witnesses
 
 
+def _joins_channels(draft: Draft, concatenation: Operator) -> bool:
+    """Whether a CONCATENATION does nothing but join the channels of images."""
+    is_plain = not concatenation.options.get("fused_activation_function", 0)
+    rank = len(shape(draft, concatenation.output_tensors[0]))
+    return is_plain and rank == 4 and axis_option(draft, concatenation, 4) == 3
+
+
 def _branches(draft: Draft, concatenation: Operator) -> list[_Branch]:
     """Return the branches between a SPLIT of channels and the CONCATENATION of just those channels, or none."""
     output = concatenation.output_tensors[0]
-    is_plain = not concatenation.options.get("fused_activation_function", 0)
-    if not is_plain or len(shape(draft, output)) != 4 or axis_option(draft, concatenation, 4) != 3:
+    if not _joins_channels(draft, concatenation):
         return []
     producers, consumers = draft.producers(), draft.consumers()
     found = [_branch(draft, tensor, producers, consumers) for tensor in concatenation.input_tensors]

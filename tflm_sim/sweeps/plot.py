@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from tflm_sim.escape import printable
@@ -23,12 +23,14 @@ def plot_svg(rows: Sequence[Row], *, against: str = "model_bytes") -> str:
         rows: Those with an arena are drawn, a colour for each target.
         against: "model_bytes" or "macs".
     """
-    drawn = [row for row in rows if row.multiple_of_16 and getattr(row, against)]
-    targets = list(dict.fromkeys(row.board or row.target for row in drawn))
+    drawn = [(x, y, row) for row in rows if (x := getattr(row, against)) and (y := row.multiple_of_16)]
+    targets: dict[str, list[tuple[int, int, Row]]] = {}
+    for point in drawn:
+        targets.setdefault(point[2].board or point[2].target, []).append(point)
     top = _TOP + _LEGEND_LINE * max(1, math.ceil(len(targets) / _LEGEND_COLUMNS))
     height = HEIGHT + top
-    xs = _LogScale([getattr(row, against) for row in drawn], _LEFT, WIDTH - _RIGHT)
-    ys = _LogScale([row.multiple_of_16 or 1 for row in drawn], height - _BOTTOM, top)
+    xs = _LogScale([x for x, _, _ in drawn], _LEFT, WIDTH - _RIGHT)
+    ys = _LogScale([y for _, y, _ in drawn], height - _BOTTOM, top)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
         f'font-size="12" role="img" aria-label="{len(drawn)} dots"><rect width="100%" height="100%" fill="#fff"/>',
@@ -36,18 +38,22 @@ def plot_svg(rows: Sequence[Row], *, against: str = "model_bytes") -> str:
     ]
     if not drawn:
         parts.append(f'<text x="{WIDTH / 2}" y="{height / 2}" text-anchor="middle">no model has an arena</text>')
-    for number, name in enumerate(targets):
+    for number, (name, points) in enumerate(targets.items()):
         color = _color(number, len(targets))
-        of = [row for row in drawn if (row.board or row.target) == name]
-        points = [(getattr(row, against), row.multiple_of_16 or 1, row) for row in of]
-        front = " ".join(f"{xs.at(x):.1f},{ys.at(y):.1f}" for x, y in pareto([(x, y) for x, y, _ in points]))
-        parts.append(f'<polyline points="{front}" fill="none" stroke="{color}" stroke-opacity=".45"/>')
-        parts += [_dot(xs.at(x), ys.at(y), row, color) for x, y, row in points]
+        parts += _dots(points, xs, ys, color)
         line, column = divmod(number, _LEGEND_COLUMNS)
         x, y = _LEFT + 8 + 150 * column, 14 + _LEGEND_LINE * line
         parts.append(f'<circle cx="{x}" cy="{y}" r="4" fill="{color}"/>')
         parts.append(f'<text x="{x + 8}" y="{y + 4}">{escape(printable(name, 20))}</text>')
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _dots(points: Sequence[tuple[int, int, Row]], xs: _LogScale, ys: _LogScale, color: str) -> Iterator[str]:
+    """Yield the line along the best of a target's rows, and a dot for each."""
+    front = " ".join(f"{xs.at(x):.1f},{ys.at(y):.1f}" for x, y in pareto([(x, y) for x, y, _ in points]))
+    yield f'<polyline points="{front}" fill="none" stroke="{color}" stroke-opacity=".45"/>'
+    for x, y, row in points:
+        yield _dot(xs.at(x), ys.at(y), row, color)
 
 
 def _color(number: int, count: int) -> str:

@@ -422,6 +422,13 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
+def _versions(name: str) -> list[Library]:
+    found = [row for row in LIBRARIES if _plain(row.name) == _plain(name)]
+    if not found:
+        raise unknown("library", name, sorted({row.name for row in LIBRARIES}))
+    return found
+
+
 def find_library(text: str) -> Library:
     """Return the library that ``NAME`` or ``NAME@VERSION`` names; without a version the newest that is modelled.
 
@@ -430,17 +437,17 @@ def find_library(text: str) -> Library:
     """
     name, _, version = text.partition("@")
     name = _ALSO_CALLED.get(_plain(name), name)
-    versions = [row for row in LIBRARIES if _plain(row.name) == _plain(name)]
-    if not versions:
-        raise unknown("library", name, sorted({row.name for row in LIBRARIES}))
+    versions = _versions(name)
     if not version:
         return ([row for row in versions if row.is_modelled] or versions)[-1]
-    found = [replace(row, version=known) for row in versions for known in row.releases if known == version]
-    found += [row for row in versions if row.version.lower() == version.lower()]
-    if not found:
-        listed = ", ".join(row.versions for row in versions if row.version)
-        raise UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}")
-    return found[0]
+    for row in versions:
+        if version in row.releases:
+            return replace(row, version=version)
+    for row in versions:
+        if row.version.lower() == version.lower():
+            return row
+    listed = ", ".join(row.versions for row in versions if row.version)
+    raise UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}")
 
 
 def library_of_day(name: str, day: str | None) -> Library:

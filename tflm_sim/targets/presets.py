@@ -228,6 +228,24 @@ def refuse_what_is_no_build(library: KernelLibrary, runtime: Runtime) -> None:
         raise UsageError(f"{library.name}@{library.version} does not go with {runtime.snapshot}: {why}")
 
 
+def _refuse_without_esp_nn(runtime: Runtime) -> None:
+    if runtime.has("edge_impulse_kernels"):
+        raise UsageError(
+            "Edge Impulse's own copy of ESP-NN is not modelled; --kernels reference says what its SDK needs with "
+            "EI_CLASSIFIER_TFLITE_ENABLE_ESP_NN 0"
+        )
+    if ESP not in dict(runtime.forks):
+        raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
+
+
+def _like(own: Runtime, found: Runtime) -> Runtime:
+    """Return a version with the build flags of another."""
+    runtime = replace(found, compression=own.compression, optimize_kernels_for=own.optimize_kernels_for)
+    if runtime.compression and not runtime.has("compression"):
+        raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")
+    return runtime
+
+
 def at_runtime(target: Target, text: str) -> Target:
     """Return ``target`` with another TFLM.
 
@@ -246,22 +264,13 @@ def at_runtime(target: Target, text: str) -> Target:
     named = None if is_day(text) or is_commit(text) else find_library(text)
     if named is not None and named.target in OWN_BUILDS:
         return _own_build(target, named.label, named.target)
-    found = named.runtime() if named is not None else find_runtime(text)
-    own = target.runtime
-    runtime = replace(found, compression=own.compression, optimize_kernels_for=own.optimize_kernels_for)
-    if runtime.compression and not runtime.has("compression"):
-        raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")
+    runtime = _like(target.runtime, named.runtime() if named is not None else find_runtime(text))
     library = target.kernel_library
     if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
         library = replace(library, version=_pinned_cmsis_nn(runtime))
     refuse_what_is_no_build(library, runtime)
-    if library.name == "esp_nn" and runtime.has("edge_impulse_kernels"):
-        raise UsageError(
-            "Edge Impulse's own copy of ESP-NN is not modelled; --kernels reference says what its SDK needs with "
-            "EI_CLASSIFIER_TFLITE_ENABLE_ESP_NN 0"
-        )
-    if library.name == "esp_nn" and ESP not in dict(runtime.forks):
-        raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
+    if library.name == "esp_nn":
+        _refuse_without_esp_nn(runtime)
     return replace(target, runtime=runtime, kernel_library=library, verified_against=_runtime_proof(library, runtime))
 
 

@@ -39,6 +39,10 @@ def test_an_offline_offset_is_a_fixed_offset(simulation):
     assert problem_with(simulation, offline_offset=64).buffers[0].offset == 64
 
 
+def test_the_start_of_the_head_is_an_offset_like_any_other(simulation):
+    assert problem_with(simulation, offline_offset=0).buffers[0].offset == 0
+
+
 def test_a_negative_offline_offset_is_refused(simulation):
     with pytest.raises(UsageError, match=r"subgraph0\.tensor0 is fixed at the negative offset -2"):
         problem_with(simulation, offline_offset=-2)

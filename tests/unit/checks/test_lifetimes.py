@@ -51,6 +51,11 @@ def test_a_name_that_two_tensors_have_is_ambiguous() -> None:
         lives_of("x", "b", "x").find("x")
 
 
+def test_a_name_like_no_other_is_answered_with_the_numbers_that_there_are() -> None:
+    with pytest.raises(UsageError, match=r"no tensor 'zzz'; there are 0 to 2$"):
+        lives_of("conv", "pool", "dense").find("zzz")
+
+
 @pytest.mark.parametrize("what", ["9", "input:1", "1:0"])
 def test_an_index_that_is_not_there(what: str) -> None:
     with pytest.raises(UsageError, match="the model has no tensor"):

@@ -126,3 +126,8 @@ def test_a_string_is_not_a_number() -> None:
 def test_nan_is_not_an_integer() -> None:
     with pytest.raises(ModelError, match="nan where an integer belongs"):
         read_root(flex("0000c07f 0e 04")).as_int()
+
+
+def test_a_vector_of_bools() -> None:
+    # VECTOR_BOOL (36): count 3, three bytes; root slot: 3 back, type 36 << 2
+    assert [item.as_int() for item in read_root(flex("03 01 00 01 03 90 01")).as_vector()] == [1, 0, 1]

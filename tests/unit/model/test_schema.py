@@ -121,3 +121,9 @@ def test_every_options_table_belongs_to_an_operator() -> None:
 
 def test_tensor_types_are_the_schemas() -> None:
     assert tuple(TensorType.__members__) == ENUMS["TensorType"].names
+
+
+def test_a_default_is_a_number_of_its_type_and_zero_where_none_is_written() -> None:
+    beta = next(field for field in option_fields("SoftmaxOptions") if field.name == "beta")
+    axis = next(field for field in option_fields("ConcatenationOptions") if field.name == "axis")
+    assert [(type(field.default), field.default) for field in (beta, axis)] == [(float, 0.0), (int, 0)]

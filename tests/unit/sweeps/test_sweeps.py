@@ -170,6 +170,8 @@ def test_batches_are_few_rows_at_first_and_many_later() -> None:
     assert sizes[:18:3] == [16, 16, 32, 32, 64, 64]
     assert max(sizes) == 512
     assert list(map(len, batches((Item("m", b"") for _ in range(3)), 60, 2))) == [2, 1]
+    # One case and one worker, as nothing is said: 64 rows are 64 models, and 3 batches a round.
+    assert list(map(len, batches(Item("m", b"") for _ in range(64 * 3 + 130)))) == [64, 64, 64, 128, 2]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])

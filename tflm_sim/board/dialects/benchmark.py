@@ -15,6 +15,7 @@ Source: tools/benchmarking/metrics.cc, generic_model_benchmark.cc @ 90b983c; met
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from tflm_sim.board.dialects.events import AllocationReport, ArenaConfigured, CategoryUse, LogEvent, TensorChecksum
 from tflm_sim.board.dialects.recording import AllocationReader
@@ -30,6 +31,8 @@ _NUMBER = re.compile(r"\d{1,10}")
 _COLUMNS = (3, 6)
 _COMPRESSION_ROWS = 1
 _BY_TITLE = {kind.benchmark_title: kind for kind in CATEGORIES}
+_ROWS: dict[str, tuple[Collection[str], int]] = {"Arena": (_ARENA_NAMES, 3), "Allocations": (_BY_TITLE, 6)}
+"""Of each table, what the rows are called and how many cells they have."""
 
 
 class BenchmarkReader(AllocationReader):
@@ -63,21 +66,20 @@ class BenchmarkReader(AllocationReader):
 
     def _take(self, line: TextLine, cells: list[str]) -> list[LogEvent] | None:
         name, numbers = cells[0], cells[1:]
-        arena_row = self._section == "Arena" and name in _ARENA_NAMES and len(cells) == 3
-        category_row = self._section == "Allocations" and name in _BY_TITLE and len(cells) == 6
-        if not (arena_row or category_row):
+        names, count = _ROWS.get(self._section, ((), 0))
+        if name not in names or len(cells) != count:
             return None
+        category_row = names is _BY_TITLE
         self._last = line.number
         if not line.ended or not all(map(_NUMBER.fullmatch, numbers[:-1])) or _PERCENT.fullmatch(numbers[-1]) is None:
             return self._tear(line)
-        if arena_row:
-            if _ARENA_NAMES[name] in self._arena:
-                self._complain(f"{name} comes twice")
-                return []
+        if category_row:
+            self._take_category(name, numbers)
+        elif _ARENA_NAMES[name] in self._arena:
+            self._complain(f"{name} comes twice")
+        else:
             self._arena[_ARENA_NAMES[name]] = int(numbers[0])
             self._percentages.append((name, int(numbers[0]), numbers[1]))
-        else:
-            self._take_category(name, numbers)
         return []
 
     def _take_category(self, name: str, numbers: list[str]) -> None:

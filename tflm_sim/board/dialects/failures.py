@@ -16,23 +16,29 @@ _DOTS = ".\N{HORIZONTAL ELLIPSIS} "
 """What people write for the beginning of a line that they leave out."""
 
 
+def _longest_messages(text: str) -> list[tuple[int, int, MessageKind, dict[str, int | str]]]:
+    """Return the messages of a text, (start, end, kind, values): of those that overlap the longest, in any order."""
+    found = [
+        (len(template.format), start, end, row, values)
+        for row in MESSAGES
+        for template in row.templates
+        for values, start, end in template.find_all(text)
+    ]
+    chosen: list[tuple[int, int, MessageKind, dict[str, int | str]]] = []
+    for _, start, end, row, values in sorted(found, key=lambda each: -each[0]):
+        if all(end <= other[0] or start >= other[1] for other in chosen):
+            chosen.append((start, end, row, values))
+    return chosen
+
+
 def read_messages(line: TextLine) -> list[LogEvent]:
     """Return what the line says, in order; [] when it is not one of ours.
 
     Of several kinds that fit at one place, the longest wins: "... resolver size is too small (4)." is more than "is too
     small (4).".
     """
-    found = [
-        (len(template.format), start, end, row, values)
-        for row in MESSAGES
-        for template in row.templates
-        for values, start, end in template.find_all(line.text)
-    ]
-    chosen: list[tuple[int, int, MessageKind, dict[str, int | str]]] = []
-    for _, start, end, row, values in sorted(found, key=lambda each: -each[0]):
-        if all(end <= other[0] or start >= other[1] for other in chosen):
-            chosen.append((start, end, row, values))
-    if not chosen or all(row.kind == _SPOKEN_OF for _, _, row, _ in chosen):
+    chosen = _longest_messages(line.text)
+    if all(row.kind == _SPOKEN_OF for _, _, row, _ in chosen):
         text = find_kernel_text(line.text)
         if text is not None:
             return [Message(line.number, "kernel_text", tuple(text._asdict().items()), cut=False, text=line.text)]
@@ -58,25 +64,19 @@ def _without_last_number(values: dict[str, int | str]) -> dict[str, int | str]:
 
 def _read_cut(line: TextLine) -> LogEvent | None:
     """Read a line that begins like a message: cut at its end, or torn by another task."""
-    best: tuple[int, MessageKind, dict[str, int | str], bool] | None = None
-    ambiguous = False
-    for head, candidates in BY_HEAD.items():
-        if head not in line.text:
-            continue
-        for row, template in candidates:
-            found = template.find_cut(line.text)
-            if found is None:
-                continue
-            values, length, at_end = found
-            if best is None or length > best[0]:
-                best, ambiguous = (length, row, values, at_end), False
-            elif length == best[0] and row.kind != best[1].kind:
-                ambiguous = True
-    if best is None:
+    found = [
+        (*cut, row)
+        for head, candidates in BY_HEAD.items()
+        if head in line.text
+        for row, template in candidates
+        if (cut := template.find_cut(line.text)) is not None
+    ]
+    if not found:
         return None
-    length, row, values, at_end = best
+    values, length, at_end, row = max(found, key=lambda each: each[1])
     if not at_end and not values and length < _LEAST_AGREEMENT:
         return None
+    ambiguous = len({other.kind for _, agreed, _, other in found if agreed == length}) > 1
     if ambiguous or not at_end:
         reason = (
             "it is cut before it says what failed" if at_end else "it begins like a TFLM message and then is not one"
@@ -92,19 +92,13 @@ def _read_end(line: TextLine) -> LogEvent | None:
         return None
     text = text.strip()
     found = [
-        (agreed, row, values)
-        for row in MESSAGES
-        for template in row.templates
-        if (end := template.find_end(text)) is not None
-        for values, agreed in (end,)
+        (*end, row) for row in MESSAGES for template in row.templates if (end := template.find_end(text)) is not None
     ]
     if not found:
         return None
-    longest = max(agreed for agreed, _, _ in found)
-    kinds = {row.kind for agreed, row, _ in found if agreed == longest}
-    if len(kinds) > 1:
+    values, longest, row = max(found, key=lambda each: each[1])
+    if len({other.kind for _, agreed, other in found if agreed == longest}) > 1:
         return Damaged(line.number, line.text, "its beginning is cut, and several messages end so")
-    row, values = next((row, values) for agreed, row, values in found if agreed == longest)
     return _checked(row, values, line, cut=True)
 
 

@@ -45,7 +45,7 @@ def _by_word() -> dict[str, list[tuple[Template, str]]]:
 
 def find_kernel_text(text: str) -> KernelText | None:
     """Return what a line says if a kernel of some version prints it; of several formats the longest counts."""
-    table, best = _by_word(), None
+    table, best, longest = _by_word(), None, -1
     place = _PLACE.match(text)
     start = place.end() if place is not None else 0
     for word in dict.fromkeys(_WORD.findall(text)):
@@ -53,6 +53,6 @@ def find_kernel_text(text: str) -> KernelText | None:
             for _, first, last in template.find_all(text):
                 is_whole = first <= start and last >= len(text) - 1
                 size = template.literal_size
-                if (is_whole or size >= _LONG) and (best is None or size > best[0]):
-                    best = size, KernelText(text[max(first, start) :].strip(), path)
-    return None if best is None else best[1]
+                if (is_whole or size >= _LONG) and size > longest:
+                    best, longest = KernelText(text[max(first, start) :].strip(), path), size
+    return best

@@ -94,11 +94,16 @@ class RecordingReader(AllocationReader):
         return self._report("recording")
 
 
+def _size_problems(arena: dict[str, int]) -> list[str]:
+    missing = [f"the line with the {name} is missing" for name in ("total", "head", "tail") if name not in arena]
+    if not missing and arena["head"] + arena["tail"] != arena["total"]:
+        return [f"head {arena['head']} and tail {arena['tail']} do not add up to {arena['total']}"]
+    return missing
+
+
 def report_problems(arena: dict[str, int], categories: list[CategoryUse]) -> list[str]:
     """Say what contradicts itself in a report; [] when nothing does."""
-    problems = [f"the line with the {name} is missing" for name in ("total", "head", "tail") if name not in arena]
-    if not problems and arena["head"] + arena["tail"] != arena["total"]:
-        problems.append(f"head {arena['head']} and tail {arena['tail']} do not add up to {arena['total']}")
+    problems = _size_problems(arena)
     problems += _tail_problems(arena, categories) or [p for use in categories for p in _category_problems(use)]
     order = [_KEYS.index(use.key) for use in categories if use.key in _KEYS]
     if order != sorted(order):

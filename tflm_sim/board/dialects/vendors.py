@@ -122,7 +122,7 @@ def read_record(line: TextLine) -> LogEvent | None:
         values, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return Damaged(line.number, line.text, f"MCUFIT_{kind} is not whole JSON")
-    if not isinstance(values, dict) or any(name not in values for name in _RECORD_FIELDS[kind]):
+    if not isinstance(values, dict) or not set(_RECORD_FIELDS[kind]) <= values.keys():
         return Damaged(line.number, line.text, f"MCUFIT_{kind} lacks fields")
     if any(isinstance(value, dict | list) for value in values.values()):
         return Damaged(line.number, line.text, f"MCUFIT_{kind} has nested fields")

@@ -7,6 +7,7 @@ Source: tflite/kernels/{add,sub,mul,squared_difference}.cc, tflite/kernels/inter
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import TfLiteTensor
@@ -26,6 +27,13 @@ def binary_shape(call: PrepareCall) -> Shape:
     return one.shape if one.shape == other.shape else call.broadcast(one, other)
 
 
+def _powers_of_two(tensors: Iterable[TfLiteTensor]) -> list[int]:
+    """Return log2 of the scales; [] where one is no power of two."""
+    powers = [checked_log2(tensor.scale) for tensor in tensors]
+    exact = [power for power in powers if power is not None]
+    return exact if len(exact) == len(powers) else []
+
+
 def add(call: PrepareCall) -> None:
     """ADD and SUB: 16-bit values are symmetric, and may need scales that are powers of two."""
     one, other, output = call.operands(2)
@@ -34,15 +42,13 @@ def add(call: PrepareCall) -> None:
     shape = binary_shape(call)
     is_short = one.type == t.INT16 and (one.quantization is not None or call.source == "sub.cc")
     tensors = (one, other, output)
-    if is_short:
-        for name, tensor in zip(_NAMES, tensors, strict=True):
-            call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=-1)
-    powers = [checked_log2(tensor.scale) for tensor in tensors]
-    is_power = bool(call.option("pot_scale_int16")) and None not in powers
-    if output.type in _BYTES or (is_short and not is_power):
+    for name, tensor in zip(_NAMES, tensors, strict=True) if is_short else ():
+        call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=-1)
+    powers = _powers_of_two(tensors) if call.option("pot_scale_int16") else []
+    if output.type in _BYTES or (is_short and not powers):
         _check_sum(call, one, other, output)
     elif is_short:
-        _check_shifts(call, [power or 0 for power in powers])
+        _check_shifts(call, powers)
     call.resize(output, shape)
 
 
@@ -118,16 +124,20 @@ def multiply(call: PrepareCall) -> None:
     shape = binary_shape(call)
     if one.is_known and other.is_known:
         call.store(output, shape, [0] * math.prod(shape))
-        if output.type not in _MULTIPLIED:
-            names = "FLOAT32, COMPLEX32, INT8, INT16, INT32, INT64 and quantized UINT8"
-            raise call.failure(f"Mul only supports {names} now, got {type_number(output.type)}.")
-        is_plain = output.type not in _BYTES and not (output.type == t.INT16 and output.quantization is not None)
-        if not is_plain and one.type != output.type and not (one.type == t.INT16 and output.type in _BYTES):
-            raise call.failure("Unsupported combination of input and output types in Mul.")
+        _check_constant_product(call, one, output)
         if output.type == one.type:
             call.store(output, shape, _product(one, other, shape, call.activation))
         return
     call.resize(output, shape)
+
+
+def _check_constant_product(call: PrepareCall, one: TfLiteTensor, output: TfLiteTensor) -> None:
+    if output.type not in _MULTIPLIED:
+        names = "FLOAT32, COMPLEX32, INT8, INT16, INT32, INT64 and quantized UINT8"
+        raise call.failure(f"Mul only supports {names} now, got {type_number(output.type)}.")
+    is_plain = output.type not in _BYTES and not (output.type == t.INT16 and output.quantization is not None)
+    if not is_plain and one.type != output.type and not (one.type == t.INT16 and output.type in _BYTES):
+        raise call.failure("Unsupported combination of input and output types in Mul.")
 
 
 def _product(one: TfLiteTensor, other: TfLiteTensor, shape: tuple[int, ...], activation: int) -> list[float]:

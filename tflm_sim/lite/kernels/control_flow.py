@@ -84,25 +84,37 @@ def _branches(call: PrepareCall, branches: list[TfLiteContext], *, lends_types: 
     for child in branches:
         child.remove_unused_inputs()
     if lends_types:
-        kinds = [tensor.type for child in branches for tensor in _outputs(child)]
-        for kind in kinds:
-            call.ensure_type_numbers("branch_output->type", kind, TensorType(kinds[0]), "first_branch_type")
+        _compare_types(call, branches)
     for child in branches:
         _copy_inputs(call, inputs, child)
     for child in branches:
         _lend_inputs(child)
         if lends_types:
-            for place, tensor in enumerate(_outputs(child)):
-                tensor.type = call.output(place).type
+            _lend_types(call, child)
         child.allocate_tensors()
     are_dynamic = _remembered(call, any(child.has_dynamic_tensors for child in branches))
     if not are_dynamic:
         if lends_types:  # the option's subgraphs are compared, whichever were prepared
-            indices = call.vector("branch_subgraph_indices")
-            branches = [call.subgraph.siblings[indices[place]] for place in range(len(branches))]
-        rows = [[tensor.shape for tensor in _outputs(child)] for child in branches]
-        are_dynamic = _remembered(call, any(one != other for one, other in pairwise(rows)))
+            indices = call.vector("branch_subgraph_indices")[: len(branches)]
+            branches = list(map(call.subgraph.siblings.__getitem__, indices))
+        are_dynamic = _remembered(call, _shapes_differ(branches))
     _size_outputs(call, _outputs(branches[0]), are_dynamic=are_dynamic)
+
+
+def _lend_types(call: PrepareCall, child: TfLiteContext) -> None:
+    for place, tensor in enumerate(_outputs(child)):
+        tensor.type = call.output(place).type
+
+
+def _compare_types(call: PrepareCall, branches: list[TfLiteContext]) -> None:
+    kinds = [tensor.type for child in branches for tensor in _outputs(child)]
+    for kind in kinds:
+        call.ensure_type_numbers("branch_output->type", kind, TensorType(kinds[0]), "first_branch_type")
+
+
+def _shapes_differ(branches: list[TfLiteContext]) -> bool:
+    rows = [[tensor.shape for tensor in _outputs(child)] for child in branches]
+    return any(one != other for one, other in pairwise(rows))
 
 
 def _remembered(call: PrepareCall, is_true: bool) -> bool:

@@ -150,23 +150,14 @@ def _place_convolution(
     call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, output: TfLiteTensor, groups: int
 ) -> None:
     is_hybrid = value.type == t.FLOAT32 and weights.type in (t.UINT8, t.INT8, t.INT4)
-    if is_hybrid and groups != 1:
-        _check_hybrid_groups(call, weights)
-    is_per_channel = is_hybrid and (groups != 1 or len(set(weights.scales)) > 1)
+    is_per_channel = is_hybrid and _is_per_channel(call, weights, groups)
     is_dilated = call.option("dilation_h_factor") != 1 or call.option("dilation_w_factor") != 1
-    is_threaded = (
-        call.is_optimized
-        and call.subgraph.threads != 1
-        and not (is_hybrid or is_dilated)
-        and weights.allocation_type is not AllocationType.ARENA_RW
-        and not weights.is_dynamic
-    )
-    needs_hwcn = value.type == t.FLOAT32 and is_threaded
+    needs_hwcn = value.type == t.FLOAT32 and not (is_hybrid or is_dilated) and _is_threaded(call, weights)
     is_windowed = weights.shape[1:3] != (1, 1) or call.option("stride_h") != 1 or call.option("stride_w") != 1
     needs_im2col = (is_dilated or is_windowed) and (call.is_optimized or is_hybrid) and not needs_hwcn
     channels, height, width = (weights.shape[0], *_spatial(call, value, weights.shape[1:3]))
     call.ensure_message(height * width <= LARGEST_INT, "Conv output spatial dimensions overflow.")
-    batches, pixels = value.shape[0], prod(value.shape[:3])
+    batches = value.shape[0]
     keys = ["im2col"] * needs_im2col + ["hwcn_weights"] * needs_hwcn
     keys += ["input_quantized", "scaling_factors", "accum_scratch"] * is_hybrid
     keys += ["input_offset", "row_sums"] * is_per_channel
@@ -177,20 +168,53 @@ def _place_convolution(
     call.resize(output, (batches, height, width, channels))
     depth = prod(weights.shape[1:])
     if needs_im2col:
-        elements = batches * height * width * depth
-        if elements > LARGEST_INT:
-            raise call.failure(f"Conv im2col elements ({elements}) exceed the 32-bit integer limit.")
-        quantized = t.INT8 if weights.type == t.INT4 else weights.type
-        call.temporary(taken["im2col"], quantized if is_hybrid else value.type, (batches, height, width, depth))
+        kind = value.type if not is_hybrid else t.INT8 if weights.type == t.INT4 else weights.type
+        _place_im2col(call, taken["im2col"], kind, (batches, height, width, depth))
     if needs_hwcn:
         call.temporary(taken["hwcn_weights"], value.type, (depth, channels), AllocationType.ARENA_RW_PERSISTENT)
-    if is_hybrid:
-        call.temporary(taken["input_quantized"], t.INT8, value.shape)
-        call.temporary(taken["scaling_factors"], t.FLOAT32, (pixels * groups,))
-        call.temporary(taken["accum_scratch"], t.INT32, (channels, batches * height * width))
+    rows = prod(value.shape[:3]) * groups
+    shapes: dict[str, tuple[int, tuple[int, ...]]] = {
+        "input_quantized": (t.INT8, value.shape),
+        "scaling_factors": (t.FLOAT32, (rows,)),
+        "accum_scratch": (t.INT32, (channels, batches * height * width)),
+        "input_offset": (t.INT32, (rows,)),
+    }
+    for key in (key for key in shapes if key in taken):
+        call.temporary(taken[key], *shapes[key])
     if is_per_channel:
-        call.temporary(taken["input_offset"], t.INT32, (pixels * groups,))
         call.temporary(taken["row_sums"], t.INT32, (channels,), AllocationType.ARENA_RW_PERSISTENT)
+
+
+def _place_im2col(call: PrepareCall, index: int, kind: int, shape: tuple[int, ...]) -> None:
+    elements = prod(shape)
+    if elements > LARGEST_INT:
+        raise call.failure(f"Conv im2col elements ({elements}) exceed the 32-bit integer limit.")
+    call.temporary(index, kind, shape)
+
+
+def _is_per_channel(call: PrepareCall, weights: TfLiteTensor, groups: int) -> bool:
+    """Whether a hybrid convolution has a scale for each channel."""
+    if groups != 1:
+        _check_hybrid_groups(call, weights)
+    return groups != 1 or len(set(weights.scales)) > 1
+
+
+def _is_threaded(call: PrepareCall, weights: TfLiteTensor) -> bool:
+    """Whether the kernel with threads runs, for which the weights are turned around once."""
+    is_kept = weights.allocation_type is not AllocationType.ARENA_RW and not weights.is_dynamic
+    return call.is_optimized and call.subgraph.threads != 1 and is_kept
+
+
+def _check_depthwise_types(
+    call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, output: TfLiteTensor, *, is_hybrid: bool
+) -> None:
+    call.ensure_type_in("data_type", value.type, *_CONVOLVED)
+    call.ensure_types("output->type", output.type, value.type, "data_type")
+    if not is_hybrid:
+        text = "filter->type == data_type || data_type == kTfLiteInt16 || filter->type == kTfLiteInt4"
+        call.ensure(weights.type in (value.type, t.INT4) or value.type == t.INT16, text)
+    if value.type == t.INT16:
+        call.ensure_symmetric(value, output)
 
 
 def depthwise_convolution(call: PrepareCall) -> None:
@@ -210,43 +234,44 @@ def depthwise_convolution(call: PrepareCall) -> None:
         *((f"SizeOfDimension(filter, {axis})", weights.shape[axis]) for axis in (1, 2, 3)),
     )
     is_hybrid = value.type == t.FLOAT32 and weights.type == t.INT8
-    call.ensure_type_in("data_type", value.type, *_CONVOLVED)
-    call.ensure_types("output->type", output.type, value.type, "data_type")
-    if not is_hybrid:
-        text = "filter->type == data_type || data_type == kTfLiteInt16 || filter->type == kTfLiteInt4"
-        call.ensure(weights.type in (value.type, t.INT4) or value.type == t.INT16, text)
-    if value.type == t.INT16:
-        call.ensure_symmetric(value, output)
+    _check_depthwise_types(call, value, weights, output, is_hybrid=is_hybrid)
     call.ensure_equal("SizeOfDimension(filter, 0)", weights.shape[0], 1)
     channels = weights.shape[3]
     call.ensure_equal("output_channels % input_channels", channels % value.shape[3], 0)
     call.ensure(channels // value.shape[3] <= _LARGEST_STEP, "output_channels / input_channels <= INT16_MAX")
     if has_bias:
-        bias = call.input(2)
-        kinds: dict[int, int] = {t.UINT8: t.INT32, t.INT8: t.INT32, t.INT16: t.INT64}
-        right = "" if value.type in kinds else "data_type"
-        call.ensure_types("bias->type", bias.type, kinds.get(value.type, value.type), right)
-        if value.type in kinds:
-            call.ensure_equal("bias->params.zero_point", bias.zero_point, 0, at=1 if value.type == t.INT16 else 0)
-        call.ensure_equal("NumDimensions(bias)", bias.rank, 1)
-        right = "SizeOfDimension(bias, 0)"
-        call.ensure_equal("SizeOfDimension(filter, 3)", channels, bias.shape[0], right)
+        _check_depthwise_bias(call, value, call.input(2), channels)
     height, width = _spatial(call, value, weights.shape[1:3])
     if value.type != t.FLOAT32:
         call.ensure_affine("filter", weights)
         _check_parameters(call, value, weights, call.optional_input(2), output, channels)
     if is_hybrid:
-        call.ensure_quantized("filter", weights)
-        axis = weights.quantization.quantized_dimension if weights.quantization else 0
-        right = "filter->dims->data[affine_quantization->quantized_dimension]"
-        count = len(weights.scales)
-        call.ensure_equal("affine_quantization->scale->size", count, weights.shape[axis], right)
-        taken = [call.reserve(1, key) for key in ("input_quantized", "scaling_factors", "input_offset")]
-        call.temporary(taken[0], t.INT8, value.shape)
-        call.temporary(taken[1], t.FLOAT32, value.shape[:1])
-        call.temporary(taken[2], t.INT32, value.shape[:1])
-        call.take(*taken)
+        _place_hybrid_depthwise(call, value, weights)
     call.resize(output, (value.shape[0], height, width, channels))
+
+
+def _check_depthwise_bias(call: PrepareCall, value: TfLiteTensor, bias: TfLiteTensor, channels: int) -> None:
+    kinds: dict[int, int] = {t.UINT8: t.INT32, t.INT8: t.INT32, t.INT16: t.INT64}
+    right = "" if value.type in kinds else "data_type"
+    call.ensure_types("bias->type", bias.type, kinds.get(value.type, value.type), right)
+    if value.type in kinds:
+        call.ensure_equal("bias->params.zero_point", bias.zero_point, 0, at=1 if value.type == t.INT16 else 0)
+    call.ensure_equal("NumDimensions(bias)", bias.rank, 1)
+    right = "SizeOfDimension(bias, 0)"
+    call.ensure_equal("SizeOfDimension(filter, 3)", channels, bias.shape[0], right)
+
+
+def _place_hybrid_depthwise(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor) -> None:
+    call.ensure_quantized("filter", weights)
+    axis = weights.quantization.quantized_dimension if weights.quantization else 0
+    right = "filter->dims->data[affine_quantization->quantized_dimension]"
+    count = len(weights.scales)
+    call.ensure_equal("affine_quantization->scale->size", count, weights.shape[axis], right)
+    taken = [call.reserve(1, key) for key in ("input_quantized", "scaling_factors", "input_offset")]
+    call.temporary(taken[0], t.INT8, value.shape)
+    call.temporary(taken[1], t.FLOAT32, value.shape[:1])
+    call.temporary(taken[2], t.INT32, value.shape[:1])
+    call.take(*taken)
 
 
 def transpose_convolution(call: PrepareCall) -> None:
@@ -310,14 +335,14 @@ def _place_transpose_convolution(
     call.take(*taken.values())
     tensors = {key: call.subgraph.tensors[index] for key, index in taken.items()}
     is_known = shape.is_constant
-    if is_known and shape.type != t.INT32:
-        raise call.failure(f"Output shape is {t.type_name(shape.type)}, not int32.")
     wanted = values_of(shape)
-    if is_known:
+    if not is_known:
+        call.dynamic(output)
+    elif shape.type != t.INT32:
+        raise call.failure(f"Output shape is {t.type_name(shape.type)}, not int32.")
+    else:
         call.resize(output, wanted)
         _check_geometry(call, value, weights, wanted)
-    else:
-        call.dynamic(output)
     if call.is_optimized:
         size = (prod(value.shape[1:3]), prod(weights.shape[:3]))
         kind = t.FLOAT32 if value.type == t.FLOAT32 else t.INT32
@@ -325,11 +350,9 @@ def _place_transpose_convolution(
         order = (weights.shape[1], weights.shape[2], weights.shape[0], weights.shape[3])
         dynamic_temporary(call, tensors["transposed_weights"], weights.type, order if weights.is_constant else None)
     if is_integer:
-        stored = call.option("quantized_bias_type", t.FLOAT32)
-        usual = t.INT64 if value.type == t.INT16 else t.INT32
-        kind = stored if value.type == t.INT16 and stored != t.FLOAT32 else usual
-        tensors["scratch"].type = kind
-        dynamic_temporary(call, tensors["scratch"], kind, wanted if is_known else None)
+        sums = _sum_type(call, value)
+        tensors["scratch"].type = sums
+        dynamic_temporary(call, tensors["scratch"], sums, wanted if is_known else None)
         call.ensure_affine("weights", weights)
         text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == channels_out)"
         call.ensure(len(weights.scales) in (1, weights.shape[0]), text)
@@ -338,10 +361,22 @@ def _place_transpose_convolution(
         call.temporary(taken["input_quantized"], t.INT8, value.shape)
         call.temporary(taken["scaling_factors"], t.FLOAT32, pixels)
         call.temporary(taken["input_offset"], t.INT32, pixels)
-        call.ensure(weights.quantization is not None, "affine_quantization", at=1)
-        axis = weights.quantization.quantized_dimension if weights.quantization else 0
-        if len(weights.scales) != weights.shape[axis]:
-            call.ensure_equal("affine_quantization->scale->size", len(weights.scales), 1)
+        _check_transposed_scales(call, weights)
+
+
+def _sum_type(call: PrepareCall, value: TfLiteTensor) -> int:
+    """Return the type of the sums of integers; that of the bias in the options where 16-bit values have one."""
+    if value.type != t.INT16:
+        return t.INT32
+    stored: int = call.option("quantized_bias_type", t.FLOAT32)
+    return t.INT64 if stored == t.FLOAT32 else stored
+
+
+def _check_transposed_scales(call: PrepareCall, weights: TfLiteTensor) -> None:
+    call.ensure(weights.quantization is not None, "affine_quantization", at=1)
+    axis = weights.quantization.quantized_dimension if weights.quantization else 0
+    if len(weights.scales) != weights.shape[axis]:
+        call.ensure_equal("affine_quantization->scale->size", len(weights.scales), 1)
 
 
 def _check_geometry(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, wanted: Shape) -> None:

@@ -88,6 +88,14 @@ def hadamard_rotation(call: PrepareCall) -> None:
     call.counts(1)
 
 
+def _check_thresholds(call: PrepareCall) -> None:
+    names = ("input_iou_threshold", "input_score_threshold", "input_sigma")
+    for place, name in enumerate(names[: call.input_count - 3], 3):
+        threshold = call.input(place)
+        call.ensure_type_numbers(f"{name}->type", threshold.type, t.FLOAT32)
+        call.ensure_equal(f"NumDimensions({name})", threshold.rank, 0)
+
+
 def non_max_suppression(call: PrepareCall) -> None:
     """NON_MAX_SUPPRESSION_V4 and V5: outputs of the size of the largest answer, where that is constant."""
     if call.input_count not in (5, 6):
@@ -107,12 +115,9 @@ def non_max_suppression(call: PrepareCall) -> None:
     call.ensure_equal("NumDimensions(input_max_output_size)", largest.rank, 0)
     if largest.is_known:
         call.ensure(values_of(largest)[0] >= 0, "(max_output_size_value >= 0)")
-    names = ("input_iou_threshold", "input_score_threshold", "input_sigma")
-    for place, name in enumerate(names[: call.input_count - 3], 3):
-        threshold = call.input(place)
-        call.ensure_type_numbers(f"{name}->type", threshold.type, t.FLOAT32)
-        call.ensure_equal(f"NumDimensions({name})", threshold.rank, 0)
-    call.ensure_equal("NumOutputs(node)", call.output_count, 3 if is_soft else 2, at=0 if is_soft else 1)
+    _check_thresholds(call)
+    expected, place = (3, 0) if is_soft else (2, 1)
+    call.ensure_equal("NumOutputs(node)", call.output_count, expected, at=place)
     outputs = [call.output(place) for place in range(call.output_count)]
     for place, output in enumerate(outputs):
         output.type = t.FLOAT32 if is_soft and place == 1 else t.INT32

@@ -16,42 +16,37 @@ _NARROW = (t.UINT8, t.INT8, t.INT4, t.INT2)
 _FILTER_WIDTH, _FILTER_DEPTH, _LARGEST_ROWS = 4, 32, 4  # of the 4-bit kernel for SSE
 
 
+_DENSE_ACTIVATIONS = " || ".join(
+    f"params->activation == kTfLiteAct{name}" for name in ("None", "Relu", "ReluN1To1", "Relu6")
+)
+
+
 def fully_connected(call: PrepareCall) -> None:
     """FULLY_CONNECTED."""
     first = call.reserve(6)
     weights, value = call.input(1), call.input(0)
     is_hybrid = value.type == t.FLOAT32 and weights.type in _NARROW
     if not is_hybrid:
-        names = ("None", "Relu", "ReluN1To1", "Relu6")
-        text = " || ".join(f"params->activation == kTfLiteAct{name}" for name in names)
-        call.ensure(call.activation <= 3, text)
-    if weights.type in (t.INT4, t.INT2):
-        is_symmetric = not any(weights.quantization.zero_point) if weights.quantization else True
+        call.ensure(call.activation <= 3, _DENSE_ACTIVATIONS)
+    if weights.type in (t.INT4, t.INT2) and weights.quantization:
+        is_symmetric = not any(weights.quantization.zero_point)
         call.ensure_message(is_symmetric, "Unsupported filter quantization zero-point value.")
     call.ensure(call.input_count in (2, 3), "node->inputs->size == 2 || node->inputs->size == 3")
-    expected = 1 if call.option("weights_format") == 0 else 2
+    expected = 1 + (call.option("weights_format") != 0)
     call.ensure_equal("node->outputs->size", call.output_count, expected, "expected_outputs_count")
     bias, output = call.optional_input(2), call.output()
     _check_types(call, value, weights, bias, output)
     call.ensure_equal("NumDimensions(filter)", weights.rank, 2)
     units, depth = weights.shape
+    keeps_dimensions = call.option("keep_num_dims")
     if depth == 0:
-        call.resize(output, (*value.shape[:-1], units) if call.option("keep_num_dims") else (_rows(value), units))
+        call.resize(output, (*value.shape[:-1], units) if keeps_dimensions else (_rows(value), units))
         return
     batch = value.elements // depth
-    if bias is not None:
-        call.ensure_equal("NumElements(bias)", bias.elements, units, "SizeOfDimension(filter, 0)")
-    if value.type in (t.UINT8, t.INT8, t.INT16):
-        call.ensure_affine("input", value)
-        call.ensure_affine("filter", weights)
-        if len(weights.scales) <= 1:
-            check_multiplier(call, value, weights, bias, output)
-    if value.type == output.type == t.INT16:
-        call.ensure_symmetric(value, output)
-        check_bias_type(call, bias)
+    _check_dense_quantization(call, value, weights, bias, output)
     if is_hybrid and _place_hybrid(call, first, value, weights, batch):
         return
-    if call.option("keep_num_dims"):
+    if keeps_dimensions:
         call.ensure_equal("input->dims->data[input->dims->size - 1]", value.shape[-1], depth, "cols")
         call.resize(output, (*value.shape[:-1], units))
     else:
@@ -85,19 +80,33 @@ def _check_types(
         call.ensure_equal("is_optional_bias_float", is_float_bias, 1, "true", at=1)
 
 
+def _is_packed(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, batch: int) -> bool:
+    """Whether the kernel for constant weights of 4 bits runs."""
+    if weights.type != t.INT4 or not call.is_optimized or not weights.is_constant or batch <= 0:
+        return False
+    depth = value.elements // batch
+    return depth % 2 == 0 and depth >= _FILTER_DEPTH and weights.shape[0] >= _FILTER_WIDTH
+
+
+def _check_dense_quantization(
+    call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, bias: TfLiteTensor | None, output: TfLiteTensor
+) -> None:
+    if bias is not None:
+        call.ensure_equal("NumElements(bias)", bias.elements, weights.shape[0], "SizeOfDimension(filter, 0)")
+    if value.type in (t.UINT8, t.INT8, t.INT16):
+        call.ensure_affine("input", value)
+        call.ensure_affine("filter", weights)
+        if len(weights.scales) <= 1:
+            check_multiplier(call, value, weights, bias, output)
+    if value.type == output.type == t.INT16:
+        call.ensure_symmetric(value, output)
+        check_bias_type(call, bias)
+
+
 def _place_hybrid(call: PrepareCall, first: int, value: TfLiteTensor, weights: TfLiteTensor, batch: int) -> bool:
     """Take the temporaries of a hybrid layer; return True when the node keeps what it had."""
     units = weights.shape[0]
-    is_4bit = (
-        weights.type == t.INT4
-        and call.is_optimized
-        and weights.is_constant
-        and batch > 0
-        and value.elements // batch % 2 == 0
-        and units >= _FILTER_WIDTH
-        and value.elements // batch >= _FILTER_DEPTH
-    )
-    if is_4bit:
+    if _is_packed(call, value, weights, batch):
         if call.node.user_data.get("batch") == batch:
             return True
         call.node.user_data["batch"] = batch
@@ -157,24 +166,33 @@ def batch_matmul(call: PrepareCall) -> None:
     kept = _PERSISTENT if right.is_constant else AllocationType.ARENA_RW
     call.temporary(first + 1, right.type, _swapped(right.shape), kept)
     if is_hybrid:
-        rows = left.shape[-1 if adj_x else -2]
-        units = right.shape[-2 if adj_y else -1]
-        batches = prod(left.shape[:-2]) * rows
-        call.temporary(first + 2, right.type, left.shape)
-        call.temporary(first + 3, t.FLOAT32, (batches,))
-        call.temporary(first + 4, t.INT32, (units, rows))
-        call.temporary(first + 5, t.INT32, (batches,))
-        call.temporary(first + 6, t.INT32, (prod(right.shape[:-2]) * units,), _PERSISTENT)
+        _place_hybrid_products(call, first + 2, left, right)
     _check_products(call, left, right, output)
     rank = max(left.rank, right.rank)
     one, other = ((1,) * (rank - tensor.rank) + tensor.shape for tensor in (left, right))
-    for size, opposite in zip(one[:-2], other[:-2], strict=True):
+    batches = _broadcast_batches(call, one[:-2], other[:-2])
+    inner, rows = one[-2:] if adj_x else one[:-3:-1]
+    units, opposite = other[-2:] if adj_y else other[:-3:-1]
+    call.ensure_equal("accum_dim_lhs", inner, opposite, "accum_dim_rhs")
+    call.resize(output, (*batches, rows, units))
+
+
+def _broadcast_batches(call: PrepareCall, left: tuple[int, ...], right: tuple[int, ...]) -> list[int]:
+    for size, opposite in zip(left, right, strict=True):
         if size not in (opposite, 1):
             call.ensure_equal("rhs_dim", opposite, 1)
-    inner, opposite = one[-2 if adj_x else -1], other[-1 if adj_y else -2]
-    call.ensure_equal("accum_dim_lhs", inner, opposite, "accum_dim_rhs")
-    sizes = [opposite if size == 1 else size for size, opposite in zip(one[:-2], other[:-2], strict=True)]
-    call.resize(output, (*sizes, one[-1 if adj_x else -2], other[-2 if adj_y else -1]))
+    return [opposite if size == 1 else size for size, opposite in zip(left, right, strict=True)]
+
+
+def _place_hybrid_products(call: PrepareCall, first: int, left: TfLiteTensor, right: TfLiteTensor) -> None:
+    rows = left.shape[-1 if call.option("adj_x") else -2]
+    units = right.shape[-2 if call.option("adj_y") else -1]
+    batches = prod(left.shape[:-2]) * rows
+    call.temporary(first, right.type, left.shape)
+    call.temporary(first + 1, t.FLOAT32, (batches,))
+    call.temporary(first + 2, t.INT32, (units, rows))
+    call.temporary(first + 3, t.INT32, (batches,))
+    call.temporary(first + 4, t.INT32, (prod(right.shape[:-2]) * units,), _PERSISTENT)
 
 
 def _swapped(shape: Shape) -> Shape:

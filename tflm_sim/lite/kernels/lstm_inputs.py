@@ -83,15 +83,18 @@ class _Checks:
     def required(self, name: str) -> TfLiteTensor:
         return self.call.input(LSTM[name] + self.shift)
 
+    def _diagonal(self, name: str, weights: TfLiteTensor, columns: int, columns_name: str) -> None:
+        if weights.rank != 1:
+            self.call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
+            self.call.ensure_equal(f"{name}->dims->data[1]", weights.shape[1], columns, columns_name)
+            self._same_type(name, weights, "input_to_forget_weights->type")
+        if name == "recurrent_to_input_weights":
+            self.call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], self.cells, "n_cell")
+
     def matrix(self, name: str, weights: TfLiteTensor, columns: int, columns_name: str) -> None:
         """Check a matrix; where the kernel takes diagonal ones, a vector is one of those."""
         if self.manner.takes_diagonals and name.startswith("recurrent"):
-            if weights.rank != 1:
-                self.call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
-                self.call.ensure_equal(f"{name}->dims->data[1]", weights.shape[1], columns, columns_name)
-                self._same_type(name, weights, "input_to_forget_weights->type")
-            if name == "recurrent_to_input_weights":
-                self.call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], self.cells, "n_cell")
+            self._diagonal(name, weights, columns, columns_name)
             return
         self.call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
         rows, rows_name = (self.outputs, "n_output") if name == "projection_weights" else (self.cells, "n_cell")

@@ -40,19 +40,67 @@ def lstm_temporaries(options: Mapping[str, Any]) -> int:
 
 def _full_lstm(call: PrepareCall, *, is_sequence: bool) -> None:
     first = call.reserve(12 if is_sequence else 21)
+    _check_lstm_counts(call, is_sequence=is_sequence)
+    has_layer_norm = call.input_count == 24 and call.optional_input(LSTM["forget_layer_norm_coefficients"]) is not None
+    value = call.input(0)
+    is_integer = value.type == t.INT8
+    call.ensure(value.rank > 1, "input->dims->size > 1")
+    steps_first = is_sequence and bool(call.option("time_major"))
+    batch, depth = value.shape[int(steps_first)], value.shape[1 + is_sequence]
+    to_output, recurrent = call.input(LSTM["input_to_output_weights"]), call.input(LSTM["recurrent_to_output_weights"])
+    cells, outputs = _lstm_sizes(call, depth, to_output, recurrent, is_sequence=is_sequence)
+    check_weights(call, (depth, outputs, cells), has_layer_norm=has_layer_norm, is_integer=is_integer)
+    output_state, cell_state = (_state(call, LSTM[name], name) for name in ("output_state", "cell_state"))
+    left = "static_cast<int64_t>(n_batch) * n_"
+    call.ensure_equal("NumElements(output_state)", output_state.elements, batch * outputs, f"{left}output")
+    call.ensure_equal("NumElements(cell_state)", cell_state.elements, batch * cells, f"{left}cell")
+    call.resize(call.output(), (*value.shape[:-1], outputs) if is_sequence else (batch, outputs))
+    if is_integer:
+        _check_intermediates(call, is_sequence=is_sequence)
+    is_cifg = call.optional_input(LSTM["input_to_input_weights"]) is None
+    if not is_integer or is_sequence:
+        gates = (4 if is_cifg else 5) * cells + (16 if is_sequence else 0)
+        call.temporary(first, value.type, (batch, gates))
+    if is_integer:
+        tell_quantization(call, cell_state, has_layer_norm=has_layer_norm)
+        _integer_scratch(call, first, len(call.node.intermediates), (batch, cells))
+        if is_sequence:
+            _check_recurrent_ranks(call)
+        return
+    if not is_hybrid_op(value, to_output):
+        call.take(first)
+        return
+    rows = (6 if is_cifg else 8) + _projection_rows(call, LSTM["projection_weights"], outputs, cells)
+    _hybrid_scratch(call, first, value, to_output, (output_state, cell_state), batch, cells, rows)
+    _take_hybrid(call, first, is_sparse=to_output.is_sparse and not is_sequence)
+
+
+def _take_hybrid(call: PrepareCall, first: int, *, is_sparse: bool) -> None:
+    call.take(*range(first, first + (21 if is_sparse else 12)))
+    if is_sparse:
+        _ledgers(call, first + 12)
+
+
+def _check_lstm_counts(call: PrepareCall, *, is_sequence: bool) -> None:
+    """Check how many tensors there are; a sequence looks at its inputs first."""
     if not is_sequence:
         call.ensure_equal("node->outputs->size", call.output_count, 1)
     if call.input_count not in (20, 24):
         raise call.failure(f"The LSTM Full kernel expects 20 or 24 inputs. Got {call.input_count} inputs")
-    has_layer_norm = call.input_count == 24 and call.optional_input(LSTM["forget_layer_norm_coefficients"]) is not None
     if is_sequence:
         call.ensure_equal("node->outputs->size", call.output_count, 1)
-    value = call.input(0)
-    is_integer = value.type == t.INT8
-    call.ensure(value.rank > 1, "input->dims->size > 1")
-    batch = value.shape[1 if is_sequence and call.option("time_major") else 0]
-    depth = value.shape[2 if is_sequence else 1]
-    to_output, recurrent = call.input(LSTM["input_to_output_weights"]), call.input(LSTM["recurrent_to_output_weights"])
+
+
+def _check_intermediates(call: PrepareCall, *, is_sequence: bool) -> None:
+    allowed = (5,) if is_sequence else (5, 12)
+    text = " || ".join(f"num_intermediate_tensors == {one}" for one in allowed)
+    call.ensure(len(call.node.intermediates) in allowed, text)
+
+
+def _lstm_sizes(
+    call: PrepareCall, depth: int, to_output: TfLiteTensor, recurrent: TfLiteTensor, *, is_sequence: bool
+) -> tuple[int, int]:
+    """Return the cells and the outputs, from the weights of the output gate."""
     cells = to_output.shape[0]
     call.ensure_equal("input_to_output_weights->dims->size", to_output.rank, 2)
     call.ensure_equal("input_to_output_weights->dims->data[1]", to_output.shape[1], depth, "n_input")
@@ -63,40 +111,13 @@ def _full_lstm(call: PrepareCall, *, is_sequence: bool) -> None:
             right = "input_to_output_weights->type"
             call.ensure_type_numbers("recurrent_to_output_weights->type", recurrent.type, to_output.type, right)
     call.ensure_equal("recurrent_to_output_weights->dims->data[0]", recurrent.shape[0], cells, "n_cell")
-    outputs = recurrent.shape[0 if is_diagonal else 1]
-    check_weights(call, (depth, outputs, cells), has_layer_norm=has_layer_norm, is_integer=is_integer)
-    output_state, cell_state = (_state(call, LSTM[name], name) for name in ("output_state", "cell_state"))
-    left = "static_cast<int64_t>(n_batch) * n_"
-    call.ensure_equal("NumElements(output_state)", output_state.elements, batch * outputs, f"{left}output")
-    call.ensure_equal("NumElements(cell_state)", cell_state.elements, batch * cells, f"{left}cell")
-    call.resize(call.output(), (*value.shape[:-1], outputs) if is_sequence else (batch, outputs))
-    count = len(call.node.intermediates)
-    if is_integer and is_sequence:
-        call.ensure(count == 5, "num_intermediate_tensors == 5")
-    elif is_integer:
-        call.ensure(count in (5, 12), "num_intermediate_tensors == 5 || num_intermediate_tensors == 12")
-    is_hybrid, is_cifg = is_hybrid_op(value, to_output), call.optional_input(LSTM["input_to_input_weights"]) is None
-    if not is_integer or is_sequence:
-        gates = (4 if is_cifg else 5) * cells + (16 if is_sequence else 0)
-        call.temporary(first, value.type, (batch, gates))
-    if is_integer:
-        tell_quantization(call, cell_state, has_layer_norm=has_layer_norm)
-        _integer_scratch(call, first, count, (batch, cells))
-        if is_sequence:
-            for gate in ("forget", "cell", "output", "input"):
-                weights = call.optional_input(LSTM[f"recurrent_to_{gate}_weights"])
-                call.ensure_equal("weight_shape.DimensionsCount()", 2 if weights is None else weights.rank, 2)
-        return
-    if not is_hybrid:
-        call.take(first)
-        return
-    rows = (6 if is_cifg else 8) + _projection_rows(call, LSTM["projection_weights"], outputs, cells)
-    kept = (output_state, cell_state)
-    _hybrid_scratch(call, first, value, to_output, kept, batch, cells, rows)
-    is_sparse = to_output.is_sparse and not is_sequence
-    call.take(*range(first, first + (21 if is_sparse else 12)))
-    if is_sparse:
-        _ledgers(call, first + 12)
+    return cells, recurrent.shape[0 if is_diagonal else 1]
+
+
+def _check_recurrent_ranks(call: PrepareCall) -> None:
+    for gate in ("forget", "cell", "output", "input"):
+        weights = call.optional_input(LSTM[f"recurrent_to_{gate}_weights"])
+        call.ensure_equal("weight_shape.DimensionsCount()", 2 if weights is None else weights.rank, 2)
 
 
 def _state(call: PrepareCall, place: int, name: str) -> TfLiteTensor:
@@ -266,6 +287,12 @@ def _check_directions(call: PrepareCall, forward: TfLiteTensor, backward: TfLite
         call.ensure_equal(left, tensor.shape[axis], biases[way].shape[0], f"{way}_bias->dims->data[0]")
 
 
+def _check_hidden_state(call: PrepareCall, name: str, state: TfLiteTensor, shape: tuple[int, int]) -> None:
+    call.ensure_equal(f"NumDimensions({name}_hidden_state)", state.rank, 2)
+    call.ensure_equal(f"{name}_hidden_state->dims->data[0]", state.shape[0], shape[0], "batch_size")
+    call.ensure_equal(f"{name}_hidden_state->dims->data[1]", state.shape[1], shape[1], f"{name}_num_units")
+
+
 def bidirectional_rnn(call: PrepareCall) -> None:
     """BIDIRECTIONAL_SEQUENCE_RNN."""
     first = call.reserve(9)
@@ -284,27 +311,39 @@ def bidirectional_rnn(call: PrepareCall) -> None:
         right = f"{name}_input_weights->dims->data[1]"
         call.ensure_equal("input->dims->data[2]", value.shape[2], tensor.shape[1], right)
     _check_directions(call, forward, backward)
-    batch = value.shape[1 if call.option("time_major") else 0]
+    batch = value.shape[bool(call.option("time_major"))]
     units = (forward.shape[0], backward.shape[0])
     for state, count, name in zip(hidden, units, ("fw", "bw"), strict=True):
-        call.ensure_equal(f"NumDimensions({name}_hidden_state)", state.rank, 2)
-        call.ensure_equal(f"{name}_hidden_state->dims->data[0]", state.shape[0], batch, "batch_size")
-        call.ensure_equal(f"{name}_hidden_state->dims->data[1]", state.shape[1], count, f"{name}_num_units")
+        _check_hidden_state(call, name, state, (batch, count))
     if is_hybrid_op(value, forward):
-        call.take(*range(first, first + (8 if auxiliary is None else 9)))
-        for place, source in enumerate((value, *hidden)):
-            call.temporary(first + place, forward.type, source.shape)
-        call.temporary(first + 3, t.FLOAT32, (batch,))
-        call.temporary(first + 4, t.INT32, (max(units), batch))
-        call.temporary(first + 5, t.INT32, (batch,))
-        rows = 2 if auxiliary is None else 3
-        call.temporary(first + 6, t.INT32, (rows, units[0]), _PERSISTENT)
-        call.temporary(first + 7, t.INT32, (rows, units[1]), _PERSISTENT)
-        if auxiliary is not None:
-            call.temporary(first + 8, forward.type, auxiliary.shape)
+        sources = [value, *hidden]
+        _place_hybrid_rnn(call, first, forward.type, [source.shape for source in sources], (batch, units), auxiliary)
     call.resize(call.output(0), (*value.shape[:2], sum(units) if merges else units[0]))
     if not merges:
         call.resize(call.output(1), (*value.shape[:2], units[1]))
+
+
+def _place_hybrid_rnn(
+    call: PrepareCall,
+    first: int,
+    kind: int,
+    shapes: list[tuple[int, ...]],
+    sizes: tuple[int, tuple[int, int]],
+    auxiliary: TfLiteTensor | None,
+) -> None:
+    """Take the temporaries of two layers: what is quantized to ``kind``, scales and sums; ``sizes``: batch, units."""
+    batch, units = sizes
+    call.take(*range(first, first + (8 if auxiliary is None else 9)))
+    for place, shape in enumerate(shapes):
+        call.temporary(first + place, kind, shape)
+    call.temporary(first + 3, t.FLOAT32, (batch,))
+    call.temporary(first + 4, t.INT32, (max(units), batch))
+    call.temporary(first + 5, t.INT32, (batch,))
+    rows = 2 if auxiliary is None else 3
+    call.temporary(first + 6, t.INT32, (rows, units[0]), _PERSISTENT)
+    call.temporary(first + 7, t.INT32, (rows, units[1]), _PERSISTENT)
+    if auxiliary is not None:
+        call.temporary(first + 8, kind, auxiliary.shape)
 
 
 # Places of inputs of BIDIRECTIONAL_SEQUENCE_LSTM: forward, backward.
@@ -344,14 +383,14 @@ def bidirectional_lstm(call: PrepareCall) -> None:
     for way in (0, 1):
         if way:
             _check_both(call, (depth, outputs[1], cells[1]))
-        places = {"activation": _ACTIVATION_STATES[way], "cell": _CELL_STATES[way]}
-        pair = [_state(call, place, f"{_WAYS[way]}_{kind}_state") for kind, place in places.items()]
+        pair = [
+            _state(call, place, f"{_WAYS[way]}_{kind}_state")
+            for kind, place in (("activation", _ACTIVATION_STATES[way]), ("cell", _CELL_STATES[way]))
+        ]
         if way and not merges:
             call.resize(call.output(1), (*value.shape[:2], outputs[1]))
-        for state, kind, size in zip(pair, places, (outputs[way], cells[way]), strict=True):
-            name = f"n_{_WAYS[way]}_{'output' if kind == 'activation' else 'cell'}"
-            left, right = f"NumElements({_WAYS[way]}_{kind}_state)", f"static_cast<int64_t>(n_batch) * {name}"
-            call.ensure_equal(left, state.elements, batch * size, right)
+        for state, kind, size in zip(pair, ("activation", "cell"), (outputs[way], cells[way]), strict=True):
+            _check_state_size(call, f"{_WAYS[way]}_{kind}", state, batch, size)
         states += pair
         if not way:
             call.resize(call.output(0), (*value.shape[:2], sum(outputs) if merges else outputs[0]))
@@ -386,32 +425,46 @@ def _check_both(call: PrepareCall, sizes: tuple[int, int, int]) -> None:
     check_weights(call, sizes, shift=BACKWARD)
 
 
+def _check_state_size(call: PrepareCall, name: str, state: TfLiteTensor, batch: int, size: int) -> None:
+    right = f"static_cast<int64_t>(n_batch) * n_{name.replace('activation', 'output')}"
+    call.ensure_equal(f"NumElements({name}_state)", state.elements, batch * size, right)
+
+
 def _check_auxiliary(call: PrepareCall, value: TfLiteTensor, cells: list[int]) -> bool:
     """Check the auxiliary input and its weights; return whether there are any."""
     weights = [[call.optional_input(place) for place in row] for row in _AUXILIARY_WEIGHTS]
     there = [tensor is not None for row in weights for tensor in row[1:]]
     call.ensure(all(there) or not any(there), "aux_inputs_weights_all_or_none")
-    auxiliary = call.optional_input(_AUXILIARY)
-    if not there[0] and auxiliary is None:
-        return False
-    at = 0 if there[0] else 1
+    has_weights, auxiliary = there[0], call.optional_input(_AUXILIARY)
     if auxiliary is None:
-        call.ensure(False, "aux_input != nullptr")
-        return True
+        call.ensure(not has_weights, "aux_input != nullptr")
+        return has_weights
+    at = 0 if has_weights else 1
     call.ensure_equal("aux_input->dims->size", auxiliary.rank, 3, at=at)
     for axis in (0, 1):
         left, right = f"aux_input->dims->data[{axis}]", f"input->dims->data[{axis}]"
         call.ensure_equal(left, auxiliary.shape[axis], value.shape[axis], right, at=at)
-    if not there[0]:
+    if not has_weights:
         call.ensure_equal("aux_input->dims->data[2]", auxiliary.shape[2], value.shape[2], "n_input")
         return False
-    for row, count in zip(weights, cells, strict=True):
-        for tensor, name in zip((*row[1:], row[0]), (*["weight_tensor"] * 3, "input_weights"), strict=True):
-            if tensor is not None:
-                call.ensure_equal(f"{name}->dims->size", tensor.rank, 2)
-                call.ensure_equal(f"{name}->dims->data[0]", tensor.shape[0], count, "expected_cell_dim")
-                call.ensure_equal(f"{name}->dims->data[1]", tensor.shape[1], auxiliary.shape[2], "aux_input_size")
+    _check_all_auxiliary_weights(call, weights, [(count, auxiliary.shape[2]) for count in cells])
     return True
+
+
+def _check_all_auxiliary_weights(
+    call: PrepareCall, weights: list[list[TfLiteTensor | None]], shapes: list[tuple[int, int]]
+) -> None:
+    names = (*["weight_tensor"] * 3, "input_weights")
+    for row, shape in zip(weights, shapes, strict=True):
+        for tensor, name in zip((*row[1:], row[0]), names, strict=True):
+            if tensor is not None:
+                _check_auxiliary_weights(call, name, tensor, shape)
+
+
+def _check_auxiliary_weights(call: PrepareCall, name: str, tensor: TfLiteTensor, shape: tuple[int, int]) -> None:
+    call.ensure_equal(f"{name}->dims->size", tensor.rank, 2)
+    call.ensure_equal(f"{name}->dims->data[0]", tensor.shape[0], shape[0], "expected_cell_dim")
+    call.ensure_equal(f"{name}->dims->data[1]", tensor.shape[1], shape[1], "aux_input_size")
 
 
 def _hybrid_bidirectional(
@@ -436,8 +489,8 @@ def _hybrid_bidirectional(
     widths = [call.input(row[-1]).shape[0] for row in _AUXILIARY_WEIGHTS] if has_auxiliary else []
     call.temporary(first + 12, t.INT32, (max(*cells, *widths), batch))
     for way in (0, 1):
-        rows = 6 if is_cifg[way] else 8
-        rows += (3 if is_cifg[way] else 4) if has_auxiliary else 0
+        gates = 3 if is_cifg[way] else 4
+        rows = gates * (3 if has_auxiliary else 2)
         rows += _projection_rows(call, _PROJECTION[way], outputs[way], cells[way])
         call.temporary(first + 16 + way, t.INT32, (rows, cells[way]), _PERSISTENT)
     auxiliary = call.optional_input(_AUXILIARY)

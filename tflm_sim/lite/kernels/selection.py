@@ -6,6 +6,7 @@ Source: tflite/kernels/{slice,strided_slice,gather,concatenation,pack,split,topk
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from math import prod
 
@@ -67,26 +68,34 @@ def _has_unknown_dimension(tensor: TfLiteTensor) -> bool:
     return tensor.signature is not None and -1 in tensor.signature
 
 
+def _check_strided_slice(
+    call: PrepareCall, value: TfLiteTensor, vectors: dict[str, TfLiteTensor], output: TfLiteTensor
+) -> None:
+    for name, tensor in vectors.items():
+        call.ensure_equal(f"NumDimensions(op_context.{name})", tensor.rank, 1)
+    count = vectors["begin"].elements
+    call.ensure_equal("NumElements(op_context.begin)", count, vectors["end"].elements, "NumElements(op_context.end)")
+    call.ensure_type_numbers("op_context.input->type", value.type, output.type, "op_context.output->type")
+    for name, tensor in vectors.items():
+        call.ensure_types(f"op_context.{name}->type", tensor.type, t.INT32)
+    call.ensure_message(count <= 31, "StridedSlice op only supports up to 31 indices.")
+
+
 def strided_slice(call: PrepareCall) -> None:
     """STRIDED_SLICE: of constants, a constant."""
     call.counts(4)
     value, begin, end, strides = (call.input(place) for place in range(4))
     output = call.output()
-    for tensor, name in ((begin, "begin"), (end, "end"), (strides, "strides")):
-        call.ensure_equal(f"NumDimensions(op_context.{name})", tensor.rank, 1)
-    call.ensure_equal("NumElements(op_context.begin)", begin.elements, end.elements, "NumElements(op_context.end)")
-    call.ensure_type_numbers("op_context.input->type", value.type, output.type, "op_context.output->type")
-    for tensor, name in ((begin, "begin"), (end, "end"), (strides, "strides")):
-        call.ensure_types(f"op_context.{name}->type", tensor.type, t.INT32)
-    call.ensure_message(begin.elements <= 31, "StridedSlice op only supports up to 31 indices.")
-    if not (strides.is_known and (call.option("offset") or (begin.is_known and end.is_known))):
+    _check_strided_slice(call, value, {"begin": begin, "end": end, "strides": strides}, output)
+    has_bounds = begin.is_known and end.is_known
+    if not (strides.is_known and (has_bounds or call.option("offset"))):
         call.dynamic(output)
         return
     asked = StridedSlice(
         call.options, value.shape, begin.elements, values_of(begin), values_of(end), values_of(strides)
     )
     call.ensure_message(0 not in asked.strides, "stride value has to be non-zero")
-    if value.is_known and begin.is_known and end.is_known and value.type != t.STRING:
+    if value.is_known and has_bounds and value.type != t.STRING:
         values = values_of(value)
         call.store(output, asked.output_shape, [values[place] for place in asked.places()])
         return
@@ -154,53 +163,68 @@ def _gathered(value: TfLiteTensor, positions: TfLiteTensor, axis: int, batch: in
     return result
 
 
+def _joined_axis(call: PrepareCall, rank: int) -> int:
+    axis: int = call.option("axis")
+    axis += rank if axis < 0 else 0
+    call.ensure(axis >= 0, "axis >= 0")
+    text = "axis < t0->dims->size || (t0->dims->size == 0 && axis == 0)"
+    call.ensure(axis < rank or axis == rank == 0, text)
+    return axis
+
+
 def concatenation(call: PrepareCall) -> None:
     """CONCATENATION: of constants, a constant."""
     first = call.input(0)
-    axis = call.option("axis")
-    axis += first.rank if axis < 0 else 0
-    call.ensure(axis >= 0, "axis >= 0")
-    text = "axis < t0->dims->size || (t0->dims->size == 0 && axis == 0)"
-    call.ensure(axis < first.rank or (first.rank == 0 and axis == 0), text)
+    axis = _joined_axis(call, first.rank)
     call.ensure_equal("params->activation", call.activation, 0, "kTfLiteActNone")
     call.ensure(first.type in (*_GATHERED, t.UINT32), "is_supported_type")
     is_known = all(call.input(place).is_known for place in range(call.input_count))
     output = call.output()
     if is_known and first.rank == 0 and axis == 0 and first.type != t.INT4:
-        values = [call.input(place) for place in range(call.input_count)]
-        for value in values[1:]:
-            call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size")
-        call.store(output, (len(values),), [values_of(value, TensorType(first.type))[0] for value in values])
+        _stack_scalars(call, output)
         return
     call.ensure(first.rank > 0, "t0->dims->size > 0")
-    values = [first]
+    values = [first, *_further_parts(call, first, axis)]
+    shape = list(first.shape)
+    shape[axis] = sum(value.shape[axis] for value in values)
+    call.ensure_types("output->type", output.type, first.type, "input_type")
+    _check_joined_quantization(call, values, output)
+    if is_known and first.type in t.STORABLE:
+        call.store(output, shape, _concatenated(values, axis))
+        return
+    if is_known:
+        output.free(AllocationType.PERSISTENT_RO)
+    call.resize(output, shape)
+
+
+def _stack_scalars(call: PrepareCall, output: TfLiteTensor) -> None:
+    first, *others = values = [call.input(place) for place in range(call.input_count)]
+    for value in others:
+        call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size")
+    call.store(output, (len(values),), [values_of(value, TensorType(first.type))[0] for value in values])
+
+
+def _further_parts(call: PrepareCall, first: TfLiteTensor, axis: int) -> Iterator[TfLiteTensor]:
+    """Yield the inputs behind the first, which have its type and its shape but for ``axis``."""
     for value in map(call.input, range(1, call.input_count)):
-        values.append(value)
         call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size", at=1)
         call.ensure_type_numbers("t->type", value.type, first.type, "input_type")
         for place, (one, other) in enumerate(zip(value.shape, first.shape, strict=True)):
             if place != axis:
                 call.ensure_equal("t->dims->data[d]", one, other, "t0->dims->data[d]")
-    shape = list(first.shape)
-    shape[axis] = sum(value.shape[axis] for value in values)
-    call.ensure_types("output->type", output.type, first.type, "input_type")
-    if first.type == t.INT8:
-        for value in values:
-            right = "output->params.zero_point"
-            call.ensure_scales("t->params.scale", value.scale, output.scale, "output->params.scale")
-            call.ensure_equal("t->params.zero_point", value.zero_point, output.zero_point, right)
-    elif first.type == t.INT16:
+        yield value
+
+
+def _check_joined_quantization(call: PrepareCall, values: list[TfLiteTensor], output: TfLiteTensor) -> None:
+    kind = values[0].type
+    for value in values if kind == t.INT8 else ():
+        right = "output->params.zero_point"
+        call.ensure_scales("t->params.scale", value.scale, output.scale, "output->params.scale")
+        call.ensure_equal("t->params.zero_point", value.zero_point, output.zero_point, right)
+    if kind == t.INT16:
         for value in values:
             call.ensure_equal("t->params.zero_point", value.zero_point, 0)
         call.ensure_equal("output->params.zero_point", output.zero_point, 0)
-    if not is_known:
-        call.resize(output, shape)
-        return
-    if first.type not in t.STORABLE:
-        output.free(AllocationType.PERSISTENT_RO)
-        call.resize(output, shape)
-        return
-    call.store(output, shape, _concatenated(values, axis))
 
 
 def _concatenated(values: list[TfLiteTensor], axis: int) -> list[float]:
@@ -300,15 +324,19 @@ def split_v(call: PrepareCall) -> None:
     parts = list(values_of(sizes))
     if parts.count(-1) > 1:
         raise call.failure("The size_splits contains more than one -1.")
-    at, known = _split_axis(call, axis, value), sum(part for part in parts if part != -1)
-    if -1 in parts:
-        if known > value.shape[at]:
-            raise call.failure("The sum of size_splits must be less than the dimension of value.")
-        parts[parts.index(-1)] = value.shape[at] - known
-    elif known != value.shape[at]:
-        raise call.failure("The size_splits must sum to the dimension of value along axis.")
-    for output, part in zip(outputs, parts, strict=True):
+    at = _split_axis(call, axis, value)
+    for output, part in zip(outputs, _split_parts(call, parts, value.shape[at]), strict=True):
         call.resize(output, _replaced(value.shape, at, part))
+
+
+def _split_parts(call: PrepareCall, parts: list[int], size: int) -> list[int]:
+    """Return the sizes of the parts, the one of -1 with what is left of ``size``."""
+    known = sum(part for part in parts if part != -1)
+    if -1 not in parts and known != size:
+        raise call.failure("The size_splits must sum to the dimension of value along axis.")
+    if known > size:
+        raise call.failure("The sum of size_splits must be less than the dimension of value.")
+    return [size - known if part == -1 else part for part in parts]
 
 
 def _split_outputs(call: PrepareCall, value: TfLiteTensor) -> list[TfLiteTensor]:

@@ -18,6 +18,14 @@ from tflm_sim.model.element_types import type_number
 _RESHAPE_UTILS = "./tflite/kernels/internal/reshape_utils.h"
 
 
+def _reshape_now(call: PrepareCall, value: TfLiteTensor, shape: TfLiteTensor | None, output: TfLiteTensor) -> None:
+    if value.is_known:
+        output.free(AllocationType.PERSISTENT_RO)
+    call.resize(output, _resolved(call, value, _requested_shape(call, shape)))
+    if value.is_known and output.data is not None and value.data is not None:
+        output.data = bytearray(value.data[: output.size])
+
+
 def reshape(call: PrepareCall) -> bool | None:
     """RESHAPE: the shape is an input, or an option; that of a constant is a constant."""
     call.ensure(call.input_count in (1, 2), "NumInputs(node) == 1 || NumInputs(node) == 2")
@@ -29,11 +37,7 @@ def reshape(call: PrepareCall) -> bool | None:
     if shape is None and call.input_count == 2:
         raise call.abort("the kernel uses an input that is absent")
     if call.input_count == 1 or (shape is not None and shape.is_known):
-        if value.is_known:
-            output.free(AllocationType.PERSISTENT_RO)
-        call.resize(output, _resolved(call, value, _requested_shape(call, shape)))
-        if value.is_known and output.data is not None and value.data is not None:
-            output.data = bytearray(value.data[: output.size])
+        _reshape_now(call, value, shape, output)
         return None
     if output.allocation_type is AllocationType.ARENA_RW:
         output.size = value.size
@@ -47,16 +51,22 @@ def _requested_shape(call: PrepareCall, shape: TfLiteTensor | None) -> list[int]
     return [] if wanted == [0] else wanted  # an old converter wrote a scalar's shape so
 
 
-def _resolved(call: PrepareCall, value: TfLiteTensor, wanted: list[int]) -> list[int]:
-    """Return a shape whose one -1 became what is left."""
+def _stretched(call: PrepareCall, wanted: list[int]) -> int:
+    """Return the place of the one -1, or -1."""
     stretch = -1
     for place, size in enumerate(wanted):
-        if size == -1:
-            if stretch != -1:
-                raise call.failure(f"{_RESHAPE_UTILS}:57 stretch_dim != -1 ({stretch} != -1)")
-            stretch = place
-        else:
+        if size != -1:
             call.ensure_message(size >= 0, "output shape contains negative dimension", _RESHAPE_UTILS)
+        elif stretch != -1:
+            raise call.failure(f"{_RESHAPE_UTILS}:57 stretch_dim != -1 ({stretch} != -1)")
+        else:
+            stretch = place
+    return stretch
+
+
+def _resolved(call: PrepareCall, value: TfLiteTensor, wanted: list[int]) -> list[int]:
+    """Return a shape whose one -1 became what is left."""
+    stretch = _stretched(call, wanted)
     elements = prod(size for size in wanted if size != -1)
     if stretch != -1:
         if value.elements == 0 and elements != 0:
@@ -147,6 +157,10 @@ def as_int32(value: int) -> int:
     return (value + 2**31) % 2**32 - 2**31
 
 
+def _steps_between(start: float, limit: float, delta: float, *, is_float: bool) -> int:
+    return ceil(abs((limit - start) / delta)) if is_float else int(-(-abs(limit - start) // abs(delta)))
+
+
 def range_of(call: PrepareCall) -> None:
     """RANGE: of constants, a constant."""
     call.counts(3)
@@ -165,10 +179,19 @@ def range_of(call: PrepareCall) -> None:
     output.free(AllocationType.PERSISTENT_RO)
     start, limit, delta = (values_of(end)[0] for end in ends)
     call.ensure(delta != 0, "!std::equal_to<T>()(delta, 0)")
-    is_finite = (start >= limit and delta < 0) or (start <= limit and delta > 0)
+    is_finite = limit <= start if delta < 0 else start <= limit
     call.ensure(is_finite, "(start >= limit && delta < 0) || (start <= limit && delta > 0)")
-    count = ceil(abs((limit - start) / delta)) if kind == t.FLOAT32 else -(-abs(limit - start) // abs(delta))
+    count = _steps_between(start, limit, delta, is_float=kind == t.FLOAT32)
     call.store(output, (count,), [start + place * delta for place in range(count)])
+
+
+def _tiled_size(call: PrepareCall, size: int, times: int) -> int:
+    if times < 0:
+        raise call.failure("Multipliers must be non-negative.")
+    if size * times >= 2**31:
+        limits = "Output shape dimensions must be in range [0, INT32_MAX]."
+        raise call.failure(f"Cannot multiply {size} and {times}. {limits}")
+    return size * times
 
 
 def tile(call: PrepareCall) -> None:
@@ -183,14 +206,7 @@ def tile(call: PrepareCall) -> None:
     if value.is_known:
         output.free(AllocationType.PERSISTENT_RO)
     call.ensure_equal("num_dimensions", value.rank, multipliers.elements, "num_multipliers")
-    shape = []
-    for size, times in zip(value.shape, values_of(multipliers), strict=True):
-        if times < 0:
-            raise call.failure("Multipliers must be non-negative.")
-        if size * times >= 2**31:
-            limits = "Output shape dimensions must be in range [0, INT32_MAX]."
-            raise call.failure(f"Cannot multiply {size} and {times}. {limits}")
-        shape.append(size * times)
+    shape = [_tiled_size(call, *pair) for pair in zip(value.shape, values_of(multipliers), strict=True)]
     if not value.is_known or value.type == t.STRING:
         call.resize(output, shape)
         return

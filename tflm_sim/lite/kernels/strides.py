@@ -39,6 +39,12 @@ class _SlicedAxis:
         return len(range(self.start, self.stop, self.stride)) if self.stride else 0
 
 
+def _clamped(place: int, size: int, stride: int) -> int:
+    """Return where a beginning or an end lies, counted from the end where it is negative."""
+    low, high = (0, size) if stride > 0 else (-1, size - 1)
+    return min(max(place + (size if place < 0 else 0), low), high)
+
+
 class StridedSlice:
     """A slice of an array (immutable after it is made).
 
@@ -72,13 +78,14 @@ class StridedSlice:
                 ellipsis_start, stop = place, max(place + 1, min(place + 1 + rank - count, rank))
                 widened, place = stop - place - 1, stop
                 in_ellipsis.update(range(ellipsis_start, stop))
-            else:
-                if self._mask("new_axis", place - widened):
-                    new_axes.add(place)
-                place += 1
+                continue
+            if self._mask("new_axis", place - widened):
+                new_axes.add(place)
+            place += 1
+        new_axes -= in_ellipsis
         axes, skipped, behind = list[_SlicedAxis](), 0, 0
         for place in range(rank):
-            if place in new_axes and place not in in_ellipsis:
+            if place in new_axes:
                 axes.append(_SlicedAxis(1, 0, 1, 1))
                 behind += 1
                 continue
@@ -94,16 +101,14 @@ class StridedSlice:
     def _axis(self, place: int, size: int) -> _SlicedAxis:
         """Return a dimension of ``size`` elements from the masks and values at ``place``."""
         stride = self._given[place]
-        low, high = (0, size) if stride > 0 else (-1, size - 1)
         is_offset = self._options.get("offset", False)
         start = self._begin[place] if self._begin or not is_offset else 0  # an offset's shape needs no beginning
-        start = min(max(start + (size if start < 0 else 0), low), high)
+        start = _clamped(start, size, stride)
         if self._mask("begin", place):
             start = 0 if stride > 0 else size - 1
         if self._mask("shrink_axis", place):
             return _SlicedAxis(size, start, start + (start < size), stride, shrinks=True)
-        stop = self._end[place] + (start if is_offset else 0)
-        stop = min(max(stop + (size if stop < 0 else 0), low), high)
+        stop = _clamped(self._end[place] + (start if is_offset else 0), size, stride)
         if self._mask("end", place):
             stop = size if stride > 0 else -1
         return _SlicedAxis(size, start, stop, stride)

@@ -61,13 +61,7 @@ def _conv(
     k.same_c_type(source, output)
     check_supported_input(k, source)
     check_pair(k, source, kernel)
-    if k.has("cmsis_conv_groups"):
-        _check_conv_dims(k, source, kernel, output)
-    elif k.has("output_shapes"):
-        output_shapes.check_conv(k, source, kernel, output)
-    else:
-        matching_dim((source.shape, 0), (output.shape, 0))
-        check_rank_4(k, input=source, filter=kernel, output=output)
+    _check_conv_shapes(k, source, kernel, output)
     if k.has("cmsis_conv_int4") and not k.has("cmsis_int4"):
         yield from unpacked_filter(k.node, kernel)
     arrays = False
@@ -76,8 +70,24 @@ def _conv(
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
     if k.has("output_shapes"):
         yield from reshaped_output(k, CONV, source, kernel, output)
-    if source.type == _FLOAT32:
-        return
+    if source.type != _FLOAT32:
+        yield from _conv_scratch(k, source, kernel, output, bias)
+
+
+def _check_conv_shapes(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
+    if k.has("cmsis_conv_groups"):
+        _check_conv_dims(k, source, kernel, output)
+    elif k.has("output_shapes"):
+        output_shapes.check_conv(k, source, kernel, output)
+    else:
+        matching_dim((source.shape, 0), (output.shape, 0))
+        check_rank_4(k, input=source, filter=kernel, output=output)
+
+
+def _conv_scratch(
+    k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor, bias: KernelTensor | None
+) -> Steps[None]:
+    """Request the scratch buffer of the convolution's wrapper, if that is known for the type."""
     image, window, result = Dims(*source.shape), Dims(1, *kernel.shape[1:]), Dims(*output.shape)
     params = conv_params(k.node, CONV.table, image, window)
     sizes, build = buffer_sizes(k.node), isa(k.node)

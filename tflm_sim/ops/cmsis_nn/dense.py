@@ -26,6 +26,10 @@ from tflm_sim.ops.roles import op_data, size_of
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
 
 
+def _has_scales(kernel: KernelTensor) -> bool:
+    return kernel.affine is not None and kernel.affine.scale_count > 1
+
+
 def _fully_connected(
     k: Kernel, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
 ) -> Steps[None]:
@@ -36,7 +40,7 @@ def _fully_connected(
         _check_output_rank(k, output)
     accumulation_depth = runtime_dim(runtime_shape(kernel), len(kernel.shape) - 1)
     yield from layer_data(k.node, source, kernel, bias, output)
-    per_channel = source.type != _FLOAT32 and kernel.affine is not None and kernel.affine.scale_count > 1
+    per_channel = source.type != _FLOAT32 and _has_scales(kernel)
     k.ensure(
         not per_channel or (source.type == _INT8 and kernel.type != _INT4),
         "!data->reference_op_data.is_per_channel || (data->reference_op_data.is_per_channel && "
@@ -57,6 +61,18 @@ def _check_output_rank(k: Kernel, output: KernelTensor) -> None:
     k.check(2 <= len(runtime_shape(output)) <= 4, "2 <= output_dim_count <= 4")
 
 
+def _pointwise_buffers(k: Kernel, output: KernelTensor, window: Dims, *, per_channel: bool) -> Steps[None]:
+    node = k.node
+    if not k.has("fc_per_channel"):
+        yield Persistent(size_of(node, window.c, 4), "per_channel_output_multiplier")
+        yield Persistent(size_of(node, window.c, 4), "per_channel_output_shift")
+    elif not per_channel:
+        yield Scratch(size_of(node, window.c, 4 * 2), "conv_1x1 quantization")
+    image = Dims(runtime_flat_size(output.shape[:-1]), 1, 1, window.n)
+    size = buffer_sizes(node).arm_convolve_1x1_s8_fast_get_buffer_size(isa(node), image)
+    yield from optional_scratch(size, "convolve_1x1_s8")
+
+
 def _int8_buffers(
     k: Kernel, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor, window: Dims, *, per_channel: bool
 ) -> Steps[None]:
@@ -66,13 +82,7 @@ def _int8_buffers(
         k.check(len(runtime_shape(output)) == 2, "output_shape.DimensionsCount() == 2")
     _check_output_rank(k, output)
     if len(output.shape) > 2 and window.n % 4 == 0:
-        if not k.has("fc_per_channel"):
-            yield Persistent(size_of(node, window.c, 4), "per_channel_output_multiplier")
-            yield Persistent(size_of(node, window.c, 4), "per_channel_output_shift")
-        elif not per_channel:
-            yield Scratch(size_of(node, window.c, 4 * 2), "conv_1x1 quantization")
-        image = Dims(runtime_flat_size(output.shape[:-1]), 1, 1, window.n)
-        yield from optional_scratch(sizes.arm_convolve_1x1_s8_fast_get_buffer_size(isa(node), image), "convolve_1x1_s8")
+        yield from _pointwise_buffers(k, output, window, per_channel=per_channel)
         return
     size = sizes.arm_fully_connected_s8_get_buffer_size(isa(node), window)
     if size > 0 and _keeps_sums(k, kernel, bias):
