@@ -9,11 +9,12 @@ from tflm_sim.values import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A target, or a board and its target."""
+    """A target, a library, or a board with its target and its flash (0 where it differs)."""
 
     name: str
     description: str
     target: str | None = field(default=None, metadata=OPTIONAL)
+    flash: Count | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Choices:
     version: str
     targets: tuple[Choice, ...]
     boards: tuple[Choice, ...]
+    libraries: tuple[Choice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,14 @@ class Unanswered:
 
     name: str
     error: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoardVerdict:
+    """Whether the arena fits into the board that was named; null where only the firmware knows."""
+
+    fits: bool | None
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

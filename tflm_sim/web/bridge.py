@@ -8,38 +8,50 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from tflm_sim import __version__
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.judge import Room, judge
+from tflm_sim.checks.project import ProjectFirmware, configurations_of
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
 from tflm_sim.errors import TflmSimError
 from tflm_sim.escape import json_text, printable
 from tflm_sim.model.inputs import unpack
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
-from tflm_sim.report.document import size_document
+from tflm_sim.report.circumstances import unnamed
+from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.report.page import write_page
 from tflm_sim.report.shrunk import shrunk_lines
+from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
+from tflm_sim.samples import sample_path
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.rows import rows_of
 from tflm_sim.sweeps.sweep import cases
-from tflm_sim.targets.boards import BOARDS
+from tflm_sim.targets.boards import BOARDS, Board, board
+from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.presets import PRESETS
 from tflm_sim.values import replace
-from tflm_sim.web.answers import Choice, Choices, OpenModel, ShrinkRow, Unanswered
+from tflm_sim.web.answers import BoardVerdict, Choice, Choices, OpenModel, ShrinkRow, Unanswered
 
 Settings = Mapping[str, str]
+SETTINGS = ("board", "target", "library", "kernels", "interpreter", "planner")
+SAMPLE = "mobilenet_v1_025"
+_VERSION_OF_TFLM = re.compile(r"\d{4}-\d\d-\d\d|[0-9a-f]{7,40}")
 
 
 def choices() -> str:
     """Return the :class:`Choices`."""
     targets = tuple(Choice(name, row.description) for name, row in PRESETS.items())
-    boards = tuple(Choice(row.name, row.description, row.preset) for row in BOARDS.values())
-    return _json(Choices(__version__, targets, boards))
+    boards = tuple(Choice(row.name, row.description, row.preset, row.flash or 0) for row in BOARDS.values())
+    libraries = tuple(Choice(row.label, f"TFLM of {row.runtime().day}") for row in LIBRARIES if row.is_modelled)
+    return _json(Choices(__version__, targets, boards, libraries))
 
 
 class OpenModels:
@@ -61,9 +73,37 @@ class OpenModels:
         return _answers(name, opened)
 
     def size(self, number: int, settings: str) -> str:
-        """Return the :class:`SizeDocument` of a model; ``settings`` as :func:`configured` takes them, in JSON."""
+        """Return the :class:`SizeDocument` of a model, and with a board the :class:`BoardVerdict`.
+
+        Args:
+            number: The model.
+            settings: As :func:`configured` takes them, in JSON.
+        """
         name, model = self._models[number]
-        return _answers(name, lambda: iter([size_document(configured(model, json.loads(settings)))]))
+
+        def sized() -> Iterator[SizeDocument | BoardVerdict]:
+            chosen: Settings = json.loads(settings)
+            simulation = configured(model, chosen)
+            yield size_document(simulation, assumed=_assumed(simulation.configuration, chosen))
+            if chosen.get("board") and simulation.smallest is not None:
+                yield _board_verdict(simulation, board(chosen["board"]))
+
+        return _answers(name, sized)
+
+    def sample(self) -> str:
+        """Open a model that comes with the package, for who has none at hand; like :meth:`add`."""
+        return self.add(f"{SAMPLE}.tflite", sample_path(SAMPLE).read_bytes())
+
+    def svg(self, number: int, settings: str) -> str:
+        """Return the picture of a model's arena as SVG.
+
+        Raises:
+            TflmSimError: It cannot be drawn.
+        """
+        _, model = self._models[number]
+        file = io.StringIO()
+        write_svg(file, [take_picture(model, configured(model, json.loads(settings)).configuration)])
+        return file.getvalue()
 
     def compare(self, number: int) -> str:
         """Return a sweep's :class:`Row` for each board."""
@@ -111,11 +151,45 @@ class OpenModels:
 
 
 def configured(model: Model, settings: Settings) -> Simulation:
-    """Simulate a model with "target" and, where they are set, "kernels", "interpreter" and "planner"."""
-    chosen: dict[str, Any] = {
-        name: settings[name] for name in ("kernels", "interpreter", "planner") if settings.get(name)
-    }
-    return simulate(model, settings["target"], **chosen)
+    """Simulate a model with what is set of "board", "target", "library", "kernels", "interpreter" and "planner".
+
+    A library is its name with or without a version; a day or a commit of TFLM may stand in its place.
+    """
+    chosen: dict[str, Any] = {name: settings[name] for name in SETTINGS if settings.get(name)}
+    library = chosen.pop("library", "")
+    if _VERSION_OF_TFLM.fullmatch(library):
+        chosen["runtime"] = library
+    elif library:
+        chosen["library"] = library
+    (configuration, *_) = configurations_of(ProjectFirmware(**chosen))
+    return simulate(model, configuration)
+
+
+def _assumed(configuration: Configuration, settings: Settings) -> tuple[str, ...]:
+    return unnamed(
+        configuration,
+        has_target=any(settings.get(name) for name in ("target", "board", "library")),
+        has_library=bool(settings.get("library")),
+        has_kernels=bool(settings.get("kernels") or settings.get("library")),
+    )
+
+
+def _board_verdict(simulation: Simulation, chosen: Board) -> BoardVerdict:
+    """Judge an arena by the largest bank of a board, and the file by its flash."""
+    verdict = judge("", simulation.model, simulation.configuration, Room(None, chosen))
+    bank, needed = chosen.largest_bank, verdict.needed
+    if needed is None or bank is None:
+        return BoardVerdict(verdict.fits, verdict.reason)
+    if needed > bank.size:
+        return BoardVerdict(
+            False, f"does not fit: {needed - bank.size:,} B too many for {bank.name} of {chosen.name} ({bank.size:,} B)"
+        )
+    if verdict.fits is False:
+        return BoardVerdict(False, f"does not fit: {verdict.reason}")
+    left = (
+        f"leaves {bank.size - needed:,} B of {bank.name} of {chosen.name} ({bank.size:,} B) to the rest of the firmware"
+    )
+    return BoardVerdict(None, left)
 
 
 def _json(document: object) -> str:

@@ -1,29 +1,41 @@
 // The page: settings, files in, answers out. Whatever a file says is text, never markup.
-const SETTINGS = ["board", "target", "kernels", "interpreter"];
+const SETTINGS = ["board", "library", "target", "kernels", "interpreter"];
 const DEFAULT_TARGET = "cortex-m4";
 const byId = (id) => document.getElementById(id);
 const count = new Intl.NumberFormat("en-US");
 const bytes = (value) => `${count.format(value)} B`;
 
-const worker = new Worker("worker.js", { type: "module" });
-const waiting = new Map();
-let calls = 0;
-worker.onmessage = ({ data: { id, value, error, progress } }) => {
-  const { resolve, reject, tell } = waiting.get(id);
-  if (progress !== undefined) return tell(progress);
-  waiting.delete(id);
-  if (error === undefined) resolve(value); else reject(new Error(error));
-};
-worker.onerror = (event) => say(`Python could not be started: ${event.message ?? "see the console"}`);
+/** Python in a thread of its own: ``ask`` a call, ``askFor`` its JSON; ``end`` it in the middle of a call. */
+class Python {
+  constructor() {
+    this.waiting = new Map();
+    this.calls = 0;
+    this.worker = new Worker("worker.js", { type: "module" });
+    this.worker.onmessage = ({ data: { id, value, error, progress } }) => {
+      const { resolve, reject, tell } = this.waiting.get(id);
+      if (progress !== undefined) return tell(progress);
+      this.waiting.delete(id);
+      if (error === undefined) resolve(value); else reject(new Error(error));
+    };
+    this.worker.onerror = (event) => say(`Python could not be started: ${event.message ?? "see the console"}`);
+  }
 
-/** Ask Python; calls are answered in order. Where it says how far it is, that is the status. */
-function ask(call, ...args) {
-  return new Promise((resolve, reject) => {
-    waiting.set(++calls, { resolve, reject, tell: say });
-    worker.postMessage({ id: calls, call, args });
-  });
+  /** Calls are answered in order; ``tell`` hears how far one is. */
+  ask(call, args = [], tell = say) {
+    return new Promise((resolve, reject) => {
+      this.waiting.set(++this.calls, { resolve, reject, tell });
+      this.worker.postMessage({ id: this.calls, call, args });
+    });
+  }
+
+  end(reason) {
+    this.worker.terminate();
+    for (const { reject } of this.waiting.values()) reject(new Error(reason));
+  }
 }
 
+const python = new Python();
+const ask = (call, ...args) => python.ask(call, args);
 const askFor = async (...call) => JSON.parse(await ask(...call));
 
 function say(text) {
@@ -40,41 +52,47 @@ function make(name, properties = {}, ...children) {
 // -- settings -------------------------------------------------------------------------------------------------------
 
 const boards = new Map();
+const STORE = "tflm_sim.settings";
 
 async function start() {
-  const { version, targets, boards: known } = await askFor("choices");
+  const { version, targets, boards: known, libraries } = await askFor("choices");
   byId("target").append(...targets.map(({ name, description }) => make("option", { value: name, title: description }, name)));
   for (const board of known) {
     boards.set(board.name, board);
     byId("board").append(make("option", { value: board.name, title: board.description }, board.name));
   }
-  byId("target").value = DEFAULT_TARGET;
-  readLink();
+  byId("known").append(...libraries.map(({ name, description }) => make("option", { value: name }, description)));
+  readLink(location.hash.length > 1 ? location.hash.slice(1) : remembered());
   byId("version").textContent = `tflm_sim ${version}, memory planner in Python; models of thousands of operators take seconds.`;
   byId("settings").addEventListener("change", changed);
-  window.addEventListener("hashchange", () => { readLink(); resizeAll(); });
+  window.addEventListener("hashchange", () => { readLink(location.hash.slice(1)); resizeAll(); });
   document.documentElement.dataset.ready = "yes";
   say("Ready.");
 }
 
-function settings() {
-  const { target, kernels, interpreter } = Object.fromEntries(SETTINGS.map((name) => [name, byId(name).value.trim()]));
-  return JSON.stringify({ target, kernels, interpreter });
+const values = () => Object.fromEntries(SETTINGS.map((name) => [name, byId(name).value.trim()]));
+const settings = () => JSON.stringify(values());
+
+/** Return the settings of the last visit; a browser that keeps nothing has none. */
+function remembered() {
+  try {
+    return localStorage.getItem(STORE) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 /** Take over what a shared link says; unknown names are passed over. */
-function readLink() {
-  const link = new URLSearchParams(location.hash.slice(1));
+function readLink(text) {
+  const link = new URLSearchParams(text);
   for (const name of SETTINGS) {
     const field = byId(name), value = link.get(name);
     if (value !== null && (field.tagName === "INPUT" || [...field.options].some((option) => option.value === value))) field.value = value;
   }
 }
 
-function link() {
-  const chosen = SETTINGS.map((name) => [name, byId(name).value.trim()]).filter(([, value]) => value);
-  return `${location.origin}${location.pathname}#${new URLSearchParams(chosen)}`;
-}
+const chosen = () => new URLSearchParams(Object.entries(values()).filter(([, value]) => value));
+const link = () => `${location.origin}${location.pathname}#${chosen()}`;
 
 function changed(event) {
   if (event.target.id === "board" && boards.has(event.target.value)) {
@@ -84,21 +102,26 @@ function changed(event) {
     byId("board").value = "";
   }
   history.replaceState(null, "", link());
+  try {
+    localStorage.setItem(STORE, chosen());
+  } catch { /* The browser keeps nothing. */ }
   resizeAll();
 }
 
-byId("share").addEventListener("click", async () => {
+byId("share").addEventListener("click", () => copy(link(), "The link is in the clipboard; it holds the settings and no model."));
+
+async function copy(text, done) {
   try {
-    await navigator.clipboard.writeText(link());
-    say("The link is in the clipboard; it holds the settings and no model.");
+    await navigator.clipboard.writeText(text);
+    say(done);
   } catch {
-    say(link());
+    say(text);
   }
-});
+}
 
 // -- files ----------------------------------------------------------------------------------------------------------
 
-const models = [];
+let models = [];
 
 async function take(files) {
   for (const file of files) {
@@ -115,6 +138,11 @@ async function take(files) {
   say(`${count.format(byId("answers").childElementCount)} answered.`);
 }
 
+byId("sample").addEventListener("click", async () => {
+  for (const entry of await askFor("sample")) await show(entry);
+  say("A MobileNet that comes with the package is answered.");
+});
+
 /** Show a model: on top, or below the one that it comes from. */
 async function show(entry, origin) {
   const box = make("article", { className: "answer", tabIndex: -1 }, make("h2", {}, entry.name));
@@ -123,112 +151,205 @@ async function show(entry, origin) {
     box.append(make("p", { className: "error" }, entry.error));
     return;
   }
-  const model = { ...entry, box, answer: make("div") };
-  box.append(model.answer, buttons(model), model.more = make("div"));
+  const model = { ...entry, box, answer: make("div"), more: make("div"), panel: null, facts: {} };
+  box.append(model.answer, buttons(model), model.more);
   models.push(model);
   await resize(model);
 }
 
+/** Size all again; a panel that is open stays, with what is true now. */
 async function resizeAll() {
-  for (const model of models) {
-    model.more.replaceChildren();
+  for (const model of [...models]) {
     await resize(model);
+    if (model.panel) model.more.replaceChildren(await model.panel().catch(failed));
   }
-  if (models.length) say(`Sized for ${byId("target").value}.`);
+  if (models.length) say(`Sized for ${byId("target").value || DEFAULT_TARGET}.`);
 }
 
 async function resize(model) {
   say(`Sizing ${model.name}…`);
-  const [row] = await askFor("size", model.number, settings());
-  model.answer.replaceChildren(...(row.error === undefined ? answer(row) : [make("p", { className: "error" }, row.error)]));
+  const [row, verdict] = await askFor("size", model.number, settings());
+  model.facts = row.error === undefined ? { ...row, verdict } : { failure: row.error };
+  model.answer.replaceChildren(...(row.error === undefined ? answer(row, verdict) : [failed({ message: row.error })]));
+  overview();
 }
 
+const failed = ({ message }) => make("p", { className: "error" }, message);
 const library = ({ name, version, variant }) => name + (version && `@${version}`) + (variant && ` (${variant})`);
 
-function answer(row) {
+function answer(row, verdict) {
   if (row.smallest_arena_bytes === null) {
-    return [make("p", { className: "error" }, `AllocateTensors() fails in an arena of any size: ${row.failure}`), make("pre", {}, row.log.join("\n"))];
+    return [failed({ message: `AllocateTensors() fails in an arena of any size: ${row.failure}` }), make("pre", {}, row.log.join("\n"))];
   }
+  const { runtime, kernels, name } = row.target;
   const facts = [
     ["smallest arena", bytes(row.smallest_arena_bytes)], ["head", bytes(row.head_bytes)], ["tail", bytes(row.tail_bytes)],
     ["arena_used_bytes()", bytes(row.arena_used_bytes)], ["operators", count.format(row.operators.flat().length)],
-    ["kernels", library(row.target.kernels)],
+    ["kernels", library(kernels)], ["TFLM", runtime.snapshot],
   ];
   const enough = row.smallest_arena_multiple_of_16;
-  const number = make("p", { className: "number" }, bytes(enough), make("small", {}, ` on ${row.target.name}`));
+  const number = make("p", { className: "number" }, bytes(enough), make("small", {}, ` on ${name}`));
   number.dataset.smallest = row.smallest_arena_bytes;
+  const line = `alignas(16) uint8_t tensor_arena[${enough}];`;
+  const toCopy = make("button", { type: "button", className: "quiet" }, "Copy");
+  toCopy.addEventListener("click", () => copy(line, "The line is in the clipboard."));
   return [
     number,
-    make("pre", {}, `alignas(16) uint8_t tensor_arena[${enough}];`),
-    make("dl", {}, ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
+    ...(row.assumed?.length ? [make("p", { className: "assumed" }, `not named, so assumed: ${row.assumed.join(", ")}`)] : []),
+    ...(verdict ? [make("p", { className: verdict.fits === false ? "verdict not" : "verdict" }, verdict.text)] : []),
+    make("div", { className: "line" }, make("pre", {}, line), toCopy),
+    make("dl", {}, ...facts.map(([title, value]) => make("div", {}, make("dt", {}, title), make("dd", {}, value)))),
   ];
 }
 
+/** Make the buttons of a model. While one works it is marked, keeps the focus and takes no second click. */
 function buttons(model) {
-  const button = (text, action) => {
+  const button = (text, action, stays) => {
     const element = make("button", { type: "button" }, text);
     element.addEventListener("click", async () => {
-      element.disabled = true;
+      if (element.ariaDisabled === "true") return;
+      element.ariaDisabled = "true";
+      model.panel = stays ? action : null;
       try {
         say("Working…");
         model.more.replaceChildren(await action());
         say("Done.");
       } catch (error) {
-        model.more.replaceChildren(make("p", { className: "error" }, error.message));
+        model.more.replaceChildren(failed(error));
+        say(error.message);
       } finally {
-        element.disabled = false;
+        element.ariaDisabled = "false";
       }
     });
     return element;
   };
+  const remove = make("button", { type: "button", className: "quiet" }, "Remove");
+  remove.addEventListener("click", () => {
+    models = models.filter((other) => other !== model);
+    const next = model.box.nextElementSibling ?? byId("drop").querySelector("input");
+    model.box.remove();
+    overview();
+    next.focus();
+  });
   return make("div", { className: "buttons" },
-    button("Show every byte", () => picture(model)),
-    button("Compare all boards", () => comparison(model)),
-    button("Shrink", () => shrunk(model)));
+    button("Show every byte", () => picture(model), true),
+    button("Compare all boards", () => comparison(model), true),
+    button("Shrink", () => shrunk(model), false),
+    remove);
 }
 
+/** Shrink in a Python of its own, so that other models answer meanwhile and it can be ended. */
 async function shrunk(model) {
   if (!await ask("canShrink")) {
     throw new Error("This copy of the page was made without numpy, which shrinking needs; 'tflm-sim serve --allow-download' makes one with it. In a terminal: tflm-sim shrink model.tflite -o small.tflite");
   }
-  const [row] = await askFor("shrink", model.number, settings());
-  if (row.error !== undefined) throw new Error(row.error);
-  const found = make("div", {}, make("pre", { tabIndex: 0 }, row.lines.join("\n")));
-  const { smaller } = row;
-  if (smaller !== null) {
-    const file = new Blob([await ask("data", smaller.number)], { type: "application/octet-stream" });
-    found.prepend(make("a", { className: "download", download: smaller.name, href: URL.createObjectURL(file) }, `Save ${smaller.name} (${bytes(smaller.bytes)})`));
-    await show(smaller, model.box);
+  const other = new Python();
+  const bar = make("p", { className: "progress" }, "Starting a second Python…");
+  const cancel = make("button", { type: "button" }, "Cancel");
+  cancel.addEventListener("click", () => other.end("Cancelled."));
+  model.more.replaceChildren(make("div", { className: "working" }, bar, cancel));
+  try {
+    const data = await ask("data", model.number);
+    const [opened] = JSON.parse(await other.ask("add", [model.file ?? model.name, data]));
+    if (opened.error !== undefined) throw new Error(opened.error);
+    bar.textContent = "Looking for rewritings…";
+    const [row] = JSON.parse(await other.ask("shrink", [opened.number, settings()], (text) => { bar.textContent = `${text}…`; }));
+    if (row.error !== undefined) throw new Error(row.error);
+    const found = make("div", {}, make("pre", { tabIndex: 0 }, row.lines.join("\n")));
+    if (row.smaller !== null) {
+      const small = await other.ask("data", [row.smaller.number]);
+      const [entry] = await askFor("add", row.smaller.name, small);
+      found.prepend(saved(small, entry.name, `Save ${entry.name} (${bytes(entry.bytes)})`, "application/octet-stream"));
+      await show(entry, model.box);
+    }
+    return found;
+  } finally {
+    other.end("It is done.");
   }
-  return found;
 }
+
+const saved = (data, name, text, type) => make("a", { className: "download", download: name, href: URL.createObjectURL(new Blob([data], { type })) }, text);
 
 async function picture(model) {
   const html = await ask("page", model.number, settings());
   const frame = make("iframe", { title: `the arena of ${model.name}, byte by byte`, srcdoc: html });
   frame.setAttribute("sandbox", "allow-scripts");
-  return frame;
+  const svg = await ask("svg", model.number, settings());
+  return make("div", {}, saved(svg, `${model.name}.svg`, "Save the picture (SVG)", "image/svg+xml"), frame);
 }
 
 async function comparison(model) {
   const rows = await askFor("compare", model.number);
-  const head = ["board", "arena", "fits", "of RAM", "target", "what it is"];
-  const cell = (text, className = "") => make("td", { className }, text);
-  const line = (row) => make("tr", {},
-    cell(row.board), make("td", { className: "amount", title: row.error }, row.multiple_of_16 === null ? "none" : bytes(row.multiple_of_16)),
-    row.fits === null ? cell("?") : row.fits ? cell("yes", "fits") : cell("no", "not"),
-    cell(row.limit === null || row.multiple_of_16 === null ? "not known" : `${(100 * row.multiple_of_16 / row.limit).toFixed(1)} %`, "amount"),
-    cell(row.target), cell(boards.get(row.board).description));
+  const head = ["board", "arena", "fits", "of RAM", "of flash", "target", "what it is"];
+  const amounts = [1, 3, 4], wide = [4, 5, 6];
+  const name = (index) => [amounts.includes(index) ? "amount" : "", wide.includes(index) ? "wide" : ""].join(" ").trim();
+  const share = (part, whole) => (part === null || !whole ? "not known" : `${(100 * part / whole).toFixed(1)} %`);
+  const why = (row) => (row.multiple_of_16 === null ? `no: ${row.status}` : row.multiple_of_16 <= (row.limit ?? 0) ? "no: flash" : "no: RAM");
+  const line = (row) => {
+    const { flash, description } = boards.get(row.board);
+    const cells = [
+      row.board, row.multiple_of_16 === null ? "none" : bytes(row.multiple_of_16),
+      row.fits === null ? "not known" : row.fits ? "yes" : why(row),
+      share(row.multiple_of_16, row.limit), share(row.model_bytes, flash), row.target, description,
+    ].map((text, index) => make("td", { className: name(index) }, text));
+    cells[1].title = row.error;
+    cells[2].className = row.fits === null ? "" : row.fits ? "fits" : "not";
+    return make("tr", {}, ...cells);
+  };
+  const fits = rows.filter((row) => row.fits).sort((one, other) => (one.limit ?? 0) - (other.limit ?? 0));
+  const smallest = fits.slice(0, 5).map((row) => row.board).join(", ");
   const table = make("table", {},
     make("caption", { className: "skip" }, "the model on every board"),
-    make("thead", {}, make("tr", {}, ...head.map((text, index) => make("th", { scope: "col", className: index === 1 || index === 3 ? "amount" : "" }, text)))),
-    make("tbody", {}, ...rows.map((row) => row.board ? line(row) : make("tr", {}, make("td", { colSpan: 6, className: "error" }, row.error)))));
-  return make("div", { className: "scroll", tabIndex: 0 }, table);
+    make("thead", {}, make("tr", {}, ...head.map((text, index) => make("th", { scope: "col", className: name(index) }, text)))),
+    make("tbody", {}, ...rows.map((row) => row.board ? line(row) : make("tr", {}, make("td", { colSpan: 7, className: "error" }, row.error)))));
+  const verdict = smallest ? `It fits ${fits.length} of ${rows.length} boards; the smallest: ${smallest}.` : "It fits none of the boards.";
+  return make("div", {}, make("p", { className: "verdict" }, verdict), make("div", { className: "scroll", tabIndex: 0 }, table));
 }
+
+// -- many models ----------------------------------------------------------------------------------------------------
+
+const COLUMNS = [
+  ["model", (model) => model.name],
+  ["arena", ({ facts }) => facts.smallest_arena_multiple_of_16 ?? null],
+  ["head", ({ facts }) => facts.head_bytes ?? null],
+  ["tail", ({ facts }) => facts.tail_bytes ?? null],
+  ["operators", ({ facts }) => facts.operators?.flat().length ?? null],
+];
+let order = { column: null, isDown: false };
+
+/** Show a table of the models, when there are several, in the order that was asked for. */
+function overview() {
+  byId("overview").hidden = models.length < 2;
+  const rows = [...models];
+  if (order.column !== null) {
+    const of = COLUMNS[order.column][1], sign = order.isDown ? -1 : 1;
+    rows.sort((one, other) => sign * (order.column === 0 ? of(one).localeCompare(of(other)) : (of(one) ?? -1) - (of(other) ?? -1)));
+  }
+  for (const [index, cell] of [...byId("overview").querySelectorAll("th")].entries()) {
+    cell.ariaSort = index !== order.column ? "none" : order.isDown ? "descending" : "ascending";
+  }
+  byId("overview").querySelector("tbody").replaceChildren(...rows.map((model) => {
+    const go = make("button", { type: "button", className: "quiet" }, model.name);
+    go.addEventListener("click", () => { model.box.scrollIntoView(); model.box.focus(); });
+    const cells = COLUMNS.slice(1).map(([, of], index) => make("td", { className: index > 0 ? "amount wide" : "amount" }, of(model) === null ? "none" : count.format(of(model))));
+    return make("tr", {}, make("td", {}, go), ...cells);
+  }));
+}
+
+for (const [index, [title]] of COLUMNS.entries()) {
+  const sort = make("button", { type: "button", className: "quiet" }, title);
+  sort.addEventListener("click", () => { order = { column: index, isDown: order.column === index ? !order.isDown : index > 0 }; overview(); });
+  byId("overview").querySelector("thead tr").append(make("th", { scope: "col", className: index > 1 ? "amount wide" : index ? "amount" : "" }, sort));
+}
+
+byId("csv").addEventListener("click", () => {
+  const quoted = (value) => `"${String(value ?? "").replace(/^[=+@-]/, "'$&").replaceAll('"', '""')}"`;
+  const lines = [COLUMNS.map(([title]) => title), ...models.map((model) => COLUMNS.map(([, of]) => of(model)))];
+  saved(lines.map((row) => row.map(quoted).join(",")).join("\n") + "\n", "arenas.csv", "", "text/csv").click();
+});
 
 byId("files").addEventListener("change", (event) => { take([...event.target.files]); event.target.value = ""; });
 const drop = byId("drop");
-drop.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); byId("files").click(); } });
 for (const type of ["dragenter", "dragover"]) window.addEventListener(type, (event) => { event.preventDefault(); drop.classList.add("over"); });
 for (const type of ["dragleave", "drop"]) window.addEventListener(type, (event) => { event.preventDefault(); drop.classList.remove("over"); });
 window.addEventListener("drop", (event) => take([...event.dataTransfer.files]));

@@ -20,6 +20,8 @@ async function start() {
     add: (name, data) => models.add(name, python.toPy(data)),
     size: (number, settings) => models.size(number, settings),
     compare: (number) => models.compare(number),
+    sample: () => models.sample(),
+    svg: (number, settings) => models.svg(number, settings),
     page: (number, settings) => models.page(number, settings),
     canShrink: () => NUMPY !== null,
     data: (number) => models.data(number).toJs(),
