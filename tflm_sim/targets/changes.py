@@ -275,6 +275,10 @@ _EDGE_IMPULSE: dict[str, Change] = {
     "edge_impulse_reductions": Change(59, "e8a7b5d", "2024-08-12", "REDUCE_ALL REDUCE_ANY SCATTER_ND", EDGE_IMPULSE),
     "edge_impulse_tile": Change(61, "f58efea", "2024-09-05", "TILE TOPK_V2", EDGE_IMPULSE),
     "edge_impulse_tile_data": Change(64, "c4864e2", "2024-10-14", "TILE keeps its OpData in the arena", EDGE_IMPULSE),
+    "edge_impulse_pads_once": Change(
+        55, "380fe7a", "2024-03-14", "ESP-NN: CONV_2D's padded input counts once on the S3", EDGE_IMPULSE
+    ),
+    "edge_impulse_esp32p4": Change(66, "02cf3d3", "2024-11-22", "ESP-NN for the ESP32-P4", EDGE_IMPULSE),
     "eon_overflow_armv8": Change(
         73, "5363795", "2025-05-06", "EON: 50 buffers may lie on the heap on Armv8-M", EDGE_IMPULSE
     ),

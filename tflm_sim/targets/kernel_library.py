@@ -39,6 +39,9 @@ VERSIONS: dict[str, tuple[str, ...]] = {
 NEWER = {"esp_nn": "1.2.4 to 1.5.0"}
 """Versions that are published, newer than the newest modelled one."""
 
+EDGE_IMPULSE_2023 = "1.1.0-edge-impulse-2023"
+"""The ESP-NN that Edge Impulse's SDK of 2023 holds; it comes with that SDK, and with no other TFLM."""
+
 _PLAIN_C = "_ansi"
 
 

@@ -39,6 +39,7 @@ class Library:
         source_suffix: How the names of its C++ files end: the Arduino IDE compiles no ".cc".
         releases: All releases that are the same in every other attribute, the newest, ``version``, last; () for one.
         holds: The library whose TFLM it pins, as for ``--library``, "" where it brings its own.
+        also: As ``fork``: other repositories from whose histories it took kernels.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Library:
     kernels_range: str = ""
     releases: tuple[str, ...] = ()
     holds: str = ""
+    also: tuple[tuple[str, int], ...] = ()
 
     @property
     def versions(self) -> str:
@@ -79,7 +81,7 @@ class Library:
         """
         if not self.is_modelled:
             raise UsageError(f"{self.label} is not modelled; the nearest: {self.nearest}")
-        forks = (self.fork,) if self.fork[1] else ()
+        forks = (self.fork, *self.also) if self.fork[1] else ()
         position = find_commit(self.commits[0]).position if self.commits[0] else BEFORE_UPSTREAM
         return Runtime(
             self.label,
@@ -92,6 +94,8 @@ class Library:
 
 _ESP_NN = "kernels/esp_nn (7 files)"
 _EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
+_EDGE_IMPULSE_TOOK_ESP_NN = 107
+"""A place in the history of esp-tflite-micro whose ESP-NN kernels it has: before 5be29f4 of January 2024."""
 _EDGE_IMPULSE_CHANGES = (
     "float convolutions keep no arrays, MEAN is older, operators of its own; prints no messages of TFLM. Not what the "
     "EON compiler makes, whose arena is another"
@@ -361,6 +365,7 @@ LIBRARIES: tuple[Library, ...] = (
             _EDGE_IMPULSE_CHANGES,
             source=_EDGE_IMPULSE,
             static_memory=False,
+            also=((ESP, _EDGE_IMPULSE_TOOK_ESP_NN),),
         )
         for version, position in (
             ("2023-11-15", 54),

@@ -13,7 +13,7 @@ from itertools import pairwise
 from tflm_sim.errors import UsageError, not_a
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, ESP
-from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023, REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
@@ -228,14 +228,13 @@ def refuse_what_is_no_build(library: KernelLibrary, runtime: Runtime) -> None:
         raise UsageError(f"{library.name}@{library.version} does not go with {runtime.snapshot}: {why}")
 
 
-def _refuse_without_esp_nn(runtime: Runtime) -> None:
+def _esp_nn_of(library: KernelLibrary, runtime: Runtime) -> KernelLibrary:
+    """Return the ESP-NN that a version of TFLM comes with."""
     if runtime.has("edge_impulse_kernels"):
-        raise UsageError(
-            "Edge Impulse's own copy of ESP-NN is not modelled; --kernels reference says what its SDK needs with "
-            "EI_CLASSIFIER_TFLITE_ENABLE_ESP_NN 0"
-        )
+        return _edge_impulse_esp_nn(library, runtime)
     if ESP not in dict(runtime.forks):
         raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
+    return library
 
 
 def _like(own: Runtime, found: Runtime) -> Runtime:
@@ -270,8 +269,23 @@ def at_runtime(target: Target, text: str) -> Target:
         library = replace(library, version=_pinned_cmsis_nn(runtime))
     refuse_what_is_no_build(library, runtime)
     if library.name == "esp_nn":
-        _refuse_without_esp_nn(runtime)
+        library = _esp_nn_of(library, runtime)
     return replace(target, runtime=runtime, kernel_library=library, verified_against=_runtime_proof(library, runtime))
+
+
+def _edge_impulse_esp_nn(library: KernelLibrary, runtime: Runtime) -> KernelLibrary:
+    """Return the copy of ESP-NN that Edge Impulse's SDK brings.
+
+    Raises:
+        UsageError: Another is asked for, or its plain C, which is not linked: without ESP-NN the reference kernels are.
+    """
+    if library.variant == "ansi":
+        raise UsageError("Edge Impulse's SDK has ESP-NN with its optimised code only; without it: --kernels reference")
+    version = "1.1.0" if runtime.has("edge_impulse_pads_once") else EDGE_IMPULSE_2023
+    if library.version not in (version, VERSIONS["esp_nn"][0]):
+        raise UsageError(f"{runtime.snapshot} brings its own ESP-NN, {version}; leave the version out")
+    is_plain = library.variant == "esp32p4" and not runtime.has("edge_impulse_esp32p4")
+    return replace(library, version=version, variant="opt" if is_plain else library.variant)
 
 
 def _pinned_cmsis_nn(runtime: Runtime) -> str:
@@ -284,7 +298,7 @@ def _runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     from tflm_sim.targets.libraries import find_library
 
     if runtime.has("edge_impulse_kernels"):
-        return _EDGE_IMPULSE_PROOF
+        return _EDGE_IMPULSE_ESP_NN_PROOF if library.name == "esp_nn" else _EDGE_IMPULSE_PROOF
     if runtime.snapshot in _BUILT_LIBRARIES and library.name == find_library(runtime.snapshot).kernels:
         return _BUILT_PROOF
     if library == REFERENCE:
@@ -399,6 +413,9 @@ _BUILT_LIBRARIES = frozenset(
 )
 """Libraries whose own sources, or a copy of them, were built for 32 bits (tests/golden/arduino_runs.json)."""
 _BUILT_PROOF = "its own sources, built for 32 bits (tests/golden)"
+_EDGE_IMPULSE_ESP_NN_PROOF = (
+    "Edge Impulse's SDK 2023-11-15 and 1.93.20, its ESP-NN's size functions compiled for 32 bits (tests/golden)"
+)
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
 _RUNTIME_PROOF = "x86_64 with reference kernels at 26 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
 

@@ -114,7 +114,7 @@ def test_the_rebuilt_model_is_one_for_every_verb(
         ({"aligns": False}, [], 3, "for an SDK of Edge Impulse before October 2023"),
         ({}, ["--library", "esp-tflite-micro"], 2, "is not Edge Impulse's SDK"),
         ({}, ["-D", "9=1"], 2, "-D takes NAME or NAME=VALUE, not '9=1'"),
-        ({}, ["--target", "esp32-s3"], 2, "Edge Impulse's own copy of ESP-NN is not modelled"),
+        ({}, ["--target", "esp32", "--kernels", "esp_nn_ansi"], 2, "ESP-NN with its optimised code only"),
     ],
 )
 def test_what_is_not_modelled_is_refused(

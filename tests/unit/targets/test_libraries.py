@@ -138,9 +138,25 @@ def test_messages_name_the_source_as_the_library_does(label: str, place: str) ->
     assert found[0] == place
 
 
-def test_edge_impulses_esp_nn_is_refused_by_name() -> None:
-    with pytest.raises(UsageError, match=r"Edge Impulse's own copy of ESP-NN is not modelled; --kernels reference"):
-        library_target("edge-impulse", name="esp32")
+@pytest.mark.parametrize(
+    ("version", "name", "kernels"),
+    [
+        ("2023-11-15", "esp32-s3", "esp_nn@1.1.0-edge-impulse-2023 (esp32s3)"),
+        ("2024-06-24", "esp32-s3", "esp_nn@1.1.0 (esp32s3)"),
+        ("2024-06-24", "esp32-p4", "esp_nn@1.1.0 (opt)"),
+        ("1.93.20", "esp32-p4", "esp_nn@1.1.0 (esp32p4)"),
+        ("1.93.20", "esp32-c3", "esp_nn@1.1.0 (opt)"),
+    ],
+)
+def test_edge_impulses_sdk_brings_its_own_esp_nn(version: str, name: str, kernels: str) -> None:
+    assert str(library_target(f"edge-impulse@{version}", name=name).kernel_library) == kernels
+
+
+def test_another_esp_nn_does_not_go_with_edge_impulses_sdk() -> None:
+    with pytest.raises(UsageError, match=r"edge-impulse@1.93.20 brings its own ESP-NN, 1.1.0; leave the version out"):
+        library_target("edge-impulse", name="esp32-s3", kernels="esp_nn@1.2.0")
+    with pytest.raises(UsageError, match=r"has ESP-NN with its optimised code only; without it: --kernels reference"):
+        library_target("edge-impulse", name="esp32", kernels="esp_nn_ansi")
     assert library_target("edge-impulse", name="esp32", kernels="reference").kernel_library.name == "reference"
     with pytest.raises(UsageError, match="esp_nn does not run on this target"):
         library_target("esphome", name="cortex-m4")

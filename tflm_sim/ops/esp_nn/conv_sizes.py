@@ -15,11 +15,11 @@ from tflm_sim.units import align_up
 _P4_L1D_BUDGET = 32768
 
 
-def before_1_2_1(layer: Layer) -> int:
-    """Return the bytes up to 1.2.0 on the S3, and up to 1.2.2 on the P4."""
+def before_1_2_1(layer: Layer, *, padded_inputs: int = 1) -> int:
+    """Return the bytes up to 1.2.0 on the S3, and up to 1.2.2 on the P4, with so many copies of the padded input."""
     if _is_pointwise(layer):
         return _pointwise(layer, margin=32)
-    return _padded_input(layer) + _aligned_filter(layer) + 32
+    return padded_inputs * _padded_input(layer) + _aligned_filter(layer) + 32
 
 
 def esp32s3(layer: Layer, *, margin: int) -> int:

@@ -1,5 +1,8 @@
 """One table entry per ESP-NN version and implementation: its scratch-size functions.
 
+The copy in Edge Impulse's SDK has the sizes of 1.1.0, but for its oldest, in which a convolution's padded input counts
+twice on the S3 (3fc7065, 380fe7a).
+
 ``opt`` is what the ESP32, S2, C3 and C6 run, ``ansi`` what CONFIG_NN_ANSI_C chooses on any chip. Versions between the
 rows are those of the row before: 1.1.1 and 1.1.2 ask for what 1.1.0 does, 1.2.2 for what 1.2.1 does.
 """
@@ -11,6 +14,7 @@ from functools import partial
 
 from tflm_sim.ops.esp_nn import conv_sizes, depthwise_sizes
 from tflm_sim.ops.esp_nn.dims import Implementation, Layer, Size, in_c
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023
 from tflm_sim.values import dataclass, replace
 
 
@@ -38,6 +42,9 @@ _P4_1_2_3 = replace(_OPT, esp_nn_get_conv_scratch_size=_conv(conv_sizes.esp32p4_
 _S3_1_1_0 = replace(
     _P4_1_1_0, esp_nn_get_depthwise_conv_scratch_size=_depthwise(partial(depthwise_sizes.before_1_2_1, gap=16))
 )
+_S3_EDGE_IMPULSE_2023 = replace(
+    _S3_1_1_0, esp_nn_get_conv_scratch_size=_conv(partial(conv_sizes.before_1_2_1, padded_inputs=2))
+)
 _S3_1_2_0 = replace(
     _P4_1_1_0, esp_nn_get_depthwise_conv_scratch_size=_depthwise(partial(depthwise_sizes.before_1_2_1, gap=32))
 )
@@ -62,4 +69,5 @@ SCRATCH_SIZES: dict[str, dict[Implementation, ScratchSizes]] = {
     "1.1.2": _chips(_S3_1_1_0, _P4_1_1_0),
     "1.1.1": _chips(_S3_1_1_0, _P4_1_1_0),
     "1.1.0": _chips(_S3_1_1_0, _P4_1_1_0),
+    EDGE_IMPULSE_2023: _chips(_S3_EDGE_IMPULSE_2023, _OPT),
 }

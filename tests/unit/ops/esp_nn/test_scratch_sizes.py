@@ -5,7 +5,7 @@ import pytest
 from tflm_sim.ops.esp_nn.dims import DataDims, Layer
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES
 from tflm_sim.ops.reference.window import Extent
-from tflm_sim.targets.kernel_library import VERSIONS
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023, VERSIONS
 
 ONE, NONE = Extent(1, 1), Extent(0, 0)
 VERSION_LIST = list(SCRATCH_SIZES)
@@ -22,7 +22,7 @@ def depthwise(version, chip, image, window, result, *, stride=ONE, padding=NONE,
 
 
 def test_every_version_that_can_be_asked_for_has_a_row():
-    assert set(VERSIONS["esp_nn"]) == set(SCRATCH_SIZES)
+    assert {*VERSIONS["esp_nn"], EDGE_IMPULSE_2023} == set(SCRATCH_SIZES)
 
 
 @pytest.mark.parametrize("version", VERSION_LIST)
