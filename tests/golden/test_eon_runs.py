@@ -7,8 +7,8 @@ that say shapes and axes; of scales and zero points it has the first and how man
 ``runs``, by version of the SDK and kernels: each source compiled as it is, with the SDK's own kernels, for 32-bit Arm
 (Cortex-M4; "mve" for Cortex-M55), linked with a main() that calls the source's init function, and run in QEMU. Its
 ei_calloc() printed what was asked of the heap, and each request of an operator was printed; then the end of the
-tensors, the lowest buffer in the arena, and the counts and limits that the source has. ESP-NN's assembler was left out: only
-its size functions run in Init and Prepare. "status" 1 is a source whose init function fails, at a limit.
+tensors, the lowest buffer in the arena, and the counts and limits that the source has. ESP-NN's assembler was left out:
+only its size functions run in Init and Prepare. "status" 1 is a source whose init function fails, at a limit.
 """
 
 from __future__ import annotations
