@@ -122,6 +122,7 @@ _STRUCTS: dict[str, Change] = {
     "quantized_bias_type": Change(1313, "ad8d238f9", "2023-09-14", "quantized_bias_type of three builtin options"),
     "relu6_int16": Change(1535, "ef2179ce0", "2024-09-26", "RELU6 of int16"),
     "fc_per_channel": Change(1538, "47b545074", "2024-09-27", "FULLY_CONNECTED per channel"),
+    "quantization_type_int": Change(1594, "39ba5a848", "2024-12-11", "TfLiteQuantizationType is as wide as an int"),
     "concatenation_int32_axis": Change(1909, "e142972d4", "2026-07-02", "ConcatenationParams: int32 axis and count"),
     "transpose_conv_bias": Change(146, "95ae9340e", "2021-06-26", "TRANSPOSE_CONV converts its bias in scratch"),
 }

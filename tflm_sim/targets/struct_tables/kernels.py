@@ -171,7 +171,8 @@ struct div.OpDataDiv {  // :33
 
 // tensorflow/lite/micro/kernels/elementwise.cc
 struct elementwise.OpDataAbsRsqrt {  // :36
-  int32_t multiplier; int shift, input_offset, output_offset; bool needs_rescale; int input_quantization_type;
+  int32_t multiplier; int shift, input_offset, output_offset; bool needs_rescale;
+  [[quantization_type_int]] int input_quantization_type; [[!quantization_type_int]] enum input_quantization_type;
   enum input_type;
 };
 
