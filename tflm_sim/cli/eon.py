@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from tflm_sim.answers.eon import eon_answer
 from tflm_sim.cli.options import Subparsers, add_verb
@@ -56,9 +57,21 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     label, data = read_eon(args.source)
     macros = dict(map(_macro, args.macros))
-    source = read_eon_source(data, macros)
     if args.to_tflite:
-        return _write(args.to_tflite, rebuilt(source))
+        return _write(args.to_tflite, rebuilt(read_eon_source(data, macros)))
+    return say_needs(args, label, data, macros)
+
+
+def say_needs(args: argparse.Namespace, label: str, data: bytes, macros: Mapping[str, str] | None = None) -> int:
+    """Say what a source needs; return the exit code.
+
+    Args:
+        args: ``target``, ``kernels``, ``library`` and ``json``.
+        label: What the source is called.
+        data: It.
+        macros: What the firmware's build defines.
+    """
+    source = read_eon_source(data, macros)
     document = eon_document(eon_answer(label, data, _target(args, source), macros), assumed=_assumed(args))
     if args.json:
         say_json(document)

@@ -22,8 +22,9 @@ from tflm_sim.cli.options import (
 )
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, say, say_json, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
-from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
-from tflm_sim.model.inputs import expand
+from tflm_sim.errors import ModelError, NoModelError, SimulatedFailure, TflmSimError, UsageError
+from tflm_sim.escape import one_line
+from tflm_sim.model.inputs import expand, read_eon
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.size import arena_answer
@@ -100,7 +101,11 @@ def run(args: argparse.Namespace) -> int:
     for position, name in enumerate(names):
         if position:
             say("")
-        model = load(name)
+        try:
+            model = load(name)
+        except NoModelError as problem:
+            code = max(code, _eon(args, name, problem))
+            continue
         config, needs = _chosen(model, possible)
         if args.arena_size is not None:
             code = max(code, _fixed_size(args, model, config))
@@ -132,6 +137,23 @@ def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence
         if measured.arena.smallest_arena is None:
             code = SimulatedFailure.exit_code
     return code
+
+
+def _eon(args: argparse.Namespace, name: str, problem: NoModelError) -> int:
+    """Say what a source of the EON compiler needs, where the file is one."""
+    from tflm_sim.cli import eon  # Most files are models.
+
+    try:
+        label, data = read_eon(name)
+    except ModelError:
+        raise problem from None
+    others = {"--map": args.map, "--arena-size": args.arena_size, "--split-arenas": args.split_arenas}
+    others |= {"--advise": args.advise, "--firmware": args.firmware, "--runtime": args.runtime}
+    if given := [option for option, value in others.items() if value]:
+        raise UsageError(
+            f"{given[0]} is about TFLM's interpreter, and {one_line(label)} is a source of the EON compiler"
+        )
+    return eon.say_needs(args, label, data)
 
 
 def _chosen(model: Model, possible: Sequence[Configuration]) -> tuple[Configuration, Sequence[CandidateNeed]]:

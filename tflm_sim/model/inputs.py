@@ -59,6 +59,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"TFL3", "a .tflite file whose first four bytes are missing"),
 )
 _SAVED_MODEL = "a TensorFlow SavedModel: it must be converted with the LiteRT converter"
+_EON = "what Edge Impulse's EON compiler makes: 'tflm-sim eon' reads it, and 'eon --to-tflite' writes its model"
 _HTML = rb"(?i)\s*<(?:!doctype|html|\?xml)"
 _ONNX = rb"(?s)\x08[\x01-\x10]\x12.{0,40}?(?:pytorch|onnx|tf2onnx|keras2onnx)"
 
@@ -115,6 +116,8 @@ def _model_of_another_kind(name: str, data: bytes) -> str:
 
 
 def _appearance_by_content(name: str, data: bytes) -> str:
+    if is_eon_source(data):
+        return _EON
     if _suffix(name) in C_SUFFIXES:
         return "a source file without an array that is a model (its bytes 4 to 7 would be 'TFL3')"
     if data[4:7] == b"TFL":
@@ -157,6 +160,8 @@ def _archive_appearance(data: bytes) -> str:
         return "a Keras model (.keras): it must be converted with the LiteRT converter"
     if any(name.endswith("data.pkl") for name in names):
         return "a PyTorch model: it must be converted first"
+    if any(name.endswith("_compiled.cpp") for name in names):
+        return _EON
     return "a zip archive without a .tflite file or a C array that is a model"
 
 

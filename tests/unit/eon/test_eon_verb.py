@@ -135,3 +135,40 @@ def test_a_source_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.Capt
     path.write_text("int main() {}", "utf-8")
     assert main(["eon", str(path)]) == 3
     assert "there is no source of Edge Impulse's EON compiler in it" in capsys.readouterr().err
+
+
+def test_size_says_the_same_of_a_source(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eon", source, "--target", "cortex-m33"]) == 0
+    said = capsys.readouterr().out
+    assert main(["size", source, "--target", "cortex-m33"]) == 0
+    assert capsys.readouterr().out == said
+    assert main(["size", source, "--json"]) == 0
+    jsonschema.Draft202012Validator(published("eon")).validate(json.loads(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "code", "words"),
+    [
+        ("size", ["--map"], 2, "--map is about TFLM's interpreter, and"),
+        ("size", ["--arena-size", "9"], 2, "--arena-size is about TFLM's interpreter"),
+        (
+            "check",
+            ["--limit", "1KiB"],
+            3,
+            "it looks like what Edge Impulse's EON compiler makes: 'tflm-sim eon' reads it",
+        ),
+    ],
+)
+def test_verbs_about_the_interpreter_name_the_one_for_sources(
+    verb: str, options: list[str], code: int, words: str, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([verb, source, *options]) == code
+    said = capsys.readouterr()
+    assert words in said.err + said.out
+
+
+def test_another_source_is_what_it_was_for_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "main.cpp"
+    path.write_text("int main() { return 0; }", "utf-8")
+    assert main(["size", str(path)]) == 3
+    assert "a source file without an array that is a model" in capsys.readouterr().err
