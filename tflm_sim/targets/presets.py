@@ -414,7 +414,7 @@ _BUILT_LIBRARIES = frozenset(
 """Libraries whose own sources, or a copy of them, were built for 32 bits (tests/golden/arduino_runs.json)."""
 _BUILT_PROOF = "its own sources, built for 32 bits (tests/golden)"
 _EDGE_IMPULSE_ESP_NN_PROOF = (
-    "Edge Impulse's SDK 2023-11-15 and 1.93.20, its ESP-NN's size functions compiled for 32 bits (tests/golden)"
+    "Edge Impulse's SDK 2023-11-15, its ESP-NN's size functions for the S3 compiled for 32 bits (tests/golden)"
 )
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
 _RUNTIME_PROOF = "x86_64 with reference kernels at 26 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
