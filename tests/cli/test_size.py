@@ -155,7 +155,9 @@ def test_version_says_which_planner_core_is_used(capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit) as stop:
         main(["--version"])
     assert stop.value.code == 0
-    assert "planner core: " in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "planner core: " in out
+    assert "\nmodels TFLM of 2026-08-20 (90b983c2b) unless another is named" in out
 
 
 @pytest.mark.parametrize("verb", ["size", "check", "trace", "targets", "ops", "completion"])

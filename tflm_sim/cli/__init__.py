@@ -64,10 +64,17 @@ class _Version(argparse.Action):
         from tflm_sim.cli.terminal import say
         from tflm_sim.model.load import left_to_python, native_reader
         from tflm_sim.planners import native
+        from tflm_sim.targets.runtime import Runtime
 
         words = {True: "C", False: "Python (no C compiler was there at installation)"}
         reader = words[native_reader() is not left_to_python]
-        say(f"tflm-sim {__version__}", f"planner core: {words[native.available()]}", f"reader of models: {reader}")
+        models = f"models {Runtime()} unless another is named; 'tflm-sim libraries' lists the others"
+        say(
+            f"tflm-sim {__version__}",
+            models,
+            f"planner core: {words[native.available()]}",
+            f"reader of models: {reader}",
+        )
         parser.exit()
 
 
