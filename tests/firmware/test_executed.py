@@ -103,6 +103,7 @@ def execution_of(arena_size: int) -> Execution:
     size = simulation.smallest.size
     allocation = ExecutedAllocation(
         status="ok", arena_used_bytes=simulation.arena_used_bytes, refused=0, damage="", ending="", log=(), stack=None,
+        stack_room=None,
         model=None, events=tuple(rows_of(simulation.events)), invocations=(), stores=(),
     )  # fmt: skip
     arena = ExecutedArena(

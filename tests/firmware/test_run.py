@@ -79,6 +79,33 @@ def test_stack_and_instructions_of_invoke_are_counted(tmp_path: Path) -> None:
     assert invoke.instructions in (4 + 500 + 4, None)
 
 
+@pytest.mark.parametrize(
+    ("flag", "says", "reserved"),
+    [
+        ("-Wl,--defsym=__StackLimit=0x2000f000", "__StackTop - __StackLimit", 0x1000),
+        ("-Wl,--defsym=_Min_Stack_Size=0x60", "_Min_Stack_Size", 0x60),
+    ],
+)
+def test_stack_is_held_against_what_the_linker_script_reserves(
+    flag: str, says: str, reserved: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = run_program.built(tmp_path, "cortex-m4", 1024, "-DFAILED=1", flag)
+    assert main(["run", str(program), "--invoke", "1"]) == 0
+    shown = capsys.readouterr().out
+    # Invoke() takes 80 B; main() has saved two registers at least, and four at most.
+    (callers,) = [size for size in (8, 16) if f"): {size:,} B of its callers, 80 B of Invoke()" in shown]
+    assert f"{callers + 80} of {reserved:,} B ({says})" in shown
+    assert "overflows" not in shown
+
+
+def test_a_stack_that_is_too_small_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = run_program.built(tmp_path, "cortex-m4", 1024, "-DFAILED=1", "-Wl,--defsym=_Min_Stack_Size=64")
+    assert main(["run", str(program), "--invoke", "1"]) == 0
+    shown = capsys.readouterr().out
+    # 80 B of Invoke() alone are 16 more than there are, and 8 or 16 of main() come on top.
+    assert any(f"the stack overflows by {size} B" in shown for size in (16 + 8, 16 + 16))
+
+
 def test_an_arena_that_is_too_small_is_told_with_what_the_device_prints(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

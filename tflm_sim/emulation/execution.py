@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tflm_sim.document_types import Count
+from tflm_sim.emulation.stack_room import StackRoom
 from tflm_sim.values import NamedTuple, dataclass, short_repr
 
 
@@ -83,6 +84,7 @@ class ExecutedInvoke:
         operators: Each call of an operator, in order; empty where they were not found.
         stores: Stores out of bounds, and those of operators to the program's own data; null where stores were not
             watched.
+        stack_room: The stack on which it was called; null where nothing says how large it is.
     """
 
     status: Literal["ok", "error", "stopped"]
@@ -90,6 +92,7 @@ class ExecutedInvoke:
     instructions: Count | None
     operators: tuple[ExecutedOperator, ...]
     stores: tuple[ExecutedStore, ...] | None
+    stack_room: StackRoom | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +112,7 @@ class ExecutedAllocation:
             the making of the arena on.
         invocations: Each Invoke() after it that was run.
         stores: As of an Invoke().
+        stack_room: As of an Invoke().
     """
 
     status: Literal["ok", "error", "stopped"]
@@ -122,6 +126,7 @@ class ExecutedAllocation:
     events: tuple[ExecutedEvent, ...]
     invocations: tuple[ExecutedInvoke, ...]
     stores: tuple[ExecutedStore, ...] | None
+    stack_room: StackRoom | None
 
 
 class TriedSize(NamedTuple):

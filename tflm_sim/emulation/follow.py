@@ -84,7 +84,7 @@ def follow(
                 is_guessed=start.is_guessed,
                 ending=follower.ending,
                 output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
-                arenas=tuple(_answers(machine, program, follower, invokes, sizes)),
+                arenas=tuple(_answers(machine, program, follower, invokes, sizes, not start.is_direct)),
             )
         reached.append(f"{start.words}, {follower.ending}")
     raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
@@ -125,7 +125,7 @@ def _unnamed(program: Program) -> str:
 
 
 def _answers(
-    machine: Emulator, program: Program, follower: Follower, invokes: int, sizes: Sequence[int]
+    machine: Emulator, program: Program, follower: Follower, invokes: int, sizes: Sequence[int], is_called: bool
 ) -> Iterator[ExecutedArena]:
     """Yield what is known of each arena. Sizes are searched first: what counts instructions slows the machine down."""
     arenas = [arena for arena in follower.arenas if arena.results]
@@ -135,7 +135,7 @@ def _answers(
         tuple(_tried(search, sizes)) if size.smallest else () for search, size in zip(searches, found, strict=True)
     ]
     for arena, size, others in zip(arenas, found, tried, strict=True):
-        yield _answer(program, arena, size, others, _observed(machine, follower, arena, invokes))
+        yield _answer(program, arena, size, others, _observed(machine, follower, arena, invokes), is_called)
 
 
 def _tried(search: SizeSearch, sizes: Sequence[int]) -> Iterator[TriedSize]:
@@ -182,7 +182,12 @@ def _size_found(search: SizeSearch, arena: Arena) -> _SizeFound:
 
 
 def _answer(
-    program: Program, arena: Arena, size: _SizeFound, tried: tuple[TriedSize, ...], observed: list[Result]
+    program: Program,
+    arena: Arena,
+    size: _SizeFound,
+    tried: tuple[TriedSize, ...],
+    observed: list[Result],
+    is_called: bool,
 ) -> ExecutedArena:
     return ExecutedArena(
         symbol=program.object_name(arena.head),
@@ -197,7 +202,7 @@ def _answer(
         succeeds_from=size.succeeds_from,
         log_below=size.below,
         reason=size.reason,
-        allocations=tuple(_allocation(program, arena, result) for result in observed),
+        allocations=tuple(_allocation(program, arena, result, is_called) for result in observed),
         trials=size.trials,
         tried=tried,
     )
@@ -242,7 +247,7 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int)
     return seen.results
 
 
-def _allocation(program: Program, arena: Arena, result: Result) -> ExecutedAllocation:
+def _allocation(program: Program, arena: Arena, result: Result, is_called: bool) -> ExecutedAllocation:
     return ExecutedAllocation(
         status=_status(result.status),
         arena_used_bytes=result.used,
@@ -253,8 +258,9 @@ def _allocation(program: Program, arena: Arena, result: Result) -> ExecutedAlloc
         stack=result.stack,
         model=result.model,
         events=tuple(rows_of(with_parse(result.events, dict(_owners(result, arena.head))))),
-        invocations=tuple(_invocation(program, one) for one in result.invocations),
+        invocations=tuple(_invocation(program, one, is_called) for one in result.invocations),
         stores=_stores(program, result.stores),
+        stack_room=program.stack_room(result.pointer, is_called=is_called),
     )
 
 
@@ -266,13 +272,19 @@ def _owners(result: Result, head: int) -> Iterator[tuple[int, Holder]]:
                 yield value - head, Holder(operator.subgraph, operator.index, operator.name)
 
 
-def _invocation(program: Program, invocation: InvokeSeen) -> ExecutedInvoke:
+def _invocation(program: Program, invocation: InvokeSeen, is_called: bool) -> ExecutedInvoke:
     operators = tuple(
         ExecutedOperator(operator.subgraph, operator.index, operator.name, count)
         for operator, count in invocation.by_operator
     )
-    stores = _stores(program, invocation.stores)
-    return ExecutedInvoke(_status(invocation.status), invocation.stack, invocation.instructions, operators, stores)
+    return ExecutedInvoke(
+        status=_status(invocation.status),
+        stack=invocation.stack,
+        instructions=invocation.instructions,
+        operators=operators,
+        stores=_stores(program, invocation.stores),
+        stack_room=program.stack_room(invocation.pointer, is_called=is_called),
+    )
 
 
 def _stores(program: Program, seen: list[StoreSeen] | None) -> tuple[ExecutedStore, ...] | None:

@@ -339,7 +339,7 @@ class Follower:
                 if self.problem:
                     return
             self._current = self._arena_of(interpreter) or self._current
-            self._running = result = Result(interpreter=interpreter)
+            self._running = result = Result(interpreter=interpreter, pointer=self.machine.get("sp"))
             self._invokes = 0
             if self._measuring is not None:
                 self._measuring.stack(partial(self._allocated_on, result))

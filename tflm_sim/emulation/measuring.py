@@ -61,7 +61,7 @@ class Measuring:
     def invoke(self) -> InvokeSeen:
         """Measure an Invoke()."""
         self.is_running = True
-        self._invocation = invocation = InvokeSeen()
+        self._invocation = invocation = InvokeSeen(pointer=self._machine.get("sp"))
         self.stack(partial(self._invoked, invocation, self._machine.count()))
         return invocation
 

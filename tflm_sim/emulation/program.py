@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
 from struct import Struct
@@ -13,6 +13,7 @@ from tflm_sim.emulation.cores import core_of
 from tflm_sim.emulation.functions import Watched, functions_by_role
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.semihosting import calls
+from tflm_sim.emulation.stack_room import StackRoom, reserved_stack
 from tflm_sim.emulation.vendors import answer_of
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.elf import DATA, EXECUTABLE, FUNCTION, Elf
@@ -30,6 +31,8 @@ _GLOBAL_POINTER = "__global_pointer$"
 _OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
 EXECUTABLE_SEGMENT = 1
 _WRITABLE = 2
+_MOST_CALLERS = 1 << 20
+"""Bytes of stack that callers can have taken; further away it is another stack."""
 _ALIGNED = 16
 
 
@@ -164,6 +167,31 @@ class Program:
         )
         return {address: row.value for address, row in rows if row is not None}
 
+    def stack_room(self, pointer: int, *, is_called: bool) -> StackRoom | None:
+        """Return what is reserved for the stack at ``pointer``; None where nothing says.
+
+        Args:
+            pointer: The stack pointer.
+            is_called: Whether the program itself came there, so that what is above is its callers'.
+        """
+        array = self._objects.at(pointer - 1)
+        if array is not None:
+            start, size, name = array
+            return StackRoom(plain_name(name), size, start + size - pointer if is_called else None)
+        values = {symbol.name: symbol.value for symbol in self.elf.symbols}
+        top = self.stack_top(values)
+        found = reserved_stack(values, ((one.name, one.size) for one in self.elf.sections), top)
+        if found is None:
+            return None
+        is_within = is_called and top is not None and 0 <= top - pointer <= _MOST_CALLERS
+        return StackRoom(*found, top - pointer if is_within and top is not None else None)
+
+    def stack_top(self, values: Mapping[str, int]) -> int | None:
+        """Return where the first stack begins, None where nothing says; ``values``: of all symbols, by name."""
+        if self._vectors is not None:
+            return self._vectors[0]
+        return next((values[name] for name in _TOPS if name in values), None)
+
     def reset_state(self) -> dict[str, int]:
         """Return program counter and stack pointer after a reset.
 
@@ -197,10 +225,7 @@ class Program:
 
     def _stack_pointer(self) -> int:
         """Return the first stack pointer."""
-        if self._vectors is not None:
-            return self._vectors[0]
-        values = {symbol.name: symbol.value for symbol in self.elf.symbols}
-        for name in _TOPS:
-            if name in values:
-                return values[name]
-        raise FirmwareError("neither a vector table nor a symbol says where its stack is")
+        top = self.stack_top({symbol.name: symbol.value for symbol in self.elf.symbols})
+        if top is None:
+            raise FirmwareError("neither a vector table nor a symbol says where its stack is")
+        return top

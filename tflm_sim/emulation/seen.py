@@ -63,6 +63,7 @@ class InvokeSeen:
         instructions: How many it took; None where they were not counted.
         by_operator: (operator, instructions) of each call of an operator's Eval function, those it calls left out.
         stores: Stores out of bounds, and those of operators to the program's own data; None where none were watched.
+        pointer: The program's stack pointer where it was called.
     """
 
     status: int | None = None
@@ -70,6 +71,7 @@ class InvokeSeen:
     instructions: int | None = None
     by_operator: list[tuple[NodeSeen, int]] = field(default_factory=list)
     stores: list[StoreSeen] | None = None
+    pointer: int = 0
 
 
 @dataclass(slots=True)
@@ -90,6 +92,7 @@ class Result:
         operators: Its operators, in order; () where none were found.
         invocations: Each Invoke() after it that was run.
         stores: As of an Invoke().
+        pointer: As of an Invoke().
     """
 
     status: int | None = None
@@ -105,6 +108,7 @@ class Result:
     operators: tuple[NodeSeen, ...] = ()
     invocations: list[InvokeSeen] = field(default_factory=list)
     stores: list[StoreSeen] | None = None
+    pointer: int = 0
 
 
 @dataclass(slots=True)

@@ -30,11 +30,13 @@ class Started:
         words: How it was started.
         machine: It.
         is_guessed: Whether that is not the program's own way; functions of vendors are then to be answered.
+        is_direct: Whether a function was called without its callers.
     """
 
     words: str
     machine: Emulator
     is_guessed: bool
+    is_direct: bool = False
 
 
 def starts(program: Program, make: Callable[[bool], Emulator]) -> Iterator[Started]:
@@ -59,7 +61,7 @@ def starts(program: Program, make: Callable[[bool], Emulator]) -> Iterator[Start
         for register in machine.core.arguments:
             machine.set(register, 0)
         machine.set(machine.core.link, landing(machine) | machine.core.code_bit)
-        yield Started(f"started in {program.name_at(address)}(), functions of vendors answered", machine, True)
+        yield Started(f"started in {program.name_at(address)}(), functions of vendors answered", machine, True, True)
 
 
 def _reset(program: Program, machine: Emulator) -> None:

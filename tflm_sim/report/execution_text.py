@@ -13,6 +13,7 @@ from tflm_sim.emulation.execution import (
     ExecutedStore,
     Execution,
 )
+from tflm_sim.emulation.stack_room import StackRoom
 from tflm_sim.escape import printable
 from tflm_sim.values import dataclass, field
 
@@ -79,9 +80,11 @@ def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
             yield _row("caution", f"bytes in use are handed out again: {one.damage}")
         if one.status != "ok" or arena.fits is not True:
             yield from (_row("log", printable(line, 300)) for line in one.log)
+        yield from _stack_lines("AllocateTensors()", one.stack, one.stack_room)
         yield from _store_lines(one.stores)
         for invoke in one.invocations:
             yield from _invoke_lines(invoke)
+            yield from _stack_lines("Invoke()", invoke.stack, invoke.stack_room)
             yield from _store_lines(invoke.stores)
     yield _answer(name, arena)
 
@@ -94,6 +97,20 @@ def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:
             share = 100 * one.instructions / invoke.instructions
             where = f"#{one.op}" + (f" of subgraph {one.subgraph}" if one.subgraph else "")
             yield f"{'':<10}{one.instructions:>14,} {share:5.1f} %  {printable(one.name, 60)} {where}"
+
+
+def _stack_lines(function: str, used: int | None, room: StackRoom | None) -> Iterator[str]:
+    """Return how much stack there is, and a warning where that is too little."""
+    if used is None or room is None:
+        return
+    callers = "its callers not counted" if room.callers is None else f"{room.callers:,} B of its callers"
+    together = (room.callers or 0) + used
+    text = (
+        f"{together:,} of {room.reserved:,} B ({printable(room.reserved_by, 100)}): {callers}, {used:,} B of {function}"
+    )
+    yield _row("stack", text)
+    if room.exceeded_by(used) > 0:
+        yield _row("caution", f"the stack overflows by {room.exceeded_by(used):,} B")
 
 
 def _store_lines(stores: tuple[ExecutedStore, ...] | None) -> Iterator[str]:
