@@ -159,8 +159,9 @@ def judge(
             "resource_variable_count".
     """
     model = subject.model
-    missing = missing_operators(model, firmware)
-    unknown = unknown_operator(model, configurations[0])
+    described = {kernel.op for kernel in configurations[0].custom_ops}
+    missing = tuple(name for name in missing_operators(model, firmware) if name not in described)
+    unknown = unknown_operator(model, configurations[0]) or _perhaps_own(missing, firmware)
     if unknown:
         return _undecided(subject, unknown)
     if any(call.has_two_arenas for call in firmware.set_up.interpreters):
@@ -176,6 +177,16 @@ def judge(
     if reason:
         return replace(verdict, fits=False, reason=reason, log=(), cases=())
     return replace(verdict, conditions=tuple(_conditions(subject, firmware, cases, conditions, settled, verdict.fits)))
+
+
+def _perhaps_own(missing: Sequence[str], firmware: Firmware) -> str:
+    """Return that an operator may have a kernel of the program's own, "" where it has no such function."""
+    if not missing or not firmware.own_kernels:
+        return ""
+    return (
+        f"Register_{missing[0]} is not in it: {missing[0]} is missing, or has a kernel of the program's own "
+        f"({firmware.own_kernels[0]}), whose memory is not known: --custom-ops FILE.py"
+    )
 
 
 def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
@@ -416,6 +427,15 @@ def _of_kernels(firmware: Firmware, fits: bool | None) -> Iterator[str]:
     if fits is not False and not is_judged:
         why = "link-time optimisation" if firmware.is_link_time_optimised else "no symbols"
         yield f"its operators are registered, with TFLM's kernels (not judged: {why})"
+    elif fits is not False and _has_several_resolvers(firmware):
+        yield "the resolver that it is given registers its operators (the program has several)"
+
+
+def _has_several_resolvers(firmware: Firmware) -> bool:
+    """Whether models may be given different resolvers, of which nothing tells which operators each registers."""
+    if firmware.set_up.interpreters:
+        return firmware.set_up.resolver_count > 1
+    return len(firmware.resolver_sizes) > 1
 
 
 def _on(case: _Case, target: Target) -> _Case:

@@ -36,7 +36,13 @@ _HEAP = {
     "_Znam": 0, "_Znwm": 0, "aligned_alloc": 1, "memalign": 1, "heap_caps_aligned_alloc": 1,
 }  # fmt: skip
 """Functions that take memory from a heap, with the position of the size among their arguments."""
-_KINDS = {"5Model": "model", "14MicroAllocator": "allocator", "22MicroResourceVariables": "variables", "Ph": "arena"}
+_KINDS = {
+    "5Model": "model",
+    "14MicroAllocator": "allocator",
+    "22MicroResourceVariables": "variables",
+    "Ph": "arena",
+    "15MicroOpResolver": "resolver",
+}
 _SIZES = ("j", "m")
 _TENSOR_TAKERS = re.compile(r"14MicroAllocator(?:38AllocatePersistentTfLiteTensorInternal|24AllocateTempTfLiteTensor)E")
 _TENSOR_SIZES = {32: True, 40: False}
@@ -52,6 +58,7 @@ class InterpreterCall(NamedTuple):
         arena_size: Its bytes.
         is_on_heap: Whether the arena comes from a heap.
         model: An address in the model.
+        resolver: The address of the resolver of operators.
         variables: How many resource variables it has room for; 0 where it is given no table.
         variable_arena: Bytes of the arena in which that table is made; 0 for the interpreter's own.
         preserves_all_tensors: Whether its planner is the linear one.
@@ -66,6 +73,7 @@ class InterpreterCall(NamedTuple):
     arena_size: int | None = None
     is_on_heap: bool = False
     model: int | None = None
+    resolver: int | None = None
     variables: int | None = None
     variable_arena: int | None = None
     preserves_all_tensors: bool | None = None
@@ -99,6 +107,11 @@ class SetUp:
     def arenas(self) -> tuple[InterpreterCall, ...] | None:
         """The interpreters if the arena of every one of them is known, None if not."""
         return self.interpreters if self.interpreters and all(one.has_arena for one in self.interpreters) else None
+
+    @property
+    def resolver_count(self) -> int:
+        """How many resolvers of operators the interpreters may be given at most."""
+        return len({(one.resolver, one.site if one.resolver is None else None) for one in self.interpreters})
 
 
 def _calls_of_constructor(program: _Program, graph: CallGraph, function: Function) -> Iterator[InterpreterCall]:
@@ -266,6 +279,7 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
         arena_size=numbers.get("size"),
         is_on_heap="heap" in facts,
         model=numbers.get("model"),
+        resolver=numbers.get("resolver"),
         variables=numbers.get("count") if has_table else 0,
         variable_arena=numbers.get("table_size") if has_table and not shares else 0,
         preserves_all_tensors=None if preserve is None else bool(preserve & 0xFF),

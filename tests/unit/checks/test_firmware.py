@@ -293,6 +293,33 @@ def test_the_first_missing_operator_is_the_one_that_the_device_names() -> None:
     assert found.missing == ("DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "SOFTMAX")
 
 
+def test_an_operator_that_is_not_registered_may_have_a_kernel_of_the_program_s_own() -> None:
+    own = {"operators": frozenset(IN_ORDER[1:]), "has_all_operators": False, "own_kernels": ("PrepareOwn",)}
+    found = verdict(KEYWORDS, room(30_000), **own)
+    assert (found.fits, found.exit_code(is_strict=False)) == (None, 3)
+    assert found.reason == (
+        "Register_CONV_2D is not in it: CONV_2D is missing, or has a kernel of the program's own (PrepareOwn), whose "
+        "memory is not known: --custom-ops FILE.py"
+    )
+    described = configure("cortex-m4", kernels="reference", custom_ops=[OpModel("CONV_2D")])
+    assert verdict(KEYWORDS, room(30_000), configurations=(described,), **own).fits is True
+
+
+@pytest.mark.parametrize(
+    ("resolvers", "is_condition"), [((0x100, 0x200), True), ((0x100, 0x100), False), ((0x100, None), True)]
+)
+def test_which_of_several_resolvers_a_model_is_given_is_a_condition(
+    resolvers: tuple[int | None, int | None], is_condition: bool
+) -> None:
+    """Speech's resolver may have the SOFTMAX that the other one lacks: names do not say which registers what."""
+    calls = tuple(call(resolver=resolver, site=site) for site, resolver in enumerate(resolvers))
+    found = verdict(KEYWORDS, room(30_000, call=calls[0]), set_up=SetUp(calls, True))
+    assert found.fits is True
+    assert found.conditions == (
+        ("the resolver that it is given registers its operators (the program has several)",) if is_condition else ()
+    )
+
+
 @pytest.mark.parametrize(
     ("facts", "why"),
     [

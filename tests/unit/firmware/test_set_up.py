@@ -85,6 +85,13 @@ def test_the_model_is_known_where_its_first_word_can_be_read(name: str) -> None:
 
 
 @on_each_processor
+def test_the_resolver_of_all_calls_is_one(name: str) -> None:
+    found = set_up(name)
+    assert {call.resolver for call in found.interpreters} == {address(name, "resolver")}
+    assert found.resolver_count == 1
+
+
+@on_each_processor
 def test_preserve_all_tensors_is_read(name: str) -> None:
     linear = [size for size, call in by_size(name).items() if call.preserves_all_tensors]
     assert linear == [5000]
