@@ -268,9 +268,13 @@ def _tables(call: InterpreterCall | None, model: Model, firmware: Firmware) -> I
             settings["variable_arena_size"] = call.variable_arena
         yield settings, ""
     else:
-        yield {}, "the table for its resource variables in this arena"
-        if firmware.has_resource_variables is not False and resource_variable_names(model):
-            yield {"variable_arena_size": _ROOMY_TABLE}, "the table for its resource variables in another arena"
+        has_table = firmware.has_resource_variables is not False and bool(resource_variable_names(model))
+        length = firmware.set_up.table_length if has_table else None
+        made: dict[str, object] = {} if length is None else {"resource_variable_count": length}
+        yield made, "the table for its resource variables in this arena"
+        if has_table:
+            elsewhere = {**made, "variable_arena_size": _ROOMY_TABLE}
+            yield elsewhere, "the table for its resource variables in another arena"
 
 
 def _distinct(cases: Iterable[_Case]) -> list[_Case]:
@@ -461,6 +465,8 @@ def _variables(model: Model, firmware: Firmware, cases: Sequence[_Case], fits: b
     """Yield for how many resource variables a verdict holds, where the program may make a table for them."""
     least = len(resource_variable_names(model))
     if firmware.has_resource_variables is False or (not least and firmware.has_resource_variables is None):
+        return
+    if least and firmware.set_up.table_length is not None:
         return
     if not fits:
         more = " or more" if fits is False else ""

@@ -97,11 +97,14 @@ class SetUp:
         interpreters: The calls that make one; () where none is found.
         is_read: Whether the program's code can be read here.
         tensor_enums: Whether sizeof(TfLiteTensor) in the code is that with short enums; None where it is not read.
+        table_length: The number that every call of MicroResourceVariables::Create passes; None where there is none,
+            one is not read, or they differ.
     """
 
     interpreters: tuple[InterpreterCall, ...] = ()
     is_read: bool = False
     tensor_enums: bool | None = None
+    table_length: int | None = None
 
     @property
     def arenas(self) -> tuple[InterpreterCall, ...] | None:
@@ -132,12 +135,17 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
         return SetUp()
     program = _Program(graph, CodeReader(elf, machine))
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
+    creators = [function for function in wanted if any(map(_CREATE_VARIABLES.match, function.names))]
+    lengths = {length for function in creators for length in program.table_lengths(function)}
     sizes = {program.tensor_size(function) for function in wanted if any(map(_TENSOR_TAKERS.search, function.names))}
     enums = {_TENSOR_SIZES[size] for size in sizes if size is not None}
-    return SetUp(tuple(dict.fromkeys(found[:_MOST_CALLS])), True, enums.pop() if len(enums) == 1 else None)
+    calls = tuple(dict.fromkeys(found[:_MOST_CALLS]))
+    return SetUp(calls, True, enums.pop() if len(enums) == 1 else None, lengths.pop() if len(lengths) == 1 else None)
 
 
-_OF_INTEREST = re.compile("|".join(one.pattern for one in (_CONSTRUCTOR, _CHANGED_CONSTRUCTOR, _TENSOR_TAKERS)))
+_OF_INTEREST = re.compile(
+    "|".join(one.pattern for one in (_CONSTRUCTOR, _CHANGED_CONSTRUCTOR, _CREATE_VARIABLES, _TENSOR_TAKERS))
+)
 
 
 def _roles(parameters: str) -> dict[str, int]:
@@ -256,6 +264,16 @@ class _Program:
             if any(facts[name] != known[name] for name in facts):
                 self._trace_back(function, known)
             yield from self._in_every_context(function, known, depth - 1)
+
+    def table_lengths(self, create: Function) -> Iterator[int | None]:
+        """Yield how many resource variables each call of MicroResourceVariables::Create makes room for."""
+        for caller, call in self._calls_of(create):
+            if call is None:
+                yield None
+                continue
+            for known in self._in_every_context(caller, {"count": call.arguments[1]}, _DEEPEST):
+                count = known["count"]
+                yield None if count is None or count.base else count.offset
 
     def tensor_size(self, function: Function) -> int | None:
         """Return sizeof(TfLiteTensor) as a function asks for it through a pointer."""

@@ -164,6 +164,25 @@ def test_a_table_of_unknown_length_is_said_as_the_lengths_for_which_the_verdict_
     ]
 
 
+@pytest.mark.parametrize(
+    ("length", "needed"),
+    [(3, (7_680, 7_592)), (7, (7_760, 7_592))],  # 7,680 + 4 x 20; in another arena the length takes nothing
+)
+def test_the_number_that_the_only_call_passes_is_the_length(length: int, needed: tuple[int, int]) -> None:
+    read = SetUp((), True, table_length=length)
+    settled = frozenset({"planner"})
+    found = verdict(STREAMING, room(7_760), has_resource_variables=True, set_up=read, settled=settled)
+    assert (found.fits, found.conditions) == (True, ())
+    assert tuple(case.needed for case in found.cases) == needed
+
+
+def test_a_table_that_is_too_short_wherever_it_is_makes_it_a_no() -> None:
+    read = SetUp((), True, table_length=2)
+    found = verdict(STREAMING, room(30_000), has_resource_variables=True, set_up=read)
+    assert (found.fits, found.needed, found.cases) == (False, None, ())
+    assert found.log[0] == "Failed to allocate resource variable. Maximum resource variable count (2) reached."
+
+
 def test_a_table_that_the_user_places_is_placed() -> None:
     elsewhere = configure("cortex-m4", kernels="reference", variable_arena_size=1024)
     found = verdict(STREAMING, room(7_592), configurations=(elsewhere,), has_resource_variables=True)

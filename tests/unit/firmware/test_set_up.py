@@ -106,6 +106,11 @@ def test_the_number_of_resource_variables_and_where_their_table_lies_are_read(na
 
 
 @on_each_processor
+def test_lengths_of_tables_that_differ_are_no_length_of_all(name: str) -> None:
+    assert set_up(name).table_length is None
+
+
+@on_each_processor
 def test_an_allocator_made_before_is_told_apart(name: str) -> None:
     calls = by_size(name)
     assert calls[2999].allocator
