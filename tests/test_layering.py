@@ -164,6 +164,18 @@ def test_a_size_imports_nothing_that_takes_longer_than_the_size(sample: str, tar
     assert result.stdout.startswith(f"{model.name} on {target}")
 
 
+@pytest.mark.parametrize("verb", [["size"], ["lifetimes"], ["check", "--limit", "64KiB"]], ids=lambda verb: verb[0])
+def test_a_verb_without_a_linked_program_imports_no_room_that_reads_or_runs_one(verb: list[str]) -> None:
+    code = "import sys; from tflm_sim.cli import main; main(); " + (
+        "print(sorted({name.split('.')[1] for name in sys.modules if name.startswith('tflm_sim.')}), file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code, *verb, str(PACKAGE / "samples/residual.tflite")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    rooms = ast.literal_eval(result.stderr.splitlines()[-1])
+    assert "answers" in rooms
+    assert {"firmware", "emulation", "shrinking", "board", "lite", "sweeps", "web"}.isdisjoint(rooms)
+
+
 def test_every_public_name_resolves() -> None:
     import tflm_sim
 

@@ -227,7 +227,7 @@ def _read_columns(row: type, value: Any, strings: Sequence[str]) -> tuple[Any, .
         raise ValueError(f"{_brief(value)} is no object")
     hints = types_of(row)
     missing = hints.keys() - value.keys()
-    columns = {name: value[name] for name in hints if name in value}
+    columns = {} if missing else {name: value[name] for name in hints}
     if missing or not all(isinstance(column, list) for column in columns.values()):
         raise ValueError(f"it has no columns {', '.join(sorted(missing or hints))}")
     if len(set(map(len, columns.values()))) > 1:

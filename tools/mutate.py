@@ -4,8 +4,9 @@
 
 A sample of mutants is drawn in turns from all rooms (``native`` is the planners' C core, which is compiled anew for
 each; ``rim`` the modules of no room). The nearest tests are those named after the module or importing it, then the
-room's, and a few recordings of real TFLM where sizes come from. Survivors are printed with their line; the exit code is
-1 where there is one. Faults that change nothing (a bound that is never reached) survive by nature: read each.
+room's; where sizes come from, those of the answers and a few recordings of real TFLM. Survivors are printed with their
+line; the exit code is 1 where there is one. Faults that change nothing (a bound that is never reached) survive by
+nature: read each.
 ``--from`` goes on with a sample that was begun.
 """
 
@@ -169,6 +170,7 @@ def nearest_tests(path: str) -> Iterator[list[str]]:
         *QUICK,
     ]
     if room in SIZING:
+        yield ["tests/unit/answers", *QUICK]
         yield list(RECORDINGS)
 
 

@@ -174,11 +174,9 @@ class Connection:
             self._late = frame
         else:
             self._last, self._late = frame, None
-        if missing == 0 or (goes_back and goes_on_late):
-            return []
         if goes_back:
-            return [CountedBack(frame.line, expected, frame.sequence)]
-        return [Gap(frame.line, expected, frame.sequence, missing)]
+            return [] if goes_on_late else [CountedBack(frame.line, expected, frame.sequence)]
+        return [Gap(frame.line, expected, frame.sequence, missing)] if missing else []
 
     def _meaning(self, frame: Frame, begins_again: bool) -> LinkInput:
         """What a frame of a report is to the report machine."""

@@ -203,6 +203,15 @@ def is_executed(args: argparse.Namespace, *others: str) -> bool:
     return True
 
 
+def _likeliest(possible: tuple[Target, ...]) -> Target:
+    """Return the first target, and say so where there are others."""
+    chosen, *others = possible
+    if others:
+        newest = f"{chosen.runtime.snapshot}, {chosen.abi.name}, {chosen.interpreter}"
+        say(f"{chosen.name}: {newest} is taken of {len(others) + 1} that are possible", file=sys.stderr)
+    return chosen
+
+
 def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: Target | None = None) -> Configuration:
     """Return what :func:`add_configuration`'s options say: of several targets of a ``--firmware``, the likeliest.
 
@@ -217,10 +226,7 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
     """
     args = on_board(args)
     if chosen is None and args.firmware:
-        chosen, *others = targets_of_firmware(args)
-        if others:
-            newest = f"{chosen.runtime.snapshot}, {chosen.abi.name}, {chosen.interpreter}"
-            say(f"{chosen.name}: {newest} is taken of {len(others) + 1} that are possible", file=sys.stderr)
+        chosen = _likeliest(targets_of_firmware(args))
     elif chosen is None and args.library:
         chosen = target_of_library(args)
     return configure(

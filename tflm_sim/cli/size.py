@@ -82,15 +82,8 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     possible = possible_configurations(args, is_split=args.split_arenas)
-    if args.map and args.arena_size is not None:
-        raise UsageError("--map draws the smallest arena; 'report --arena-size' draws another")
-    if args.split_arenas and args.arena_size is not None:
-        raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
-    if args.jsonl and args.arena_size is not None:
-        raise UsageError("--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time")
+    _refuse_contradictions(args)
     names = list(expand(args.models))
-    if args.advise and (args.jsonl or args.map or args.arena_size is not None):
-        raise UsageError("--advise goes with the report of a model and with --json")
     if args.jsonl and not args.executed:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
@@ -105,20 +98,37 @@ def run(args: argparse.Namespace) -> int:
             model = load(name)
         except NoModelError as problem:
             code = max(code, _eon(args, name, problem))
-            continue
-        config, needs = _chosen(model, possible)
-        if args.arena_size is not None:
-            code = max(code, _fixed_size(args, model, config))
-            continue
-        if args.map:
-            code = max(code, _map(args, model, config))
-            continue
-        simulation = simulated(model, config)
-        advice = _advice(model, config) if args.advise else None
-        _say(args, simulation, advice, needs)
-        if simulation.failure is not None:
-            code = SimulatedFailure.exit_code
+        else:
+            code = max(code, _one(args, model, possible))
     return code
+
+
+def _refuse_contradictions(args: argparse.Namespace) -> None:
+    is_sized = args.arena_size is not None
+    for is_wrong, sentence in (
+        (is_sized and args.map, "--map draws the smallest arena; 'report --arena-size' draws another"),
+        (is_sized and args.split_arenas, "--arena-size asks about one arena, --split-arenas is about two"),
+        (is_sized and args.jsonl, "--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time"),
+        (
+            args.advise and any((args.jsonl, args.map, is_sized)),
+            "--advise goes with the report of a model and with --json",
+        ),
+    ):
+        if is_wrong:
+            raise UsageError(sentence)
+
+
+def _one(args: argparse.Namespace, model: Model, possible: Sequence[Configuration]) -> int:
+    """Say what one model needs; return the exit code."""
+    config, needs = _chosen(model, possible)
+    if args.arena_size is not None:
+        return _fixed_size(args, model, config)
+    if args.map:
+        return _map(args, model, config)
+    simulation = simulated(model, config)
+    advice = _advice(model, config) if args.advise else None
+    _say(args, simulation, advice, needs)
+    return 0 if simulation.failure is None else SimulatedFailure.exit_code
 
 
 def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence[Configuration]) -> int:

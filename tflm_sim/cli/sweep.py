@@ -115,6 +115,14 @@ def register(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
+def _tls(args: argparse.Namespace) -> dict[str, str]:
+    """Return the files for an encrypted scheduler."""
+    tls = {name: value for name in _TLS if (value := getattr(args, f"tls_{name}")) is not None}
+    if tls and args.scheduler is None:
+        raise UsageError("--tls-ca, --tls-cert and --tls-key go with --scheduler tls://HOST:PORT")
+    return tls
+
+
 def _limits(args: argparse.Namespace) -> Limits:
     if args.row_seconds < 0:
         raise UsageError(f"--row-seconds {args.row_seconds:g} is negative; 0 is for no end")
@@ -142,9 +150,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("-o FILE says where the rows go (.csv, .jsonl, .parquet)")
     over = _cases(args)
     limits = _limits(args)
-    tls = {name: value for name in _TLS if (value := getattr(args, f"tls_{name}")) is not None}
-    if tls and args.scheduler is None:
-        raise UsageError("--tls-ca, --tls-cert and --tls-key go with --scheduler tls://HOST:PORT")
+    tls = _tls(args)
     with ExitStack() as until_done:
         client = None if args.scheduler is None else until_done.enter_context(_client(args.scheduler, tls))
         pool = make_pool(client, jobs=args.jobs, limits=limits)

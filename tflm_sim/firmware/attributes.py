@@ -141,9 +141,8 @@ def _read_scope(data: bytes, at: int, end: int, is_text: Callable[[int], bool], 
             if has_both:
                 _, position = uleb(data, position, stop)
             if has_both or is_text(tag):
-                text_end = data.find(b"\0", position, stop)
-                text_end = stop if text_end < 0 else text_end
-                found[tag], position = data[position:text_end].decode("ascii", "replace"), text_end + 1
+                text = data[position:stop].partition(b"\0")[0]
+                found[tag], position = text.decode("ascii", "replace"), position + len(text) + 1
             else:
                 found[tag], position = uleb(data, position, stop)
         at = stop

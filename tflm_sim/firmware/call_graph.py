@@ -66,7 +66,7 @@ class CallGraph:
     @cached_property
     def callers(self) -> dict[int, tuple[int, ...]]:
         """Addresses of the calls (and jumps) to each function."""
-        code = [s for s in self.elf.sections if s.is_allocated and s.flags & EXECUTABLE and s.has_bits]
+        code = list(_code(self.elf))
         find = _CALLS.get(self.elf.machine)
         found: dict[int, list[int]] = {}
         if find is None or sum(section.size for section in code) > _MOST_CODE:
@@ -130,3 +130,10 @@ def _x86_calls(data: bytes, section: Section) -> Iterator[tuple[int, int]]:
 
 
 _CALLS = {"ARM": _thumb_calls, "RISC-V": _riscv_calls, "x86-64": _x86_calls}
+
+
+def _code(elf: Elf) -> Iterator[Section]:
+    """Yield the sections that hold code."""
+    for section in elf.sections:
+        if section.is_allocated and section.flags & EXECUTABLE and section.has_bits:
+            yield section

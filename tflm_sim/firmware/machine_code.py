@@ -514,7 +514,7 @@ def _x86_steps(instruction: Any) -> list[Step]:
     operands = [_operand(instruction, one) for one in instruction.operands]
     if name.startswith("j") or name in ("ret", "hlt", "ud2", "call"):
         return [_x86_jump(name, operands)]
-    wide = [_X86_32.get(one, one) if isinstance(one, str) else _x86_place(instruction, one) for one in operands]
+    wide = [_x86_operand(instruction, one) for one in operands]
     written = [instruction.reg_name(register) for register in instruction.regs_access()[1]]
     rule = _X86_RULES.get(name)
     steps = None if rule is None else rule(instruction, name, wide)
@@ -544,8 +544,10 @@ def _x86_register(name: str) -> str:
     return _X86_32.get(name) or _X86_SMALL.get(name, name)
 
 
-def _x86_place(instruction: Any, operand: Any) -> Any:
-    """Return an address of its own for one that is relative to the next instruction."""
+def _x86_operand(instruction: Any, operand: Any) -> Any:
+    """Return the whole register for a half; an address of its own for one that is relative to the next instruction."""
+    if isinstance(operand, str):
+        return _X86_32.get(operand, operand)
     if isinstance(operand, _Memory) and operand.base == "rip":
         return _Memory("", instruction.address + instruction.size + operand.offset)
     return operand

@@ -11,7 +11,7 @@ constructor into its caller) or not understood leaves what it passes unknown; no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tflm_sim.firmware.call_graph import CallGraph, Function
 from tflm_sim.firmware.code_values import ARGUMENT, CALL, CodeReader, PassedOn, Value, substituted
@@ -127,6 +127,13 @@ def _calls_of_constructor(program: _Program, graph: CallGraph, function: Functio
             yield InterpreterCall(site=site)
 
 
+def _enum_kinds(program: _Program, functions: Iterable[Function]) -> set[bool]:
+    """Return whether enums are short, as the sizes of TfLiteTensor in code say; both where they contradict."""
+    takers = (function for function in functions if any(map(_TENSOR_TAKERS.search, function.names)))
+    sizes = {program.tensor_size(function) for function in takers}
+    return {_TENSOR_SIZES[size] for size in sizes if size is not None}
+
+
 def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     """Return what the code of a program passes to TFLM."""
     wanted = [f for f in graph.functions.values() if any(_OF_INTEREST.search(name) for name in f.names)]
@@ -137,8 +144,7 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
     creators = [function for function in wanted if any(map(_CREATE_VARIABLES.match, function.names))]
     lengths = {length for function in creators for length in program.table_lengths(function)}
-    sizes = {program.tensor_size(function) for function in wanted if any(map(_TENSOR_TAKERS.search, function.names))}
-    enums = {_TENSOR_SIZES[size] for size in sizes if size is not None}
+    enums = _enum_kinds(program, wanted)
     calls = tuple(dict.fromkeys(found[:_MOST_CALLS]))
     return SetUp(calls, True, enums.pop() if len(enums) == 1 else None, lengths.pop() if len(lengths) == 1 else None)
 

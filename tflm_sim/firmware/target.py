@@ -137,19 +137,20 @@ def firmware_target(
         UsageError: What is named contradicts the file, or there is no such thing.
     """
     build_of = _modelled(library, runtime)
+    runtime = build_of.label if build_of else runtime
     base = preset(named) if named is not None else _usual_machine(firmware, build_of)
     abis, abi_ground = _abis(firmware, base)
     linked, library_ground = _kernels(firmware, base, kernels or _kernels_of(firmware, build_of))
     recordings, interpreter_ground = _interpreters(firmware, interpreter)
     measured = _measured(firmware)
-    named_runtime = base.runtime if base and build_of is None else Runtime()
+    named_runtime = Runtime() if base is None or library is not None else base.runtime
     target = replace(_machine(firmware, abis[0], named_runtime, linked), interpreter=recordings[0])
     snapshots = find_snapshots(
         measured, abis[0], firmware.traces, firmware.absent_checks, compression=firmware.has_compression
     )
-    runtimes, rules = _alternatives(target, snapshots, base, build_of.label if build_of else runtime)
+    runtimes, rules = _alternatives(target, snapshots, base, runtime)
     library_ground = replace(library_ground, value=str(runtimes[0].kernel_library))
-    proof = "the firmware's own debug information" if measured and not snapshots.mismatches else ""
+    proof = "" if snapshots.mismatches or not measured else "the firmware's own debug information"
     alternatives = tuple(
         replace(one, verified_against=proof, abi=abi, interpreter=recording)
         for each, abi, recording in product(runtimes, abis, recordings)

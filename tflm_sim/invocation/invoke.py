@@ -6,7 +6,7 @@ plans never do it, since an input lives until its reader ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulation_of
@@ -49,6 +49,14 @@ class Invocation:
         return all(finding.code in MODEL_DEFECTS for finding in self.findings)
 
 
+def _ends(simulation: Simulation, plans: Sequence[Mapping[int, int]]) -> Iterator[int]:
+    """Return where each planned buffer ends, in bytes of the arena."""
+    placed = [offset for plan in plans for offset in plan.values()]
+    if min(placed, default=0) < 0:
+        raise ModelError(f"a buffer is fixed at {min(placed)}: the device writes outside of its arena")
+    return (offset + buffer.info.size for offset, buffer in zip(placed, simulation.buffers, strict=True))
+
+
 def invoke(
     simulation: Simulation | ModelLike | Iterable[ModelLike],
     target: Where | None = None,
@@ -78,10 +86,7 @@ def invoke(
     simulation = simulation_of(simulation, target, **settings).unwrap()
     device = simulation.device
     plans = device.plans(offsets)
-    placed = [offset for plan in plans for offset in plan.values()]
-    if min(placed, default=0) < 0:
-        raise ModelError(f"a buffer is fixed at {min(placed)}: the device writes outside of its arena")
-    ends = (offset + buffer.info.size for offset, buffer in zip(placed, simulation.buffers, strict=True))
+    ends = _ends(simulation, plans)
     # The bytes between head and tail are left out where there is no end of them, and where they are two arenas.
     has_gap = simulation.arena_size <= LARGEST and not device.is_split
     contents = ArenaContents(max(ends, default=0), device.tail_offset, simulation.tail_bytes, has_gap=has_gap)

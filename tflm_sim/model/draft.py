@@ -344,7 +344,7 @@ def _without_unnamed(model: Model) -> Model:
         for subgraph in model.subgraphs
     )
     metadata = tuple(replace(entry, buffer=number(entry.buffer)) for entry in model.metadata)
-    named = None if model.metadata_buffers is None else tuple(number(buffer) for buffer in model.metadata_buffers)
+    named = None if model.metadata_buffers is None else tuple(map(number, model.metadata_buffers))
     return replace(
         model,
         subgraphs=subgraphs,

@@ -35,8 +35,8 @@ class ArenaChecker:
         configuration: How TFLM is set up.
         limit: Bytes that the firmware has for the arena, None when the marker does not say.
         about: Which TFLM and kernels that is, for the summary.
-        remember: Told of (baseline file, key, size) by :meth:`assert_no_growth` when baselines are to be updated; None
-            when they are to be held.
+        remember: Called with (baseline file, key, size) by :meth:`assert_no_growth` when baselines are to be updated;
+            None when sizes are compared with them.
     """
 
     def __init__(

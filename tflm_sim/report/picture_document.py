@@ -98,6 +98,12 @@ def _check_steps(picture: Picture) -> None:
             raise ValueError(f"a step names the {step.kind} {step.value}")
 
 
+def _check_lifetimes(picture: Picture) -> None:
+    for resident in picture.residents:
+        if not 0 <= resident.first <= resident.last < len(picture.scopes):
+            raise ValueError(f"{resident.name!r} is alive when nothing runs")
+
+
 def _check(picture: Picture) -> None:
     """Refuse rows that point at nothing, and scopes of which the live bytes are not known."""
     count = len(picture.scopes)
@@ -111,6 +117,4 @@ def _check(picture: Picture) -> None:
     for subgraph, operator in chain(((row.subgraph, row.operator) for row in picture.moments), picture.scopes):
         if operator >= 0:
             picture.op_names[subgraph][operator]
-    for resident in picture.residents:
-        if not 0 <= resident.first <= resident.last < len(picture.scopes):
-            raise ValueError(f"{resident.name!r} is alive when nothing runs")
+    _check_lifetimes(picture)

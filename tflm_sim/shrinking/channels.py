@@ -2,7 +2,7 @@
 
     X -> CONV_2D -> DEPTHWISE -> POOL -> Y       each group: CONV_2D with its share of the filters -> DEPTHWISE -> POOL
 
-Every output channel is computed once, from the same inputs in the same order: no halo, no multiplication more, and the
+Every output channel is computed once, from the same inputs in the same order: no overlap, no multiplication more; the
 arrays that a kernel keeps a channel are divided, not repeated.
 """
 

@@ -1,8 +1,9 @@
 """Row (and column) stripes: a segment of windowed and elementwise operators runs stripe by stripe.
 
-A stripe takes the rows of X that its rows of Y need, the halo included. Operators keep their padding: SAME at an inner
-edge of a stripe computes rows that are wrong there, and those are discarded. So each tensor of a stripe has the rows
-[start, end) of the whole tensor, of which [right_start, right_end) hold what the whole tensor holds::
+A stripe takes the rows of X that its rows of Y need, those that it shares with its neighbours included. Operators keep
+their padding: SAME at an inner edge of a stripe computes rows that are wrong there, and those are discarded. So each
+tensor of a stripe has the rows [start, end) of the whole tensor, of which [right_start, right_end) hold what the whole
+tensor holds::
 
     whole tensor   0 . . . . . . . . . . . 12
     stripe             3 ============ 10          start 3, end 10
@@ -98,14 +99,14 @@ def flow(segment: OperatorSegment, start: int, end: int) -> dict[int, Stripe] | 
     """Return the stripe of each tensor when X has rows [start, end), or None where the strides do not meet."""
     stripes: dict[int, Stripe] = {segment.source: (start, end, start, end)}
     for operator, own in zip(segment.operators, segment.rules, strict=True):
-        stripe = _through(own, stripes)
+        stripe = _stripe_before(own, stripes)
         if stripe is None:
             return None
         stripes[operator.output_tensors[0]] = stripe
     return stripes
 
 
-def _through(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
+def _stripe_before(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
     """Return the stripe of an operator's output, None where there is none."""
     met = [stripes[tensor] for tensor in own.activations if tensor in stripes]
     start, end, right_start, right_end = met[0]

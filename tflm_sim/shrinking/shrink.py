@@ -74,7 +74,7 @@ def shrink(
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
         prove_program: The linked program that runs both instead, with its own kernels
             (:mod:`~tflm_sim.shrinking.prove_program`).
-        progress: Told what is being tried.
+        progress: Called with what is being tried.
 
     Raises:
         UsageError: An option has no meaning, or a package is missing.

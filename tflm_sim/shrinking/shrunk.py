@@ -68,7 +68,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """What an edit did and why it is lawful.
+    """What an edit did, and why the outputs stay the same.
 
     Attributes:
         where: The operator or tensor that was edited.

@@ -229,6 +229,10 @@ def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
     return Row(**facts | {"status": status, "error": words[:LONGEST_ERROR]})
 
 
+def _error_text(problem: object | None) -> str:
+    return "" if problem is None else str(problem)[:LONGEST_ERROR]
+
+
 def _row(known: Row, case: Case, sized: Sizing) -> Row:
     target, smallest, peak = sized.configuration.target, sized.smallest, sized.peak
     limit = case.arena_limit
@@ -256,7 +260,7 @@ def _row(known: Row, case: Case, sized: Sizing) -> Row:
         peak_bytes=None if peak is None else peak.live_bytes,
         limit=limit,
         fits=False if fits and problem is not None else fits,
-        error=str(sized.failure or problem or "")[:LONGEST_ERROR],
+        error=_error_text(sized.failure or problem),
     )
 
 

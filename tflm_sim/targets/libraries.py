@@ -8,7 +8,7 @@ is never simulated under its own name. What a release pins is in ``library_pins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import BEFORE_UPSTREAM, EDGE_IMPULSE, ESP
@@ -451,8 +451,12 @@ def find_library(text: str) -> Library:
     for row in versions:
         if row.version.lower() == version.lower():
             return row
+    raise _no_version(versions, version)
+
+
+def _no_version(versions: Sequence[Library], version: str) -> UsageError:
     listed = ", ".join(row.versions for row in versions if row.version)
-    raise UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}")
+    return UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}")
 
 
 def library_of_day(name: str, day: str | None) -> Library:

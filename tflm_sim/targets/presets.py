@@ -260,10 +260,14 @@ def at_runtime(target: Target, text: str) -> Target:
     from tflm_sim.targets.history import is_commit, is_day
     from tflm_sim.targets.libraries import find_library
 
-    named = None if is_day(text) or is_commit(text) else find_library(text)
-    if named is not None and named.target in OWN_BUILDS:
-        return _own_build(target, named.label, named.target)
-    runtime = _like(target.runtime, named.runtime() if named is not None else find_runtime(text))
+    if is_day(text) or is_commit(text):
+        found = find_runtime(text)
+    else:
+        named = find_library(text)
+        if named.target in OWN_BUILDS:
+            return _own_build(target, named.label, named.target)
+        found = named.runtime()
+    runtime = _like(target.runtime, found)
     library = target.kernel_library
     if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
         library = replace(library, version=_pinned_cmsis_nn(runtime))

@@ -127,7 +127,7 @@ class OpenModels:
         Args:
             number: The model.
             settings: As :func:`configured` takes them, in JSON.
-            progress: Told what is being tried.
+            progress: Called with what is being tried.
         """
         from tflm_sim.shrinking.shrink import shrink
 

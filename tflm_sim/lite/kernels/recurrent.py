@@ -433,9 +433,9 @@ def _check_state_size(call: PrepareCall, name: str, state: TfLiteTensor, batch: 
 def _check_auxiliary(call: PrepareCall, value: TfLiteTensor, cells: list[int]) -> bool:
     """Check the auxiliary input and its weights; return whether there are any."""
     weights = [[call.optional_input(place) for place in row] for row in _AUXILIARY_WEIGHTS]
-    there = [tensor is not None for row in weights for tensor in row[1:]]
-    call.ensure(all(there) or not any(there), "aux_inputs_weights_all_or_none")
-    has_weights, auxiliary = there[0], call.optional_input(_AUXILIARY)
+    there = {tensor is not None for row in weights for tensor in row[1:]}
+    call.ensure(len(there) == 1, "aux_inputs_weights_all_or_none")
+    has_weights, auxiliary = True in there, call.optional_input(_AUXILIARY)
     if auxiliary is None:
         call.ensure(not has_weights, "aux_input != nullptr")
         return has_weights
