@@ -1,0 +1,72 @@
+"""Programs with real TFLM (2026-08-20, 90b983c2b): what they print on QEMU, what ``run`` says, what is simulated.
+
+``executed_runs.json`` has a row a program, all linked from upstream's sources by GCC 12.2.1 (Arm) and 12.2.0 (RISC-V).
+``printed``: by the program itself, on QEMU 7.2: what AllocateTensors() returned, ``arena_used_bytes()``, the smallest
+arena in which it succeeds (by bisection in the program; left out where the search did not begin low enough), and the
+bytes of a painted stack that AllocateTensors() and Invoke() used. ``executed``: what ``tflm-sim run`` said of the ELF
+file. Stack is that of the function called, without its callers.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.samples import SAMPLES, sample_path
+
+ROWS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("executed_runs.json").read_text())
+TARGETS = {
+    ("cortex-m3", "reference"): "cortex-m3",
+    ("cortex-m4", "cmsis_nn"): "cortex-m4",
+    ("rv32imac", "reference"): "riscv32",
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "static arena": {},
+    "recording interpreter": {"interpreter": "recording"},
+    "two models on one allocator": {},
+    "resource variables": {"resource_variable_count": 12},
+    "arena at an odd address": {"arena_address": 5},
+}
+SIMULATED = [
+    row
+    for row in ROWS
+    if row["program"] in SETTINGS and set(row["models"]) <= set(SAMPLES) and row["printed"]["statuses"][0] == 0
+]
+
+
+def name_of(row: dict[str, Any]) -> str:
+    return f"{row['core']} {row['flags']} {row['kernels']}: {row['program']}, {' and '.join(row['models'])}"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
+def test_a_program_was_told_what_it_prints_itself(row: dict[str, Any]) -> None:
+    printed, executed = row["printed"], row["executed"]
+    assert ["ok" if status == 0 else "error" for status in printed["statuses"]] == executed["statuses"]
+    for figure in ("used", "stack", "invoke_stack"):
+        assert printed[figure] == executed[figure], figure
+    if printed["succeeds_from"]:
+        assert printed["succeeds_from"] == executed["succeeds_from"]
+
+
+def simulation_of(row: dict[str, Any], size: int) -> Simulation:
+    """Return the simulation of a row's models in an arena of a size."""
+    models = [sample_path(name) for name in row["models"]]
+    target = TARGETS[row["core"], row["kernels"]]
+    return simulate(models, target, arena_size=size, kernels=row["kernels"], **SETTINGS[row["program"]])
+
+
+@pytest.mark.parametrize("row", SIMULATED, ids=name_of)
+def test_the_simulation_says_what_the_program_prints(row: dict[str, Any]) -> None:
+    printed = row["printed"]
+    assert simulation_of(row, row["arena"]).arena_used_bytes == printed["used"][-1]
+    for size in printed["succeeds_from"]:
+        assert simulation_of(row, size).status == "ok"
+        assert simulation_of(row, size - 1).status != "ok"
+
+
+def test_there_are_rows_for_every_kind_of_program_that_is_simulated() -> None:
+    assert {row["program"] for row in SIMULATED} == set(SETTINGS)
