@@ -1,6 +1,7 @@
 """What ``shrink`` gives for every model of a folder: ``bench_shrink.py [MODEL ...] [--prove N] [--jsonl OUT]``.
 
     python tools/bench_shrink.py --study ../shared/shrink      also: where the study's prototypes got further
+    python tools/bench_shrink.py --table [--anchors]           each option and each library side by side
 
 A row a model: smallest arena before and after, percent, multiply-accumulates, bytes of the file, seconds of CPU, and
 whether it was proved in the real TFLM or why it was refused; then the totals. The exit code is 1 where a model grows or
@@ -18,12 +19,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import frame
+from anchors import anchors
 
 from tflm_sim import load, shrink
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import TflmSimError
+from tflm_sim.model.load import ModelLike
 from tflm_sim.shrinking.shrink import MAX_MACS
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
@@ -67,15 +71,23 @@ def main() -> int:
     parser.add_argument("--offline-plan", action="store_true")
     parser.add_argument("--kernel-order", action="store_true")
     parser.add_argument("--int8-io", action="store_true")
+    parser.add_argument("--anchors", action="store_true", help="the networks that tools/anchors.py builds, instead")
+    parser.add_argument(
+        "--table",
+        action="store_true",
+        help="a row a model with the arena of each option and library, as docs/shrink.md",
+    )
     parser.add_argument("--max-macs", type=float, default=MAX_MACS)
     parser.add_argument("--prove", type=int, metavar="N", help="run both in the wheel on N inputs and the extremes")
     parser.add_argument("--study", type=Path, metavar="DIR", help="the prototypes' results (*.jsonl.gz)")
     parser.add_argument("--jsonl", type=Path, help="also write the rows to this file")
     args = parser.parse_args()
+    if args.table:
+        return _print_table(args)
     rows = []
     table = frame.Table(COLUMNS)
-    for path in args.models or sorted(MODELS.glob("*.tflite")):
-        rows.append(_row(path, args))
+    for name, model in _models(args):
+        rows.append(_row(name, model, args))
         table.row(*_cells(rows[-1]))
     if args.jsonl is not None:
         args.jsonl.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
@@ -85,13 +97,62 @@ def main() -> int:
     return int(any(row.after > row.before or row.refused.startswith("refused") for row in rows))
 
 
-def _row(path: Path, args: argparse.Namespace) -> Row:
+def _models(args: argparse.Namespace) -> Iterator[tuple[str, ModelLike]]:
+    """Yield the models that are asked for, each with its name."""
+    if args.anchors:
+        yield from anchors()
+    else:
+        yield from ((path.stem, path) for path in args.models or sorted(MODELS.glob("*.tflite")))
+
+
+OPTIONS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
+    "shrink": ("cortex-m4", None, {}),
+    "int8 io": ("cortex-m4", None, {"int8_io": True}),
+    "plan": ("cortex-m4", None, {"offline_plan": True, "int8_io": True}),
+    "M4": ("cortex-m4", None, {"kernel_order": True, "int8_io": True}),
+    "M55": ("cortex-m55", None, {"kernel_order": True, "int8_io": True}),
+    "ESP32": ("esp32", None, {"kernel_order": True, "int8_io": True}),
+    "reference": ("cortex-m4", "reference", {"kernel_order": True, "int8_io": True}),
+}
+"""Columns of ``--table``: target, kernels, and what shrink is asked for; from "plan" on ``--int8-io``, too."""
+
+
+def _print_table(args: argparse.Namespace) -> int:
+    """Print what each option gives, in bytes and in percent of the same target's arena; then how many models gain."""
+    table = frame.Table({"model": "<40", "before": ">10,", **dict.fromkeys(OPTIONS, ">18")})
+    shares: dict[str, list[float]] = {name: [] for name in OPTIONS}
+    grown = 0
+    for name, model in _models(args):
+        cells = []
+        for column, (target, kernels, options) in OPTIONS.items():
+            try:
+                gain = shrink(load(model), configure(target, kernels=kernels), max_macs=args.max_macs, **options).gains[
+                    0
+                ]
+            except TflmSimError:
+                break
+            cells.append((gain.before.arena, f"{gain.after.arena:,} {gain.percent:5.1f} %"))
+            shares[column].append(gain.percent)
+            grown += gain.after.arena > gain.before.arena
+        if len(cells) == len(OPTIONS):
+            table.row(name, cells[0][0], *(text for _, text in cells))
+    for column, found in shares.items():
+        gainers = [percent for percent in found if percent >= GAIN]
+        if gainers:
+            print(
+                f"{column}: {len(gainers)} of {len(found)} gain at least 1 %, median {statistics.median(gainers):.1f} %"
+            )
+    print(f"{grown} grow")
+    return int(grown > 0)
+
+
+def _row(name: str, model: ModelLike, args: argparse.Namespace) -> Row:
     """Return one model's result."""
     began = _cpu_seconds()
     try:
         targets = [configure(name, kernels=args.kernels) for name in args.target or ["cortex-m4"]]
         shrunk = shrink(
-            load(path),
+            load(model),
             targets,
             max_macs=args.max_macs,
             offline_plan=args.offline_plan,
@@ -100,10 +161,10 @@ def _row(path: Path, args: argparse.Namespace) -> Row:
             prove_runs=args.prove,
         )
     except TflmSimError as error:
-        return Row(path.stem, seconds=_cpu_seconds() - began, refused=str(error).replace(f"{path}: ", ""))
+        return Row(name, seconds=_cpu_seconds() - began, refused=str(error).replace(f"{model!s}: ", ""))
     proof = shrunk.proof
     return Row(
-        path.stem,
+        name,
         shrunk.before.operators,
         sum(gain.before.arena for gain in shrunk.gains),
         sum(gain.after.arena for gain in shrunk.gains),
