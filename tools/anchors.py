@@ -18,7 +18,7 @@ import frame
 
 from tflm_sim import parse
 from tflm_sim.model.build import ModelBuilder
-from tflm_sim.model.types import Model, TensorType
+from tflm_sim.model.types import Model, OptionValue, TensorType
 
 INT8, INT32 = TensorType.INT8, TensorType.INT32
 MOBILENET_V2 = (
@@ -59,7 +59,7 @@ class Network:
         side, channels = self.sides[x]
         weights = self._weights((outputs, kernel, kernel, channels), 0, outputs * kernel * kernel * channels)
         y = self._activation(-(-side // stride), outputs)
-        options = {"padding": "SAME", "stride_w": stride, "stride_h": stride}
+        options: dict[str, OptionValue] = {"padding": "SAME", "stride_w": stride, "stride_h": stride}
         self.b.operator("CONV_2D", [x, *weights], [y], options=options)
         return y
 
@@ -68,7 +68,7 @@ class Network:
         side, channels = self.sides[x]
         weights = self._weights((1, kernel, kernel, channels), 3, kernel * kernel * channels)
         y = self._activation(-(-side // stride), channels)
-        options = {"padding": "SAME", "stride_w": stride, "stride_h": stride, "depth_multiplier": 1}
+        options: dict[str, OptionValue] = {"padding": "SAME", "stride_w": stride, "stride_h": stride, "depth_multiplier": 1}
         self.b.operator("DEPTHWISE_CONV_2D", [x, *weights], [y], options=options)
         return y
 
