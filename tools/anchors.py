@@ -68,7 +68,8 @@ class Network:
         side, channels = self.sides[x]
         weights = self._weights((1, kernel, kernel, channels), 3, kernel * kernel * channels)
         y = self._activation(-(-side // stride), channels)
-        options: dict[str, OptionValue] = {"padding": "SAME", "stride_w": stride, "stride_h": stride, "depth_multiplier": 1}
+        options: dict[str, OptionValue] = {"padding": "SAME", "stride_w": stride, "stride_h": stride}
+        options["depth_multiplier"] = 1
         self.b.operator("DEPTHWISE_CONV_2D", [x, *weights], [y], options=options)
         return y
 
