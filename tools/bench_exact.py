@@ -4,6 +4,7 @@
     python tools/bench_exact.py --smallest [--time-limit 60]                the smallest capacity per instance
     python tools/bench_exact.py --models [--time-limit 10]                  the head of every model in ../shared/models
     python tools/bench_exact.py --hard [--only ours,minimalloc,cp_sat]      ../shared/planners/hard, family by family
+    python tools/bench_exact.py --mixed-seed 1 [--mixed-seed 2]             150 random problems like the mixed, each
     python tools/bench_exact.py --all-peers [--idealloc-problems DIR]       A to K, hard, mixed, pangu and resnet50
 
 DIR is benchmarks/challenging of google/minimalloc; without it the same instances with their time compressed, in
@@ -31,6 +32,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import frame
@@ -182,6 +184,8 @@ def print_smallest(args: argparse.Namespace) -> None:
         )
 
 
+MIXED_ALIGNMENTS = ((1, 2, 3, 4, 16), (4, 16), (1, 16, 64), (16,), (8, 12, 16))
+
 Instance = tuple[str, int | None, Problem]
 """Family, capacity (None: the smallest plan is asked for), and the problem."""
 
@@ -198,6 +202,25 @@ def mixed_problems() -> Iterator[Instance]:
     for number, rows in enumerate(json.loads((SHARED / "planners" / "mixed" / "problems.json").read_text("utf-8"))):
         buffers = tuple(Buffer(size, lower, upper, alignment) for lower, upper, size, alignment in rows)
         yield "mixed", None, Problem(buffers, f"mixed {number}")
+
+
+def random_mixed(seed: int) -> Iterator[Instance]:
+    """Yield 150 problems like those of ../shared/planners/mixed: 12 to 40 buffers, lifetimes of 1 to 8 moments."""
+    draw = Random(seed)
+    for number in range(150):
+        count, alignments, last = draw.randint(12, 40), draw.choice(MIXED_ALIGNMENTS), draw.randint(12, 20)
+        kind = draw.choice(("small", "small", "large", "mixed"))
+        buffers = []
+        for _ in range(count):
+            lower = draw.randint(0, last)
+            upper = lower + draw.randint(1, 8)
+            sizes = {"small": (1, 40), "large": (40, 5_000)}
+            some = (
+                (0, 4, 16, 32, 64, 4_096, draw.randint(1, 100), draw.randint(1_000, 9_000)) if kind == "mixed" else ()
+            )
+            size = draw.choice(some) if some else draw.randint(*sizes[kind])
+            buffers.append(Buffer(size, lower, upper, draw.choice(alignments)))
+        yield "mixed", None, Problem(tuple(buffers), f"mixed {seed} {number}")
 
 
 def all_instances(args: argparse.Namespace) -> Iterator[Instance]:
@@ -421,6 +444,7 @@ def main() -> None:
     parser.add_argument("--models", action="store_true", help="minimise the heads of the shared models")
     parser.add_argument("--hard", action="store_true", help="the hard families, at their capacities")
     parser.add_argument("--all-peers", action="store_true", help="every set, every solver that is there")
+    parser.add_argument("--mixed-seed", type=int, action="append", help="150 random problems with mixed alignments")
     parser.add_argument("--idealloc-problems", type=Path, help="benchmarks/somas_tensors of cappadokes/idealloc")
     parser.add_argument("--hard-instances", type=Path, default=SHARED / "planners" / "hard", help="NAME.CAPACITY.csv")
     parser.add_argument("--only", default="ours,minimalloc,cp_sat,idealloc", help="solvers of --hard")
@@ -435,7 +459,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="so many problems at once, for --hard and --all-peers")
     parser.add_argument("--workers", type=int, default=1, help="threads")
     args = parser.parse_args()
-    if args.hard:
+    if args.mixed_seed:
+        print_families(itertools.chain.from_iterable(map(random_mixed, args.mixed_seed)), args)
+    elif args.hard:
         print_families(hard_instances(args.hard_instances), args)
     elif args.all_peers:
         print_families(all_instances(args), args)

@@ -71,7 +71,8 @@ def test_a_planner_says_when_a_problem_is_too_large_for_it():
 
 
 def test_no_buffers_need_no_bytes():
-    assert {name: place([]).peak for name, place in PLANNERS.items()} == dict.fromkeys(PLANNERS, 0)
+    there = {name: place for name, place in PLANNERS.items() if name != "exact" or native.available()}
+    assert {name: place([]).peak for name, place in there.items()} == dict.fromkeys(there, 0)
 
 
 def test_an_interrupt_ends_one_planner_and_not_the_others():
