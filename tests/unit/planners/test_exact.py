@@ -209,6 +209,31 @@ def test_more_buffers_than_are_searched_are_improved_window_by_window() -> None:
     assert later.plan.peak < first.plan.peak
 
 
+def training_step(layers: int, seed: int) -> list[Buffer]:
+    """Activations live from a layer's forward pass to its backward pass, workspaces in one of them, gradients on."""
+    draw, end, buffers = random.Random(seed), 8 * layers, []
+    for layer in range(layers):
+        forward, backward = 4 * layer, end - 4 * layer
+        for _ in range(3):
+            lower, upper = forward + draw.randint(0, 2), backward - draw.randint(0, 2)
+            buffers.append(Buffer(draw.choice((20, 41, 41, 64)), lower, upper))
+        upper = forward + draw.randint(1, 6)
+        buffers.append(Buffer(draw.choice((320, 400)), forward, upper))
+        upper = backward + draw.randint(1, 3)
+        buffers.append(Buffer(draw.choice((320, 400)), backward - 4, upper))
+        buffers.append(Buffer(draw.choice((13, 26)), backward - 3, end + 5))
+    return buffers
+
+
+def test_of_few_sizes_first_come_first_served_finds_the_optimum_that_windows_do_not() -> None:
+    buffers = training_step(342, seed=20)
+    assert len(buffers) == 2_052
+    result = solve(buffers, node_limit=2_000)
+    assert (result.peak, result.lower_bound, result.proved) == (43_301, 43_301, True)
+    assert result.plan is not None
+    assert validate(buffers, result.plan) == []
+
+
 @needs_instances
 def test_a_missed_capacity_leaves_the_best_plan_that_was_found() -> None:
     """First fit needs 1,291,264 bytes for D; 1,025,024 is smaller than any plan known."""

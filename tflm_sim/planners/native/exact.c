@@ -29,8 +29,9 @@
 
 enum {
   MOST_WORKERS = 64,
-  APPROACH_EVERY = 16, /* with a capacity, one of so many asks for something between it and the best plan */
-  PATIENCE = 200,      /* without any limit, so many windows in vain end the search of what is too large for one */
+  APPROACH_EVERY = 16,  /* with a capacity, one of so many asks for something between it and the best plan */
+  PATIENCE = 200,       /* without any limit, so many windows in vain end the search of what is too large for one */
+  BUFFERS_PER_NODE = 8, /* first fit places so many in the time of a node */
   FIRST_PACKING_NODES = 2000,
   PACKING_NODES = 200000,
   PACKING_SHARE = 60, /* packing nodes to a search node; they are forty times as quick */
@@ -351,17 +352,24 @@ static int effort_is_over(void *context, int64_t nodes) {
   return e->stop;
 }
 
-/* More buffers than a search can hold: a window at a time, until a limit. */
+/* More buffers than a search can hold: a window at a time, or first fit in another order, until a limit. What succeeds
+ * more often for its nodes has its turn more often.
+ */
 static int improve(effort_t *e) {
   const limits_t limits = {INT64_MAX, effort_is_over, e, 0};
   const int has_limit = e->options->time_limit >= 0 || e->options->node_limit >= 0;
   improvement_t m;
   const int code = tflm_exact_improve_init(&m, e->p, &limits, e->units);
   memcpy(e->units, e->best, sizeof *e->units * (size_t)e->p->count);
-  for (int misses = 0; code == TFLM_PLAN_OK && (has_limit || misses < PATIENCE);) {
+  for (int64_t misses[2] = {0, 0}, cost[2] = {0, 0}; code == TFLM_PLAN_OK && (has_limit || misses[0] < PATIENCE);) {
     if (exact_ask(&limits) || answered(e)) break;
-    misses = tflm_exact_improve_once(&m, e->best_peak) ? 0 : misses + 1;
-    e->nodes = m.limits.nodes + misses;
+    const int shakes = m.shakes < 2 || cost[1] * (1 + misses[1]) <= cost[0] * (1 + misses[0]);
+    const int is_better =
+        shakes ? tflm_exact_improve_shake(&m, e->best_peak) : tflm_exact_improve_once(&m, e->best_peak);
+    misses[shakes] = is_better ? 0 : misses[shakes] + 1;
+    cost[0] = m.limits.nodes + misses[0];
+    cost[1] = m.shakes * (e->p->count / BUFFERS_PER_NODE);
+    e->nodes = cost[0] + cost[1];
     offer(e, e->units);
   }
   tflm_exact_improve_free(&m);

@@ -15,8 +15,8 @@
  *
  * WHAT A BOUND PROVES. The load of a section: its buffers lie one above the other. The stack: so they do, and whatever
  * their order, their alignments leave gaps. A packing that fails: no plan fills every section, so the peak is above the
- * load. A search that fails at a capacity: no plan has that peak; the next one that sizes and alignments can add up to is
- * the bound. A merged form or two storeys that fail prove nothing. With a plan at the bound the work is done.
+ * load. A search that fails at a capacity: no plan has that peak; the next one that sizes and alignments can add up to
+ * is the bound. A merged form or two storeys that fail prove nothing. With a plan at the bound the work is done.
  *
  * WHAT A SEARCH DECIDES. It asks whether a plan fits a capacity. Each buffer has `lowest`, an offset below which it
  * cannot be. A strategy picks a section, and in it the buffer that can lie lowest; first all plans where it lies just
@@ -61,22 +61,21 @@
  *
  * THE SAME INSTANCE IN THE OTHER FILES
  *
- *   canonical   In sections: a [1, 3), b [2, 3), c [2, 3), d [0, 2), e [0, 1). Turned around c is [0, 1) with 1 byte and
- *               comes before e, [0, 1) with 5: the search sees time from right to left. Above, it is told as given.
- *   orders      First fit "ZW": size, then width in sections: d 5 in two, e 5 in one, a 3 in two, b, c.
- *   ways        b and c have one lifetime in sections: in two of the four forms they are one block of 4. The plan above
- *               has a place for it, at 0; a plan with a between b and c would be lost.
- *   strategy    The first search asks for 10 in the form that is turned and merged, by the tightest section and the
- *               orders "OWTA", and may take 5 * 3 / 2 + 256 = 263 nodes. It needs four.
- *   split       At moment 1 e hands over to a, at 2 d to b; c begins alone: families {a, e}, {b, d}, {c}. Dealt to two
- *               storeys of 5: {b, d, c} has loads 5, 5, 4 and {a, e} 5, 3, 3. Each storey is planned by itself.
- *   packing     Not here: sections 1 and 2 are not full. With a of 5 and c of 2 all three sections have load 10, and
- *               only the order is open. From section 0 to 1 a takes the room of e, from 1 to 2 b and c together that
- *               of d: as groups {e}, {a} and {d}, {b, c}. The tree (pq_tree.c) keeps b beside c: (d | e), (d | a),
+ *   canonical   In sections: a [1, 3), b [2, 3), c [2, 3), d [0, 2), e [0, 1). Turned around c is [0, 1) with 1 byte
+ * and comes before e, [0, 1) with 5: the search sees time from right to left. Above, it is told as given. orders First
+ * fit "ZW": size, then width in sections: d 5 in two, e 5 in one, a 3 in two, b, c. ways        b and c have one
+ * lifetime in sections: in two of the four forms they are one block of 4. The plan above has a place for it, at 0; a
+ * plan with a between b and c would be lost. strategy    The first search asks for 10 in the form that is turned and
+ * merged, by the tightest section and the orders "OWTA", and may take 5 * 3 / 2 + 256 = 263 nodes. It needs four. split
+ * At moment 1 e hands over to a, at 2 d to b; c begins alone: families {a, e}, {b, d}, {c}. Dealt to two storeys of 5:
+ * {b, d, c} has loads 5, 5, 4 and {a, e} 5, 3, 3. Each storey is planned by itself. packing     Not here: sections 1
+ * and 2 are not full. With a of 5 and c of 2 all three sections have load 10, and only the order is open. From section
+ * 0 to 1 a takes the room of e, from 1 to 2 b and c together that of d: as groups {e}, {a} and {d}, {b, c}. The tree
+ * (pq_tree.c) keeps b beside c: (d | e), (d | a),
  *               ((b c) | a), which is a plan whichever of a and {b, c} is below.
- *   improve     Not for five. In 2,048 more, TFLM's plan (e 0, d 5, a 10, peak 13) would lose its peak so: a reaches it,
- *               a window frees a and with it d and e, b and c stay at their offsets, and a search is asked for 12.
- *   stack       Not here: all alignments are 1. See the picture.
+ *   improve     Not for five. In 2,048 more, TFLM's plan (e 0, d 5, a 10, peak 13) would lose its peak so: a reaches
+ * it, a window frees a and with it d and e, b and c stay at their offsets, and a search is asked for 12. stack Not
+ * here: all alignments are 1. See the picture.
  *
  * Thread-safe: no globals; all state hangs on the call. Offsets and sizes are bytes, times are inclusive. Status codes
  * are those of tflm_plan.h.

@@ -1,6 +1,11 @@
-/* One step frees a window: one of the buffers that reach up to the peak, and others that are alive near it, as many as
- * a search can place again in a moment. All others stay, as fixed buffers. The question to the exact search is whether
- * the window has a plan below the peak; when the last of the highest buffers is lower, so is the peak.
+/* Of a large problem with few sizes, as a training step has, the order among equals decides: first come, first served,
+ * leaves what a graph frees together together. Two plain orders, from either end of time, then each time the best of
+ * all is shaken: every beginning by a little, or a few by much. What gives a plan no higher is the best from then on.
+ *
+ * One step of the other kind frees a window: one of the buffers that reach up to the peak, and others that are alive
+ * near it, as many as a search can place again in a moment. All others stay, as fixed buffers. The question to the
+ * exact search is whether the window has a plan below the peak; when the last of the highest buffers is lower, so is
+ * the peak.
  *
  *   peak  +---+            a reaches the peak: a, b, c are freed,
  *         | a |  +--+      d and e stay.
@@ -11,20 +16,26 @@
 #include "exact_improve.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "exact_block.h"
 
 enum { FEWEST_FREED = 12, MOST_FREED = 140, NODES_PER_FREED = 25 };
+enum { WEAKEST = 14 }; /* a shake is by 2^-WEAKEST of all of time at least */
 
 static void lay_out(void *object, tflm_workspace_t *workspace) {
   improvement_t *m = object;
   m->part = tflm_carve(workspace, MOST_SEARCHED, sizeof *m->part);
   m->offsets = tflm_carve(workspace, MOST_SEARCHED, sizeof *m->offsets);
   m->named = tflm_carve(workspace, MOST_SEARCHED, sizeof *m->named);
+  m->begin = tflm_carve(workspace, (size_t)m->p->count, sizeof *m->begin);
+  m->shaken = tflm_carve(workspace, (size_t)m->p->count, sizeof *m->shaken);
+  m->order = tflm_carve(workspace, (size_t)m->p->count, sizeof *m->order);
+  m->tried = tflm_carve(workspace, (size_t)m->p->count, sizeof *m->tried);
 }
 
 int tflm_exact_improve_init(improvement_t *m, const problem_t *p, const limits_t *limits, int64_t *units) {
-  *m = (improvement_t){.p = p, .units = units, .seed = 1, .limits = *limits};
+  *m = (improvement_t){.p = p, .units = units, .seed = 1, .limits = *limits, .least = INT64_MAX};
   m->block = tflm_exact_block_new(m, lay_out);
   return m->block != NULL ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
 }
@@ -107,5 +118,45 @@ int tflm_exact_improve_once(improvement_t *m, int64_t peak) {
   m->limits.nodes += result.status.nodes;
   if (result.infeasible || result.status.peak >= peak) return 0;
   for (int k = 0; k < freed; k++) m->units[m->named[k]] = m->offsets[k] / m->p->unit;
+  return 1;
+}
+
+/* ---- shaking */
+
+/* At least 0 and below 1. */
+static double chance(improvement_t *m) {
+  m->seed += UINT64_C(0x9e3779b97f4a7c15);
+  return exact_fraction(m->seed);
+}
+
+/* Fill `shaken`: time from either end at first, then the best so far, every buffer moved a little or few by much. */
+static void shake(improvement_t *m) {
+  const problem_t *p = m->p;
+  const double sections = p->section_count, strength = 1.0 / (1 << draw(m, WEAKEST + 1));
+  const int moves_all = m->shakes % 2 == 0;
+  for (int i = 0; i < p->count; i++) {
+    if (m->shakes < 2) {
+      m->shaken[i] = m->shakes == 0 ? p->low[i] : p->section_count - p->high[i];
+      continue;
+    }
+    m->shaken[i] = m->begin[i];
+    if (moves_all)
+      m->shaken[i] += sections * strength * chance(m);
+    else if (chance(m) < strength)
+      m->shaken[i] += sections * (chance(m) - 0.5);
+  }
+}
+
+int tflm_exact_improve_shake(improvement_t *m, int64_t peak) {
+  shake(m);
+  m->shakes++;
+  tflm_exact_order_by_size(m->p, m->shaken, m->order);
+  if (tflm_exact_first_fit(m->p, m->order, &m->limits, m->tried) != TFLM_PLAN_OK) return 0;
+  const int64_t reached = tflm_exact_peak(m->p, m->tried);
+  if (reached > m->least) return 0;
+  m->least = reached;
+  memcpy(m->begin, m->shaken, sizeof *m->begin * (size_t)m->p->count);
+  if (reached >= peak) return 0;
+  memcpy(m->units, m->tried, sizeof *m->units * (size_t)m->p->count);
   return 1;
 }

@@ -44,6 +44,16 @@ void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *
   free(list);
 }
 
+void tflm_exact_order_by_size(const problem_t *p, const double *begin, int *order) {
+  ranked_t *list = malloc(sizeof(ranked_t) * ((size_t)p->count + 1));
+  for (int i = 0; i < p->count; i++) order[i] = i;
+  if (list == NULL) return; /* any order is a right one */
+  for (int i = 0; i < p->count; i++) list[i] = (ranked_t){{(double)p->bytes[i], -begin[i], 0, 0}, i};
+  qsort(list, (size_t)p->count, sizeof *list, compare_ranked);
+  for (int i = 0; i < p->count; i++) order[i] = list[i].index;
+  free(list);
+}
+
 /* What is placed, lowest first: offsets [low, high) in sections [from, to). */
 typedef struct {
   int64_t low, high;

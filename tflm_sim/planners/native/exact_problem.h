@@ -67,6 +67,9 @@ int tflm_exact_first_fit(const problem_t *p, const int *order, const limits_t *l
  */
 void tflm_exact_order(const problem_t *p, const char *keys, uint64_t seed, int *order);
 
+/* Order the buffers by size, the largest first, and those of one size by `begin`, the least first. */
+void tflm_exact_order_by_size(const problem_t *p, const double *begin, int *order);
+
 static inline int64_t exact_gcd(int64_t a, int64_t b) {
   while (b != 0) {
     const int64_t rest = a % b;
