@@ -155,7 +155,7 @@ static void check_searches(const tflm_exact_buffer_t *b, size_t count, int64_t b
     const int64_t capacity = best + draw(-2, 2);
     if (capacity < p.bound) continue;
     const int64_t node_limit = draw(0, 1) ? draw(1, 30) : INT64_MAX;
-    search_task_t task = {capacity, (search_pick_t)draw(0, PICK_COUNT - 1), order, (int)draw(0, 1), limits(node_limit)};
+    search_task_t task = {capacity, (search_pick_t)draw(0, PICK_COUNT - 1), order, limits(node_limit)};
     const int verdict = draw(0, 2) ? tflm_exact_search_run_narrow(narrow, &task, units)
                                    : tflm_exact_search_run_wide(wide, &task, units);
     if (verdict == SEARCH_STOPPED && task.limits.node_limit < INT64_MAX) continue;
