@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from dataclasses import replace
+from random import Random
 
 import pytest
 from eon_text import SMALL as SOURCE
@@ -90,6 +92,34 @@ def test_every_cut_of_a_source_is_read_or_refused() -> None:
     for end in range(0, len(text), 37):
         with contextlib.suppress(ModelError):
             assert read_eon_source(text[:end]).arena_size == 512
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "x" * 500_000,
+        "{" * 500_000,
+        "a::" * 200_000,
+        "int a = " * 100_000,
+        "\n#if 1" * 90 + "\nx" * 200_000,
+        "<" * 500_000,
+    ],
+)
+def test_a_hostile_source_is_refused_in_time_that_grows_with_its_size(tail: str) -> None:
+    seconds = time.process_time()
+    with pytest.raises(ModelError):
+        read_eon_source(b"kTensorArenaSize used_operators_e " + tail.encode())
+    assert time.process_time() - seconds < 20  # a quadratic reading takes minutes
+
+
+def test_damaged_sources_are_read_or_refused() -> None:
+    base, pieces = eon_text(SOURCE), ["{", "}", ",", "-1", "99999999999", "1e400", "#endif\n", "/*", '"', "g0::", ""]
+    for seed in range(300):
+        random = Random(seed)
+        at = random.randrange(len(base))
+        text = base[:at] + random.choice(pieces) + base[at + random.randrange(4) :]
+        with contextlib.suppress(ModelError):
+            parse(rebuilt(read_eon_source(text.encode())))
 
 
 def test_a_file_of_another_kind_is_refused() -> None:

@@ -18,11 +18,13 @@ Initializer: TypeAlias = "list[str | Initializer]"
 
 _PLACE = re.compile(
     r"\bnamespace\s++(?P<scope>g\d++)\s*+\{|(?P<end>^\}\s*+;?+)|\bint\s++(?P<empty>[A-Za-z_]\w*+)\s*+=\s*+0\s*+;|"
-    r"(?P<type>(?:\w++::)*+\w++(?:<[^<>;{}]{1,60}>)?+)[\s*]++(?P<name>[A-Za-z_]\w*+)\s*+(?:\[[^\]\n]*+\]\s*+)?+=\s*+\{",
+    r"\b(?P<type>(?:\w{1,60}+::){0,3}+\w++(?:<[^<>;{}]{1,60}>)?+)[\s*]++(?P<name>[A-Za-z_]\w*+)\s*+(?:\[[^\]\n]*+\]\s*+)?+=\s*+\{",
     re.MULTILINE,
 )
 _PIECE = re.compile(r"[{}]")
 MOST_DEPTH = 8
+LONGEST_ITEM = 1000
+"""Characters of an expression that ends in a name."""
 
 
 class Declaration(NamedTuple):
@@ -78,7 +80,7 @@ _NAME = re.compile(r"([A-Za-z_]\w*+(?:::\w++)?+)\W*+$")
 
 def named(item: str | Initializer) -> str:
     """Return the name that an item's expression ends in, past its casts: ``g0::opdata1``; "" where it ends in none."""
-    found = _NAME.search(item) if isinstance(item, str) else None
+    found = _NAME.search(item) if isinstance(item, str) and len(item) <= LONGEST_ITEM else None
     return "" if found is None else found[1]
 
 

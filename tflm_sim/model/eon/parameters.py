@@ -76,8 +76,10 @@ def _value(op: str, field: OptionField, value: object, *, is_raw: bool) -> Optio
 
 def _constant(op: str, text: str, *, is_float: bool) -> int | float:
     try:
-        return _CONSTANTS[text] if text in _CONSTANTS else float(text.rstrip("fF")) if is_float else int(text, 0)
-    except ValueError:
+        value = _CONSTANTS[text] if text in _CONSTANTS else float(text.rstrip("fF")) if is_float else int(text, 0)
+        struct.pack("<f" if is_float else "<i", value)
+        return value
+    except (ValueError, OverflowError, struct.error):
         raise ModelError(f"'{text[:60]}' among the parameters of {op} is not read here") from None
 
 

@@ -17,6 +17,8 @@ _DEFINITION = re.compile(r"([A-Za-z_]\w*+)[ \t]++(.+)")
 _TOKEN = re.compile(r"\s*+(?:(\d\w*+)|([A-Za-z_]\w*+)|(&&|\|\||==|!=|>=|<=|[!()<>])|(\S))")
 LONGEST_CONDITION = 1000
 """Characters."""
+MOST_LEVELS = 100
+"""Conditions in one another."""
 
 
 def preprocessed(text: str, macros: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -39,10 +41,10 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
-    levels: list[tuple[bool, bool]] = []  # whether the branch is read, whether one of this #if was
+    levels: list[tuple[bool, bool]] = []  # whether the branch and all around it are read, whether one of this #if was
     for line in lines:
         directive = _DIRECTIVE.match(line) if "#" in line else None
-        is_read = all(is_read for is_read, _ in levels)
+        is_read = not levels or levels[-1][0]
         if directive is None:
             if is_read:
                 yield line
@@ -51,6 +53,8 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
         if name in ("if", "ifdef", "ifndef"):
             holds = is_read and _holds(name, rest, known)
             levels.append((holds, holds))
+            if len(levels) > MOST_LEVELS:
+                raise ModelError(f"the source has {len(levels)} conditions in one another")
         elif name in ("elif", "else", "endif"):
             _go_on(levels, name, rest, known)
         elif is_read and name == "define":
@@ -65,7 +69,7 @@ def _go_on(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping
         raise ModelError(f"the source has an #{name} without an #if")
     _, was_read = levels.pop()
     if name != "endif":
-        outer = all(is_read for is_read, _ in levels)
+        outer = not levels or levels[-1][0]
         holds = outer and not was_read and (name == "else" or _holds("if", rest, known))
         levels.append((holds, was_read or holds))
 

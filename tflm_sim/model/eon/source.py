@@ -26,9 +26,9 @@ from tflm_sim.model.types import OptionValue, TensorType
 from tflm_sim.values import dataclass
 
 _COMPILER = {"__GNUC__": "12", "__cplusplus": "201703L"}
-_ARENA_SIZE = re.compile(r"\bkTensorArenaSize\s*+=\s*+(\d++)\s*+;")
+_ARENA_SIZE = re.compile(r"\bkTensorArenaSize\s*+=\s*+(\d{1,12}+)\s*+;")
 _DAY = re.compile(r"// Generated on: (\d\d)\.(\d\d)\.(\d{4})\b")
-_COUNT = r"\b{}\s*+=\s*+(\d++)\s*+;"
+_COUNT = r"\b{}\s*+=\s*+(\d{{1,12}}+)\s*+;"
 _TYPES = {name: number for number, name in CONSTANT_NAMES.items()}
 _C_TYPES = {
     "float": TensorType.FLOAT32,
@@ -36,7 +36,7 @@ _C_TYPES = {
     "bool": TensorType.BOOL,
     **{f"{sign}int{bits}_t": TensorType[f"{sign}INT{bits}".upper()] for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
-_PLACE = re.compile(r"tensor_arena\s*\+\s*(\d++)")
+_PLACE = re.compile(r"tensor_arena\s*+\+\s*+(\d{1,12}+)")
 _UNTIL_LIMITS = 4
 """Scratch buffers, of sources that say no number: none is needed for what they hold."""
 
@@ -202,11 +202,11 @@ class _Reader:
         if len(tensor_ends) != len(node_ends):
             raise ModelError("the source has another number of subgraphs for tensors than for operators")
         for position in range(len(tensor_ends) - 1):
-            first, end = tensor_ends[position : position + 2]
+            rows = tensors[slice(*tensor_ends[position : position + 2])]
             own = operators[slice(*node_ends[position : position + 2])]
             for row in own:
-                _refuse_wild_indices(row, end - first)
-            yield EonSubgraph(tuple(tensors[first:end]), tuple(own))
+                _refuse_wild_indices(row, len(rows))
+            yield EonSubgraph(tuple(rows), tuple(own))
 
     def _tensor(self, row: str | Initializer) -> EonTensor:
         if not isinstance(row, list) or len(row) < 5:
@@ -255,16 +255,16 @@ class _Reader:
         if tensor_type is None:
             raise ModelError(f"{name[:100]} has elements of type {declared.type[:60]}, which is not read here")
         is_float = tensor_type in (TensorType.FLOAT32, TensorType.FLOAT64)
-        values = _floats(declared.items, name) if is_float else _ints(declared.items, name)
+        values = _floats(declared.items, name) if is_float else _ints(declared.items, name, bits=65)
         import struct
 
         try:
             data = struct.pack(f"<{len(values)}{STRUCT_CODES[tensor_type]}", *values)
         except (struct.error, OverflowError):
             raise ModelError(f"{name[:100]} has elements that its type does not hold") from None
-        if len(data) > size:
+        if len(data) != size:
             raise ModelError(f"{name[:100]} has {len(data):,} bytes, and tensorData says {size:,}")
-        return data.ljust(size, b"\0")  # what an initializer leaves out is zero
+        return data
 
     def _operators(self) -> Iterator[EonOperator]:
         if "nodeData" in self._known:
@@ -302,9 +302,13 @@ def _refuse_wild_indices(row: EonOperator, count: int) -> None:
         raise ModelError(f"{row.op} has a tensor {wild[0]}, and there are {count}")
 
 
-def _ints(items: Initializer, name: str) -> list[int]:
+def _ints(items: Initializer, name: str, *, bits: int = 32) -> list[int]:
+    """Return whole numbers that a signed type of so many bits holds."""
     try:
-        return list(map(int, items))  # type: ignore[arg-type]
+        values = list(map(int, items))  # type: ignore[arg-type]
+        if not all(-1 << (bits - 1) <= value < 1 << (bits - 1) for value in values):
+            raise ModelError(f"{name[:100]} has elements that its type does not hold")
+        return values
     except (ValueError, TypeError):
         raise ModelError(f"{name[:100]} has elements that are no whole numbers") from None
 
