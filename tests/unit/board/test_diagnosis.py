@@ -118,6 +118,11 @@ def test_a_firmware_that_fails_in_a_loop_does_not_fill_the_memory() -> None:
             "no room for a kernel's buffer beside the arena (EON compiled model) of 576 B",
             "EI_MAX_OVERFLOW_BUFFER_COUNT in edge-impulse-sdk",
         ),
+        (
+            "ERR: Failed to allocate scratch buffer of size 1124, reached EI_MAX_SCRATCH_BUFFER_COUNT",
+            "no room for a kernel's scratch buffer, for which the table is full (EON compiled model) of 1,124 B",
+            "define a larger EI_MAX_SCRATCH_BUFFER_COUNT",
+        ),
         ("AllocateTensors() failed", "AllocateTensors failed", "--model, --target and --arena-size"),
     ],
 )
