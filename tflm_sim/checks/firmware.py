@@ -69,7 +69,7 @@ class FirmwareVerdict:
         multiple_of_16: The smallest one that is a multiple of 16.
         used: ``arena_used_bytes()`` in this arena; in a roomy one where it does not work or there is none.
         fits: Whether it works; None when that cannot be told.
-        log: What the device prints there.
+        log: What the device prints there; () where it prints other lines in one case than in another.
         missing: Operators of the model that the firmware does not register, in the order in which the device asks.
         reason: Why it fails, or why it cannot be told, where the arena's size does not decide.
         cases: What the file leaves open and what the model needs in each case; () where all cases need the same. What
@@ -325,7 +325,8 @@ def _joined(subject: Subject, cases: Sequence[_Case], outcomes: Sequence[Firmwar
         return verdict
     open_ones = _telling(cases, [(each.needed, each.fits) for each in outcomes])
     rows = (case.need(open_ones, each) for case, each in zip(cases, outcomes, strict=True))
-    return replace(verdict, cases=tuple(dict.fromkeys(rows)))
+    log = worst.log if len({each.log for each in outcomes}) == 1 else ()
+    return replace(verdict, cases=tuple(dict.fromkeys(rows)), log=log)
 
 
 def _telling(cases: Sequence[_Case], answers: Sequence[object]) -> list[str]:

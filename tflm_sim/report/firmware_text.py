@@ -171,9 +171,8 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
         )
     if row.fits:
         return _fitting(needed, multiple_of_16, row.arena_size)
-    failure = (
-        f"too small by {_bytes(needed - row.arena_size)}: AllocateTensors() will fail{_printed(row.log, document)}"
-    )
+    printed = _printed(row.log, document) if row.log or not row.cases else ""
+    failure = f"too small by {_bytes(needed - row.arena_size)}: AllocateTensors() will fail{printed}"
     return f"{failure}; {_remedy(multiple_of_16, row.arena_size, row.ram_free)}"
 
 

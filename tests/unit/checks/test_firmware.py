@@ -164,6 +164,16 @@ def test_a_table_of_unknown_length_is_said_as_the_lengths_for_which_the_verdict_
     ]
 
 
+def test_lines_that_the_device_prints_in_one_case_only_are_not_promised() -> None:
+    """In this arena a table for 20 takes 424 B more than in another one: fewer buffers can be planned."""
+    longer = SetUp((), True, table_length=20)
+    found = verdict(STREAMING, room(7_500), has_resource_variables=True, set_up=longer)
+    assert [(case.needed, case.fits) for case in found.cases] == [(8_016, False), (7_592, False)]
+    assert (found.fits, found.log) == (False, ())
+    told = verdict(STREAMING, room(7_500, call=call(variables=20)), has_resource_variables=True)
+    assert told.log == ("Too many buffers (max is 6)",)
+
+
 @pytest.mark.parametrize(
     ("length", "needed"),
     [(3, (7_680, 7_592)), (7, (7_760, 7_592))],  # 7,680 + 4 x 20; in another arena the length takes nothing
