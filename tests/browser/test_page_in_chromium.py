@@ -251,6 +251,44 @@ def test_two_targets_stand_side_by_side_on_one_scale(page: Any, residual: Pictur
     assert page.number("#chosen-size") == other.residents[page.js("tflmSim.chosen.thing.index")].size
 
 
+def test_the_peak_of_every_picture_is_explained_that_of_the_active_one_first(page: Any, residual: Picture) -> None:
+    other = take_picture(load(sample_path("residual")), Configuration(preset("esp32-s3")))
+    page.open([residual, other])
+    page.click("#tab-shrink")
+    peaks = "[...document.querySelectorAll('#peak-live')].map((each) => Number(each.dataset.value))"
+    live = [picture.size.answer.peak.live_bytes for picture in (residual, other)]
+    assert page.js(peaks) == live
+    titles = page.js("[...document.querySelectorAll('#panel h2')].map((each) => each.textContent)")
+    assert [title.split(",")[0] for title in titles] == ["cortex-m4", "esp32-s3"]
+
+
+def test_escape_closes_the_keys(page: Any, residual: Picture) -> None:
+    page.open([residual])
+    page.press("?")
+    assert page.js("document.getElementById('keys').open")
+    page.driver.switch_to.active_element.send_keys("\ue00c")
+    assert not page.js("document.getElementById('keys').open")
+
+
+def test_on_paper_are_the_picture_the_legend_and_every_tab_and_no_buttons(page: Any, residual: Picture) -> None:
+    page.open([residual], theme="dark")
+    page.js("(window.dispatchEvent(new Event('beforeprint')), true)")
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        shown = page.js(
+            "Object.fromEntries(['#zoom-in', '#search', '#play', '#tabs', '#paper', '#chips', '.canvas canvas'].map("
+            "(each) => [each, document.querySelector(each).checkVisibility()]))"
+        )
+        assert {name for name, is_shown in shown.items() if is_shown} == {"#paper", "#chips", ".canvas canvas"}
+        titles = "[...document.querySelectorAll('#paper section > h2')].map((each) => each.textContent)"
+        assert page.js(titles) == ["Peak", "Tail", "Buffers"]
+        rows = page.js("document.querySelectorAll('#paper section:last-child tbody tr').length")
+        assert rows == len(residual.residents)
+        assert page.js("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_theme_is_the_preferred_one_until_it_is_changed(page: Any, residual: Picture, theme: str) -> None:
     page.open([residual], theme=theme)

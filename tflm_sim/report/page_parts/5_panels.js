@@ -119,9 +119,15 @@ function thingTable(app, view, rows) {
 
 // -- what would have to shrink --------------------------------------------------------------------------------------
 
+/** What binds in each picture, the one that was looked at last in front. */
 function shrinkPanel(app) {
-  const view = app.activeView, { limits, size: report } = view;
-  const parts = [];
+  const views = [app.activeView, ...app.views.filter((view) => view !== app.activeView)];
+  if (views.length === 1) return peakParts(app, views[0]);
+  return views.flatMap((view) => [make("h2", { class: "of" }, printable(view.title, 120)), ...peakParts(app, view)]);
+}
+
+function peakParts(app, view) {
+  const { limits, size: report } = view, parts = [];
   if (view.source.failure) parts.push(make("h3", {}, "It fails"), make("p", {}, printable(view.source.failure, 400)));
   if (report.log && report.log.length) parts.push(make("h3", {}, "The device prints"), make("p", {}, make("code", {}, report.log.map((line) => printable(line, 200)).join(" ⏎ "))));
   if (limits.length) parts.push(...limitParts(app, view));

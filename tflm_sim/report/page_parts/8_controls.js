@@ -33,7 +33,7 @@ Object.assign(App.prototype, {
   },
 
   onKey(event) {
-    if (event.target.closest("input, dialog") && event.key !== "Escape") return;
+    if (byId("keys").open || (event.target.closest("input") && event.key !== "Escape")) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("button, [role=tabpanel]") && [" ", "Enter", "ArrowUp", "ArrowDown"].includes(event.key)) return;
     const { window: now } = this, tall = (now.u1 - now.u0) / 8;
@@ -48,6 +48,14 @@ Object.assign(App.prototype, {
     if (!actions[event.key]) return;
     event.preventDefault();
     actions[event.key]();
+  },
+
+  /** Put on paper what the tabs hold, one after the other, without what only a click makes sense of. */
+  layOut() {
+    const parts = { Peak: shrinkPanel, Tail: tailPanel, Buffers: buffersPanel, ...(this.boards.length ? { Boards: boardsPanel } : {}) };
+    const sections = Object.entries(parts).map(([title, panel]) => make("section", {}, make("h2", {}, title), ...panel(this)));
+    for (const section of sections) for (const element of section.querySelectorAll("[id]")) element.removeAttribute("id");
+    byId("paper").replaceChildren(...sections);
   },
 
   letGo() {
@@ -136,6 +144,7 @@ App.prototype.listenToControls = function listenToControls() {
   byId("search").addEventListener("input", () => this.search(byId("search").value));
   byId("search").addEventListener("keydown", (event) => { if (event.key === "Enter") this.nextMatch(event.shiftKey ? -1 : 1); });
   document.addEventListener("keydown", (event) => this.onKey(event));
+  window.addEventListener("beforeprint", () => this.layOut());
   for (const [key, meaning] of KEYS) byId("key-list").append(make("dt", {}, make("kbd", {}, key)), make("dd", {}, meaning));
 };
 
