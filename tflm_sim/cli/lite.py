@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_contradictions(args: argparse.Namespace) -> None:
-    is_drawn = args.jsonl or args.map or args.output
+    is_drawn = any((args.jsonl, args.map, args.output))
     is_gpu = args.delegate == "gpu"
     for is_wrong, sentence in (
         (not 1 <= args.threads <= _MOST_THREADS, f"--threads {args.threads}: at least 1, at most {_MOST_THREADS:,}"),

@@ -200,8 +200,7 @@ class CodeReader:
                 return None if one is None or other is None else Value("", one | other)
             case Load(_, base, offset, size):
                 return self._loaded(state, self._plus(self._value(state, base), offset), size)
-            case Forget():
-                return None
+        return None
 
     def _value(self, state: _State, name: str) -> Value | None:
         if not name:
