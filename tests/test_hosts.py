@@ -198,8 +198,10 @@ def test_a_command_leaves_the_process_as_it_was(
 
 
 def test_one_module_starts_pythons() -> None:
+    """``extras.py`` names this Python in a sentence, and starts nothing."""
     users = {path.name for path in PACKAGE.rglob("*.py") if "sys.executable" in path.read_text("utf-8")}
-    assert users == {"child_python.py"}
+    assert users == {"child_python.py", "extras.py"}
+    assert "subprocess" not in (PACKAGE / "extras.py").read_text("utf-8")
     assert not [path.name for path in PACKAGE.rglob("*.py") if "import multiprocessing" in path.read_text("utf-8")]
 
 
