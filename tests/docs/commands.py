@@ -75,6 +75,8 @@ STANDS_FOR = {
     "--library NAME": "chirale",
     "--preserve NAME": "1",
     "run build/app.elf": "executed/app.elf",
+    "eon export.zip": "eon_export.zip",
+    "eon FILE": "eon_export.zip",
 }
 """What stands in a command for something of the reader's own; with the word before it where that decides."""
 
