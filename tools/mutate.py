@@ -4,15 +4,17 @@
 
 A sample of mutants is drawn in turns from all rooms (``native`` is the planners' C core, which is compiled anew for
 each; ``rim`` the modules of no room). The nearest tests are those named after the module or importing it, then the
-room's; where sizes come from, those of the answers and a few recordings of real TFLM. Survivors are printed with their
-line; the exit code is 1 where there is one. Faults that change nothing (a bound that is never reached) survive by
-nature: read each.
+files of tests that enter the mutant's function, the quickest first; where sizes come from, a few recordings of real
+TFLM. Which file enters which function is recorded first (about ten minutes; kept in ``--entered``, build/entered, until
+that is deleted). Survivors are printed with their line; the exit code is 1 where there is one. Faults that change
+nothing (a bound that is never reached) survive by nature: read each.
 ``--from`` goes on with a sample that was begun.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import os
 import random
 import re
@@ -24,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import entered
 import frame
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +39,7 @@ ROOMS = {
 SIZING = ("answers", "arena", "device", "graph", "model", "ops", "planners", "targets")
 OTHER_TESTS = {
     "cli": ["tests/cli"],
-    "emulation": ["tests/firmware/test_run.py", "tests/firmware/test_run_model.py"],
+    "emulation": ["tests/firmware/test_run.py", "tests/firmware/test_run_model.py", "tests/firmware/test_executed.py"],
     "pytest_plugin": ["tests/plugin"],
     "schemas": ["tests/unit/test_schemas.py", "tests/cli/test_documents.py"],
     "rim": ["tests/unit/rim", "tests/test_public_api.py", "tests/cli"],
@@ -44,8 +47,10 @@ OTHER_TESTS = {
 """Tests of the rooms that have no folder of their name in ``tests/unit``."""
 RECORDINGS = ("tests/golden/test_golden.py", "-k", "hello_world or person_detect or micro_speech")
 NATIVE_TESTS = ("tests/unit/planners", "tests/upstream/test_tflm_planners.py", "tests/property/test_planners.py")
-SMALLEST = "tests/property/test_smallest_arena.py"
-TESTS = ("tests/unit", "tests/cli", "tests/property", "tests/plugin", "tests/firmware")
+QUICK_TESTS = ("tests/unit", "tests/cli", "tests/plugin", "tests/test_public_api.py", "tests/docs/test_docs.py")
+SLOW_TESTS = ("tests/property", "tests/firmware", "tests/golden")
+SECONDS = 120
+"""The tests that enter a function may take so long together, as recorded; those that would take more are left out."""
 QUICK = ("-m", "not slow")
 TIMEOUT_S = 240
 
@@ -72,6 +77,7 @@ SWAPS = {
 }
 _OPERATOR = re.compile(r"\bis not\b|\bnot in\b|\bis\b|\bin\b|\band\b|\bor\b|<<|<=|>=|==|!=|//|[<>+\-*%&]")
 _C_OPERATOR = re.compile(r"(?<=\s)(<=|>=|==|!=|<|>|\+|-|&&|\|\|)(?=\s)")
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _C_SWAPS = SWAPS | {"&&": "||", "||": "&&"}
 
 
@@ -85,6 +91,21 @@ class Mutant:
     length: int
     replacement: str
     line: int
+
+    @property
+    def function(self) -> str:
+        """The function that it is in, as rows of ``entered.py`` name it."""
+        names, inside = [], True
+        scope: ast.AST = ast.parse(self.text)
+        while inside:
+            children = [node for node in ast.walk(scope) if isinstance(node, _NAMED) and node is not scope]
+            inside = False
+            for node in children:
+                if node.lineno <= self.line <= (node.end_lineno or 0):
+                    names.append(node.name)
+                    scope, inside = node, True
+                    break
+        return entered.function_name(self.path, ".".join(names))
 
     @property
     def mutated(self) -> str:
@@ -147,34 +168,75 @@ def _operands(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     return []
 
 
-def nearest_tests(path: str) -> Iterator[list[str]]:
-    """Yield the arguments of pytest for the tests that should notice a fault in a module, the nearest first."""
-    if path.endswith(".c"):
+class Entered:
+    """Which files of tests enter which functions, read from the rows of ``entered.py``."""
+
+    def __init__(self, folder: Path) -> None:
+        rows = [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines()]
+        self._by_function: dict[str, set[str]] = {}
+        self.seconds: dict[str, float] = {}
+        for row in rows:
+            self.seconds[row["tests"]] = row["seconds"]
+            for name in row["entered"]:
+                self._by_function.setdefault(name, set()).add(row["tests"])
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """Return the files that enter a mutant's function, or any of its module, the quickest first."""
+        files = self._by_function.get(mutant.function, set())
+        module = f"{mutant.path}::"
+        found = files or {one for name, tests in self._by_function.items() if name.startswith(module) for one in tests}
+        return sorted(found, key=lambda one: self.seconds[one])
+
+
+def record(folder: Path) -> None:
+    """Run the tests once with the plugin that notes what they enter."""
+    folder.mkdir(parents=True)
+    environment = {**os.environ, "ENTERED": str(folder), "PYTHONPATH": f"{ROOT / 'tools'}:{ROOT}"}
+    for tests in ((*QUICK_TESTS, *QUICK), SLOW_TESTS):
+        command = [*_pytest(list(tests)), "-p", "entered", "-n", "2", "--dist", "loadfile"]
+        command.remove("-x")
+        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
+
+
+def nearest_tests(mutant: Mutant, entered_by: Entered) -> Iterator[list[str]]:
+    """Yield the arguments of pytest for the tests that should notice a fault, the nearest first."""
+    if mutant.path.endswith(".c"):
         yield list(NATIVE_TESTS)
         yield list(RECORDINGS)
         return
-    parts = Path(path).with_suffix("").parts
+    parts = Path(mutant.path).with_suffix("").parts
     room = parts[1] if len(parts) > 2 else "rim"
     imports = re.compile(rf"^\s*(from|import) {re.escape('.'.join(parts))}\b", re.MULTILINE)
-    tests = [test for folder in TESTS for test in sorted((ROOT / folder).rglob("test_*.py"))]
+    files = [file for tests in (*QUICK_TESTS, *SLOW_TESTS) for file in sorted((ROOT / tests).rglob("test_*.py"))]
     own = [
-        str(test.relative_to(ROOT))
-        for test in tests
-        if test.stem == f"test_{parts[-1]}" or imports.search(test.read_text("utf-8"))
+        str(file.relative_to(ROOT))
+        for file in files
+        if file.stem == f"test_{parts[-1]}" or imports.search(file.read_text("utf-8"))
     ]
-    if own:
-        yield [*own, *QUICK]
-    yield [
-        *OTHER_TESTS.get(room, [f"tests/unit/{room}"]),
-        *([SMALLEST] if room in ("arena", "answers") else []),
-        *QUICK,
-    ]
+    yield from _commands(own)
+    left, chosen = float(SECONDS), []
+    for test in entered_by.tests(mutant):
+        left -= entered_by.seconds[test]
+        if left > 0 and test not in own:
+            chosen.append(test)
+    yield from _commands(chosen or OTHER_TESTS.get(room, [f"tests/unit/{room}"]))
+    if room == "emulation":
+        yield from _commands(OTHER_TESTS[room])  # it works in a process of its own, where nothing is recorded
     if room in SIZING:
-        yield ["tests/unit/answers", *QUICK]
         yield list(RECORDINGS)
 
 
-def is_noticed(mutant: Mutant, copy: Path) -> bool:
+def _commands(tests: list[str]) -> Iterator[list[str]]:
+    """Yield the tests of folders that are slow throughout apart: elsewhere, what is marked as slow is left out."""
+    slow = [test for test in tests if test.startswith(SLOW_TESTS)]
+    quick = [test for test in tests if test not in slow]
+    if quick:
+        yield [*quick, *QUICK]
+    if slow:
+        yield slow
+
+
+def is_noticed(mutant: Mutant, copy: Path, entered_by: Entered) -> bool:
     """Tell whether the tests fail with the mutant in the copy, or never end."""
     (copy / mutant.path).write_text(mutant.mutated, "utf-8")
     try:
@@ -182,7 +244,7 @@ def is_noticed(mutant: Mutant, copy: Path) -> bool:
             build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
             if _run(build, copy):
                 return True  # the compiler noticed
-        return any(_run(_pytest(tests), copy) for tests in nearest_tests(mutant.path))
+        return any(_run(_pytest(tests), copy) for tests in nearest_tests(mutant, entered_by))
     finally:
         (copy / mutant.path).write_text(mutant.text, "utf-8")
 
@@ -213,6 +275,7 @@ def main() -> int:
         "--from", type=int, default=1, metavar="N", dest="first", help="begin at this one of the sample"
     )
     parser.add_argument("--list", action="store_true", help="print the sample and try nothing")
+    parser.add_argument("--entered", type=Path, default=ROOT / "build/entered", metavar="FOLDER")
     args = parser.parse_args()
     chance = random.Random(args.seed)
     by_room = {room: [m for path in sorted(ROOT.glob(ROOMS[room])) for m in mutants(path)] for room in args.rooms}
@@ -220,12 +283,17 @@ def main() -> int:
     if args.list:
         print(*sample, sep="\n")
         return 0
+    if not args.entered.is_dir():
+        record(args.entered)
+    entered_by = Entered(args.entered)
     survivors = []
     with tempfile.TemporaryDirectory(prefix="mutants_") as directory:
         copy = Path(directory) / ROOT.name
-        shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__"))
+        left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".mypy_cache", "build")
+        shutil.copytree(ROOT, copy, symlinks=True, ignore=left_out)
+        (copy.parent / "shared").symlink_to(frame.SHARED)
         for number, mutant in list(enumerate(sample, 1))[args.first - 1 :]:
-            noticed = is_noticed(mutant, copy)
+            noticed = is_noticed(mutant, copy, entered_by)
             print(f"{number:>3} of {len(sample)} {'noticed ' if noticed else 'SURVIVES'} {mutant}", flush=True)
             if not noticed:
                 survivors.append(mutant)

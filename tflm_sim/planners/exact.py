@@ -18,6 +18,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from tflm_sim.errors import NoPlanInTime, PlanningError, TflmSimError, UsageError
 from tflm_sim.planners import best_of, native
@@ -116,26 +117,41 @@ def solve(
     if not native.available():
         raise TflmSimError("the exact planner needs the C extension: reinstall where a C compiler is present")
 
-    def on_status(status: Progress) -> bool:
-        if on_progress is not None:
-            on_progress(status)
-        return cancel is not None and cancel.is_set()
-
-    def search(seconds: float | None, start: Plan | None) -> tuple[ExactResult, bool]:
-        """Return the answer, and whether somebody ended the search."""
-        answer, raised = native.ExactSearch(on_status).solve(
-            buffers, capacity=capacity, node_limit=node_limit, time_limit=seconds, workers=workers, start=start
-        )
-        if raised is not None and not isinstance(raised, KeyboardInterrupt):
-            raise raised
-        return _result_of(answer), raised is not None or (cancel is not None and cancel.is_set())
-
+    search = partial(_search, buffers, capacity, node_limit, workers, on_progress, cancel)
     if time_limit is None or node_limit is not None or capacity is not None or start is not None:
         return search(deadline.seconds_left, start)[0]
     result, is_ended = search(min(time_limit, _EASY_SECONDS), None)
     if result.proved or is_ended or deadline.is_over:
         return result
     return _improved(result, search, buffers, deadline)
+
+
+def _search(
+    buffers: Sequence[Buffer],
+    capacity: int | None,
+    node_limit: int | None,
+    workers: int,
+    on_progress: Callable[[Progress], None] | None,
+    cancel: threading.Event | None,
+    seconds: float | None,
+    start: Plan | None,
+) -> tuple[ExactResult, bool]:
+    """Return the answer, and whether somebody ended the search."""
+
+    def is_cancelled() -> bool:
+        return cancel is not None and cancel.is_set()
+
+    def on_status(status: Progress) -> bool:
+        if on_progress is not None:
+            on_progress(status)
+        return is_cancelled()
+
+    answer, raised = native.ExactSearch(on_status).solve(
+        buffers, capacity=capacity, node_limit=node_limit, time_limit=seconds, workers=workers, start=start
+    )
+    if raised is not None and not isinstance(raised, KeyboardInterrupt):
+        raise raised
+    return _result_of(answer), raised is not None or is_cancelled()
 
 
 def _improved(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import POOLS, UNARY
 from tflm_sim.model.types import Operator
-from tflm_sim.shrinking.graph import array, image_padding, integers, shape, single_output
+from tflm_sim.shrinking.graph import array, image_padding, integers, is_image, shape, single_output
 from tflm_sim.values import dataclass
 
 Axes = Mapping[int, int]
@@ -38,7 +38,7 @@ class ChainLink:
 def first_link(draft: Draft, operator: Operator) -> ChainLink | None:
     """Return the first link: a convolution whose output channels each read all of the input."""
     name, inputs, output = draft.name(operator), operator.input_tensors, single_output(operator)
-    if name not in _FILTER_AXES or output is None or not _is_image(draft, output):
+    if name not in _FILTER_AXES or output is None or not is_image(draft, output):
         return None
     # Otherwise it is a grouped convolution, or a depthwise one of several channels.
     whole = (1,) if name == "DEPTHWISE_CONV_2D" else shape(draft, inputs[1])[-1:]
@@ -49,10 +49,10 @@ def next_link(draft: Draft, operator: Operator, carried: int, scale: int) -> Cha
     """Return the link of an operator that keeps the channels of the tensor ``carried`` apart, or None."""
     name, inputs, output = draft.name(operator), operator.input_tensors, single_output(operator)
     rule = _RULES.get(name)
-    if rule is None or output is None or draft.tensors[output].is_variable or not _is_image(draft, carried):
+    if rule is None or output is None or draft.tensors[output].is_variable or not is_image(draft, carried):
         return None
     is_read_there = inputs[:1] == (carried,) or rule is _with_constant
-    is_possible = is_read_there and (name == "MEAN" or _is_image(draft, output))
+    is_possible = is_read_there and (name == "MEAN" or is_image(draft, output))
     axes = rule(draft, operator, carried) if is_possible else None
     if axes is None:
         return None
@@ -73,11 +73,6 @@ def _link(draft: Draft, operator: Operator, axes: Axes, scale: int) -> ChainLink
         if values is None or values.ndim <= axis or values.shape[axis] != channels:
             return None
     return ChainLink(operator, draft.name(operator), axes, scale)
-
-
-def _is_image(draft: Draft, tensor: int) -> bool:
-    """Return whether a tensor is [batch, rows, columns, channels]."""
-    return len(shape(draft, tensor)) == 4
 
 
 _FILTER_AXES = {"CONV_2D": {1: 0, 2: 0}, "DEPTHWISE_CONV_2D": {1: 3, 2: 0}}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.shrinking.contracts import CHOICE, DIAGONAL, promised, use_of
-from tflm_sim.shrinking.graph import shape, window
+from tflm_sim.shrinking.graph import is_image, window
 from tflm_sim.shrinking.passes import Chooser, label_of
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.shrunk import Witness
@@ -76,7 +76,7 @@ def _dilated(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary
     outputs, inputs = operator.output_tensors, operator.input_tensors
     if not outputs or not promised(use_of(name, operator, draft.tensors), CHOICE, libraries):
         return None
-    if len(shape(draft, inputs[0])) != 4 or len(shape(draft, inputs[1])) != 4:
+    if not all(is_image(draft, tensor) for tensor in inputs[:2]):
         return None
     windows = {option: window(draft, operator, axis) for axis, option in _OPTIONS.items()}
     if any(each.dilation != 1 for each in windows.values()):

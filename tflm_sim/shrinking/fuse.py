@@ -21,6 +21,7 @@ from tflm_sim.shrinking.graph import (
     axis_option,
     image_padding,
     integers,
+    is_image,
     quantization_key,
     same_kind,
     shape,
@@ -179,7 +180,7 @@ def _branch(draft: Draft, tensor: int, producers: dict[int, int], consumers: dic
     if (cut := producer_of(source, ("SLICE", "STRIDED_SLICE"))) is not None:
         rows, source = _row_slice(draft, cut), cut.input_tensors[0]
     split = producer_of(source, ("SPLIT", "SPLIT_V"))
-    if split is None or rows is None or len(shape(draft, source)) != 4 or _split_axis(draft, split) != 3:
+    if split is None or rows is None or not is_image(draft, source) or _split_axis(draft, split) != 3:
         return None
     return _Branch(convolution, *rows, chain[-1], source, tuple(chain[:-1]))
 

@@ -174,6 +174,11 @@ def replace_all(tensors: Sequence[int] | None, old: int, new: int) -> tuple[int,
     return tuple(new if tensor == old else tensor for tensor in tensors or ())
 
 
+def is_image(draft: Draft, tensor: int) -> bool:
+    """Return whether a tensor is [batch, rows, columns, channels]."""
+    return len(shape(draft, tensor)) == 4
+
+
 def single_output(operator: Operator) -> int | None:
     """Return an operator's output where it has just one."""
     outputs = operator.output_tensors

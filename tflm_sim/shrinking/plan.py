@@ -187,14 +187,13 @@ def plan_offline(
     best = _best_links(layout, links)
     groups = layout.groups(best)
     buffers = layout.buffers(groups)
-    result = exact.solve(buffers, node_limit=NODE_LIMIT)
-    if result.offsets is None:
+    plan = exact.solve(buffers, node_limit=NODE_LIMIT).plan
+    if plan is None:
         return None
-    starts: Sequence[int] = result.offsets
+    starts: Sequence[int] = plan.offsets
     steps = find_steps(layout, libraries) if kernel_order else {}
     if steps or links:
-        lowest = max((start + each.size for start, each in zip(starts, buffers, strict=True)), default=0)
-        groups, starts = _on_stairs(layout, (links, (), best), steps, lowest) or (groups, starts)
+        groups, starts = _on_stairs(layout, (links, (), best), steps, plan.peak) or (groups, starts)
     return with_offsets(
         model,
         {tensor: start + at for group, start in zip(groups, starts, strict=False) for tensor, at in group.items()},

@@ -124,19 +124,19 @@ def _check_control(original: Model, path: str, inputs: Sequence[Sequence[bytes]]
         raise ModelError("not proved: with damaged weights the outputs are the same on all inputs", path=original.path)
 
 
+def _weights(model: Model) -> Iterator[Tensor]:
+    for subgraph in model.subgraphs:
+        for operator in subgraph.operators:
+            for index in operator.input_tensors[_WEIGHTS : _WEIGHTS + 1]:
+                tensor = subgraph.tensors[index] if index >= 0 else None
+                if tensor and STRUCT_CODES.get(tensor.type) in _WEIGHT_TYPES and model.tensor_data(tensor) is not None:
+                    yield tensor
+
+
 def _damaged(model: Model) -> bytes:
     """Return a model with all its weights inverted, bit by bit."""
     data = bytearray(model.source)
-    buffers = {
-        tensor.buffer
-        for subgraph in model.subgraphs
-        for operator in subgraph.operators
-        for index in operator.input_tensors[_WEIGHTS : _WEIGHTS + 1]
-        if index >= 0
-        for tensor in [subgraph.tensors[index]]
-        if STRUCT_CODES.get(tensor.type) in _WEIGHT_TYPES and model.tensor_data(tensor) is not None
-    }
-    for number in buffers:
+    for number in {tensor.buffer for tensor in _weights(model)}:
         held = model.buffers[number]
         assert held.data is not None, "it was seen to have data"
         end = held.address + len(held.data)

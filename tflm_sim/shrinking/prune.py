@@ -197,9 +197,9 @@ def _view_reason(draft: Draft, operator: Operator, source: int, output: int) -> 
     readers = [draft.operators[index] for index in draft.readers(output)]
     if not is_view or output in draft.outputs or not readers:
         return None
-    again = all(draft.name(each) in VIEWS and each.input_tensors[0] == output for each in readers)
-    flattened = all(_flattens(draft, each, source, output) for each in readers)
-    return "is viewed again by its readers" if again else _FLATTENED if flattened else None
+    if all(draft.name(each) in VIEWS and each.input_tensors[0] == output for each in readers):
+        return "is viewed again by its readers"
+    return _FLATTENED if all(_flattens(draft, each, source, output) for each in readers) else None
 
 
 def _is_written_before_read(draft: Draft, operator: Operator, source: int, output: int) -> bool:

@@ -76,31 +76,40 @@ def _behind(draft: Draft, tensor: int) -> tuple[list[int], list[int]] | str:
     A sentence says which other reader an input with such an operator has; "" stands for an input without one.
     """
     moved, converters = [tensor], list[int]()
-    is_given = draft.inputs.count(tensor) == 1 and tensor not in draft.outputs and not draft.writers(tensor)
-    if not is_given or draft.tensors[tensor].is_variable:
+    if not _is_given(draft, tensor):
         return ""
     others = []
     for one in moved:
         for index in draft.readers(one):
-            operator = draft.operators[index]
-            name, output = draft.name(operator), single_output(operator)
-            if output is None or not _is_free(draft, output) or operator.input_tensors.index(one) != 0:
-                others.append(f"#{index} {name}")
-            elif name in _MOVES and same_kind(draft, one, output) and output not in moved:
-                moved.append(output)
-            elif _is_converted(draft, one, output, name, is_input=True):
+            role = _role(draft, one, draft.operators[index])
+            if role == "moves":
+                moved += draft.operators[index].output_tensors
+            elif role == "converts":
                 converters.append(index)
             else:
-                others.append(f"#{index} {name}")
+                others.append(f"#{index} {draft.name(draft.operators[index])}")
     if not converters:
         return ""
-    made = [draft.operators[index].output_tensors[0] for index in converters]
-    others += [
-        f"#{i} QUANTIZE to other numbers"
-        for i, t in zip(converters, made, strict=True)
-        if not same_kind(draft, made[0], t)
-    ]
+    made = {index: draft.operators[index].output_tensors[0] for index in converters}
+    first = made[converters[0]]
+    others += [f"#{i} QUANTIZE to other numbers" for i, t in made.items() if not same_kind(draft, first, t)]
     return f"it is also read by {others[0]}" if others else (moved, converters)
+
+
+def _role(draft: Draft, tensor: int, operator: Operator) -> str:
+    """Return whether a reader only "moves" an input's elements or "converts" them; "" where it does something else."""
+    name, output = draft.name(operator), single_output(operator)
+    if output is None or not _is_free(draft, output) or operator.input_tensors.index(tensor) != 0:
+        return ""
+    if name in _MOVES and same_kind(draft, tensor, output):
+        return "moves"
+    return "converts" if _is_converted(draft, tensor, output, name, is_input=True) else ""
+
+
+def _is_given(draft: Draft, tensor: int) -> bool:
+    """Return whether a tensor is an input that nothing but the caller writes, once."""
+    is_once = draft.inputs.count(tensor) == 1 and tensor not in draft.outputs
+    return is_once and not draft.writers(tensor) and not draft.tensors[tensor].is_variable
 
 
 def _cut_input(draft: Draft, tensor: int, found: tuple[list[int], list[int]], position: int) -> Witness:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, UsageError
@@ -85,34 +86,21 @@ def shrink(
     model, configurations = load(model), _configurations(targets)
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit} is no time to search in")
-    goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
-    if not max_macs >= 1:
-        raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
-    refuse_unwritable(model)
-    _refuse_plan(model, replan)
-    if (offline_plan or kernel_order) and any(each.planner == "linear" for each in configurations):
-        raise UsageError("an offline plan is refused with preserve_all_tensors (the linear planner)")
-    _refuse_float(model, configurations, force_float)
-    sizer = TargetSizer(configurations)
-    allowed = None if operators is None else frozenset(operators)
-    budget = Budget(goal, max_macs, max_flash, allowed)
-
-    stopping = Stopping(time_limit)
-
-    def searched(*, int8_io: bool) -> Search:
-        search = Search(
-            model, sizer, budget, progress or (lambda _: None), replan=replan, int8_io=int8_io, stopping=stopping
-        )
-        search.offline_plan, search.kernel_order = offline_plan or kernel_order, kernel_order
-        search.run()
-        return search
-
-    is_cut = has_rim(Draft(model))
-    search, other = searched(int8_io=int8_io and is_cut), None
-    if is_cut and not search.stopped:
-        other = searched(int8_io=not int8_io)
-        if int8_io and sum(other.arenas) <= sum(search.arenas):
-            search, other = other, None
+    budget = _budget(goal, max_macs, max_flash, operators)
+    is_planned = offline_plan or kernel_order
+    _refuse(model, configurations, replan=replan, is_planned=is_planned, force_float=force_float)
+    new_search = partial(
+        Search,
+        model,
+        TargetSizer(configurations),
+        budget,
+        progress or (lambda _: None),
+        replan=replan,
+        offline_plan=is_planned,
+        kernel_order=kernel_order,
+        stopping=Stopping(time_limit),
+    )
+    search, other = _searched(new_search, int8_io=int8_io)
     if drop_names and search.steps:
         search.drop_names()
     search.progress("verifying")
@@ -124,12 +112,36 @@ def shrink(
         result = replace(result, with_int8_io=other.arenas)
     if prove_runs is None or not result.has_gained:
         return result
-    if prove_program is not None:
-        search.progress("proving")
-        result = replace(result, program_proof=prove_in_program(model, written, prove_runs, prove_program))
-    else:
-        result = replace(result, proof=prove(model, data, written, prove_runs))
-    return result
+    if prove_program is None:
+        return replace(result, proof=prove(model, data, written, prove_runs))
+    search.progress("proving")
+    return replace(result, program_proof=prove_in_program(model, written, prove_runs, prove_program))
+
+
+def _budget(
+    goal: int | str | None, max_macs: float, max_flash: int | str | None, operators: Iterable[str] | None
+) -> Budget:
+    """Return what the result may cost, read from what the caller gave."""
+    goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
+    if not max_macs >= 1:
+        raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
+    return Budget(goal, max_macs, max_flash, None if operators is None else frozenset(operators))
+
+
+def _searched(new_search: Callable[..., Search], *, int8_io: bool) -> tuple[Search, Search | None]:
+    """Return the search whose result is the answer, and the one with the other kind of inputs and outputs, or None.
+
+    With ``int8_io`` the other one, with the inputs and outputs of the original, is the answer where it is no larger.
+    """
+    search: Search = new_search()
+    is_cut = has_rim(Draft(search.origin))
+    search.int8_io = int8_io and is_cut
+    search.run()
+    if not is_cut or search.stopped:
+        return search, None
+    other: Search = new_search(int8_io=not int8_io)
+    other.run()
+    return (other, None) if int8_io and sum(other.arenas) <= sum(search.arenas) else (search, other)
 
 
 def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
@@ -154,6 +166,18 @@ def _configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
     return found
 
 
+def _refuse(
+    model: Model, configurations: Sequence[Configuration], *, replan: bool, is_planned: bool, force_float: bool
+) -> None:
+    """Refuse what cannot be rewritten, or not as it was asked for."""
+    refuse_unwritable(model)
+    _refuse_plan(model, replan)
+    if is_planned and any(each.planner == "linear" for each in configurations):
+        raise UsageError("an offline plan is refused with preserve_all_tensors (the linear planner)")
+    if not force_float:
+        _refuse_float(model, configurations)
+
+
 def _refuse_plan(model: Model, replan: bool) -> None:
     """Refuse a model that says where its tensors go: to TFLM, or to an Ethos-U."""
     if any(code.custom_code == "ethos-u" for code in model.operator_codes):
@@ -176,9 +200,9 @@ def _refuse_plan(model: Model, replan: bool) -> None:
 _FLOAT_IS_REFERENCE = frozenset({"reference", "cmsis_nn", "esp_nn"})
 
 
-def _refuse_float(model: Model, configurations: Sequence[Configuration], force_float: bool) -> None:
+def _refuse_float(model: Model, configurations: Sequence[Configuration]) -> None:
     """Refuse a floating-point model where optimised kernels may sum in another order."""
-    if force_float or not any(tensor.type in FLOATS for tensor in model.subgraphs[0].tensors):
+    if not any(tensor.type in FLOATS for tensor in model.subgraphs[0].tensors):
         return
     for configuration in configurations:
         library = configuration.target.kernel_library

@@ -12,7 +12,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import BINARY, UNARY, WINDOWED
 from tflm_sim.model.types import Operator
 from tflm_sim.model.windows import PADDING_SAME
-from tflm_sim.shrinking.graph import Window, array, axis_option, integers, shape, single_output, window
+from tflm_sim.shrinking.graph import Window, array, axis_option, integers, is_image, shape, single_output, window
 from tflm_sim.values import dataclass
 
 Rows = tuple[int, int]
@@ -201,10 +201,9 @@ def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
     if make is None or output is None:
         return None
     activations = tuple(dict.fromkeys(tensor for tensor in operator.input_tensors if draft.is_activation(tensor)))
-    named = (*activations, output)
-    if not activations or any(draft.tensors[t].is_variable or len(shape(draft, t)) != 4 for t in named):
+    if any(draft.tensors[tensor].is_variable or not is_image(draft, tensor) for tensor in (*activations, output)):
         return None
-    if len(activations) > 1 and make not in (_joined, _combined):
+    if len(activations) != 1 and (not activations or make not in (_joined, _combined)):
         return None
     return make(draft, operator, (activations, shape(draft, activations[0])[axis], shape(draft, output)[axis]), axis)
 

@@ -155,23 +155,26 @@ def _converted(end: ChangedEnd, source: Tensor, target: Tensor, value: Hashes) -
 
 def _check_interface(original: Model, result: Model, *, int8_io: bool) -> list[ChangedEnd]:
     """Refuse another interface; return the inputs and outputs that may be integers and are."""
-    ends: list[ChangedEnd] = []
-    for what in ("inputs", "outputs"):
-        one, other = _bound(original, what), _bound(result, what)
-        if len(one) != len(other):
-            raise refuse(f"the result has {len(other)} {what} instead of {len(one)}")
-    if int8_io:
-        ends = [end for end in changed_ends(original, result) if end.operator is not None]
+    bound = {what: (_bound(original, what), _bound(result, what)) for what in ("inputs", "outputs")}
+    for what, (here, there) in bound.items():
+        if len(here) != len(there):
+            raise refuse(f"the result has {len(there)} {what} instead of {len(here)}")
+    changed = changed_ends(original, result) if int8_io else []
+    ends = [end for end in changed if end.operator is not None]
     may_differ = {(end.is_input, end.position) for end in ends}
-    for what in ("inputs", "outputs"):
-        for index, pair in enumerate(zip(_bound(original, what), _bound(result, what), strict=True)):
-            a, b = map(_facts, pair)
-            for fact in list(a)[: 1 if (what == "inputs", index) in may_differ else None]:
-                if a[fact] != b[fact]:
-                    raise refuse(f"{fact} of {what[:-1]} {index} is not the original's")
+    for what, pairs in bound.items():
+        for index, (one, other) in enumerate(zip(*pairs, strict=True)):
+            if fact := _difference(one, other, is_type_free=(what == "inputs", index) in may_differ):
+                raise refuse(f"{fact} of {what[:-1]} {index} is not the original's")
     if list(_signatures(original, may_differ)) != list(_signatures(result, may_differ)):
         raise refuse("the signatures are not the original's")
     return ends
+
+
+def _difference(one: Tensor, other: Tensor, *, is_type_free: bool) -> str:
+    """Return the first fact that is not the same of two inputs or outputs, "" where none is; names and shapes first."""
+    a, b = _facts(one), _facts(other)
+    return next((fact for fact in list(a)[: 1 if is_type_free else None] if a[fact] != b[fact]), "")
 
 
 def _facts(tensor: Tensor) -> dict[str, object]:

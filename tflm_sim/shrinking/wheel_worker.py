@@ -100,8 +100,7 @@ def main() -> None:
         try:
             pair.append(runtime.Interpreter.from_bytes(data, arena_size=max(arena, 64)))
         except (RuntimeError, ValueError) as error:
-            status = "original_fails" if not pair else "result_fails"
-            print(json.dumps({"status": status, "says": str(error)}), flush=True)
+            print(json.dumps({"status": FAILS[len(pair)], "says": str(error)}), flush=True)
             return
     print(json.dumps(_compare(pair, settings)), flush=True)
 
@@ -109,7 +108,7 @@ def main() -> None:
 def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
     """Return what the comparison of two interpreters says."""
     rng = np.random.default_rng(settings["seed"])
-    given, wanted = ({end["index"]: end for end in settings["conversions"] if end["what"] == w} for w in ENDS)
+    given, wanted = (_ends(settings, what) for what in ENDS)
     details = [pair[0].get_input_details(index) for index in range(settings["inputs"])]
     distinct: set[bytes] = set()
     end = time.monotonic() + settings["seconds"]
@@ -120,22 +119,26 @@ def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
             _input(rng, facts, run, within, given.get(index))
             for index, (facts, within) in enumerate(zip(details, settings["ranges"], strict=True))
         ]
-        outputs = []
+        outputs: list[list[tuple[object, object, bytes]]] = []
         for interpreter, ends in zip(pair, (({}, {}), (given, wanted)), strict=True):
             try:
                 found = _invoked(interpreter, converted(inputs, ends[0]), settings["outputs"])
             except (RuntimeError, ValueError) as error:
-                status = "original_fails" if interpreter is pair[0] else "result_fails"
-                return {"status": status, "run": run, "says": str(error)}
-            outputs.append(converted(found, ends[1]))
-        first, other = ([(one.dtype, one.shape, one.tobytes()) for one in each] for each in outputs)
+                return {"status": FAILS[len(outputs)], "run": run, "says": str(error)}
+            outputs.append([(one.dtype, one.shape, one.tobytes()) for one in converted(found, ends[1])])
+        first, other = outputs
         if first != other:
             return {"status": "different", "run": run, "output": [*map(eq, first, other)].index(False)}
-        distinct.add(b"".join(output.tobytes() for output in outputs[0]))
+        distinct.add(b"".join(data for _, _, data in first))
     return {"status": "identical", "runs": settings["runs"] + 2, "distinct": len(distinct)}
 
 
 ENDS = ("input", "output")
+FAILS = ("original_fails", "result_fails")
+
+
+def _ends(settings: dict[str, Any], what: str) -> dict[int, dict[str, Any]]:
+    return {end["index"]: end for end in settings["conversions"] if end["what"] == what}
 
 
 def _input(
