@@ -3,7 +3,7 @@
 # For the one who edits: .venv/bin/pytest -n auto -m "not slow"
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export APT_PACKAGES="make cmake gcc g++ clang libc6-dev python3-dev chromium chromium-driver
+export APT_PACKAGES="make cmake gcc g++ clang lld libc6-dev python3-dev chromium chromium-driver
   gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm
   gcc-riscv64-unknown-elf qemu-system-misc gcc-xtensa-lx106 gcc-avr avr-libc"
 bash tools/install.sh dev

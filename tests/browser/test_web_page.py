@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 from release import chromium
 
-from tflm_sim import load, smallest_arena
+from tflm_sim import __version__, load, smallest_arena
 from tflm_sim.cli.serve import make_server
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.build import ModelBuilder
@@ -19,6 +21,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.shrinking.shrink import shrink
+from tflm_sim.web.planners import compiled_planners
 from tflm_sim.web.site import PYODIDE_VERSION, package_archive, read_pyodide, site_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +35,7 @@ def site() -> Iterator[str]:
     """Serve the site and return its address."""
     if not (PYODIDE.exists() and NUMPY.exists()):
         pytest.skip("tools/test.sh puts Pyodide and its numpy into .venv")
-    server = make_server(site_files(read_pyodide(PYODIDE).with_numpy(NUMPY)), 0)
+    server = make_server(site_files(read_pyodide(PYODIDE).with_numpy(NUMPY), compiled_planners()), 0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}/"
     server.shutdown()
@@ -104,6 +107,10 @@ def test_twenty_models_give_the_figures_of_the_command_line(visit: Visit) -> Non
     assert [answer["smallest"] for answer in visit.give(*paths)] == [ours(path) for path in paths]
 
 
+def test_the_planners_run_in_c(visit: Visit) -> None:
+    assert visit.js("document.getElementById('version').textContent") == f"tflm_sim {__version__}, memory planner in C."
+
+
 def test_a_c_array_and_a_broken_file_are_answered(visit: Visit, tmp_path: Path) -> None:
     data = sample_path("sine").read_bytes()
     (tmp_path / "model.cc").write_text(f"const unsigned char g_model[] = {{{', '.join(map(str, data))}}};")
@@ -164,7 +171,7 @@ def test_shrink_gives_the_file_of_the_command_line_to_save(visit: Visit, tmp_pat
         if path.exists():
             break
         time.sleep(0.05)
-    target = visit.js("document.getElementById('target').value")
+    target = visit.js("document.getElementById('target').value") or "cortex-m4"
     assert path.read_bytes() == shrink(load("sample:mobilenet_v1_025"), target).data
     shown = visit.js("document.querySelectorAll('.answer')[1].querySelector('.number').dataset.smallest")
     assert shown == str(smallest_arena(load(path), target).size)
@@ -330,4 +337,6 @@ def test_the_settings_of_the_last_visit_are_there_again(browser: Any, site: str)
 def test_the_package_in_the_page_is_this_one_and_always_the_same_bytes() -> None:
     data = package_archive()
     assert data == package_archive()
-    assert len(data) < 1_700_000
+    assert len(data) < 1_700_000  # of which 362,650 are the sample models
+    names = zipfile.ZipFile(io.BytesIO(data)).namelist()
+    assert [name for name in names if name.split("/")[1] in ("cli", "pytest_plugin", "keras.py")] == []

@@ -11,6 +11,7 @@ from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
 from tflm_sim.files import replacing_bytes
+from tflm_sim.web.planners import compiled_planners
 from tflm_sim.web.site import (
     CONTENT_TYPES,
     PYODIDE_VERSION,
@@ -48,7 +49,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    files = site_files(_pyodide(args))
+    files = site_files(_pyodide(args), _planners())
     if args.write is not None:
         for name, data in files.items():
             path = Path(args.write) / name
@@ -76,6 +77,15 @@ def _pyodide(args: argparse.Namespace) -> Pyodide:
     if pyodide.numpy is None:
         say(f"without numpy, so the page cannot shrink models; --numpy takes {pyodide.numpy_address}", file=sys.stderr)
     return pyodide
+
+
+def _planners() -> bytes | None:
+    """Return the planners' C for the browser; tell why where there is none."""
+    try:
+        return compiled_planners()
+    except UsageError as failure:
+        say(f"the page plans in Python, not in C: {failure}", file=sys.stderr)
+        return None
 
 
 def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from tflm_sim.document_fields import OPTIONAL
 from tflm_sim.document_types import Count
 from tflm_sim.values import dataclass, field
@@ -19,9 +21,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What can be chosen, and the version of this package."""
+    """What can be chosen, the version of this package, and whether its planners run in C or in Python."""
 
     version: str
+    planner_core: Literal["C", "Python"]
     targets: tuple[Choice, ...]
     boards: tuple[Choice, ...]
     libraries: tuple[Choice, ...]

@@ -24,6 +24,7 @@ from tflm_sim.escape import json_text, printable
 from tflm_sim.model.inputs import unpack
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
+from tflm_sim.planners import native
 from tflm_sim.report.circumstances import unnamed
 from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.report.page import write_page
@@ -51,7 +52,7 @@ def choices() -> str:
     targets = tuple(Choice(name, row.description) for name, row in PRESETS.items())
     boards = tuple(Choice(row.name, row.description, row.preset, row.flash or 0) for row in BOARDS.values())
     libraries = tuple(Choice(row.label, f"TFLM of {row.runtime().day}") for row in LIBRARIES if row.is_modelled)
-    return _json(Choices(__version__, targets, boards, libraries))
+    return _json(Choices(__version__, "C" if native.available() else "Python", targets, boards, libraries))
 
 
 class OpenModels:

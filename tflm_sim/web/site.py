@@ -22,6 +22,7 @@ from typing import Any
 import tflm_sim
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.model.download import download
+from tflm_sim.planners.native import BROWSER_LIBRARY
 from tflm_sim.report.page import page_hashes
 from tflm_sim.values import dataclass, replace
 
@@ -47,7 +48,9 @@ CONTENT_TYPES = {
 
 _SITE = Path(__file__).with_name("site")
 _PACKAGE = Path(tflm_sim.__file__).parent
-_LEFT_OUT = (".so", ".pyd", ".c", ".h", ".pyc")
+_LEFT_OUT = ("__main__.py", "cli", "keras.py", "pytest_plugin", "web/site", "web/site.py", "web/planners.py")
+"""What the page does not run."""
+_LEFT_OUT_SUFFIXES = (".so", ".pyd", ".c", ".h", ".pyc")
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
@@ -70,18 +73,28 @@ def content_security_policy() -> str:
     )
 
 
-def package_archive() -> bytes:
-    """Return this package as a zip archive, the same bytes for the same files."""
+def package_archive(planners: bytes | None = None) -> bytes:
+    """Return of this package what the page runs, as a zip archive, the same bytes for the same files.
+
+    Args:
+        planners: The planners' C for the browser, as ``compiled_planners`` gives it; without it they run in Python.
+    """
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(_PACKAGE.rglob("*")):
             inside = path.relative_to(_PACKAGE)
-            is_of_the_page = inside.parts[:2] in (("web", "site"), ("web", "site.py"))
-            if path.is_dir() or path.suffix in _LEFT_OUT or "__pycache__" in inside.parts or is_of_the_page:
+            is_left_out = any(inside.is_relative_to(name) for name in _LEFT_OUT) or "__pycache__" in inside.parts
+            if path.is_dir() or path.suffix in _LEFT_OUT_SUFFIXES or is_left_out:
                 continue
-            entry = zipfile.ZipInfo(f"tflm_sim/{inside.as_posix()}", _EARLIEST)
-            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+            _add(archive, path, path.read_bytes())
+        if planners is not None:
+            _add(archive, _PACKAGE / "planners" / "native" / BROWSER_LIBRARY, planners)
     return file.getvalue()
+
+
+def _add(archive: zipfile.ZipFile, path: Path, data: bytes) -> None:
+    entry = zipfile.ZipInfo(f"tflm_sim/{path.relative_to(_PACKAGE).as_posix()}", _EARLIEST)
+    archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,14 +218,16 @@ def _of_archive(source: str, data: bytes) -> dict[str, bytes]:
     return read
 
 
-def site_files(pyodide: Pyodide) -> dict[str, bytes]:
+def site_files(pyodide: Pyodide, planners: bytes | None = None) -> dict[str, bytes]:
     """Return the whole site: path below its root -> bytes; with numpy the page can also shrink models.
+
+    With the planners' C (``compiled_planners``) it plans in C, else in Python.
 
     The service worker gets the list of the files and a hash of all of them, by which it tells one release from another.
     """
     files = {path.name: path.read_bytes() for path in sorted(_SITE.iterdir()) if path.name != "sw.js"}
     files["index.html"] = files["index.html"].replace(b"@POLICY@", content_security_policy().encode())
-    files["tflm_sim.zip"] = package_archive()
+    files["tflm_sim.zip"] = package_archive(planners)
     files |= {f"pyodide/{name}": data for name, data in pyodide.core.items()}
     wheel = None if pyodide.numpy is None else f"pyodide/{pyodide.numpy[0]}"
     if pyodide.numpy is not None and wheel is not None:

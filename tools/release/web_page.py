@@ -16,6 +16,7 @@ from release import chromium
 
 from tflm_sim.cli.serve import make_server
 from tflm_sim.samples import sample_path
+from tflm_sim.web.planners import compiled_planners
 from tflm_sim.web.site import PYODIDE_VERSION, read_pyodide, site_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,7 @@ def main() -> int:
     if absent:
         print(f"not installed: {', '.join(absent)}; tools/test.sh brings them", file=sys.stderr)
         return 1
-    server = make_server(site_files(read_pyodide(PYODIDE)), 0)
+    server = make_server(site_files(read_pyodide(PYODIDE), compiled_planners()), 0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
         driver = chromium.start(Path(folder))

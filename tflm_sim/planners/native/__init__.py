@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ from tflm_sim.values import TYPE_CHECKING, dataclass
 if TYPE_CHECKING:
     from typing import Any
 
+BROWSER_LIBRARY = "planners.wasm"
+"""The file beside this one that the page's archive has: the C core, compiled by :mod:`tflm_sim.web.planners`."""
+
 _INT32_MAX = 2**31 - 1
 _ROW_LENGTH = 5
 _PATHS_AT_ONCE = 64
@@ -31,13 +35,28 @@ Row = tuple[int, int, int, int, int]
 
 @cache
 def _binding() -> Any:
-    """Import the extension; None where it was not built, or where it does not place one buffer at 0."""
-    try:
-        native: Any = import_module("tflm_sim.planners.native._native")
-    except ImportError:
+    """Return the extension, or the browser's library; None without either, or where one buffer is not placed at 0."""
+    native = _browser_library() if sys.platform == "emscripten" else _extension()
+    if native is None:
         return None
     offsets, peak = _place(native, native.lib.tflm_plan_greedy_until, array("i", (16, -1, 0, 0, 1)), NEVER)
     return native if (list(offsets), peak) == ([0], 16) else None
+
+
+def _extension() -> Any:
+    try:
+        return import_module("tflm_sim.planners.native._native")
+    except ImportError:
+        return None
+
+
+def _browser_library() -> Any:
+    from pathlib import Path
+
+    from tflm_sim.planners.native.library import LoadedCore  # ctypes: slow to import, and nobody else wants it.
+
+    path = Path(__file__).with_name(BROWSER_LIBRARY)
+    return LoadedCore(path) if path.exists() else None
 
 
 def available() -> bool:
@@ -284,7 +303,8 @@ class ExactSearch:
             raise UsageError("the buffers' sizes, alignments and fixed offsets add up to more than 2^60 bytes")
         if code != lib.TFLM_PLAN_OK:
             raise TflmSimError(f"the exact planner refused its call with status {code}")
-        answer = ExactAnswer(_exact_status(result.status), bool(result.proved), bool(result.infeasible), tuple(offsets))
+        found = result[0]
+        answer = ExactAnswer(_exact_status(found.status), bool(found.proved), bool(found.infeasible), tuple(offsets))
         return answer, self._raised
 
     def on_progress(self, status: ExactStatus) -> int:

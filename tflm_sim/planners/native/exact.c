@@ -7,7 +7,9 @@
  * far. "Found" lowers the best plan, "failed" raises the bound. With more than one worker the strategies are dealt out;
  * workers share the best plan and the bound, nothing else.
  */
-#if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
+#if defined(_WIN32) || defined(__wasm__)
+#define TFLM_ONE_THREAD
+#elif !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "exact.h"
@@ -23,7 +25,7 @@
 #include "exact_strategy.h"
 #include "exact_ways.h"
 
-#ifndef _WIN32
+#ifndef TFLM_ONE_THREAD
 #include <pthread.h>
 #endif
 
@@ -62,7 +64,7 @@ typedef struct {
   int stop;
   int64_t *units; /* a plan and an order that are tried while there are no workers yet */
   int *order;
-#ifndef _WIN32
+#ifndef TFLM_ONE_THREAD
   pthread_mutex_t lock;
 #endif
 } effort_t;
@@ -81,7 +83,7 @@ typedef struct {
   int *order;
 } worker_t;
 
-#ifdef _WIN32
+#ifdef TFLM_ONE_THREAD
 static void lock(effort_t *e) { (void)e; }
 static void unlock(effort_t *e) { (void)e; }
 static double now(void) { return (double)clock() / CLOCKS_PER_SEC; }
@@ -308,7 +310,7 @@ static int worker_init(worker_t *w, effort_t *e, int index) {
 
 /* ---- all workers */
 
-#ifdef _WIN32
+#ifdef TFLM_ONE_THREAD
 static void run_workers(worker_t *workers, int count) {
   (void)count;
   work(&workers[0]);
@@ -405,7 +407,7 @@ static int solve_problem(effort_t *e) {
   const int code = first_plans(e);
   if (code != TFLM_PLAN_OK || answered(e)) return code;
   if (p->count > MOST_SEARCHED) return improve(e);
-#ifdef _WIN32
+#ifdef TFLM_ONE_THREAD
   return search_all(e, 1);
 #else
   if (pthread_mutex_init(&e->lock, NULL) != 0) return TFLM_PLAN_E_MEMORY;

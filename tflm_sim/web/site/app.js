@@ -55,7 +55,7 @@ const boards = new Map();
 const STORE = "tflm_sim.settings";
 
 async function start() {
-  const { version, targets, boards: known, libraries } = await askFor("choices");
+  const { version, planner_core: core, targets, boards: known, libraries } = await askFor("choices");
   byId("target").append(...targets.map(({ name, description }) => make("option", { value: name, title: description }, name)));
   for (const board of known) {
     boards.set(board.name, board);
@@ -63,7 +63,7 @@ async function start() {
   }
   byId("known").append(...libraries.map(({ name, description }) => make("option", { value: name }, description)));
   readLink(location.hash.length > 1 ? location.hash.slice(1) : remembered());
-  byId("version").textContent = `tflm_sim ${version}, memory planner in Python; models of thousands of operators take seconds.`;
+  byId("version").textContent = `tflm_sim ${version}, memory planner in ${core}${core === "C" ? "." : "; models of thousands of operators take seconds."}`;
   byId("settings").addEventListener("change", changed);
   window.addEventListener("hashchange", () => { readLink(location.hash.slice(1)); resizeAll(); });
   document.documentElement.dataset.ready = "yes";
