@@ -1,7 +1,8 @@
-"""Several operators that are one: PAD before a convolution, and the branches of a mixed depthwise convolution.
+"""Operators that are another one: PAD and a convolution, branches of a depthwise convolution, STRIDED_SLICE and SLICE.
 
 PAD + VALID is SAME where SAME pads as much: the kernel leaves out what PAD wrote, and what PAD wrote counts for nothing
-(the zero point, whose product with any weight is 0).
+(the zero point, whose product with any weight is 0). SAME pads by the size of the window: one tap more, of weights that
+are 0, and it pads as PyTorch does, 1 before and 1 behind for a window of 3 and a stride of 2.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from tflm_sim.shrinking.graph import (
 )
 from tflm_sim.shrinking.passes import Chooser, label_of
 from tflm_sim.shrinking.shrunk import Witness
+from tflm_sim.shrinking.split import slice_to
 from tflm_sim.values import dataclass, replace
 
 
 def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
-    """Turn PAD and its VALID convolutions into SAME convolutions."""
+    """Turn PAD and its VALID convolutions into SAME convolutions, with taps of zero where SAME would pad otherwise."""
     witnesses: list[Witness] = []
     for pad in list(draft.operators):
         if draft.name(pad) not in ("PAD", "PADV2"):
@@ -43,26 +45,31 @@ def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
         if not readers or not choose():
             continue
         index = draft.operators.index(pad)
-        source = pad.input_tensors[0]
-        for reader in readers:
+        for reader, taps in readers.items():
             operator = draft.operators[reader]
+            inputs = (pad.input_tensors[0], _with_zero_taps(draft, operator, taps), *operator.input_tensors[2:])
             draft.operators[reader] = replace(
-                operator,
-                inputs=(source, *operator.input_tensors[1:]),
-                options={**operator.options, "padding": PADDING_SAME},
+                operator, inputs=inputs, options={**operator.options, "padding": PADDING_SAME}
             )
-        witnesses.append(Witness(label_of(draft, index), f"is the padding SAME of its readers {readers}"))
+        more = ", with taps of zero" if any(map(any, chain(*readers.values()))) else ""
+        witnesses.append(Witness(label_of(draft, index), f"is the padding SAME of its readers {[*readers]}{more}"))
         del draft.operators[index]
     return witnesses
 
 
-def _same_readers(draft: Draft, pad: Operator) -> list[int]:
-    """Return the convolutions behind a PAD if all of its readers are such and SAME would pad just so, else []."""
+_MoreTaps = tuple[tuple[int, int], tuple[int, int]]
+"""Taps of zero before and behind the rows of a filter, and before and behind its columns."""
+_MOST_TAPS = 1
+
+
+def _same_readers(draft: Draft, pad: Operator) -> dict[int, _MoreTaps]:
+    """Return the convolutions behind a PAD if all of its readers are such and SAME would pad just so, else nothing."""
     paddings, output = image_padding(draft, pad), pad.output_tensors[0]
     if paddings is None or output in draft.outputs or not _pads_with_zeros(draft, pad):
-        return []
+        return {}
     readers, source = draft.readers(output), pad.input_tensors[0]
-    return readers if all(_pads_alike(draft, draft.operators[index], source, paddings) for index in readers) else []
+    taps = [_taps_of_same(draft, draft.operators[index], source, paddings) for index in readers]
+    return {index: each for index, each in zip(readers, taps, strict=True) if each is not None} if all(taps) else {}
 
 
 def _pads_with_zeros(draft: Draft, pad: Operator) -> bool:
@@ -75,18 +82,43 @@ def _pads_with_zeros(draft: Draft, pad: Operator) -> bool:
     return draft.name(pad) == "PAD" or (values is not None and [float(value) for value in values.ravel()] == [point])
 
 
-def _pads_alike(draft: Draft, operator: Operator, source: int, paddings: list[int]) -> bool:
-    """Return whether a VALID convolution of the padded tensor is a SAME one of its source."""
+def _taps_of_same(draft: Draft, operator: Operator, source: int, paddings: list[int]) -> _MoreTaps | None:
+    """Return the taps with which a VALID convolution of a padded tensor is a SAME one of its source, None for none."""
     if draft.name(operator) not in CONVOLUTIONS or operator.options.get("padding") != PADDING_VALID:
-        return False
+        return None
     if not _has_finite_weights(draft, operator):
-        return False
-    for axis in (1, 2):
-        same = replace(window(draft, operator, axis), is_same=True)
-        outputs, before = same.output(shape(draft, source)[axis])
-        if outputs != shape(draft, operator.output_tensors[0])[axis] or before != paddings[2 * axis]:
-            return False
-    return True
+        return None
+    rows, columns = (_taps_along(draft, operator, source, axis, paddings[2 * axis]) for axis in (1, 2))
+    return (rows, columns) if rows is not None and columns is not None else None
+
+
+def _taps_along(draft: Draft, operator: Operator, source: int, axis: int, padding: int) -> tuple[int, int] | None:
+    """Return the fewest taps of zero before and behind a window with which SAME pads as much before it."""
+    own, size = window(draft, operator, axis), shape(draft, source)[axis]
+    for count in range(_MOST_TAPS + 1 if _are_plain_integers(draft, operator.input_tensors[1]) else 1):
+        same = replace(own, is_same=True, kernel=own.kernel + count)
+        outputs, before = same.output(size)
+        first, rest = divmod(before - padding, own.dilation)
+        if outputs == shape(draft, operator.output_tensors[0])[axis] and not rest and 0 <= first <= count:
+            return first, count - first
+    return None
+
+
+def _are_plain_integers(draft: Draft, filters: int) -> bool:
+    """Return whether a 0 in a filter makes 0 of whatever it meets."""
+    facts = draft.tensors[filters]
+    points = facts.quantization.zero_point if facts.quantization else ()
+    return array(draft, filters) is not None and facts.type == TensorType.INT8 and not any(points)
+
+
+def _with_zero_taps(draft: Draft, operator: Operator, taps: _MoreTaps) -> int:
+    """Return a convolution's filter, with taps of zero around it where there are any."""
+    filters = operator.input_tensors[1]
+    weights = array(draft, filters)
+    if weights is None or not any(map(any, taps)):
+        return filters
+    wider, facts = np.pad(weights, ((0, 0), *taps, (0, 0))), draft.tensors[filters]
+    return draft.add_tensor(wider.shape, facts.type, quantization=facts.quantization, data=wider.tobytes())
 
 
 def _has_finite_weights(draft: Draft, operator: Operator) -> bool:
@@ -208,6 +240,29 @@ def _row_slice(draft: Draft, operator: Operator) -> tuple[int, int] | None:
         return None
     whole = [(0, size) for size in dimensions]
     return bounds[1] if [*bounds[:1], *bounds[2:]] == [*whole[:1], *whole[2:]] else None
+
+
+def plain_slices(draft: Draft, choose: Chooser) -> list[Witness]:
+    """Turn each STRIDED_SLICE in steps of one into a SLICE, whose kernel keeps nothing in the tail."""
+    witnesses: list[Witness] = []
+    for index, operator in enumerate(draft.operators):
+        if draft.name(operator) != "STRIDED_SLICE" or len(operator.input_tensors) != 4:
+            continue
+        source, output = operator.input_tensors[0], operator.output_tensors[0]
+        bounds = slice_bounds(draft, operator)
+        lengths = tuple(end - begin for begin, end in bounds or ())
+        if lengths != shape(draft, output) or min(lengths, default=0) < 1 or not _is_sliced(draft, source, output):
+            continue
+        if choose():
+            draft.operators[index] = slice_to(draft, source, bounds or (), output)
+            witnesses.append(Witness(f"#{index} STRIDED_SLICE", "takes every element, as SLICE does"))
+    return witnesses
+
+
+def _is_sliced(draft: Draft, source: int, output: int) -> bool:
+    """Return whether SLICE's kernel takes elements of a tensor's type, and gives what is asked for."""
+    types = (TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32)
+    return draft.tensors[source].type in types and same_kind(draft, source, output)
 
 
 def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | None:

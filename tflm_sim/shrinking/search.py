@@ -19,7 +19,7 @@ from tflm_sim.shrinking import choice, peaks
 from tflm_sim.shrinking.bound import bound
 from tflm_sim.shrinking.budget import Allowance, Budget
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
-from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same
+from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same, plain_slices
 from tflm_sim.shrinking.graph import draft_multiplications
 from tflm_sim.shrinking.machine import VerificationFailed
 from tflm_sim.shrinking.order import reorder
@@ -432,11 +432,12 @@ PASSES: tuple[PassRow, ...] = (
     PassRow(_RIM, "another interface", Search._cut_rim, lambda s: s.int8_io),
     _edits("prune", "nothing", _tidy),
     _edits("constant folding", "flash", fold_constants),
-    _edits("PAD is SAME", "nothing", pad_to_same),
+    _edits("PAD is SAME", "MACs for taps of 0", pad_to_same),
     _edits("resource variables", "nothing", states_to_variables),
     _edits("copies", "nothing", drop_copies),
     _edits("depthwise branches", "a few MACs", join_depthwise),
     _edits("copies", "nothing", drop_copies),
+    _edits("plain slices", "nothing", plain_slices),
     _edits("prune", "nothing", _tidy),
     PassRow("kernel choice", "time: these kernels are slower", Search._choose_kernels, lambda s: s.kernel_order),
     PassRow(_ORDER, "nothing", Search._order),

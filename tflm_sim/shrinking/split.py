@@ -82,11 +82,23 @@ def even_cuts(size: int, count: int, step: int = 1) -> tuple[tuple[int, int], ..
 def slice_operator(draft: Draft, source: int, axis: int, start: int, end: int) -> tuple[Operator, int]:
     """Return a SLICE of ``source`` along one axis, and its output."""
     dimensions = list(shape(draft, source))
-    begin = [0] * len(dimensions)
-    begin[axis], dimensions[axis] = start, end - start
+    dimensions[axis] = end - start
     output = draft.add_like(source, dimensions)
-    operands = (source, add_integers(draft, begin), add_integers(draft, dimensions))
-    return draft.operator("SLICE", operands, (output,)), output
+    bounds = [(start, end) if place == axis else (0, size) for place, size in enumerate(shape(draft, source))]
+    return slice_to(draft, source, bounds, output), output
+
+
+def slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], output: int) -> Operator:
+    """Return a SLICE that takes [start, end) along each axis.
+
+    A length to the end is written as -1: so more slices have the same constants, which merge.
+    """
+    begins = [start for start, _ in bounds]
+    lengths = [
+        -1 if end == size else end - start for (start, end), size in zip(bounds, shape(draft, source), strict=True)
+    ]
+    operands = (source, add_integers(draft, begins), add_integers(draft, lengths))
+    return draft.operator("SLICE", operands, (output,))
 
 
 def concatenation(draft: Draft, pieces: Sequence[int], result: int, axis: int) -> list[Operator]:

@@ -126,6 +126,27 @@ _GEOMETRY_OPTIONS = (
 )  # fmt: skip
 
 
+def _without_zero_taps(
+    call: Call, weights: Hashes, geometry: list[tuple[int, int, int]]
+) -> tuple[Hashes, list[tuple[int, int, int]]]:
+    """Return an integer filter without the rows and columns at its rim that are all zero, and the padding without them.
+
+    A weight of zero times any integer is 0, so that a filter with such taps around it is the filter without them.
+    """
+    filters = call.inputs[1]
+    assert filters is not None, "a convolution has a filter"
+    counts = weights != zero_hash(filters)
+    if filters.type in FLOAT_TYPES or call.numbers[1] is None or not counts.any():
+        return weights, geometry
+    cut = [slice(None)] * 4
+    trimmed: list[tuple[int, int, int]] = []
+    for axis, (stride, dilation, before) in enumerate(geometry, 1):
+        (used,) = np.nonzero(counts.any(axis=tuple({0, 1, 2, 3} - {axis})))
+        cut[axis] = slice(int(used[0]), int(used[-1]) + 1)
+        trimmed.append((stride, dilation, before - int(used[0]) * dilation))
+    return weights[tuple(cut)], trimmed
+
+
 def convolution(call: Call) -> Sequence[Hashes] | None:
     """CONV_2D: each output channel sums the products of its group's window."""
     value, weights = _counted(call), call.value(1)
@@ -139,6 +160,8 @@ def convolution(call: Call) -> Sequence[Hashes] | None:
     geometry = _geometry(call, (rows, columns))
     if geometry is None:
         return None
+    weights, geometry = _without_zero_taps(call, weights, geometry)
+    _, rows, columns, _ = weights.shape
     taps = coefficients("taps", rows * columns * depth).reshape(rows, columns, depth)
     digest = np.zeros((*target[:3], groups), np.uint64)
     for tap, part, read in _taps(value, target[1:3], geometry, (rows, columns)):

@@ -223,6 +223,25 @@ def pad_same_model() -> Model:
     return layers.model([x], [y])
 
 
+def wide_window_model() -> Model:
+    """Return PADs of 1 on each side before a stride of 2, as PyTorch pads: SAME with a window of 4 is the same."""
+    layers = Layers()
+    x = layers.activation((1, 16, 12, 3))
+    a = layers.conv(layers.pad(x, 1, 1), 8, stride=2, same=False)
+    return layers.model([x], [layers.depthwise(layers.pad(a, 1, 1), stride=2, same=False)])
+
+
+def sliced_model() -> Model:
+    """Return a STRIDED_SLICE in steps of one that could be a SLICE, and one in steps of two that could not."""
+    layers = Layers()
+    x = layers.activation((1, 12, 8, 4))
+    y, z = layers.activation((1, 7, 8, 4)), layers.activation((1, 4, 8, 4))
+    for output, steps in ((y, (1, 1, 1, 1)), (z, (1, 2, 1, 1))):
+        places = [layers.integers(numbers) for numbers in ((0, 5, 0, 0), (1, 12, 8, 4), steps)]
+        layers.b.operator("STRIDED_SLICE", [layers.conv(x, 4, kernel=1), *places], [output])
+    return layers.model([x], [y, z])
+
+
 def flatten_model() -> Model:
     """Return a RESHAPE before a FULLY_CONNECTED."""
     layers = Layers()
@@ -462,6 +481,8 @@ MODELS = {
     "resized rows": resized_rows_model,
     "transposed rows": transposed_rows_model,
     "PAD is SAME": pad_same_model,
+    "PAD is SAME, a tap more": wide_window_model,
+    "plain slices": sliced_model,
     "copies": flatten_model,
     "operator order": order_model,
     "depthwise branches": mixed_model,

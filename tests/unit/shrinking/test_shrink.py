@@ -18,6 +18,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, Quantization, TensorType
+from tflm_sim.shrinking import graph
 
 INT8 = TensorType.INT8
 
@@ -189,3 +190,29 @@ def test_what_would_be_lost_is_refused_by_name(change: dict[str, Any], sentence:
     source = encode(replace(model, subgraphs=(replace(main, tensors=tensors),)))
     with pytest.raises(ModelError, match=sentence):
         shrink(parse(source), "cortex-m4")
+
+
+def names_in(model: Model) -> list[str]:
+    draft = Draft(model)
+    return [draft.name(operator) for operator in draft.operators]
+
+
+def test_a_strided_slice_in_steps_of_one_is_a_slice_whose_kernel_keeps_nothing() -> None:
+    shrunk = shrink(models.MODELS["plain slices"](), "cortex-m4")
+    assert sorted(names_in(shrunk.origin)) == ["CONV_2D", "CONV_2D", "STRIDED_SLICE", "STRIDED_SLICE"]
+    assert sorted(names_in(shrunk.model)) == ["CONV_2D", "CONV_2D", "SLICE", "STRIDED_SLICE"]
+    # begins of 0, 5, 0, 0 and lengths of -1, "to the end", along all axes.
+    draft = Draft(shrunk.model)
+    (cut,) = (operator for operator in draft.operators if draft.name(operator) == "SLICE")
+    assert [graph.integers(draft, tensor) for tensor in cut.input_tensors[1:]] == [[0, 5, 0, 0], [-1, -1, -1, -1]]
+
+
+def test_a_window_with_a_tap_of_zero_more_pads_on_both_sides() -> None:
+    shrunk = shrink(models.MODELS["PAD is SAME, a tap more"](), "cortex-m4", max_macs=1.8)
+    assert names_in(shrunk.model) == ["CONV_2D", "DEPTHWISE_CONV_2D"]
+    # 16 rows, a stride of 2, 8 outputs: a window of 4 needs 7 * 2 + 4 - 16 = 2 rows of padding, one on each side.
+    shapes = [tensor.shape for tensor in shrunk.model.subgraphs[0].tensors]
+    assert (8, 4, 4, 3) in shapes
+    assert (1, 4, 4, 8) in shapes
+    # Multiplications grow by 16 / 9, which --max-macs must allow.
+    assert shrunk.after.macs * 9 == shrunk.before.macs * 16
