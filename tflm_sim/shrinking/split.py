@@ -91,12 +91,13 @@ def slice_operator(draft: Draft, source: int, axis: int, start: int, end: int) -
 def slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], output: int) -> Operator:
     """Return a SLICE that takes [start, end) along each axis.
 
-    A length to the end is written as -1: so more slices have the same constants, which merge.
+    A length to the end may be written as -1: so slices of other tensors have the same constants, which merge.
     """
     begins = [start for start, _ in bounds]
-    lengths = [
-        -1 if end == size else end - start for (start, end), size in zip(bounds, shape(draft, source), strict=True)
-    ]
+    axes = [(start, end, size) for (start, end), size in zip(bounds, shape(draft, source), strict=True)]
+    cut = [-1 if (start, end) == (0, size) else end - start for start, end, size in axes]
+    to_the_end = [-1 if end == size else end - start for start, end, size in axes]
+    lengths = cut if _find_integers(draft, cut) is not None else to_the_end
     operands = (source, add_integers(draft, begins), add_integers(draft, lengths))
     return draft.operator("SLICE", operands, (output,))
 
@@ -123,12 +124,21 @@ def concatenation(draft: Draft, pieces: Sequence[int], result: int, axis: int) -
 
 def add_integers(draft: Draft, values: Sequence[int]) -> int:
     """Return a constant of int32 with these values: one that is there already, or a new one."""
-    data = np.asarray(values, "<i4").tobytes()
-    wanted = (len(values),)
+    found = _find_integers(draft, values)
+    return draft.add_tensor((len(values),), TensorType.INT32, data=_packed(values)) if found is None else found
+
+
+def _find_integers(draft: Draft, values: Sequence[int]) -> int | None:
+    """Return a constant of int32 with these values, None where there is none."""
+    data, wanted = _packed(values), (len(values),)
     for index in range(len(draft.tensors) - 1, -1, -1):
         tensor = draft.tensors[index]
         if tensor.type == TensorType.INT32 and tensor.shape == wanted and tensor.quantization is None:
             present = draft.data(index)
             if present is not None and not tensor.is_variable and bytes(present) == data:
                 return index
-    return draft.add_tensor(wanted, TensorType.INT32, data=data)
+    return None
+
+
+def _packed(values: Sequence[int]) -> bytes:
+    return np.asarray(values, "<i4").tobytes()
