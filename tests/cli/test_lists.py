@@ -84,6 +84,9 @@ def test_compare_says_its_verdict_first_and_drops_columns_that_there_is_no_room_
     assert capsys.readouterr().out.startswith("no: it fits none of 1 boards\n")
 
 
+VERDICTS = ("no: it does not", "a.tflite: yes: it does", "yes, if it is: no: b")
+
+
 def test_a_verdict_is_coloured_on_a_terminal_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,7 +94,7 @@ def test_a_verdict_is_coloured_on_a_terminal_alone(
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    for line in ("no: it does not", "a.tflite: yes: it does", f"{ESC}[1mx: no: {ESC}[1m", "cannot be told: why"):
+    for line in (*VERDICTS, f"{ESC}[1m no: {ESC}[1m", "cannot be told: why"):
         say_verdict(line)
     monkeypatch.setenv("NO_COLOR", "1")
     say_verdict("no: it does not")
@@ -99,7 +102,8 @@ def test_a_verdict_is_coloured_on_a_terminal_alone(
     assert plain == plain_again == "no: it does not"
     assert coloured == [
         f"{ESC}[1;31mno{ESC}[0m: it does not",
-        "a.tflite: yes: it does",
-        "\\x1b[1mx: no: \\x1b[1m",
+        f"a.tflite: {ESC}[1;32myes{ESC}[0m: it does",
+        f"{ESC}[1;32myes{ESC}[0m, if it is: no: b",
+        "\\x1b[1m no: \\x1b[1m",
         "cannot be told: why",
     ]

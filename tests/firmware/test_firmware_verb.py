@@ -57,7 +57,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
 
 
 def answer(text: str) -> str:
-    return text.strip().splitlines()[-1]
+    return text.splitlines()[0]
 
 
 @pytest.mark.parametrize(("compiler", "preset"), [(ARM, "cortex-m4"), (RISCV, "riscv32")])

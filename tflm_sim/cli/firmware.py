@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from tflm_sim.checks.firmware import FirmwareVerdict, judge, unknown_operator
 from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject, rooms_for
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
-from tflm_sim.cli.terminal import show
+from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.embedded_models import EmbeddedModel
 from tflm_sim.firmware.firmware import Firmware, read_firmware
@@ -19,7 +19,7 @@ from tflm_sim.firmware.target import FirmwareTarget, firmware_target
 from tflm_sim.model.load import load
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.firmware import firmware_document
-from tflm_sim.report.firmware_text import firmware_lines
+from tflm_sim.report.firmware_text import fact_lines, verdict_lines
 from tflm_sim.units import parse_size
 
 EXAMPLES = """
@@ -104,7 +104,14 @@ def _say(
     problem: str = "",
     as_json: bool,
 ) -> None:
-    show(firmware_document(firmware, found, verdicts, problem=problem), firmware_lines, as_json=as_json)
+    """Say the verdicts, then the facts that they come from."""
+    document = firmware_document(firmware, found, verdicts, problem=problem)
+    if as_json:
+        say_json(document)
+        return
+    for line in verdict_lines(document):
+        say_verdict(line)
+    say("", *fact_lines(document))
 
 
 def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:

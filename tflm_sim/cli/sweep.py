@@ -44,6 +44,8 @@ tflm-sim sweep --diff last_week.csv today.csv
 _OPTIONS = {"target": "--targets", "library": "--runtime", "kernels": "--kernels"}
 _REST = ("kernels", "runtime", "interpreter", "planner")
 _TLS = {"ca": "certificates of whom to trust", "cert": "our own certificate", "key": "its private key"}
+MOST_REASONS, MOST_NAMES = 10, 3
+"""How many reasons for rows without a figure are told, and how many models of each are named."""
 _DASK_LOGGERS = ("distributed", "tornado")
 
 
@@ -223,7 +225,7 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     if args.json:
         say_json(tally.document())
     else:
-        say(*_about(args, over), *tally.lines())
+        say(*tally.lines(), *_about(args, over))
     if tally.interrupted:
         return INTERRUPTED
     return 3 if tally.read_none() else 0
@@ -263,6 +265,7 @@ class Tally:
     def __init__(self, models: Sequence[str]) -> None:
         self.interrupted = False
         self._statuses: Counter[str] = Counter()
+        self._failed: dict[tuple[str, str], Counter[str]] = {}
         self._models = self._taken = 0
         self._last = ""
         self._started = time.monotonic()
@@ -280,6 +283,8 @@ class Tally:
         """Take notice of rows that are written."""
         for row in rows:
             self._statuses[row.status] += 1
+            if row.status != "ok":
+                self._failed.setdefault((row.status, row.error), Counter())[row.model] += 1
             self._models += row.model != self._last
             self._last = row.model
         if self._progress is not None:
@@ -306,13 +311,25 @@ class Tally:
         )
 
     def lines(self) -> list[str]:
-        """Return the summary in words."""
+        """Return the summary in words, then who has no figure and why: a line for each reason."""
         seconds = time.monotonic() - self._started
         counts = ", ".join(f"{count:,} {status}" for status, count in self._statuses.most_common())
         rate = self._statuses.total() / max(seconds, 1e-9)
         ended = "interrupted: what is done is kept; --resume goes on. " if self.interrupted else ""
         size = f"{self._models:,} models, {self._statuses.total():,} rows"
-        return [f"{ended}{size} in {seconds:.1f} s ({rate:,.0f} a second): {counts or 'none'}"]
+        summary = f"{ended}{size} in {seconds:.1f} s ({rate:,.0f} a second): {counts or 'none'}"
+        reasons = sorted(self._failed.items(), key=lambda reason: -reason[1].total())
+        more = [f"{len(reasons) - MOST_REASONS:,} more reasons, in the column 'error'"][: len(reasons) > MOST_REASONS]
+        return [summary, *(_reason(*reason) for reason in reasons[:MOST_REASONS]), *more]
+
+
+def _reason(what: tuple[str, str], models: Counter[str]) -> str:
+    """Return a line: the status, the models and how many of their rows have it, and why."""
+    status, error = what
+    names = ", ".join(list(models)[:MOST_NAMES])
+    others = f" and {len(models) - MOST_NAMES:,} more models" if len(models) > MOST_NAMES else ""
+    rows = f" ({models.total():,} rows)" if models.total() > len(models) else ""
+    return f"{status}: {names}{others}{rows}" + (f": {error}" if error else "")
 
 
 def _progress() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -37,25 +38,30 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
     out = sys.stdout if file is None else file
     if out is None:
         return
-    width = terminal_width() if wraps and not may_color and is_shown() else None
+    wraps = wraps and not may_color
     for line in lines:
         shown = one_line(line, may_color=may_color)
-        out.write(f"{shown if width is None or len(shown) <= width else _wrapped(shown, width)}\n")
+        out.write(f"{_fitted(shown) if wraps else shown}\n")
 
 
 def say_verdict(line: str) -> None:
     """Say a verdict; on a terminal its "yes" is green and its "no" red."""
-    word, colon, rest = one_line(line).partition(":")
-    shade = _SHADES.get(word.rpartition(" ")[2])
-    if shade is None or not colon or not wants_color("auto", sys.stdout):
-        say(line)
-    else:
-        before, space, answer = word.rpartition(" ")
-        say(f"{before}{space}\x1b[1;{shade}m{answer}\x1b[0m:{rest}", may_color=True)
+    shown = _fitted(one_line(line))
+    if is_shown() and wants_color("auto", sys.stdout):
+        shown = _VERDICT.sub(lambda found: f"\x1b[1;{_SHADES[found[0]]}m{found[0]}\x1b[0m", shown, count=1)
+    if sys.stdout is not None:
+        sys.stdout.write(f"{shown}\n")
 
 
+_VERDICT = re.compile(r"(?:^|(?<=: ))(?:yes|no)(?=[:,])")
 _SHADES = {"yes": 32, "no": 31}
 """Colours of ANSI terminals: green, red."""
+
+
+def _fitted(line: str) -> str:
+    """Return a line, on a terminal that is too narrow for it in several."""
+    width = terminal_width()
+    return _wrapped(line, width) if is_shown() and len(line) > width else line
 
 
 def _wrapped(line: str, width: int) -> str:

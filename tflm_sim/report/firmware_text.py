@@ -9,10 +9,10 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.firmware import FirmwareDocument, FirmwareVerdictRow, Placed, RamFacts
 
 
-def firmware_lines(document: FirmwareDocument) -> list[str]:
-    """Return the facts, then the answers, one line each."""
+def verdict_lines(document: FirmwareDocument) -> list[str]:
+    """Return the answers, one line a model, or the line that says why there is none."""
     problem = [f"cannot be told: {printable(document.problem, 600)}"] if document.problem else []
-    return [*_fact_lines(document), *(_answer(row, document) for row in document.verdicts), *problem]
+    return [*(_answer(row, document) for row in document.verdicts), *problem]
 
 
 def _arena_fact_lines(document: FirmwareDocument) -> Iterator[str]:
@@ -23,7 +23,8 @@ def _arena_fact_lines(document: FirmwareDocument) -> Iterator[str]:
         yield _row("arena", f"{printable(name)} is a pointer: its arena is allocated at run time, say --limit N")
 
 
-def _fact_lines(document: FirmwareDocument) -> Iterator[str]:
+def fact_lines(document: FirmwareDocument) -> Iterator[str]:
+    """Return what the file says, and how it is known."""
     what = document.processor or "processor not said"
     yield _row("file", f"{printable(document.file or '-', 200)}: {document.format}, {printable(what)}")
     for ground in document.grounds:
@@ -70,7 +71,7 @@ def _region(region: RamFacts) -> str:
 
 
 def _answer(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
-    """Return the paragraph that a person wants at the end of a build."""
+    """Return the paragraph that a person wants after a build."""
     mark = {True: "yes", False: "no", None: "cannot be told"}[row.fits]
     taken = f", if {_listed([printable(text, 200) for text in row.assumptions])}" if row.assumptions else ""
     where = f"model {printable(row.model)} ({_bytes(row.model_size)} {printable(row.place)})"

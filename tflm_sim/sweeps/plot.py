@@ -98,9 +98,11 @@ def _grid(xs: _LogScale, ys: _LogScale, what: str) -> list[str]:
         y = ys.at(value)
         lines.append(f'<line x1="{xs.start}" x2="{xs.end}" y1="{y:.1f}" y2="{y:.1f}" stroke="#d9dee6"/>')
         lines.append(f'<text x="{xs.start - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,}</text>')
+    note = "A line joins the models of a colour that no other one beats in both. Point at a dot for its name."
+    lines.append(f'<text x="{xs.end}" y="{ys.start + 55}" text-anchor="end" fill="#566373">{note}</text>')
     across, up = (xs.start + xs.end) / 2, (ys.start + ys.end) / 2
     words = 'text-anchor="middle" fill="#566373"'
-    lines.append(f'<text x="{across}" y="{ys.start + _BOTTOM - 14}" {words}>{what}</text>')
+    lines.append(f'<text x="{across}" y="{ys.start + 35}" {words}>{what}</text>')
     lines.append(f'<text x="16" y="{up}" transform="rotate(-90 16 {up})" {words}>arena, bytes</text>')
     return lines
 

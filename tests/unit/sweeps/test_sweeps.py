@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from tflm_sim import arena_objective, load, simulate, smallest_arena, sweep
 from tflm_sim.answers.sizing import Sizer, Sizing
 from tflm_sim.cli import compare, main
+from tflm_sim.cli.sweep import Tally
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.inputs import Input, read_input
@@ -390,6 +391,26 @@ def test_a_legend_of_many_boards_is_above_the_plot() -> None:
     assert 'y1="119.0" y2="119.0"' in svg
     assert len(set(re.findall(r'r="4" fill="([^"]+)"', svg))) == 29
     assert "no model has an arena" in plot_svg([])
+
+
+def test_a_plot_says_what_its_lines_join() -> None:
+    svg = plot_svg([Row("a", model_bytes=1_000, multiple_of_16=16)])
+    assert "A line joins the models of a colour that no other one beats in both." in svg
+
+
+def test_rows_without_a_figure_are_told_by_reason_with_their_models(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "abcde":
+        (tmp_path / f"{name}.tflite").write_bytes(b"no model")
+    models = [str(tmp_path / f"{name}.tflite") for name in "abcde"]
+    main(["sweep", "sample:sine", *models, "--targets", "cortex-m4,esp32", "-o", str(tmp_path / "rows.csv")])
+    first, *reasons = capsys.readouterr().out.splitlines()
+    assert first.endswith(": 10 unreadable, 2 ok")  # 5 models on 2 targets
+    assert reasons[0].startswith(f"unreadable: {models[0]} (2 rows): ")
+    tally = Tally(())
+    tally.count([Row(model, status="error", error="why") for model in (*"abcde", "a")])
+    assert tally.lines()[1:] == ["error: a, b, c and 2 more models (6 rows): why"]
 
 
 def test_a_plot_shows_hostile_names_as_text() -> None:
