@@ -16,7 +16,7 @@ from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
 from tflm_sim.targets.history import main_line
-from tflm_sim.targets.kernel_library import VERSIONS
+from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.values import dataclass, field, replace
@@ -84,7 +84,7 @@ def commits_between(configuration: Configuration, first: int, last: int) -> Iter
 def versions_between(configuration: Configuration, older: str, newer: str) -> Iterator[Build]:
     """Yield the versions of the configuration's kernel library from ``older`` to ``newer``."""
     library = configuration.target.kernel_library
-    versions = VERSIONS[library.name][::-1]
+    versions = versions_of(library.name, library.variant)[::-1]
     for version in versions[versions.index(older) : versions.index(newer) + 1]:
         target = replace(configuration.target, kernel_library=replace(library, version=version))
         yield Build(version, "", (f"{library.name} {version}",), replace(configuration, target=target))

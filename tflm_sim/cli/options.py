@@ -16,7 +16,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.circumstances import assumed_text, target_line, unnamed
-from tflm_sim.targets.kernel_library import NEWER, VERSIONS
+from tflm_sim.targets.kernel_library import UNRELEASED, newer_than_modelled, versions_of
 from tflm_sim.targets.presets import has_default_kernels, library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
 from tflm_sim.targets.target import Target
@@ -293,12 +293,16 @@ def open_kernels(args: argparse.Namespace, config: Configuration) -> list[str]:
     named, kernels = getattr(args, "library", None), config.target.kernel_library
     library = find_library(named) if named else None
     is_open = _takes_default_kernels(args, config) if library is None else bool(library.kernels_range)
-    if args.kernels or not is_open or kernels.name not in NEWER:
+    if kernels.version == UNRELEASED:
+        return [f"{kernels.name} {UNRELEASED} is newer than 1.3.1; which release has these texts is not known"]
+    newer = newer_than_modelled(kernels.name, kernels.variant) if is_open and not args.kernels else ""
+    if not newer:
         return []
     asks = "" if library is None else f"{library.label} asks for {kernels.name} {library.kernels_range}; "
+    others = versions_of(kernels.name, kernels.variant)
     return [
-        f"{asks}{kernels.name} {kernels.version} is taken, the newest that is modelled ({NEWER[kernels.name]} exist); "
-        f"another is named so: --kernels {kernels.name}@{VERSIONS[kernels.name][1]}"
+        f"{asks}{kernels.name} {kernels.version} is taken, the newest that is modelled ({newer} exist); "
+        f"another is named so: --kernels {kernels.name}@{others[others.index(kernels.version) + 1]}"
     ]
 
 

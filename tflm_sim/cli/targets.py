@@ -11,7 +11,7 @@ from tflm_sim.cli.terminal import show_rows
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CMSIS_NN_PINS
 from tflm_sim.targets.history import main_line
-from tflm_sim.targets.kernel_library import VERSIONS
+from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.presets import PRESETS, preset, proof_in_words
 from tflm_sim.targets.runtime import FIRST_BUILD
@@ -95,7 +95,9 @@ def combination_rows(name: str) -> Iterator[CombinationRow]:
     """Yield what a target runs with: the newest TFLM with each kernel library, then older ones with theirs."""
     row = PRESETS[name]
     versions = [
-        f"{library}@{version}" for library in row.libraries for version in VERSIONS[library.removesuffix("_ansi")]
+        f"{library}@{version}"
+        for library, variant in row.libraries.items()
+        for version in versions_of(library.removesuffix("_ansi"), variant)
     ]
     for kernels in ("reference", *versions) if row.own_kernels is None else (None,):
         yield from _row(name, row.runtime.snapshot, kernels, None)

@@ -16,7 +16,7 @@ _ARENA_LEAST = 256
 _NESTED = re.compile(r"_Z(?:N[KV]*|L)?")
 _REFERENCE_KERNELS = frozenset({"ConvPrepare", "DepthwiseConvPrepare", "PoolingPrepare", "SoftmaxPrepare"})
 """Source: the library's own kernels have a Prepare in an unnamed namespace: kernels/cmsis_nn, esp_nn @ 90b983c."""
-_ESP_VARIANTS = ("esp32s3", "esp32p4", "opt", "ansi")
+_ESP_VARIANTS = ("esp32s3", "esp32p4", "riscv_pie", "opt", "ansi")
 """Suffixes of ESP-NN's functions, the most specific first."""
 _RECORDING = re.compile(r"Recording(?:MicroAllocator|MicroInterpreter)")
 _PLAIN_ALLOCATOR = re.compile(r"_ZN6tflite14MicroAllocator6CreateEPh")

@@ -26,7 +26,7 @@ from tflm_sim.firmware.set_up import InterpreterCall
 from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, StructMismatch, commit_at, find_snapshots
 from tflm_sim.firmware.symbol_names import esp_variant
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
-from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
+from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels, versions_of
 from tflm_sim.targets.libraries import Library, find_library
 from tflm_sim.targets.presets import at_runtime, preset, refuse_what_is_no_build
 from tflm_sim.targets.runtime import Runtime
@@ -217,7 +217,7 @@ def _conditions(
 def _other_versions(target: Target) -> Iterator[Target]:
     """Yield the target with each other version of its kernel library that its TFLM can be built with."""
     library = target.kernel_library
-    for version in VERSIONS.get(library.name, ()):
+    for version in versions_of(library.name, library.variant) if library.name in VERSIONS else ():
         other = replace(library, version=version)
         try:
             refuse_what_is_no_build(other, target.runtime)

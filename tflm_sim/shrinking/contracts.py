@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Operator, Tensor, TensorType
-from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary
 from tflm_sim.values import dataclass
 
 COPY, IN_PLACE, DIAGONAL, CHOICE = "copy", "in place", "diagonal", "choice"
@@ -230,7 +230,7 @@ CONTRACTS = (
         "reference kernels",
         variants=("opt", "ansi"),
         types=(TensorType.INT8,),
-        versions=("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
+        versions=VERSIONS["esp_nn"][1:],
     ),
     Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),

@@ -31,18 +31,57 @@ class KernelLibrary:
 
 REFERENCE = KernelLibrary("reference")
 
+UNRELEASED = "4982f25"
+"""A commit of ESP-NN whose texts are newer than 1.3.1's, of which release is not known: taken by name alone."""
+
 VERSIONS: dict[str, tuple[str, ...]] = {
     "cmsis_nn": ("4ab83cc", "6d9d61d", "e096196", "v7.0.0", *list(reversed(CMSIS_NN_PINS))[3:]),
-    "esp_nn": ("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
+    "esp_nn": (
+        *(UNRELEASED, "1.3.1", "1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6", "1.2.5", "1.2.4"),
+        *("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
+    ),
 }
-"""Modelled versions by library, the default first."""
-NEWER = {"esp_nn": "1.2.4 to 1.5.0"}
-"""Versions that are published, newer than the newest modelled one."""
+"""Modelled versions by library, the newest first."""
+_WITHOUT_TEXT = {"esp_nn": ("1.5.0", "1.4.2", "1.4.1", "1.4.0", "1.3.2")}
+"""Releases whose size functions are not known for any variant, newer than all that are modelled."""
+
+_NOT_AT_HAND: dict[str, tuple[str, ...]] = {
+    "ansi": (UNRELEASED,),
+    "opt": (UNRELEASED,),
+    "esp32s3": ("1.2.5", "1.2.4"),
+    "esp32p4": (UNRELEASED, "1.3.1", "1.3.0", "1.2.9", "1.2.8"),
+    "riscv_pie": VERSIONS["esp_nn"],
+}
+"""Versions of ESP-NN whose size functions are not known for a variant; ``riscv_pie`` is the P4's from 1.3.0 on."""
 
 EDGE_IMPULSE_2023 = "1.1.0-edge-impulse-2023"
 """The ESP-NN that Edge Impulse's SDK of 2023 holds; it comes with that SDK, and with no other TFLM."""
 
 _PLAIN_C = "_ansi"
+
+
+def versions_of(library: str, variant: str) -> tuple[str, ...]:
+    """Return the versions of a library that are modelled for a variant, the newest first."""
+    return tuple(version for version in VERSIONS[library] if version not in _NOT_AT_HAND.get(variant, ()))
+
+
+def newest(library: str, variant: str) -> str:
+    """Return the newest release of a library that is modelled for a variant.
+
+    Raises:
+        UsageError: None is.
+    """
+    for version in versions_of(library, variant):
+        if version != UNRELEASED:
+            return version
+    raise UsageError(f"no version of {library} with the kernels '{variant}' is modelled")
+
+
+def newer_than_modelled(library: str, variant: str) -> str:
+    """Return the releases that are published and newer than :func:`newest`: "1.3.2 to 1.5.0", "" for none."""
+    releases = [*_WITHOUT_TEXT.get(library, ()), *(version for version in VERSIONS[library] if version != UNRELEASED)]
+    newer = releases[: releases.index(newest(library, variant))]
+    return f"{newer[-1]} to {newer[0]}" if newer else ""
 
 
 def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
@@ -66,11 +105,22 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
         raise UsageError(f"'{text}' is no kernel library that is modelled; use one of: {_listed(VERSIONS)}")
     if name not in variants:
         raise UsageError(f"{name} does not run on this target; use one of: {_listed(variants)}")
-    if version and version not in VERSIONS[library]:
-        newer = f" ({NEWER[library]} exist, and are not)" if library in NEWER else ""
-        listed = ", ".join(VERSIONS[library])
-        raise UsageError(f"{library} version '{version}' is not modelled{newer}; use one of: {listed}")
-    return KernelLibrary(library, version=version or VERSIONS[library][0], variant=variants[name])
+    variant = variants[name]
+    modelled = versions_of(library, variant)
+    if version and version not in modelled:
+        raise UsageError(_not_modelled(library, version, variant, modelled))
+    return KernelLibrary(library, version=version or newest(library, variant), variant=variant)
+
+
+def _not_modelled(library: str, version: str, variant: str, modelled: Iterable[str]) -> str:
+    """Return why a version is refused, and what is not."""
+    if version in VERSIONS[library]:
+        return f"{library} {version} is not modelled for '{variant}': its size functions are not at hand; " + (
+            f"use one of: {', '.join(modelled)}"
+        )
+    newer = newer_than_modelled(library, variant)
+    exist = f" ({newer} exist, and are not)" if newer else ""
+    return f"{library} version '{version}' is not modelled{exist}; use one of: {', '.join(modelled)}"
 
 
 def _listed(names: Iterable[str]) -> str:

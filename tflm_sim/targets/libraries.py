@@ -168,7 +168,14 @@ _ESP_TFLITE_MICRO = (
 
 LIBRARIES: tuple[Library, ...] = (
     *_ESP_TFLITE_MICRO,
-    Library("esp-tflite-micro", "1.4.1", ("", ""), nearest="--library esp-tflite-micro@1.4.0; no sources at hand"),
+    Library(
+        "esp-tflite-micro",
+        "1.4.3",
+        ("", ""),
+        nearest="--library esp-tflite-micro@1.4.0; no sources at hand (1.4.1 is 7b82a0d)",
+        source="espressif/esp-tflite-micro",
+        releases=("1.4.1", "1.4.2", "1.4.3"),
+    ),
     *_esphome(),
     *(
         Library(

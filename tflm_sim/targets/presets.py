@@ -13,7 +13,14 @@ from itertools import pairwise
 from tflm_sim.errors import UsageError, not_a
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, ESP
-from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023, REFERENCE, VERSIONS, KernelLibrary, parse_kernels
+from tflm_sim.targets.kernel_library import (
+    EDGE_IMPULSE_2023,
+    REFERENCE,
+    UNRELEASED,
+    KernelLibrary,
+    newest,
+    parse_kernels,
+)
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
@@ -67,10 +74,6 @@ _LIBRARY_PROOF = {
     "scalar": _OWN_FUNCTIONS,
     "dsp": "cm4_cmsis_nn",
     "mve": "cm55_cmsis_nn",
-    "ansi": _OWN_FUNCTIONS,
-    "opt": _OWN_FUNCTIONS,
-    "esp32s3": _OWN_FUNCTIONS,
-    "esp32p4": _OWN_FUNCTIONS,
 }
 _PROVED_WITH_LIBRARY = ("cortex-m4", "cortex-m55")
 """The very machines of those configurations."""
@@ -85,6 +88,10 @@ _ESP_NN_PROOF: dict[str, dict[str, tuple[str, ...]]] = {
     "et-1.3.3.1": {"esp32s3": ("1.2.3", "1.2.1", "1.2.0")},
 }
 """Which versions of ESP-NN, by variant, were compared in real esp-tflite-micro builds under the same layout rules."""
+
+ESP_NN_COMPILED = ("1.2.6", "1.2.7", "1.2.8", "1.2.9", "1.3.0", "1.3.1", UNRELEASED)
+"""Versions whose size functions for the S3 were compiled for 32 bits (tests/golden/esp_nn_sizes.json)."""
+_ESP_NN_SIZES = "the library's own size functions, compiled for 32 bits (tests/golden)"
 
 _NO_BUILD: dict[tuple[str, str], tuple[str, str]] = {
     **{
@@ -286,7 +293,7 @@ def _edge_impulse_esp_nn(library: KernelLibrary, runtime: Runtime) -> KernelLibr
     if library.variant == "ansi":
         raise UsageError("Edge Impulse's SDK has ESP-NN with its optimised code only; without it: --kernels reference")
     version = "1.1.0" if runtime.has("edge_impulse_pads_once") else EDGE_IMPULSE_2023
-    if library.version not in (version, VERSIONS["esp_nn"][0]):
+    if library.version not in (version, newest("esp_nn", library.variant)):
         raise UsageError(f"{runtime.snapshot} brings its own ESP-NN, {version}; leave the version out")
     is_plain = library.variant == "esp32p4" and not runtime.has("edge_impulse_esp32p4")
     return replace(library, version=version, variant="opt" if is_plain else library.variant)
@@ -321,7 +328,7 @@ def _own_build(target: Target, label: str, name: str) -> Target:
     build = PRESETS[name]
     kernels, asked = build.own_kernels, target.kernel_library
     assert kernels is not None
-    versions = (kernels.version, VERSIONS[kernels.name][0])
+    versions = (kernels.version, newest(kernels.name, kernels.variant))
     is_same = (asked.name, asked.variant) == (kernels.name, kernels.variant) and asked.version in versions
     if target.abi != build.abi or target.runtime != _PLAIN or not is_same:
         raise UsageError(f"{label} is one build, for {name} with {kernels}; {target.name} has {asked}")
@@ -428,14 +435,29 @@ def _proof(name: str, preset: Preset, library: KernelLibrary) -> str:
     """Return what proves a preset with a kernel library: of its own, of the library, and of the structs under it."""
     if library == REFERENCE or preset.own_kernels:
         return preset.verified_against
-    proof = _LIBRARY_PROOF[library.variant]
     if library.name == "esp_nn":
-        build = "et-1.4.0" if preset.runtime.has("esp_nn_1_1_1") else "et-1.3.3.1"
-        if library.version in _ESP_NN_PROOF[build].get(library.variant, ()):
-            return f"{build}-{library.version}-{library.variant}" + (f"; {_READINGS}" if name == "esp32" else "")
-    if library.version != VERSIONS[library.name][0]:
-        proof = _OWN_FUNCTIONS
+        return _esp_nn_proof(name, preset, library)
+    is_newest = library.version == newest(library.name, library.variant)
+    proof = _LIBRARY_PROOF[library.variant] if is_newest else _OWN_FUNCTIONS
     return proof if name in _PROVED_WITH_LIBRARY else f"{proof}; structs: {preset.verified_against}"
+
+
+def _esp_nn_proof(name: str, preset: Preset, library: KernelLibrary) -> str:
+    """Return what proves a version of ESP-NN: a build of it, or of one with the same text, or its size functions."""
+    build = "et-1.4.0" if preset.runtime.has("esp_nn_1_1_1") else "et-1.3.3.1"
+    built = _ESP_NN_PROOF[build].get(library.variant, ())
+    same = next((version for version in (library.version, *_same_text(library)) if version in built), "")
+    if not same:
+        proof = _ESP_NN_SIZES if library.version in ESP_NN_COMPILED else _OWN_FUNCTIONS
+        return f"{proof}; structs: {preset.verified_against}"
+    text = "" if same == library.version else ", whose text this version has (CHECKSUMS.json of 1.2.6 and 1.3.1)"
+    return f"{build}-{same}-{library.variant}{text}" + (f"; {_READINGS}" if name == "esp32" else "")
+
+
+def _same_text(library: KernelLibrary) -> tuple[str, ...]:
+    """Return the built version of ESP-NN whose size functions a newer one has, if it has."""
+    is_newer = library.version in ESP_NN_COMPILED or library.version in ("1.2.4", "1.2.5")
+    return ("1.2.3",) if is_newer and library.variant != "esp32s3" else ()
 
 
 _RECORDINGS = {

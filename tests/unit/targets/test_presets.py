@@ -43,7 +43,18 @@ def test_an_arduino_library_brings_its_kernels() -> None:
         ("cortex-m4", None, "cm4_cmsis_nn"),
         ("cortex-m55", None, "cm55_cmsis_nn"),
         ("cortex-m4", "cmsis_nn@v7.0.0", "the library's own size functions"),
-        ("esp32", None, "et-1.4.0-1.2.3-opt; four readings on a board (mcufit-bench)"),
+        ("esp32", "esp_nn@1.2.3", "et-1.4.0-1.2.3-opt; four readings on a board (mcufit-bench)"),
+        (
+            "esp32",
+            None,
+            "et-1.4.0-1.2.3-opt, whose text this version has (CHECKSUMS.json of 1.2.6 and 1.3.1); "
+            "four readings on a board (mcufit-bench)",
+        ),
+        (
+            "esp32-s3",
+            "esp_nn@1.3.0",
+            "the library's own size functions, compiled for 32 bits (tests/golden); structs: cm4le_ref (same layout rules)",
+        ),
         ("esp32-s3", "esp_nn@1.2.0", "et-1.4.0-1.2.0-esp32s3"),
         ("esp32-s3-esphome", "esp_nn@1.2.3", "et-1.3.3.1-1.2.3-esp32s3"),
         ("esp32-s3-esphome", None, "the library's own size functions; structs: cm4le_ref (same layout rules)"),
@@ -58,8 +69,8 @@ def test_a_target_says_what_proves_it_with_those_kernels(name: str, kernels: str
 
 def test_what_proves_an_esp32_is_said_in_words() -> None:
     words = "real esp-tflite-micro 1.4.0, 32-bit build, ESP-NN 1.2.3"
-    assert proof_in_words(preset("esp32-s3").verified_against) == words
-    assert proof_in_words(preset("esp32-c3").verified_against) == words
+    assert proof_in_words(preset("esp32-s3", kernels="esp_nn@1.2.3").verified_against) == words
+    assert proof_in_words(preset("esp32-c3").verified_against).startswith(f"{words}, whose text this version has")
 
 
 def test_the_library_that_a_target_brings_along_may_be_named() -> None:

@@ -3,16 +3,19 @@
     1.1.0   S3 and P4: the whole filter realigned, the whole padded input
     1.2.1   S3: im2col for narrow filters; else also the aligned rows and the right and bottom padding (27d1f4a)
     1.2.3   S3: a margin of 64 instead of 32 (d17c031); P4: im2col and tiles (2bfa080, 2159e8f)
+    1.2.6   S3: the input is padded once, as far as the output's windows read (c087617)
+    4982f25 S3: no copy of a pointwise filter or input, the larger of two copies of any other filter
 
 Source: src/convolution/esp_nn_conv_{esp32s3,esp32p4}.c @ espressif/esp-nn, version by version.
 """
 
 from __future__ import annotations
 
-from tflm_sim.ops.esp_nn.dims import Layer
+from tflm_sim.ops.esp_nn.dims import DataDims, Layer
 from tflm_sim.units import align_up
 
 _P4_L1D_BUDGET = 32768
+_S3_MARGIN = 64
 
 
 def before_1_2_1(layer: Layer, *, padded_inputs: int = 1) -> int:
@@ -22,18 +25,34 @@ def before_1_2_1(layer: Layer, *, padded_inputs: int = 1) -> int:
     return padded_inputs * _padded_input(layer) + _aligned_filter(layer) + 32
 
 
-def esp32s3(layer: Layer, *, margin: int) -> int:
+def esp32s3_1_2_1(layer: Layer, *, margin: int) -> int:
     """Return the bytes on the S3 since 1.2.1: pointwise, im2col, or everything that the general kernel may copy."""
     if _is_pointwise(layer):
         return _pointwise(layer, margin=margin)
-    row = layer.window.width * layer.image.channels
-    window = row * layer.window.height
-    if row < 16 <= window:
-        column = align_up(window, 16)
-        return layer.sums + 16 + layer.result.channels * column + 16 + column + margin
-    rows = align_up(row, 16) * layer.window.height * layer.result.channels
+    if _is_by_columns(layer):
+        return _columns(layer) + margin
     far = layer.with_far_padding()
-    return _padded_input(layer) + _aligned_filter(layer) + rows + (0 if far == layer.image else far.size) + margin
+    copies = _padded_input(layer) + _aligned_filter(layer) + _aligned_rows(layer)
+    return copies + (0 if far == layer.image else far.size) + margin
+
+
+def esp32s3_1_2_6(layer: Layer) -> int:
+    """Return the bytes on the S3 since 1.2.6."""
+    if _is_pointwise(layer):
+        return _pointwise(layer, margin=_S3_MARGIN)
+    if _is_by_columns(layer):
+        return _columns(layer) + _S3_MARGIN
+    return _read_input(layer) + _aligned_filter(layer) + _aligned_rows(layer) + _S3_MARGIN
+
+
+def esp32s3_4982f25(layer: Layer) -> int:
+    """Return the bytes on the S3 at 4982f25, of whatever release that is."""
+    if _is_pointwise(layer):
+        return _transposed(layer.image.widened(8)) + _S3_MARGIN
+    if _is_by_columns(layer):
+        return _columns(layer) + _S3_MARGIN
+    plain_filter = layer.window.area * layer.image.channels * layer.result.channels
+    return _read_input(layer) + max(_aligned_rows(layer), plain_filter) + layer.sums + _S3_MARGIN
 
 
 def esp32p4_1_2_3(layer: Layer) -> int:
@@ -64,8 +83,36 @@ def _pointwise(layer: Layer, *, margin: int) -> int:
     """Return the bytes of a pointwise convolution: realigned input if need be, filter, eight transposed columns."""
     image = layer.image.widened(8)
     copied_input = 0 if image == layer.image else image.size
-    transposed = 0 if image.area < 8 else 2 * 8 * image.channels
-    return copied_input + image.channels * layer.result.channels + transposed + margin
+    return copied_input + image.channels * layer.result.channels + _transposed(image) + margin
+
+
+def _transposed(image: DataDims) -> int:
+    """Return the bytes of eight transposed columns, 0 where there are fewer."""
+    return 0 if image.area < 8 else 2 * 8 * image.channels
+
+
+def _is_by_columns(layer: Layer) -> bool:
+    """Return whether a row of the window is too short for a vector of 16, and the whole window is not."""
+    row = layer.window.width * layer.image.channels
+    return row < 16 <= row * layer.window.height
+
+
+def _columns(layer: Layer) -> int:
+    """Return the bytes of the sums, the filter and one window, each window rounded up to 16, and of two gaps."""
+    column = align_up(layer.window.area * layer.image.channels, 16)
+    return layer.sums + 16 + layer.result.channels * column + 16 + column
+
+
+def _aligned_rows(layer: Layer) -> int:
+    """Return the bytes of the filter with its rows rounded up to 16."""
+    row = layer.window.width * layer.image.channels
+    return align_up(row, 16) * layer.window.height * layer.result.channels
+
+
+def _read_input(layer: Layer) -> int:
+    """Return the bytes of the input with the padding that windows read, 0 without any."""
+    read = layer.with_read_padding()
+    return 0 if read == layer.image else read.size
 
 
 def _padded_input(layer: Layer) -> int:

@@ -3,6 +3,7 @@
     1.1.0   S3: aligned filter and padded input
     1.2.0   S3: 32 bytes instead of 16 for the int16 paths (dd785b0)
     1.2.1   S3: every window with a multiple of 8 channels, tiles, padded channels (f433e61)
+    1.3.0   S3: padding on one side alone widens the channels of any 3x3 window (d8866fa)
 
 Source: src/convolution/esp_nn_depthwise_conv_s8_esp32s3.c, src/softmax/esp_nn_softmax_opt.c @ espressif/esp-nn,
 version by version.
@@ -25,13 +26,13 @@ def before_1_2_1(layer: Layer, *, gap: int) -> int:
     return _int16_copies(layer) + gap if is_3x3 or layer.ch_mult % 4 == 0 else 32
 
 
-def esp32s3_1_2_1(layer: Layer) -> int:
-    """Return the bytes on the S3 from 1.2.1 on."""
+def esp32s3_1_2_1(layer: Layer, *, any_padding: bool) -> int:
+    """Return the bytes on the S3 from 1.2.1 on; ``any_padding`` is what 1.3.0 ended."""
     channels = layer.image.channels
     if layer.ch_mult == 1 and channels % 8 == 0:
         if layer.window[:2] != (3, 3):
             return _tiled_int16(layer)
-        if channels % 16 == 0:
+        if channels % 16 == 0 and (any_padding or layer.padding in ((0, 0), (1, 1))):
             return _padded_3x3(layer, strip=True)
         return _widened_3x3(layer) if channels >= 12 else _int16_copies(layer) + 32
     if layer.ch_mult == 1 and channels > 3:

@@ -1,6 +1,6 @@
 """The shapes and parameters that ESP-NN's scratch-size functions read.
 
-Source: include/esp_nn_defs.h @ espressif/esp-nn 1.2.3.
+Source: include/esp_nn_defs.h @ espressif/esp-nn 1.2.6.
 """
 
 from __future__ import annotations
@@ -80,6 +80,15 @@ class Layer(NamedTuple):
         """Return the input with what windows read beyond its bottom and right edge."""
         rows, columns = self.beyond()
         return DataDims(self.image.height + max(0, rows), self.image.width + max(0, columns), self.image.channels)
+
+    def with_read_padding(self) -> DataDims:
+        """Return the input with its padding on the left and above, and what the output's windows read beyond it."""
+        height, width = (max(self.image[side] + self.padding[side], self._read(side)) for side in (0, 1))
+        return DataDims(height, width, self.image.channels)
+
+    def _read(self, side: int) -> int:
+        """Return how far the last window reaches, from the padding's beginning; ``side`` is 0 for rows."""
+        return (self.result[side] - 1) * self.stride[side] + self.window[side]
 
 
 Size = Callable[[Layer], int]

@@ -3,8 +3,14 @@
 The copy in Edge Impulse's SDK has the sizes of 1.1.0, but for its oldest, in which a convolution's padded input counts
 twice on the S3 (3fc7065, 380fe7a).
 
-``opt`` is what the ESP32, S2, C3 and C6 run, ``ansi`` what CONFIG_NN_ANSI_C chooses on any chip. Versions between the
-rows are those of the row before: 1.1.1 and 1.1.2 ask for what 1.1.0 does, 1.2.2 for what 1.2.1 does.
+``opt`` is what the ESP32, S2, C3 and C6 run, ``ansi`` what CONFIG_NN_ANSI_C chooses on any chip. Where a version has no
+entry for an implementation, its size functions are not at hand.
+
+What says which text a release has, beside the history of espressif/esp-nn up to 1.2.3: CHECKSUMS.json of the published
+components 1.2.6 (c087617) and 1.3.1 (52d6de8), which list every file's SHA-256. In 1.2.6 a convolution on the S3 is the
+one function of them all that differs from 1.2.3, and 1.3.1 has it too; its depthwise convolution is that of 1.2.6 but
+for the line of d8866fa, which 1.3.0 is. So releases between two of the same text have it as well; 1.2.4 and 1.2.5 lie
+between two texts on the S3. On the P4 the files have other names from 1.3.0 on, and their texts are not at hand.
 """
 
 from __future__ import annotations
@@ -14,7 +20,7 @@ from functools import partial
 
 from tflm_sim.ops.esp_nn import conv_sizes, depthwise_sizes
 from tflm_sim.ops.esp_nn.dims import Implementation, Layer, Size, in_c
-from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023, UNRELEASED
 from tflm_sim.values import dataclass, replace
 
 
@@ -50,24 +56,39 @@ _S3_1_2_0 = replace(
 )
 _S3_1_2_1 = replace(
     _OPT,
-    esp_nn_get_conv_scratch_size=_conv(partial(conv_sizes.esp32s3, margin=32)),
-    esp_nn_get_depthwise_conv_scratch_size=_depthwise(depthwise_sizes.esp32s3_1_2_1),
+    esp_nn_get_conv_scratch_size=_conv(partial(conv_sizes.esp32s3_1_2_1, margin=32)),
+    esp_nn_get_depthwise_conv_scratch_size=_depthwise(partial(depthwise_sizes.esp32s3_1_2_1, any_padding=True)),
 )
-_S3_1_2_3 = replace(_S3_1_2_1, esp_nn_get_conv_scratch_size=_conv(partial(conv_sizes.esp32s3, margin=64)))
+_S3_1_2_3 = replace(_S3_1_2_1, esp_nn_get_conv_scratch_size=_conv(partial(conv_sizes.esp32s3_1_2_1, margin=64)))
+_S3_1_2_6 = replace(_S3_1_2_1, esp_nn_get_conv_scratch_size=_conv(conv_sizes.esp32s3_1_2_6))
+_S3_1_3_0 = replace(
+    _S3_1_2_6,
+    esp_nn_get_depthwise_conv_scratch_size=_depthwise(partial(depthwise_sizes.esp32s3_1_2_1, any_padding=False)),
+)
+_S3_4982F25 = replace(_S3_1_3_0, esp_nn_get_conv_scratch_size=_conv(conv_sizes.esp32s3_4982f25))
 
 
-def _chips(esp32s3: ScratchSizes, esp32p4: ScratchSizes) -> dict[Implementation, ScratchSizes]:
+def _chips(
+    esp32s3: ScratchSizes | None = None, esp32p4: ScratchSizes | None = None
+) -> dict[Implementation, ScratchSizes]:
     """Return a version's row: the plain C implementations never changed."""
-    return {"ansi": _ANSI, "opt": _OPT, "esp32s3": esp32s3, "esp32p4": esp32p4}
+    row: dict[Implementation, ScratchSizes] = {"ansi": _ANSI, "opt": _OPT}
+    if esp32s3 is not None:
+        row["esp32s3"] = esp32s3
+    if esp32p4 is not None:
+        row["esp32p4"] = esp32p4
+    return row
 
 
 SCRATCH_SIZES: dict[str, dict[Implementation, ScratchSizes]] = {
+    UNRELEASED: {"esp32s3": _S3_4982F25},
+    **dict.fromkeys(("1.3.1", "1.3.0"), _chips(_S3_1_3_0)),
+    **dict.fromkeys(("1.2.9", "1.2.8"), _chips(_S3_1_2_6)),
+    **dict.fromkeys(("1.2.7", "1.2.6"), _chips(_S3_1_2_6, _P4_1_2_3)),
+    **dict.fromkeys(("1.2.5", "1.2.4"), _chips(esp32p4=_P4_1_2_3)),
     "1.2.3": _chips(_S3_1_2_3, _P4_1_2_3),
-    "1.2.2": _chips(_S3_1_2_1, _P4_1_1_0),
-    "1.2.1": _chips(_S3_1_2_1, _P4_1_1_0),
+    **dict.fromkeys(("1.2.2", "1.2.1"), _chips(_S3_1_2_1, _P4_1_1_0)),
     "1.2.0": _chips(_S3_1_2_0, _P4_1_1_0),
-    "1.1.2": _chips(_S3_1_1_0, _P4_1_1_0),
-    "1.1.1": _chips(_S3_1_1_0, _P4_1_1_0),
-    "1.1.0": _chips(_S3_1_1_0, _P4_1_1_0),
+    **dict.fromkeys(("1.1.2", "1.1.1", "1.1.0"), _chips(_S3_1_1_0, _P4_1_1_0)),
     EDGE_IMPULSE_2023: _chips(_S3_EDGE_IMPULSE_2023, _OPT),
 }

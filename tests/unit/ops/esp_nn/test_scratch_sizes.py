@@ -5,10 +5,11 @@ import pytest
 from tflm_sim.ops.esp_nn.dims import DataDims, Layer
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES
 from tflm_sim.ops.reference.window import Extent
-from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023, VERSIONS
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023, UNRELEASED, VERSIONS, versions_of
 
 ONE, NONE = Extent(1, 1), Extent(0, 0)
-VERSION_LIST = list(SCRATCH_SIZES)
+SOFTMAX_OF_10 = {"ansi": 0, "opt": 40, "esp32s3": 40, "esp32p4": 40}
+VERSION_LIST = [version for version in SCRATCH_SIZES if version != UNRELEASED]
 
 
 def conv(version, chip, image, window, result, *, stride=ONE, padding=NONE):
@@ -25,6 +26,12 @@ def test_every_version_that_can_be_asked_for_has_a_row():
     assert {*VERSIONS["esp_nn"], EDGE_IMPULSE_2023} == set(SCRATCH_SIZES)
 
 
+@pytest.mark.parametrize("chip", ["ansi", "opt", "esp32s3", "esp32p4"])
+def test_a_chip_has_the_versions_whose_size_functions_are_at_hand(chip):
+    rows = [version for version, row in SCRATCH_SIZES.items() if chip in row and version != EDGE_IMPULSE_2023]
+    assert rows == list(versions_of("esp_nn", chip))
+
+
 @pytest.mark.parametrize("version", VERSION_LIST)
 @pytest.mark.parametrize("chip", ["ansi", "opt"])
 def test_plain_c_convolutions_work_in_place(version, chip):
@@ -35,7 +42,8 @@ def test_plain_c_convolutions_work_in_place(version, chip):
 @pytest.mark.parametrize("version", VERSION_LIST)
 def test_softmax_keeps_the_exponentials_of_a_row_unless_it_is_ansi(version):
     sizes = {chip: row.esp_nn_get_softmax_scratch_size(10, 1) for chip, row in SCRATCH_SIZES[version].items()}
-    assert sizes == {"ansi": 0, "opt": 40, "esp32s3": 40, "esp32p4": 40}
+    assert sizes == {chip: size for chip, size in SOFTMAX_OF_10.items() if chip in sizes}
+    assert {"ansi", "opt"} <= set(sizes)
 
 
 def test_a_pointwise_convolution_realigns_filter_and_input():
@@ -58,6 +66,36 @@ def test_the_bump_of_april_2026_on_the_s3():
     assert conv("1.2.3", "esp32s3", *layer) == before + 4608 + 32
 
 
+def test_the_s3_pads_an_input_once_since_1_2_6():
+    layer = (8, 8, 16), (3, 3, 16), (8, 8, 4)
+    # Filter 9 * 16 * 4, its rows 48 * 3 * 4, sums 16.
+    filters = 576 + 576 + 16
+    # The input padded on all sides, 10 * 10 * 16, and on the right and below as far as 8 + 3 - 1, again 10 * 10 * 16.
+    assert conv("1.2.3", "esp32s3", *layer, padding=ONE) == filters + 1600 + 1600 + 64
+    assert conv("1.2.6", "esp32s3", *layer, padding=ONE) == filters + 1600 + 64
+    # Two columns and rows at a time: the last window ends at (4 - 1) * 2 + 3, one beyond 8 and the padding's nothing.
+    far = (8, 8, 16), (3, 3, 16), (4, 4, 4)
+    assert conv("1.3.1", "esp32s3", *far, stride=Extent(2, 2)) == filters + 9 * 9 * 16 + 64
+
+
+def test_the_s3_copies_no_pointwise_filter_at_4982f25():
+    layer = (4, 4, 12), (1, 1, 12), (4, 4, 6)
+    # 12 channels become 16: eight transposed columns 2 * 8 * 16 remain of 256 + 96 + 256.
+    assert conv("1.3.1", "esp32s3", *layer) == 256 + 96 + 256 + 64
+    assert conv(UNRELEASED, "esp32s3", *layer) == 256 + 64
+    # Of rows of 48 bytes and a plain filter of 9 * 15 the larger is copied, for four channels.
+    general = (8, 8, 15), (3, 3, 15), (6, 6, 4)
+    assert conv(UNRELEASED, "esp32s3", *general) == 48 * 3 * 4 + 16 + 64
+
+
+def test_padding_on_one_side_alone_widens_a_depthwise_output_on_the_s3_since_1_3_0():
+    layer, padding = ((49, 20, 32), (3, 3, 32), (25, 10, 32)), {"stride": Extent(2, 2), "padding": Extent(1, 0)}
+    # Filter 288; input (49 + 2) * (20 + 0) * 32, which fits 40 KiB.
+    assert depthwise("1.2.9", "esp32s3", *layer, **padding) == 288 + 51 * 20 * 32 + 16
+    # Filter 288; input (49 + 2 + 3) * (20 + 2) * 32, output 25 * 10 * 32.
+    assert depthwise("1.3.0", "esp32s3", *layer, **padding) == 288 + 54 * 22 * 32 + 8000 + 64
+
+
 def test_a_narrow_filter_is_copied_by_columns_since_1_2_1():
     layer = (8, 8, 3), (3, 3, 3), (6, 6, 5)
     # A window of 27 becomes 32: sums 20, two gaps of 16, 5 filters, 1 column.
@@ -78,7 +116,7 @@ def test_the_p4_tiles_what_does_not_fit_its_cache_since_1_2_3():
 
 def test_depthwise_on_the_s3_pads_its_input():
     layer = (8, 8, 16), (3, 3, 16), (8, 8, 16)
-    for version in VERSION_LIST:
+    for version in (EDGE_IMPULSE_2023, *versions_of("esp_nn", "esp32s3")):
         assert depthwise(version, "esp32s3", *layer, padding=ONE) == 144 + 10 * 10 * 16 + 16
 
 
