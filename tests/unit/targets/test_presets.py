@@ -53,7 +53,8 @@ def test_an_arduino_library_brings_its_kernels() -> None:
         (
             "esp32-s3",
             "esp_nn@1.3.0",
-            "the library's own size functions, compiled for 32 bits (tests/golden); structs: cm4le_ref (same layout rules)",
+            "the library's own size functions, compiled for 32 bits (tests/golden); "
+            "structs: cm4le_ref (same layout rules)",
         ),
         ("esp32-s3", "esp_nn@1.2.0", "et-1.4.0-1.2.0-esp32s3"),
         ("esp32-s3-esphome", "esp_nn@1.2.3", "et-1.3.3.1-1.2.3-esp32s3"),
