@@ -1,4 +1,4 @@
-"""ESP-NN's scratch-size functions, compiled for 32 bits, and ours: bytes of every int8 layer of 283 models, and more."""
+"""ESP-NN's scratch-size functions, compiled for 32 bits, and ours: every int8 layer of 283 models, and random ones."""
 
 import json
 from pathlib import Path
