@@ -152,8 +152,8 @@ def test_an_esp32_s3_says_which_esp_nn_was_taken(capsys: pytest.CaptureFixture[s
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("yes: needs 122,576 B")
     assert lines[-1] == (
-        "esp-tflite-micro@1.4.0 asks for esp_nn >=1.1.1; esp_nn 1.2.3 is taken, the newest that is modelled (1.2.4 to "
-        "1.5.0 exist); another is named so: --kernels esp_nn@1.2.2"
+        "esp-tflite-micro@1.4.0 asks for esp_nn >=1.1.1; esp_nn 1.3.1 is taken, the newest that is modelled (1.3.2 to "
+        "1.5.0 exist); another is named so: --kernels esp_nn@1.3.0"
     )
     named = ["--library", "esp-tflite-micro@1.3.5", "--kernels", "esp_nn@1.1.2", "--board", "esp32-s3"]
     assert main(["size", PERSON_FILE, *named]) == 0
