@@ -14,11 +14,14 @@ nothing (a bound that is never reached) survive by nature: read each.
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +31,9 @@ from pathlib import Path
 
 import entered
 import frame
+import hypothesis  # noqa: F401 - for the forks
+import numpy as np  # noqa: F401
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tflm_sim"
@@ -52,7 +58,8 @@ SLOW_TESTS = ("tests/property", "tests/firmware", "tests/golden")
 SECONDS = 120
 """The tests that enter a function may take so long together, as recorded; those that would take more are left out."""
 QUICK = ("-m", "not slow")
-TIMEOUT_S = 240
+PYTEST = ("-q", "-p", "no:cacheprovider")
+CPU_SECONDS = 240
 
 SWAPS = {
     "<": "<=",
@@ -193,8 +200,7 @@ def record(folder: Path) -> None:
     folder.mkdir(parents=True)
     environment = {**os.environ, "ENTERED": str(folder), "PYTHONPATH": f"{ROOT / 'tools'}:{ROOT}"}
     for tests in ((*QUICK_TESTS, *QUICK), SLOW_TESTS):
-        command = [*_pytest(list(tests)), "-p", "entered", "-n", "2", "--dist", "loadfile"]
-        command.remove("-x")
+        command = [sys.executable, "-m", "pytest", *PYTEST, "-p", "entered", "-n", "2", "--dist", "loadfile", *tests]
         subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
 
 
@@ -213,15 +219,14 @@ def nearest_tests(mutant: Mutant, entered_by: Entered) -> Iterator[list[str]]:
         for file in files
         if file.stem == f"test_{parts[-1]}" or imports.search(file.read_text("utf-8"))
     ]
-    yield from _commands(own)
-    left, chosen = float(SECONDS), []
+    left, chosen = float(SECONDS), list(own)
     for test in entered_by.tests(mutant):
         left -= entered_by.seconds[test]
         if left > 0 and test not in own:
             chosen.append(test)
-    yield from _commands(chosen or OTHER_TESTS.get(room, [f"tests/unit/{room}"]))
-    if room == "emulation":
-        yield from _commands(OTHER_TESTS[room])  # it works in a process of its own, where nothing is recorded
+    if chosen == own or room == "emulation":  # which works in a process of its own, where nothing is recorded
+        chosen += OTHER_TESTS.get(room, [f"tests/unit/{room}"])
+    yield from _commands(chosen)
     if room in SIZING:
         yield list(RECORDINGS)
 
@@ -236,33 +241,78 @@ def _commands(tests: list[str]) -> Iterator[list[str]]:
         yield slow
 
 
-def is_noticed(mutant: Mutant, copy: Path, entered_by: Entered) -> bool:
-    """Tell whether the tests fail with the mutant in the copy, or never end."""
-    (copy / mutant.path).write_text(mutant.mutated, "utf-8")
-    try:
-        if mutant.path.endswith(".c"):
-            build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
-            if _run(build, copy):
-                return True  # the compiler noticed
-        return any(_run(_pytest(tests), copy) for tests in nearest_tests(mutant, entered_by))
-    finally:
-        (copy / mutant.path).write_text(mutant.text, "utf-8")
+def noticed_by(mutant: Mutant, copy: Path, entered_by: Entered, fails_anyway: dict[str, bool]) -> str:
+    """Return the first test that fails with the mutant in the copy and not without it, "" where none does.
+
+    ``fails_anyway`` grows: tests that were seen to fail, and whether they fail without a mutant too.
+    """
+    for tests in nearest_tests(mutant, entered_by):
+        (copy / mutant.path).write_text(mutant.mutated, "utf-8")
+        try:
+            if mutant.path.endswith(".c") and _build(copy):
+                return "the compiler"
+            failing = _failing(tests, copy, fails_anyway)
+        finally:
+            (copy / mutant.path).write_text(mutant.text, "utf-8")
+        if failing and failing not in fails_anyway:
+            if mutant.path.endswith(".c"):
+                _build(copy)
+            fails_anyway[failing] = bool(_failing([failing], copy, {}))
+            if fails_anyway[failing]:
+                return noticed_by(mutant, copy, entered_by, fails_anyway)
+        if failing:
+            return failing
+    return ""
 
 
-def _pytest(arguments: list[str]) -> list[str]:
-    return [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments]
+def _build(copy: Path) -> int:
+    """Compile the C core in the copy; return the compiler's exit code."""
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    return subprocess.run(command, cwd=copy, capture_output=True, check=False).returncode
 
 
-def _run(command: list[str], directory: Path) -> bool:
-    """Tell whether a command fails or hangs."""
-    environment = {**os.environ, "PYTHONPATH": str(directory), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            command, cwd=directory, env=environment, capture_output=True, timeout=TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode not in (0, 5)  # 5: no test was there
+class _Failing:
+    """A plugin of pytest that writes the name of what fails into a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write a test that fails."""
+        if report.failed:
+            self._path.write_text(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Write a file that cannot be read."""
+        if report.failed:
+            self._path.write_text(report.nodeid)
+
+
+def _failing(arguments: list[str], copy: Path, fails_anyway: dict[str, bool]) -> str:
+    """Return the first of the tests that fails in the copy, "" where none does.
+
+    They run in a fork of this process, which has imported already what they need. It may write bytecode: it lasts
+    longer than the second by which Python knows a changed file.
+    """
+    left_out = [f"--deselect={test}" for test, fails in fails_anyway.items() if fails]
+    says = copy.parent / "failing"
+    says.write_text("the tests never end")
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        os.chdir(copy)
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        signal.alarm(10 * CPU_SECONDS)
+        with open(copy.parent / "log", "w") as log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+        os.environ["PYTHONPATH"] = str(copy)
+        sys.path[:0] = [str(copy)]
+        os._exit(pytest.main([*PYTEST, "-x", *left_out, *arguments], plugins=[_Failing(says)]))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # what it started and left
+    return "" if code in (0, 5) else says.read_text()  # 5: no test was there
 
 
 def main() -> int:
@@ -286,16 +336,18 @@ def main() -> int:
     if not args.entered.is_dir():
         record(args.entered)
     entered_by = Entered(args.entered)
-    survivors = []
+    survivors, fails_anyway = [], dict[str, bool]()
     with tempfile.TemporaryDirectory(prefix="mutants_") as directory:
         copy = Path(directory) / ROOT.name
         left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".mypy_cache", "build")
         shutil.copytree(ROOT, copy, symlinks=True, ignore=left_out)
         (copy.parent / "shared").symlink_to(frame.SHARED)
         for number, mutant in list(enumerate(sample, 1))[args.first - 1 :]:
-            noticed = is_noticed(mutant, copy, entered_by)
-            print(f"{number:>3} of {len(sample)} {'noticed ' if noticed else 'SURVIVES'} {mutant}", flush=True)
-            if not noticed:
+            by = noticed_by(mutant, copy, entered_by, fails_anyway)
+            print(f"{number:>3} of {len(sample)} {'noticed ' if by else 'SURVIVES'} {mutant}", flush=True)
+            if by:
+                print(f"{'by':>19} {by}", flush=True)
+            else:
                 survivors.append(mutant)
     tried = len(sample) - args.first + 1
     print(f"\n{tried - len(survivors)} of {tried} noticed", *(f"survives: {m}" for m in survivors), sep="\n")

@@ -11,7 +11,7 @@ from tflm_sim.board.connection import (
     ReportState,
 )
 from tflm_sim.board.dialects import CategoryUse, PlanBuffer
-from tflm_sim.board.framing import BadFrame, FieldValue, encode_frame
+from tflm_sim.board.framing import BadFrame, FieldValue, Frame, encode_frame
 from tflm_sim.board.link_events import (
     CountedBack,
     DuplicateFrame,
@@ -24,6 +24,7 @@ from tflm_sim.board.link_events import (
     UnknownFrame,
 )
 from tflm_sim.board.messages import ArenaReport, HighWater
+from tflm_sim.board.report_builder import ReportCandidates
 from tflm_sim.errors import LocalProtocolError
 
 Row = tuple[str, dict[str, FieldValue]]
@@ -256,6 +257,14 @@ def test_several_resets_in_a_row_lose_nothing_whole() -> None:
     assert [event.high_water for event in events if isinstance(event, ArenaReport)] == [HighWater(4, 0, 0)]
 
 
+def test_of_five_readings_of_a_report_the_oldest_is_forgotten() -> None:
+    begins = [Frame(line, line, "begin", (("v", 1), ("r", 1), ("arena", line)), line) for line in range(5)]
+    readings = ReportCandidates()
+    for begin in begins:
+        readings.open(begin)
+    assert [readings.begins_with(begin) for begin in begins] == [False, True, True, True, True]
+
+
 def test_a_begin_that_the_wire_doubled_later_is_no_reset() -> None:
     frames = small(1, 0, 100)
     events = receive(*frames[:2], frames[0], *frames[2:])
@@ -280,6 +289,12 @@ def test_a_restart_is_no_gap_and_a_wrap_is_nothing_at_all() -> None:
 def test_a_gap_over_the_wrap_counts_what_is_missing() -> None:
     (gap,) = [event for event in receive(*small(1, 65530, 1), *small(2, 2, 2)) if isinstance(event, Gap)]
     assert (gap.expected, gap.got, gap.missing) == (65534, 2, 4)  # 65534, 65535, 0, 1
+
+
+def test_what_is_missing_is_a_gap_up_to_half_the_numbers_and_a_way_back_beyond() -> None:
+    for sequence, said in ((32_768, Gap), (32_769, CountedBack)):  # 1 was expected: 32,767 and 32,768 of 65,536 missing
+        events = receive(*small(1, 0, 1)[:1], small(1, sequence - 1, 1)[1])
+        assert [type(event) for event in events if isinstance(event, Gap | CountedBack)] == [said]
 
 
 def test_one_line_that_comes_late_does_not_make_the_next_ones_missing() -> None:

@@ -21,6 +21,28 @@ def test_an_arena_lies_in_one_bank() -> None:
     assert sum(bank.size for bank in board("stm32f4-discovery").ram) == 192 * 1024
 
 
+@pytest.mark.parametrize(
+    ("name", "ram_kib", "flash_kib"),
+    [
+        # What the chips' data sheets say on their first page.
+        ("pico", 264, 2048),  # RP2040, W25Q16
+        ("pico2", 520, 4096),  # RP2350, W25Q32
+        ("nano33ble", 256, 1024),  # nRF52840
+        ("microbit-v2", 128, 512),  # nRF52833
+        ("nrf5340dk", 512, 1024),
+        ("stm32f4-discovery", 128 + 64, 1024),  # STM32F407VG: SRAM, CCM
+        ("nucleo-f446re", 128, 512),
+        ("nucleo-h743zi", 512 + 128 + 128 + 32 + 64 + 128, 2048),  # AXI, SRAM1 to 4, DTCM; 64 of ITCM hold no data
+        ("portenta-h7", 512 + 128 + 128 + 32 + 64 + 128, 2048),
+        ("teensy40", 1024, 1984),  # i.MX RT1062; 2 MiB of flash less the 64 KiB of its EEPROM
+    ],
+)
+def test_ram_and_flash_are_those_of_the_chip(name: str, ram_kib: int, flash_kib: int) -> None:
+    row = board(name)
+    assert row.flash is not None
+    assert (sum(bank.size for bank in row.ram) // 1024, row.flash // 1024) == (ram_kib, flash_kib)
+
+
 def test_every_figure_names_the_file_it_is_from() -> None:
     assert all(re.match(r"[\w.-]+/[\w.-]+: \w", row.source) for row in BOARDS.values())
     assert all(row.ram for row in BOARDS.values())
