@@ -50,6 +50,19 @@ ELEMENT_BITS: dict[int, int] = {TensorType[row[0]]: int(row[3]) for row in _ROWS
 STRUCT_CODES: dict[int, str] = {TensorType[row[0]]: row[4] for row in _ROWS if row[4] != "-"}
 """Letters of Python's ``struct`` for types whose values are whole numbers of bytes; numpy knows the same letters."""
 
+INTEGER_LIMITS: dict[int, tuple[int, int]] = {
+    one: (0, 2**bits - 1) if code.isupper() else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for one, code in STRUCT_CODES.items()
+    if code in "bBhHiIqQ" and (bits := ELEMENT_BITS[one])
+}
+"""The least and the greatest value of an integer type."""
+
+C_TYPES: dict[int, str] = {
+    TensorType.FLOAT32: "float",
+    **{one: f"{'int' if low else 'uint'}{ELEMENT_BITS[one]}_t" for one, (low, _) in INTEGER_LIMITS.items()},
+}
+"""The names of C's types."""
+
 
 def type_number(tensor_type: int) -> int:
     """Return the ``TfLiteType`` of a ``TensorType`` number, as ``%d`` prints it; 0 (no type) for an unknown one."""

@@ -15,29 +15,10 @@ from __future__ import annotations
 
 import math
 
+from tflm_sim.model.element_types import C_TYPES, ELEMENT_BITS, INTEGER_LIMITS
 from tflm_sim.model.types import TensorType
 from tflm_sim.values import dataclass
 
-_C_TYPES: dict[int, str] = {
-    TensorType.FLOAT32: "float",
-    TensorType.INT8: "int8_t",
-    TensorType.UINT8: "uint8_t",
-    TensorType.INT16: "int16_t",
-    TensorType.INT32: "int32_t",
-}
-_LIMITS: dict[int, tuple[int, int]] = {
-    TensorType.INT8: (-128, 127),
-    TensorType.UINT8: (0, 255),
-    TensorType.INT16: (-(2**15), 2**15 - 1),
-    TensorType.INT32: (-(2**31), 2**31 - 1),
-}
-_SIZES: dict[int, int] = {
-    TensorType.FLOAT32: 4,
-    TensorType.INT32: 4,
-    TensorType.INT16: 2,
-    TensorType.INT8: 1,
-    TensorType.UINT8: 1,
-}
 INNER = frozenset({TensorType.INT8, TensorType.UINT8, TensorType.INT16})
 """Types that an input or output may have once its QUANTIZE or DEQUANTIZE is gone."""
 
@@ -60,29 +41,29 @@ def operator_between(outer: Numbers, inner: Numbers, *, is_input: bool) -> str |
         is_input: Which of the two it is.
     """
     known = {TensorType.FLOAT32, *INNER} | ({TensorType.INT32} if not is_input else set())
-    if inner.type not in INNER or outer.type not in known or _SIZES[inner.type] > _SIZES[outer.type]:
+    if inner.type not in INNER or outer.type not in known or ELEMENT_BITS[inner.type] > ELEMENT_BITS[outer.type]:
         return None
     source, target = (outer, inner) if is_input else (inner, outer)
     if TensorType.FLOAT32 in (source.type, target.type):
         return "QUANTIZE" if is_input else "DEQUANTIZE"
     _, shift = _multiplier(source.scale / target.scale)
     # TFLM shifts an int32 to the left first.
-    return "QUANTIZE" if shift <= 30 - 8 * _SIZES[source.type] else None
+    return "QUANTIZE" if shift <= 30 - ELEMENT_BITS[source.type] else None
 
 
 def c_lines(name: str, source: Numbers, target: Numbers) -> tuple[str, ...]:
     """Return a C function of one element; ``stdint.h`` and ``math.h`` are included by whoever uses it."""
-    head = f"static inline {_C_TYPES[target.type]} {name}({_C_TYPES[source.type]} x) {{"
+    head = f"static inline {C_TYPES[target.type]} {name}({C_TYPES[source.type]} x) {{"
     if target.type == TensorType.FLOAT32:
         return head, f"    return {_float(source.scale)}f * (float)({_minus('x', source.zero_point)});", "}"
-    low, high = _LIMITS[target.type]
+    low, high = INTEGER_LIMITS[target.type]
     if source.type == TensorType.FLOAT32:
         body = [f"    int32_t q = {_plus(f'(int32_t)roundf(x / {_float(target.scale)}f)', target.zero_point)};"]
     else:
         body = _c_integers(source, target)
     if target.type == TensorType.INT32:
         return (head, *body, "    return q;", "}")
-    return (head, *body, f"    return ({_C_TYPES[target.type]})(q < {low} ? {low} : q > {high} ? {high} : q);", "}")
+    return (head, *body, f"    return ({C_TYPES[target.type]})(q < {low} ? {low} : q > {high} ? {high} : q);", "}")
 
 
 def python_lines(name: str, source: Numbers, target: Numbers) -> tuple[str, ...]:
@@ -91,7 +72,7 @@ def python_lines(name: str, source: Numbers, target: Numbers) -> tuple[str, ...]
     if target.type == TensorType.FLOAT32:
         steps = _minus("np.asarray(x, np.int32)", source.zero_point)
         return head, f"    return np.float32({_float(source.scale)}) * ({steps}).astype(np.float32)"
-    low, high = _LIMITS[target.type]
+    low, high = INTEGER_LIMITS[target.type]
     if source.type == TensorType.FLOAT32:
         body = [
             f"    q = (np.asarray(x, np.float32) / np.float32({_float(target.scale)})).astype(np.float64)",

@@ -13,11 +13,9 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import PrepareCall, Shape, checked_log2, values_of
-from tflm_sim.model.element_types import type_number
-from tflm_sim.model.types import TensorType
+from tflm_sim.model.element_types import INTEGER_LIMITS, type_number
 
 _BYTES = (t.INT8, t.UINT8)
-_LIMITS = {t.INT8: (-128, 127), t.UINT8: (0, 255), t.INT16: (-(2**15), 2**15 - 1)}
 _NAMES = ("input1", "input2", "output")
 
 
@@ -75,7 +73,7 @@ def _no_fraction() -> PrepareError:
 
 
 def _check_zero_points(call: PrepareCall, one: TfLiteTensor, other: TfLiteTensor, output: TfLiteTensor) -> None:
-    low, high = _LIMITS[TensorType(output.type)]
+    low, high = INTEGER_LIMITS[output.type]
     for name, tensor in zip(_NAMES, (one, other, output), strict=True):
         call.ensure(tensor.zero_point >= low, f"{name}_quantization_params.zero_point >= integer_type_min")
         call.ensure(tensor.zero_point <= high, f"{name}_quantization_params.zero_point <= integer_type_max")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import type_name
+from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name
 from tflm_sim.model.element_types import type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
@@ -37,7 +37,7 @@ _PEEPHOLES, _PROJECTION, _LAYER_NORM = range(9, 12), range(16, 18), range(20, 24
 _GATE_SCALE = 2.0**-12
 # Input weights and recurrent weights of the forget, input, cell and output gate.
 _GATES = ((2, 6), (1, 5), (3, 7), (4, 8))
-_CELL_TYPE_SIZES: dict[int, int] = {TensorType.FLOAT32: 4, TensorType.INT16: 2}
+_CELL_TYPES = (TensorType.FLOAT32, TensorType.INT16)
 Inputs = tuple[KernelTensor | None, ...]
 
 
@@ -115,7 +115,7 @@ def _with_tensors(k: Kernel, library: LstmLibrary, inputs: Inputs, output: Kerne
     sizes = _sizes(common, inputs)
     _check_sizes(common, inputs, sequence, sizes)
     cell_type = lstm_tensor(inputs, _CELL_STATE).type
-    if cell_type not in _CELL_TYPE_SIZES:
+    if cell_type not in _CELL_TYPES:
         raise fail(
             f"Cell state type {type_name(cell_type)} ({type_number(cell_type)}) not supported. The quantized "
             "Unidirectional Sequence LSTM Op only support int16 cell state"
@@ -126,7 +126,7 @@ def _with_tensors(k: Kernel, library: LstmLibrary, inputs: Inputs, output: Kerne
         for input_weights, recurrent_weights in _GATES:
             yield from _gate(node, inputs, input_weights, recurrent_weights)
     for i in range((yield from library.kernel_sums(node, inputs, sizes))):
-        yield Scratch(size_of(node, sizes.batch * sizes.state * _CELL_TYPE_SIZES[cell_type], 1), f"buffer{i}")
+        yield Scratch(size_of(node, sizes.batch * sizes.state * TYPE_SIZES[cell_type], 1), f"buffer{i}")
 
 
 def _check_tensors(k: Kernel, inputs: Inputs, maybe_output: KernelTensor | None) -> KernelTensor:

@@ -5,6 +5,7 @@ Source: tensorflow/lite/micro/kernels/{pad,pad_common,mirror_pad}.cc @ 90b983c.
 
 from __future__ import annotations
 
+from tflm_sim.model.element_types import C_TYPES, INTEGER_LIMITS
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
@@ -17,10 +18,6 @@ from tflm_sim.units import int32
 _FILE = "pad_common.cc"
 _MAX_RANK = 5
 _INT_SIZE = 4
-_LIMITS: dict[int, tuple[int, int, str]] = {
-    TensorType.INT8: (-128, 127, "int8_t"),
-    TensorType.UINT8: (0, 255, "uint8_t"),
-}
 
 
 def _two_or_three_inputs(k: Kernel) -> None:
@@ -38,7 +35,7 @@ def _pad(
         k.same_c_type(source, constant, "input", "constant_values")
         k.ensure_count_eq(constant.flat_size, 1, "NumElements(constant_values)", "1")
     _ensure_padded_shape(k, source, paddings, output)
-    if k.knows(source.type, _LIMITS, {TensorType.UINT8: "uint8_kernels"}):
+    if k.knows(source.type, (TensorType.INT8, TensorType.UINT8), {TensorType.UINT8: "uint8_kernels"}):
         k.node.check_tensors(_ensure_pad_value, constant, output, source)
 
 
@@ -60,7 +57,7 @@ def _ensure_pad_value(node: Node, constant: KernelTensor | None, output: KernelT
     k = Kernel(node, _FILE)
     zero_point = "output->params.zero_point"
     if constant is None:
-        lowest, highest, name = _LIMITS[source.type]
+        (lowest, highest), name = INTEGER_LIMITS[source.type], C_TYPES[source.type]
         k.ensure(output.zero_point >= lowest, f"{zero_point} >= std::numeric_limits<{name}>::min()")
         k.ensure(output.zero_point <= highest, f"{zero_point} <= std::numeric_limits<{name}>::max()")
         return

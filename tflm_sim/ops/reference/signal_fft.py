@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
@@ -23,7 +24,7 @@ from tflm_sim.values import dataclass
 
 _RFFT = SIGNAL_KERNELS + "rfft.cc"
 _IRFFT = SIGNAL_KERNELS + "irfft.cc"
-_ELEMENT_SIZES = {TensorType.INT16: 2, TensorType.INT32: 4, TensorType.FLOAT32: 4}
+_ELEMENT_TYPES = (TensorType.INT16, TensorType.INT32, TensorType.FLOAT32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class FftParams:
     @property
     def element_size(self) -> int:
         """Bytes of an element."""
-        return _ELEMENT_SIZES[self.element_type]
+        return TYPE_SIZES[self.element_type]
 
 
 def kiss_fftr_size(node: Node, fft_length: int, element_size: int) -> int:
@@ -55,7 +56,7 @@ def kiss_fftr_size(node: Node, fft_length: int, element_size: int) -> int:
 def _element_type(k: Kernel) -> TensorType | None:
     """Return the type that the options name, None for one without a transform."""
     (type_number,) = int_entries(k, "T")
-    return TensorType(type_number) if type_number in _ELEMENT_SIZES else None
+    return TensorType(type_number) if type_number in _ELEMENT_TYPES else None
 
 
 def _check_kiss_init(params: FftParams) -> None:

@@ -6,6 +6,7 @@ Source: signal/micro/kernels/{delay,framer,overlap_add,stacker,window}.cc @ 90b9
 
 from __future__ import annotations
 
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
@@ -120,7 +121,7 @@ def _check_step(k: Kernel, innermost: int, step: int) -> None:
     k.ensure_eq(innermost - k.divide(innermost, step) * step, 0, "innermost_dim % params->frame_step", "0")
 
 
-_OVERLAP_TYPES = {TensorType.INT16: 2, TensorType.FLOAT32: 4}
+_OVERLAP_TYPES = (TensorType.INT16, TensorType.FLOAT32)
 
 
 def _init_overlap_add(node: Node) -> Steps[object]:
@@ -148,7 +149,7 @@ def _prepare_overlap_add(node: Node) -> Steps[None]:
     _check_streams(k, outer_dims)
     pointers = size_of(node, outer_dims, node.target.abi.pointer_size)
     yield Persistent(pointers, "state_buffers", checked=outer_dims <= 0)
-    size = size_of(node, frame_size, _OVERLAP_TYPES[element_type])
+    size = size_of(node, frame_size, TYPE_SIZES[element_type])
     lost = 0
     for _ in range(outer_dims):
         lost += (yield Persistent(size, "overlap", checked=True)) is None
