@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.interpreter import MicroInterpreter
@@ -48,25 +48,25 @@ class InvokeProblem:
         return f"allocates, but {ends}: {place}: {self.reason}"
 
 
-def invoke_problem(device: Device, configuration: Configuration) -> InvokeProblem | None:
+def invoke_problem(device: Device, configuration: Configuration, bodies: Collection[int] = ()) -> InvokeProblem | None:
     """Return what stops Invoke() of the first model that never gets through it; None where nothing is known to.
 
     Looked at are the operators that every Invoke() runs: those of the main subgraph, of WHILE's conditions and of
-    CALL_ONCE. Kernels of one's own are not judged.
+    CALL_ONCE, and of the subgraphs ``bodies``, which are known to run. Kernels of one's own are not judged.
     """
     if device.failure is not None:
         return None
     own = {row.op for row in configuration.custom_ops}
-    nodes = (node for interpreter in device.interpreters for node in _always_run(interpreter))
+    nodes = (node for interpreter in device.interpreters for node in _always_run(interpreter, bodies))
     return next((found for node in nodes if node.op not in own and (found := _problem(node)) is not None), None)
 
 
-def _always_run(interpreter: MicroInterpreter) -> Iterator[Node]:
+def _always_run(interpreter: MicroInterpreter, bodies: Collection[int]) -> Iterator[Node]:
     """Yield the operators that every first Invoke() runs, in order; those of a subgraph once."""
     subgraphs: dict[int, list[Node]] = {}
     for node, _ in interpreter.nodes:
         subgraphs.setdefault(node.subgraph_index, []).append(node)
-    stack = [iter(subgraphs.pop(0, []))]
+    stack = [iter(subgraphs.pop(index, [])) for index in (*bodies, 0)]
     while stack:
         found = next(stack[-1], None)
         if found is None:

@@ -95,6 +95,12 @@ def register(subparsers: Subparsers) -> None:
         help="inputs and outputs are the integers inside of the model, without the QUANTIZE or DEQUANTIZE at its rim; "
         "the firmware converts, by the lines that are printed",
     )
+    passes.add_argument(
+        "--loops",
+        action="store_true",
+        help="with a plan: stripes as the iterations of a WHILE, which repeat no operator's memory; needs TFLM of "
+        "2025-11-10 or newer",
+    )
     passes.add_argument("--replan", action="store_true", help="drop the offline plan that the model has")
     passes.add_argument(
         "--force-float", action="store_true", help="rewrite floating point for kernels that may add in another order"
@@ -143,6 +149,7 @@ def run(args: argparse.Namespace) -> int:
             force_float=args.force_float,
             drop_names=args.drop_names,
             int8_io=args.int8_io,
+            loops=args.loops,
             time_limit=args.time_limit,
             prove_runs=args.prove,
             prove_program=args.firmware,

@@ -7,7 +7,8 @@
     data = encode(smaller)
 
 Tensors keep their index while the draft lives; ``model()`` leaves out what no operator, input, output or signature
-names, and numbers the rest again. Other subgraphs stay as they are, unless nothing runs them any more.
+names, and numbers the rest again. Other subgraphs stay as they are, unless nothing runs them any more; operators can be
+moved to a new one (``outline``).
 """
 
 from __future__ import annotations
@@ -102,6 +103,7 @@ class Draft:
         self.metadata: list[Metadata] = list(model.metadata)
         self._buffers: list[ConstantData] = list(model.buffers)
         self._codes: list[OperatorCode] = list(model.operator_codes)
+        self._outlined: list[Subgraph] = []
 
     def name(self, operator: Operator) -> str:
         """Return "CONV_2D", ..., or "CUSTOM" for every custom operator."""
@@ -114,9 +116,11 @@ class Draft:
 
     def data(self, tensor: int) -> memoryview | None:
         """Return a tensor's constant bytes, None when it has none or is absent."""
-        if tensor < 0:
-            return None
-        data = self._buffers[self.tensors[tensor].buffer].data
+        return None if tensor < 0 else self.data_of(self.tensors[tensor])
+
+    def data_of(self, tensor: Tensor) -> memoryview | None:
+        """Return the constant bytes of a tensor of any subgraph, None when it has none."""
+        data = self._buffers[tensor.buffer].data
         return data if data is not None and len(data) else None
 
     def is_constant(self, tensor: int) -> bool:
@@ -186,6 +190,29 @@ class Draft:
             options=complete_options(table, options or {}),
         )
 
+    @property
+    def nested(self) -> list[Subgraph]:
+        """Every subgraph by its index in the draft; the main one as it was at the start."""
+        return [*self.origin.subgraphs, *self._outlined]
+
+    def outline(self, operators: Sequence[Operator], inputs: Sequence[int], outputs: Sequence[int]) -> int:
+        """Make a subgraph of operators that name tensors of this draft, and return its index in the draft.
+
+        The tensors are copied without their names; constants keep their bytes.
+        """
+        named = {tensor for operator in operators for tensor in operator.named_tensors}
+        numbers = {old: new for new, old in enumerate(sorted(named.union(inputs, outputs)))}
+        moved = tuple(_renumbered(operator, numbers) for operator in operators)
+        self._outlined.append(
+            Subgraph(
+                tuple(replace(self.tensors[old], name="") for old in numbers),
+                moved,
+                tuple(numbers[tensor] for tensor in inputs),
+                tuple(numbers[tensor] for tensor in outputs),
+            )
+        )
+        return len(self.nested) - 1
+
     def set_metadata(self, name: str, payload: bytes | None) -> None:
         """Replace a metadata entry; None removes it."""
         self.metadata = [entry for entry in self.metadata if entry.name != name]
@@ -237,7 +264,7 @@ class Draft:
         while queue:
             index = queue.pop()
             found.add(index)
-            operators = self.operators if index == 0 else self.origin.subgraphs[index].operators
+            operators = self.operators if index == 0 else self.nested[index].operators
             queue += [named for operator in operators for named in _named_subgraphs(operator) if named not in found]
         return found
 
@@ -249,7 +276,8 @@ class Draft:
         # A subgraph that nothing ever ran is part of the file's interface: it stays.
         wanted = self._running_subgraphs() | set(range(len(self.origin.subgraphs))) - named_before
         kept = {old: new for new, old in enumerate(sorted(wanted))}
-        subgraphs = [self.origin.subgraphs[old] for old in kept]
+        nested = self.nested
+        subgraphs = [nested[old] for old in kept]
         renumbered = [
             replace(subgraph, operators=tuple(_with_subgraphs(operator, kept) for operator in subgraph.operators))
             for subgraph in subgraphs
@@ -269,26 +297,30 @@ class Draft:
         """Return the main subgraph with the tensors that are named, and their new index by old index."""
         numbers = {old: new for new, old in enumerate(sorted(self._named_tensors()))}
 
-        def renumber(tensors: tuple[int, ...] | None) -> tuple[int, ...] | None:
-            return None if tensors is None else tuple(numbers.get(tensor, tensor) for tensor in tensors)
-
         origin = self.origin.subgraphs[0]
         main = replace(
             origin,
             tensors=tuple(self.tensors[old] for old in numbers),
-            operators=tuple(
-                replace(
-                    _with_subgraphs(operator, kept),
-                    inputs=renumber(operator.inputs),
-                    outputs=renumber(operator.outputs),
-                    intermediates=renumber(operator.intermediates),
-                )
-                for operator in self.operators
-            ),
-            inputs=renumber(self.inputs) if origin.inputs is not None else None,
-            outputs=renumber(self.outputs) if origin.outputs is not None else None,
+            operators=tuple(_renumbered(_with_subgraphs(operator, kept), numbers) for operator in self.operators),
+            inputs=_numbered(self.inputs, numbers) if origin.inputs is not None else None,
+            outputs=_numbered(self.outputs, numbers) if origin.outputs is not None else None,
         )
         return main, numbers
+
+
+def _numbered(tensors: tuple[int, ...] | None, numbers: Mapping[int, int]) -> tuple[int, ...] | None:
+    """Return tensors by their new indices; an absent one stays absent."""
+    return None if tensors is None else tuple(numbers.get(tensor, tensor) for tensor in tensors)
+
+
+def _renumbered(operator: Operator, numbers: Mapping[int, int]) -> Operator:
+    """Return an operator with the new indices of its tensors."""
+    return replace(
+        operator,
+        inputs=_numbered(operator.inputs, numbers),
+        outputs=_numbered(operator.outputs, numbers),
+        intermediates=_numbered(operator.intermediates, numbers),
+    )
 
 
 def _named_subgraphs(operator: Operator) -> list[int]:

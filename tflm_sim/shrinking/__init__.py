@@ -42,6 +42,7 @@ Where to read on, in the order in which data flows:
     peaks                          which segments to split, as a shortest path
     split, rows, stripe_rules      stripes of rows or columns
     channels, channel_rules        groups of channels
+    loops, counted                 stripes as the iterations of a WHILE, and how such loops are read
     planning, plan, staircase      offsets of our own (``--offline-plan``), with the promises in contracts
     verify, machine, symbolic      the check: both files as expressions; plan_check runs the arena's bytes
     prove, wheel_worker            the proof: both files in the real TFLM

@@ -9,7 +9,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
 from tflm_sim.model.unkept import Appended, appended
 from tflm_sim.shrinking.graph import draft_multiplications
-from tflm_sim.shrinking.split import OPERATORS, Split
+from tflm_sim.shrinking.split import Split
 from tflm_sim.values import dataclass, field
 
 
@@ -65,7 +65,7 @@ class Allowance:
 
     def allowed(self, splits: Iterable[Split]) -> tuple[list[Split], str | None]:
         """Return the splits that need no operator but those that may be needed; and why others are left out."""
-        found = [(split, self._missing(OPERATORS[split.kind])) for split in splits]
+        found = [(split, self._missing(split.operators)) for split in splits]
         names = sorted({name for _, missing in found for name in missing})
         count = sum(bool(missing) for _, missing in found)
         reason = f"{count} ways to split need {' or '.join(names)}, which --ops does not allow" if names else None

@@ -141,6 +141,12 @@ CONTRACTS = (
     Contract(("PACK", "UNPACK"), COPY, _ALL, "pack.cc, unpack.cc: one write an element"),
     Contract(("PAD", "PADV2"), COPY, ("reference", "esp_nn"), "reference/pad.h: one write an element, in order"),
     Contract(
+        ("DYNAMIC_UPDATE_SLICE",),
+        IN_PLACE,
+        _ALL,
+        "dynamic_update_slice.cc: at equal addresses nothing but the rows of the update is written",
+    ),
+    Contract(
         (
             "RELU", "RELU6", "LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU", "ELU", "ABS", "NEG", "SQRT", "RSQRT",
             "SQUARE", "EXP", "LOG", "SIN", "COS", "FLOOR", "CEIL", "ROUND", "LOGICAL_NOT", "QUANTIZE", "DEQUANTIZE",

@@ -13,12 +13,14 @@ check of the plan; they share no code.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS, WINDOWED
-from tflm_sim.model.types import Model, Operator
+from tflm_sim.model.types import Operator, Tensor
 from tflm_sim.shrinking.graph import shape, window
 
 
@@ -39,12 +41,12 @@ def needed_distance(draft: Draft, operator: Operator) -> int | None:
     return max(0, int((first - lowest).max()) + last_channel - reads)
 
 
-def reads_are_safe(model: Model, operator: Operator, name: str, distance: int) -> bool:
+def reads_are_safe(tensors: Sequence[Tensor], operator: Operator, name: str, distance: int) -> bool:
     """Return whether no element is overwritten before it is read, for an input ``distance`` elements above the output.
 
-    Elements of both have one size.
+    Elements of both have one size; ``tensors`` are the operator's subgraph's.
     """
-    tensors, inputs, outputs = model.subgraphs[0].tensors, operator.input_tensors, operator.output_tensors
+    inputs, outputs = operator.input_tensors, operator.output_tensors
     source, target = tensors[inputs[0]].shape or (), tensors[outputs[0]].shape or ()
     if distance < 0 or len(source) != 4 or len(target) != 4 or source[0] != 1:
         return False

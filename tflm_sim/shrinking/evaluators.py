@@ -82,6 +82,26 @@ def _axis_slice(call: Call, axis: int, size: int, begin: int, end: int, step: in
     return slice(start, stop, step)
 
 
+def _updated(call: Call) -> Sequence[Hashes] | None:
+    """DYNAMIC_UPDATE_SLICE: where it begins is brought within the tensor. Source: dynamic_update_slice.cc @ 90b983c."""
+    begins, operand, update = call.numbers[2], call.inputs[0], call.inputs[1]
+    if begins is None or operand is None or update is None or kind(operand) != kind(update):
+        return None
+    value, rows = call.value(0).copy(), call.value(1)
+    if value.size == rows.size:
+        return _moved(call, rows.reshape(value.shape))
+    first = np.clip(begins.ravel(), 0, np.subtract(value.shape, rows.shape))
+    value[tuple(slice(start, start + size) for start, size in zip(first, rows.shape, strict=True))] = rows
+    return _moved(call, value)
+
+
+def _filled(call: Call) -> Sequence[Hashes] | None:
+    source, target = call.inputs[1], call.outputs[0]
+    is_plain = source is not None and source.type == target.type and call.value(1).size == 1
+    shape = target.shape or ()
+    return [np.full(shape, call.value(1).ravel()[0])] if is_plain and is_said(call, 0, shape) else None
+
+
 def _concatenation(call: Call) -> Sequence[Hashes] | None:
     target = call.outputs[0]
     if call.option("fused_activation_function") or any(
@@ -273,6 +293,8 @@ EVALUATORS: Mapping[str, Evaluator] = {
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), pool),
     **dict.fromkeys(("SOFTMAX", "LOG_SOFTMAX"), _last_axis),
     "SLICE": _slice,
+    "DYNAMIC_UPDATE_SLICE": _updated,
+    "FILL": _filled,
     "STRIDED_SLICE": _strided_slice,
     "TRANSPOSE": _transpose,
     "MEAN": _mean,

@@ -20,6 +20,7 @@ from tflm_sim.model.operator_facts import POOLS
 from tflm_sim.model.types import Operator, Quantization, Tensor, TensorType
 from tflm_sim.model.windows import PADDING_SAME, PADDING_VALID, output_size, padding_before
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.shrinking.counted import counted_loops
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass
 
@@ -157,16 +158,24 @@ def same_kind(draft: Draft, one: int, other: int) -> bool:
 
 def operator_multiplications(draft: Draft, operator: Operator) -> int:
     """Return the multiply-accumulates of an operator: convolutions and dense layers, the rest counts as none."""
+    return _multiplications(draft, operator, draft.tensors)
+
+
+def _multiplications(draft: Draft, operator: Operator, tensors: Sequence[Tensor]) -> int:
     inputs, outputs = (
-        [shape(draft, tensor) if tensor >= 0 else () for tensor in tensors or ()]
-        for tensors in (operator.inputs, operator.outputs)
+        [tensors[index].shape or () if index >= 0 else () for index in indices]
+        for indices in (operator.input_tensors, operator.output_tensors)
     )
     return multiplications(draft.name(operator), inputs, outputs)
 
 
 def draft_multiplications(draft: Draft) -> int:
-    """Return the multiply-accumulates of the main subgraph."""
-    return sum(operator_multiplications(draft, operator) for operator in draft.operators)
+    """Return the multiply-accumulates of the main subgraph, those in the body of a counted loop for each iteration."""
+    total = sum(operator_multiplications(draft, operator) for operator in draft.operators)
+    for loop in counted_loops(draft):
+        body = draft.nested[loop.body]
+        total += loop.iterations * sum(_multiplications(draft, each, body.tensors) for each in body.operators)
+    return total
 
 
 def replace_all(tensors: Sequence[int] | None, old: int, new: int) -> tuple[int, ...]:

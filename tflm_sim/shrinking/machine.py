@@ -3,24 +3,31 @@
     machine = Machine(model)
     outputs = machine.run(fresh_inputs(machine, "any"))      its states have moved on
 
-Both ``verify`` (two files, no memory) and ``plan_check`` (one file, the bytes of the arena) run models like this.
+A counted loop (``counted``) runs iteration by iteration, its condition evaluated each time; any other WHILE, and IF,
+depend on all that they read. Both ``verify`` (two files, no memory) and ``plan_check`` (one file, the bytes of the
+arena) run models like this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tflm_sim.errors import TflmSimError
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.operator_facts import STATEFUL
 from tflm_sim.model.schema import BUILTIN_OPERATORS
-from tflm_sim.model.types import Model, Operator, Tensor, TensorType
+from tflm_sim.model.types import Model, Operator, Subgraph, Tensor, TensorType
+from tflm_sim.shrinking.counted import Place, counted_loops
 from tflm_sim.shrinking.evaluators import EVALUATORS
+from tflm_sim.shrinking.known_numbers import computed
 from tflm_sim.shrinking.symbolic import (
     Call,
     Hashes,
+    bits_hash,
     constant,
     filled,
     kind,
@@ -58,32 +65,93 @@ def refuse(sentence: str) -> VerificationFailed:
     return VerificationFailed(f"refused: {sentence}; nothing is written")
 
 
+MOST_LOOPED = 1 << 28
+"""Elements that all iterations of a loop may compute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """An operator ran: a subgraph's ``number``-th, with what it read, and what it wrote by tensor."""
+
+    subgraph: int
+    number: int
+    read: Sequence[Hashes | None]
+    written: Mapping[int, Hashes]
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A loop copied a tensor's bytes to another one, which nothing does where both have one address."""
+
+    source: Place
+    target: Place
+    value: Hashes
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A loop looked whether to go on."""
+
+    place: Place
+    value: Hashes
+
+
+Event = Ran | Copied | Looked
+
+
 @dataclass(slots=True)
 class Machine:
-    """A model whose main subgraph is run on hashes (mutable: the states are its memory).
+    """A model of which a subgraph is run on hashes (mutable: the states are its memory).
 
     Attributes:
         model: The model.
+        index: The subgraph: the main one, or one that a loop of it runs.
         states: Hashes of variables, resource variables and hidden states of kernels, by key.
         opaque: The calls of the last invocation that no evaluator knows, by a hash of all that they read and write.
-        values: Hashes of each tensor of the main subgraph after :meth:`run`; of every version that was written last.
+        values: Hashes of each tensor of the subgraph after :meth:`run`; of every version that was written last.
+        numbers: The elements of each tensor, where it is a constant or computed from constants; else None.
     """
 
     model: Model
+    index: int = 0
     states: dict[StateKey, Hashes] = field(default_factory=dict)
     values: list[Hashes | None] = field(default_factory=list)
     opaque: dict[int, str] = field(default_factory=dict)
+    numbers: list[NDArray[Any] | None] = field(default_factory=list)
     _constants: list[Hashes | None] = field(default_factory=list)
     _numbers: list[NDArray[Any] | None] = field(default_factory=list)
+    _looped: dict[int, tuple[Machine, Machine]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        tensors = self.model.subgraphs[0].tensors
+        tensors = self.subgraph.tensors
         self._constants = [None if t.is_variable else constant(self.model, t) for t in tensors]
         self._numbers = [self._as_numbers(tensor) for tensor in tensors]
+        for loop in counted_loops(Draft(self.model)) if self.index == 0 else ():
+            pair = [self.model.subgraphs[index] for index in (loop.condition, loop.body)]
+            work = loop.iterations * sum(_count(tensor) for tensor in pair[1].tensors)
+            if work <= MOST_LOOPED and not any(map(self._has_state, pair)):
+                self._looped[loop.operator] = Machine(self.model, loop.condition), Machine(self.model, loop.body)
         for index, tensor in enumerate(tensors):
             if tensor.is_variable:
                 self.states["variable", str(index)] = filled(tensor, _reset_byte(tensor))
         self._name_resources()
+
+    @property
+    def subgraph(self) -> Subgraph:
+        """The subgraph that runs."""
+        return self.model.subgraphs[self.index]
+
+    @property
+    def loops(self) -> list[Machine]:
+        """The conditions and bodies of the loops that run iteration by iteration."""
+        return [machine for pair in self._looped.values() for machine in pair]
+
+    def _has_state(self, subgraph: Subgraph) -> bool:
+        """Return whether a subgraph keeps anything from one iteration to the next, or runs others."""
+        names = [self.name(operator) for operator in subgraph.operators]
+        return any(tensor.is_variable for tensor in subgraph.tensors) or any(
+            name in STATEFUL or name.startswith(_KEEPING) for name in names
+        )
 
     def _as_numbers(self, tensor: Tensor) -> NDArray[Any] | None:
         data = self.model.tensor_data(tensor)
@@ -100,7 +168,7 @@ class Machine:
 
     def _name_resources(self) -> None:
         """Set resource variables to what CALL_ONCE assigns, the others to their zero point."""
-        main = self.model.subgraphs[0]
+        main = self.subgraph
         handles: dict[int, StateKey] = {}
         for operator in main.operators:
             name, inputs, outputs = self.name(operator), operator.input_tensors, operator.output_tensors
@@ -136,30 +204,32 @@ class Machine:
 
     def run(self, inputs: Sequence[Hashes]) -> list[Hashes]:
         """Invoke the model and return its outputs; the states move on."""
-        main = self.model.subgraphs[0]
         self.begin(inputs)
         for _ in self.steps():
             pass
-        outputs = [self._read(index) for index in main.output_tensors]
+        outputs = [self._read(index) for index in self.subgraph.output_tensors]
         for position, output in enumerate(outputs):
             if output is None:
                 raise refuse(f"nothing writes output {position}")
         return [output for output in outputs if output is not None]
 
-    def begin(self, inputs: Sequence[Hashes]) -> None:
-        """Set the inputs of an invocation."""
-        self.values, self.opaque = list(self._constants), {}
-        for index, value in zip(self.model.subgraphs[0].input_tensors, inputs, strict=True):
+    def begin(self, inputs: Sequence[Hashes], numbers: Sequence[NDArray[Any] | None] = ()) -> None:
+        """Set the inputs of an invocation, with what they are where that is known."""
+        self.values, self.numbers, self.opaque = list(self._constants), list(self._numbers), {}
+        for index, value in zip(self.subgraph.input_tensors, inputs, strict=True):
             self.values[index] = value
+        for index, known in zip(self.subgraph.input_tensors, numbers, strict=False):
+            self.numbers[index] = known
 
-    def steps(self) -> Iterator[tuple[int, list[Hashes | None], dict[int, Hashes]]]:
-        """Run operator by operator; yield (operator, what it reads, what it writes by tensor) after each."""
+    def steps(self) -> Iterator[Event]:
+        """Run operator by operator; yield what happened."""
         handles: dict[int, StateKey] = {}
         seen: dict[str, int] = {}
-        for number, operator in enumerate(self.model.subgraphs[0].operators):
+        for number, operator in enumerate(self.subgraph.operators):
             name, inputs, outputs = self.name(operator), operator.input_tensors, operator.output_tensors
             read = [self._read(index) for index in inputs]
             written: dict[int, Hashes] = {}
+            numbers: NDArray[Any] | None = None
             if name == "VAR_HANDLE":
                 handles[outputs[0]] = _resource(operator)
             elif name == "READ_VARIABLE":
@@ -169,30 +239,90 @@ class Machine:
                 if value is None:
                     raise refuse(f"#{number} ASSIGN_VARIABLE reads what nobody wrote")
                 self.states[_handle(handles, number, inputs[0])] = value
+            elif number in self._looped:
+                yield from self._loop(number, operator, read)
+                continue
             elif name != "CALL_ONCE":
-                written = self._evaluate(number, operator, name, read, seen)
+                written, numbers = self._evaluate(number, operator, name, read, seen)
             for index, value in written.items():
-                self._write(index, value)
-            yield number, read, written
+                self._write(index, value, numbers)
+            yield Ran(self.index, number, read, written)
+
+    def _loop(self, number: int, operator: Operator, read: Sequence[Hashes | None]) -> Iterator[Event]:
+        """Run a counted loop as WHILE does: copy, look, run the body, copy.
+
+        Source: tensorflow/lite/micro/kernels/while.cc @ 90b983c.
+        """
+        condition, body = self._looped[number]
+        outer = [[(0, index) for index in operator.input_tensors], [(0, index) for index in operator.output_tensors]]
+        looks, runs, gives = (
+            [(machine.index, index) for index in indices]
+            for machine, indices in (
+                (condition, condition.subgraph.input_tensors),
+                (body, body.subgraph.input_tensors),
+                (body, body.subgraph.output_tensors),
+            )
+        )
+        self._refuse_unlike(number, *outer, looks, runs, gives)
+        values = [_written(value, f"#{number} WHILE", *place) for value, place in zip(read, outer[0], strict=True)]
+        known = [self.numbers[index] for index in operator.input_tensors]
+        yield from _copies(outer[0], looks, values)
+        yield from _copies(outer[0], outer[1], values)
+        while (yield from condition.looked(values, known)):
+            self.opaque.update(condition.opaque)
+            yield from _copies(outer[1], runs, values)
+            body.begin(values, known)
+            yield from body.steps()
+            self.opaque.update(body.opaque)
+            values = [_written(body.values[index], "WHILE", *place) for place in gives for index in place[1:]]
+            known = [body.numbers[index] for _, index in gives]
+            yield from _copies(gives, outer[1], values)
+            yield from _copies(outer[1], looks, values)
+        for (_, index), value, numbers in zip(outer[1], values, known, strict=True):
+            self._write(index, value, numbers)
+
+    def _refuse_unlike(self, number: int, *ends: Sequence[Place]) -> None:
+        """Refuse a loop that copies between tensors of different kinds, or two values to one tensor."""
+        for places in zip(*ends, strict=True):
+            tensors = [self.model.subgraphs[subgraph].tensors[index] for subgraph, index in places]
+            if len({(str(kind(tensor)), tensor.shape) for tensor in tensors}) > 1:
+                raise refuse(f"#{number} WHILE copies between tensors of different types, quantizations or shapes")
+        if any(len(set(places)) < len(places) for places in ends[1:4]):
+            raise refuse(f"#{number} WHILE copies two values to one tensor")
+
+    def looked(self, values: Sequence[Hashes], known: Sequence[NDArray[Any] | None]) -> Generator[Event, None, bool]:
+        """Run a condition and return what it says.
+
+        Raises:
+            VerificationFailed: That depends on what is not known.
+        """
+        self.begin(values, known)
+        yield from self.steps()
+        place = self.subgraph.output_tensors[0]
+        value, said = self.values[place], self.numbers[place]
+        if value is None or said is None:
+            raise refuse("how often a WHILE runs is not known, though its counter is")
+        yield Looked((self.index, place), value)
+        return bool(said.ravel()[0])
 
     def _read(self, index: int) -> Hashes | None:
         if index < 0:
             return None
         return self.states["variable", str(index)] if self._is_variable(index) else self.values[index]
 
-    def _write(self, index: int, value: Hashes) -> None:
+    def _write(self, index: int, value: Hashes, numbers: NDArray[Any] | None = None) -> None:
         if self._is_variable(index):
             self.states["variable", str(index)] = value
         else:
-            self.values[index] = value
+            self.values[index], self.numbers[index] = value, numbers
 
     def _is_variable(self, index: int) -> bool:
-        return self.model.subgraphs[0].tensors[index].is_variable
+        return self.subgraph.tensors[index].is_variable
 
     def _evaluate(
         self, number: int, operator: Operator, name: str, read: Sequence[Hashes | None], seen: dict[str, int]
-    ) -> dict[int, Hashes]:
-        """Return what an operator writes, by tensor."""
+    ) -> tuple[dict[int, Hashes], NDArray[Any] | None]:
+        """Return what an operator writes, by tensor, and its one output in numbers where they are known."""
         outputs = operator.output_tensors
         for index, value in zip(operator.input_tensors, read, strict=True):
             if index >= 0 and value is None:
@@ -202,36 +332,35 @@ class Machine:
         if set(variables) & set(outputs):
             raise refuse(f"#{number} {name} writes the variable that it reads")
         try:
-            known = _known(call)
+            numbers = computed(call)
+            known = [_number_hash(numbers)] if numbers is not None else _known(call)
         except _UNFIT as error:
             raise refuse(f"#{number} {name} has operands that do not fit together ({error})") from None
-        return (
-            self._opaque(call, name, variables, outputs, seen)
-            if known is None
-            else dict(zip(outputs, known, strict=True))
-        )
+        if known is None:
+            return self._opaque(call, name, variables, outputs, seen), None
+        return dict(zip(outputs, known, strict=True)), numbers
 
     def _call(self, operator: Operator, name: str, read: Sequence[Hashes | None]) -> Call:
         """Return an operator with all that it reads."""
-        tensors, inputs = self.model.subgraphs[0].tensors, operator.input_tensors
+        tensors, inputs = self.subgraph.tensors, operator.input_tensors
         return Call(
             name,
             operator,
             [tensors[index] if index >= 0 else None for index in inputs],
             [tensors[index] for index in operator.output_tensors],
             read,
-            [self._numbers[index] if index >= 0 else None for index in inputs],
+            [self.numbers[index] if index >= 0 else None for index in inputs],
         )
 
     def _opaque(
         self, call: Call, name: str, variables: Sequence[int], outputs: Sequence[int], seen: dict[str, int]
     ) -> dict[int, Hashes]:
         """Return outputs that depend on all that is read, on the subgraphs that run, and on the kernel's own state."""
-        tensors = self.model.subgraphs[0].tensors
+        tensors = self.subgraph.tensors
         between = [kind(tensors[index]) for index in call.operator.intermediates or () if 0 <= index < len(tensors)]
         total = opaque(call, between, *self._nested(call.operator))
         self.opaque[int(total)] = name
-        if name.startswith(("custom ", "RANDOM", "MULTINOMIAL")):
+        if name.startswith(_KEEPING):
             seen[name] = seen.get(name, 0) + 1
             key = (f"kernel {name}", str(seen[name]))
             total = total + self.states.setdefault(key, symbols(f"first {key}", (1,)))[0]
@@ -268,6 +397,8 @@ class Machine:
         return salt(tensors, operators, subgraph.inputs, subgraph.outputs)
 
 
+_KEEPING = ("custom ", "RANDOM", "MULTINOMIAL")
+"""How operators begin whose kernels may keep something from one invocation to the next."""
 _UNFIT = (ValueError, IndexError, ZeroDivisionError, OverflowError)
 """What numpy and arithmetic say where operands of an operator do not fit together."""
 
@@ -279,6 +410,21 @@ def _known(call: Call) -> list[Hashes] | None:
     if values is None:
         return None
     return [value.reshape(tensor.shape or ()) for tensor, value in zip(call.outputs, values, strict=True)]
+
+
+def _number_hash(numbers: NDArray[Any]) -> Hashes:
+    """Return the hashes of a constant with these elements, int32 or bool."""
+    return bits_hash(numbers.view(f"u{numbers.itemsize}"))
+
+
+def _copies(sources: Sequence[Place], targets: Sequence[Place], values: Sequence[Hashes]) -> Iterator[Copied]:
+    return map(Copied, sources, targets, values)
+
+
+def _written(value: Hashes | None, who: str, subgraph: int, tensor: int) -> Hashes:
+    if value is None:
+        raise refuse(f"{who} reads tensor {tensor} of subgraph {subgraph}, which nobody wrote")
+    return value
 
 
 def _handle(handles: dict[int, StateKey], number: int, tensor: int) -> StateKey:

@@ -11,10 +11,10 @@ simulated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tflm_sim.model.draft import Draft
-from tflm_sim.shrinking import channels, rows
+from tflm_sim.shrinking import channels, loops, rows
 from tflm_sim.shrinking.graph import shape
 from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.profile import Profile
@@ -54,7 +54,8 @@ class SplitPlan:
 
 def all_splits(draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED) -> list[Split]:
     """Return every split that covers an operator near the peak and adds at most ``budget`` multiplications."""
-    found = [split for axis in (AXES[ROWS], AXES[COLUMNS]) for split in _striped(draft, facts, axis, budget, stopping)]
+    axes, find = (AXES[ROWS], AXES[COLUMNS]), rows.stripe_splits
+    found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, find)]
     consumers = draft.consumers()
     for first in stopping.watch(range(len(draft.operators))):
         for last, links in channels.chains(draft, first, consumers):
@@ -63,8 +64,22 @@ def all_splits(draft: Draft, facts: Profile, budget: float, stopping: Stopping =
     return [split for split in found if split.peak < _worth(facts, split)]
 
 
-def _striped(draft: Draft, facts: Profile, axis: int, budget: float, stopping: Stopping) -> Iterator[Split]:
-    """Yield the splits into stripes along an axis."""
+def loop_splits(draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED) -> list[Split]:
+    """Return every loop over stripes that covers an operator near the peak and adds at most ``budget``."""
+    axes = (AXES[ROWS], AXES[COLUMNS])
+    found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, loops.loop_splits)]
+    return [split for split in found if split.peak < _worth(facts, split)]
+
+
+def _striped(
+    draft: Draft,
+    facts: Profile,
+    axis: int,
+    budget: float,
+    stopping: Stopping,
+    find: Callable[[Draft, Profile, rows.OperatorSegment, float], Iterator[Split]],
+) -> Iterator[Split]:
+    """Yield what ``find`` finds along an axis in each segment that is worth a look."""
     rules = [rule(draft, operator, axis) for operator in draft.operators]
     for first in stopping.watch(range(len(draft.operators))):
         for segment in rows.segments(draft, axis, first, rules, facts.dies):
@@ -74,7 +89,7 @@ def _striped(draft: Draft, facts: Profile, axis: int, budget: float, stopping: S
             if not planned or not _is_high(facts, segment.first, segment.last):
                 continue
             if rows.least_peak(facts, segment) < _worth(facts, segment):
-                yield from rows.stripe_splits(draft, facts, segment, budget)
+                yield from find(draft, facts, segment, budget)
 
 
 def _is_high(facts: Profile, first: int, last: int) -> bool:
@@ -196,8 +211,10 @@ def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness
             links = next(found for last, found in channels.chains(draft, split.first, consumers) if last == split.last)
             parts = channels.apply_channels(draft, split, links)
         else:
-            parts = rows.apply_stripes(draft, split, rules[AXES[split.kind]], facts.dies)
+            apply_stripes = loops.apply_loop if split.is_loop else rows.apply_stripes
+            parts = apply_stripes(draft, split, rules[AXES[split.kind]], facts.dies)
         shares = [{"share": part.share, "computed": part.computed} for part in parts]
         facts_of_split: dict[str, object] = {"kind": split.kind, "parts": shares, "macs": split.macs}
-        witnesses.append(Witness(where, f"run in {len(parts)} parts by {split.kind}", facts_of_split))
+        how = f"{len(parts)} iterations of a loop" if split.is_loop else f"{len(parts)} parts"
+        witnesses.append(Witness(where, f"run in {how} by {split.kind}", facts_of_split))
     return witnesses[::-1]

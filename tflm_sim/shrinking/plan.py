@@ -7,6 +7,7 @@ Tensors that may share bytes are put into one group, each at its place in the gr
 
 Two members may share a byte while both are alive only if both hold the same there (the hashes of ``verify`` tell),
 or if the one is read in place by the operator that writes the other, where a contract says that its kernel may.
+What a counted loop carries (``counted``) is one group from the start: TFLM copies nothing between equal addresses.
 
 TFLM keeps to these offsets without a check of its own, and plans scratch buffers around them. Variables stay -1: TFLM
 keeps an offline variable alive in its own scopes only. Source: micro_allocator.cc, micro_allocation_info.cc @ 90b983c.
@@ -31,6 +32,7 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
+from tflm_sim.shrinking.counted import carried, counted_loops
 from tflm_sim.shrinking.diagonal import needed_distance
 from tflm_sim.shrinking.fuse import slice_bounds
 from tflm_sim.shrinking.graph import axis_option, element_size, elements, integers, shape, single_output
@@ -65,9 +67,10 @@ class Layout:
 
     Attributes:
         model, draft: The model.
-        alive: Planned tensors of the main subgraph.
+        alive: Planned tensors of the main subgraph, and of those of counted loops, whose tensors are numbered on.
         scope_of: The scope of each operator of the main subgraph.
         others: Everything else in the head: scratch, tensors of other subgraphs.
+        carried: Tensors that have one address: those that hold the same value in and around a loop.
     """
 
     model: Model
@@ -75,6 +78,7 @@ class Layout:
     alive: dict[int, Alive]
     scope_of: dict[int, int]
     others: list[Buffer]
+    carried: Sequence[Sequence[int]] = ()
     _hashes: Sequence[Hashes | None] = ()
     _agree: dict[tuple[int, int, int], bool] = field(default_factory=dict)
 
@@ -85,6 +89,8 @@ class Layout:
     def groups(self, links: Sequence[SharingLink]) -> list[dict[int, int]]:
         """Return groups of tensors that share bytes, each as offset by tensor; links that are not safe are left out."""
         group_of = {tensor: {tensor: 0} for tensor in self.alive}
+        for tensors in self.carried:
+            group_of.update(dict.fromkeys(tensors, dict.fromkeys(tensors, 0)))
         for link in links:
             one, other = group_of[link.parent], group_of[link.child]
             if one is other:
@@ -147,6 +153,8 @@ class Layout:
         return self._hashes
 
     def _compare(self, a: int, b: int, distance: int) -> bool:
+        if max(a, b) >= len(self.draft.tensors):
+            return False
         size = element_size(self.draft, a)
         one, other = self.hashes[a], self.hashes[b]
         if one is None or other is None or size != element_size(self.draft, b) or distance % size:
@@ -218,11 +226,10 @@ def _on_stairs(
 
 
 def with_offsets(model: Model, offsets: dict[int, int]) -> Model:
-    """Return the model with a plan for tensors of the main subgraph; all the others are planned on the device."""
+    """Return the model with a plan for tensors, numbered through all subgraphs; others are planned on the device."""
     draft = Draft(model)
-    starts = [*accumulate((len(subgraph.tensors) for subgraph in model.subgraphs), initial=0)]
-    planned = [offsets.get(tensor, ONLINE_PLANNED_BUFFER) for tensor in range(starts[1])]
-    planned += [ONLINE_PLANNED_BUFFER] * (starts[-1] - starts[1])
+    count = sum(len(subgraph.tensors) for subgraph in model.subgraphs)
+    planned = [offsets.get(tensor, ONLINE_PLANNED_BUFFER) for tensor in range(count)]
     draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, struct.pack(f"<3I{len(planned)}i", 1, 0, len(planned), *planned))
     return draft.model()
 
@@ -259,18 +266,25 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
     """Return what there is to place, with the scratch buffers of the target that needs most."""
     allocation = simulations[0].allocation
     assert allocation is not None, "only models that work are planned"
+    draft = Draft(model)
+    loops = counted_loops(draft)
+    starts = [*accumulate((len(subgraph.tensors) for subgraph in model.subgraphs), initial=0)]
+    planned = {0}.union(*((loop.condition, loop.body) for loop in loops))
     alive: dict[int, Alive] = {}
     others: list[Buffer] = []
     for index in allocation.offsets:
         info = allocation.infos[index]
-        if info.subgraph == 0 and info.tensor >= 0:
+        if info.subgraph in planned and info.tensor >= 0:
             own = planned_buffer(info)
-            alive[info.tensor] = Alive(own.lower, own.upper, info.size)
+            alive[starts[info.subgraph] + info.tensor] = Alive(own.lower, own.upper, info.size)
         elif info.tensor >= 0:
             others.append(planned_buffer(info))
     others += _scratch_buffers(simulations)
     scope_of = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == 0}
-    return Layout(model, Draft(model), alive, scope_of, others)
+    groups = [
+        [starts[subgraph] + tensor for subgraph, tensor in group] for loop in loops for group in carried(draft, loop)
+    ]
+    return Layout(model, draft, alive, scope_of, others, groups)
 
 
 def _scratch_buffers(simulations: Sequence[Simulation]) -> list[Buffer]:

@@ -3,12 +3,12 @@
 It knows no group and no link: it reads the file, the plan that TFLM makes of it on a target, and the contracts.
 Every byte of the head holds a hash. Before an operator runs, each of its inputs must hold what it should hold. While it
 runs, its scratch buffers and outputs take their bytes; an input that shares bytes with an output must be covered by a
-contract. Afterwards its outputs hold what they should, and in the end the model's outputs do.
+contract. Afterwards its outputs hold what they should, and in the end the model's outputs do. A loop runs iteration by
+iteration, and copies what it carries where that has two addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import combinations, product
 
 import numpy as np
@@ -18,8 +18,9 @@ from tflm_sim.answers.simulation import Simulation
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
+from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.diagonal import reads_are_safe
-from tflm_sim.shrinking.machine import Machine, VerificationFailed, fresh_inputs, refuse
+from tflm_sim.shrinking.machine import Copied, Machine, Ran, VerificationFailed, fresh_inputs, refuse
 from tflm_sim.shrinking.symbolic import Hashes, mix, salt
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.values import dataclass
@@ -39,8 +40,8 @@ def check_plan(result: Model, simulation: Simulation) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a tensor lies in the head, bytes from its start, and the bytes of an element."""
+class _Room:
+    """Where a tensor or a scratch buffer lies in the head, bytes from its start, and the bytes of an element."""
 
     start: int
     size: int
@@ -50,8 +51,23 @@ class _Place:
     def end(self) -> int:
         return self.start + self.size
 
-    def overlaps(self, other: _Place) -> bool:
+    def overlaps(self, other: _Room) -> bool:
         return self.start < other.end and other.start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """An operator that runs, with its name, and as people name it."""
+
+    event: Ran
+    operator: Operator
+    name: str
+    label: str
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Its subgraph, and its place there."""
+        return self.event.subgraph, self.event.number
 
 
 class _Arena:
@@ -61,22 +77,22 @@ class _Arena:
         self.model = model
         self.library: KernelLibrary = simulation.configuration.target.kernel_library
         self.target = simulation.configuration.target.name
-        self.places: dict[int, _Place] = {}
-        self.scratch: dict[int, list[_Place]] = {}
-        self.nested: list[_Place] = []
-        tensors = model.subgraphs[0].tensors
+        self.places: dict[Place, _Room] = {}
+        self.scratch: dict[Place, list[_Room]] = {}
+        self.nested: list[_Room] = []
         for planned in simulation.buffers:
             info = planned.info
-            place = _Place(planned.offset, info.size, 1)
-            if info.tensor >= 0 and info.subgraph == 0:
-                element = TYPE_SIZES.get(tensors[info.tensor].type, 1)
-                self.places[info.tensor] = _Place(planned.offset, info.size, element)
-            elif info.tensor >= 0 or info.subgraph > 0:
-                self.nested.append(place)
+            element = 1
+            if info.tensor >= 0:
+                element = TYPE_SIZES.get(model.subgraphs[info.subgraph].tensors[info.tensor].type, 1)
+            room = _Room(planned.offset, info.size, element)
+            if info.tensor >= 0:
+                self.places[info.subgraph, info.tensor] = room
             else:
-                self.scratch.setdefault(info.node, []).append(place)
-        everything = [*self.places.values(), *self.nested, *(p for each in self.scratch.values() for p in each)]
-        size = max((place.end for place in everything), default=0)
+                self.scratch.setdefault((info.subgraph, info.node), []).append(room)
+            self.nested += [room] if info.subgraph > 0 else []
+        everything = [*self.places.values(), *(p for each in self.scratch.values() for p in each)]
+        size = max((room.end for room in everything), default=0)
         if size > MOST_BYTES:
             raise refuse(f"its plan has a head of {size:,} bytes, more than the {MOST_BYTES:,} that are looked at here")
         self.bytes: NDArray[np.uint64] = np.zeros(size, np.uint64)
@@ -87,100 +103,127 @@ class _Arena:
         main = self.model.subgraphs[0]
         inputs = fresh_inputs(machine, "any")
         for tensor, value in zip(main.input_tensors, inputs, strict=True):
-            self._store(tensor, value)
+            self._store((0, tensor), value)
         machine.begin(inputs)
-        for number, read, written in machine.steps():
-            operator = main.operators[number]
-            name = machine.name(operator)
-            for tensor, held in zip(operator.input_tensors, read, strict=True):
-                if held is not None:
-                    self._expect(tensor, held, f"#{number} {name} reads tensor {tensor}")
-            self._check_overlaps(number, name, operator, written)
-            self._use_scratch(number, operator)
-            for tensor, value in written.items():
-                self._store(tensor, value)
+        for event in machine.steps():
+            if isinstance(event, Ran):
+                self._run(machine, event)
+            elif isinstance(event, Copied):
+                self._copy(event)
+            else:
+                self._expect(event.place, event.value, f"a WHILE looks at tensor {event.place[1]}")
         for position, tensor in enumerate(main.output_tensors):
             held = machine.values[tensor]
             if held is not None:
-                self._expect(tensor, held, f"output {position} is tensor {tensor}")
+                self._expect((0, tensor), held, f"output {position} is tensor {tensor}")
 
-    def _use_scratch(self, number: int, operator: Operator) -> None:
+    def _run(self, machine: Machine, event: Ran) -> None:
+        """Let an operator read and write."""
+        index = event.subgraph
+        operator = self.model.subgraphs[index].operators[event.number]
+        within = f" of subgraph {index}" if index else ""
+        call = _Call(event, operator, machine.name(operator), f"#{event.number} {machine.name(operator)}{within}")
+        for tensor, held in zip(operator.input_tensors, event.read, strict=True):
+            if held is not None:
+                self._expect((index, tensor), held, f"{call.label} reads tensor {tensor}")
+        self._check_overlaps(call)
+        self._use_scratch(call)
+        for tensor, value in event.written.items():
+            self._store((index, tensor), value)
+
+    def _copy(self, event: Copied) -> None:
+        """Copy bytes as a loop does: not at all between equal addresses."""
+        source, target = self.places.get(event.source), self.places.get(event.target)
+        if target is None:
+            return
+        if source is None:
+            self._store(event.target, event.value)
+        elif source.start != target.start:
+            if source.overlaps(target):
+                raise self._refuse(f"a WHILE copies tensor {event.source[1]} over bytes of its own")
+            self.bytes[target.start : target.end] = self.bytes[source.start : source.end]
+
+    def _use_scratch(self, call: _Call) -> None:
         """Write over the scratch buffers of an operator, and over the tensors of the subgraphs that it runs."""
-        runs_others = any(option.endswith("_subgraph_index") for option in operator.options)
-        for place in (*self.scratch.get(number, ()), *(self.nested if runs_others else ())):
-            self.bytes[place.start : place.end] = salt("scratch", number)
+        runs_others = any(option.endswith("_subgraph_index") for option in call.operator.options)
+        for room in (*self.scratch.get(call.place, ()), *(self.nested if runs_others else ())):
+            self.bytes[room.start : room.end] = salt("scratch", call.place)
 
-    def _check_overlaps(self, number: int, name: str, operator: Operator, written: Mapping[int, Hashes]) -> None:
+    def _check_overlaps(self, call: _Call) -> None:
         """Refuse an output or a scratch buffer on bytes that the operator still reads."""
-        sources = [t for t in dict.fromkeys(operator.input_tensors) if t in self.places]
-        outputs = [t for t in written if t in self.places]
-        for place, tensor in product(self.scratch.get(number, ()), (*sources, *outputs)):
-            if place.overlaps(self.places[tensor]):
-                raise self._refuse(f"a scratch buffer of #{number} {name} lies on tensor {tensor}")
+        sources, outputs = (
+            [tensor for tensor in dict.fromkeys(tensors) if (call.event.subgraph, tensor) in self.places]
+            for tensors in (call.operator.input_tensors, call.event.written)
+        )
+        for room, tensor in product(self.scratch.get(call.place, ()), (*sources, *outputs)):
+            if room.overlaps(self._room(call, tensor)):
+                raise self._refuse(f"a scratch buffer of {call.label} lies on tensor {tensor}")
         for one, other in combinations(outputs, 2):
-            if self.places[one].overlaps(self.places[other]):
-                raise self._refuse(f"two outputs of #{number} {name} share bytes")
+            if self._room(call, one).overlaps(self._room(call, other)):
+                raise self._refuse(f"two outputs of {call.label} share bytes")
         for output, source in product(outputs, sources):
-            if self.places[source].overlaps(self.places[output]):
-                self._check_shared(number, name, operator, source, output, written[output])
+            if self._room(call, source).overlaps(self._room(call, output)):
+                self._check_shared(call, source, output)
 
-    def _check_shared(
-        self, number: int, name: str, operator: Operator, source: int, output: int, value: Hashes
-    ) -> None:
+    def _room(self, call: _Call, tensor: int) -> _Room:
+        return self.places[call.event.subgraph, tensor]
+
+    def _check_shared(self, call: _Call, source: int, output: int) -> None:
         """Refuse an output that shares bytes with an input unless a contract covers it."""
         covers = {COPY: self._holds_a_copy, IN_PLACE: self._is_in_place, DIAGONAL: self._is_diagonal}
-        use = use_of(name, operator, self.model.subgraphs[0].tensors)
+        use = use_of(call.name, call.operator, self.model.subgraphs[call.event.subgraph].tensors)
         kind = next((kind for kind in covers if promised(use, kind, [self.library])), None)
-        if kind is None or not covers[kind](operator, name, source, output, value):
+        if kind is None or not covers[kind](call, source, output):
             raise self._refuse(
-                f"#{number} {name} writes tensor {output} over bytes of tensor {source}, which it reads; "
+                f"{call.label} writes tensor {output} over bytes of tensor {source}, which it reads; "
                 f"no contract of {self.library} covers that"
             )
 
-    def _holds_a_copy(self, operator: Operator, name: str, source: int, output: int, value: Hashes) -> bool:
+    def _holds_a_copy(self, call: _Call, source: int, output: int) -> bool:
         """Return whether the output's part of the shared bytes is what lies there."""
-        a, b = self.places[source], self.places[output]
+        a, b = self._room(call, source), self._room(call, output)
         start, end = max(a.start, b.start), min(a.end, b.end)
-        return np.array_equal(_as_bytes(value, b)[start - b.start : end - b.start], self.bytes[start:end])
+        written = _as_bytes(call.event.written[output], b)
+        return np.array_equal(written[start - b.start : end - b.start], self.bytes[start:end])
 
-    def _is_in_place(self, operator: Operator, name: str, source: int, output: int, value: Hashes) -> bool:
+    def _is_in_place(self, call: _Call, source: int, output: int) -> bool:
         """Return whether the output's elements lie each on its own element of an input that is read once."""
-        a, b = self.places[source], self.places[output]
+        a, b = self._room(call, source), self._room(call, output)
         is_aligned = (a.start, a.size // a.element) == (b.start, b.size // b.element)
-        return is_aligned and b.element <= a.element and operator.input_tensors.count(source) == 1
+        return is_aligned and b.element <= a.element and call.operator.input_tensors.count(source) == 1
 
-    def _is_diagonal(self, operator: Operator, name: str, source: int, output: int, value: Hashes) -> bool:
+    def _is_diagonal(self, call: _Call, source: int, output: int) -> bool:
         """Return whether a kernel that goes pixel by pixel has read what the output writes over."""
-        a, b = self.places[source], self.places[output]
+        a, b = self._room(call, source), self._room(call, output)
         distance, rest = divmod(a.start - b.start, a.element)
-        is_data = source == operator.input_tensors[0]
-        return is_data and a.element == b.element and not rest and reads_are_safe(self.model, operator, name, distance)
+        is_data = source == call.operator.input_tensors[0]
+        tensors = self.model.subgraphs[call.event.subgraph].tensors
+        is_safe = a.element == b.element and not rest and reads_are_safe(tensors, call.operator, call.name, distance)
+        return is_data and is_safe
 
-    def _store(self, tensor: int, value: Hashes) -> None:
-        if tensor in self.places:
-            place = self.places[tensor]
-            self.bytes[place.start : place.end] = _as_bytes(value, place)
+    def _store(self, place: Place, value: Hashes) -> None:
+        if place in self.places:
+            room = self.places[place]
+            self.bytes[room.start : room.end] = _as_bytes(value, room)
 
-    def _expect(self, tensor: int, value: Hashes, what: str) -> None:
+    def _expect(self, place: Place, value: Hashes, what: str) -> None:
         """Refuse where a tensor's bytes do not hold its value."""
-        if tensor not in self.places:
-            return
-        place = self.places[tensor]
-        if not np.array_equal(self.bytes[place.start : place.end], _as_bytes(value, place)):
+        room = self.places.get(place)
+        if room is not None and not np.array_equal(self.bytes[room.start : room.end], _as_bytes(value, room)):
             raise self._refuse(f"{what}, whose bytes were overwritten")
 
     def _refuse(self, sentence: str) -> VerificationFailed:
         return VerificationFailed(f"refused: {sentence}, on {self.target}; nothing is written")
 
 
-def _as_bytes(value: Hashes, place: _Place) -> NDArray[np.uint64]:
+def _as_bytes(value: Hashes, room: _Room) -> NDArray[np.uint64]:
     """Return a hash for each byte of a tensor."""
     flat = value.ravel()
-    if flat.size * place.element != place.size:
-        flat = np.resize(flat, place.size // place.element)
-    if place.element == 1:
+    if flat.size * room.element != room.size:
+        flat = np.resize(flat, room.size // room.element)
+    if room.element == 1:
         return flat
-    spread: NDArray[np.uint64] = np.repeat(flat, place.element) + np.tile(
-        np.arange(place.element, dtype=np.uint64), flat.size
+    spread: NDArray[np.uint64] = np.repeat(flat, room.element) + np.tile(
+        np.arange(room.element, dtype=np.uint64), flat.size
     )
     return mix(spread)

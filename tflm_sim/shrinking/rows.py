@@ -14,7 +14,7 @@ Paths that meet in an elementwise operator are cut to the rows that both have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import takewhile
 from math import inf
@@ -171,7 +171,7 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
             return
         seen.add(parts)
         found = [*filter(None, (stripe_of(*part) for part in parts))]
-        macs = _macs(segment, whole, found)
+        macs = extra_macs(segment, whole, found)
         if len(found) < len(parts) or macs > budget:
             return
         peak = _peak(draft, facts, segment, parts, found)
@@ -182,7 +182,7 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
         yield Split(kind, segment.first, segment.last, segment.source, segment.result, parts, peak, tail, macs)
 
 
-def _macs(segment: OperatorSegment, whole: list[int], stripes: list[dict[int, Stripe]]) -> int:
+def extra_macs(segment: OperatorSegment, whole: Sequence[int], stripes: Sequence[Mapping[int, Stripe]]) -> int:
     """Return the multiply-accumulates that the stripes compute more than once."""
     total = 0
     for operator, own, macs in zip(segment.operators, segment.rules, whole, strict=True):
@@ -203,12 +203,12 @@ def _trims(segment: OperatorSegment, stripes: Mapping[int, Stripe]) -> Iterator[
                     yield index, tensor, wanted
 
 
-def _row_bytes(draft: Draft, tensor: int, axis: int) -> int:
+def row_bytes(draft: Draft, tensor: int, axis: int) -> int:
     """Return the bytes of one row of a tensor."""
     return tensor_bytes(draft, tensor) // max(1, shape(draft, tensor)[axis])
 
 
-def _walk(
+def walk(
     segment: OperatorSegment,
     stripe: Mapping[int, Stripe],
     part: tuple[int, int],
@@ -247,7 +247,7 @@ def _peak(
     stripes: list[dict[int, Stripe]],
 ) -> int:
     """Return the most bytes alive while the stripes run."""
-    row = {tensor: _row_bytes(draft, tensor, segment.axis) for tensor in segment.sizes}
+    row = {tensor: row_bytes(draft, tensor, segment.axis) for tensor in segment.sizes}
     steps: list[Footprint] = []
 
     def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0) -> int:
@@ -267,7 +267,7 @@ def _peak(
             start, end, _, _ = stripe[output]
             return step(reads, output, end - start, facts.scratch[segment.first + index])
 
-        pieces.append(_walk(segment, stripe, part, cut, compute))
+        pieces.append(walk(segment, stripe, part, cut, compute))
     return peak_with_concatenation(facts, segment, steps, pieces)
 
 
@@ -356,4 +356,4 @@ def _emit(
         operators.append(replace(operator, inputs=tuple(inputs), outputs=(output,)))
         return output
 
-    return _walk(segment, stripe, part, cut, compute)
+    return walk(segment, stripe, part, cut, compute)

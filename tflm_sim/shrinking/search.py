@@ -41,6 +41,8 @@ MOST_SIMULATED = 14
 """Split plans that are simulated in one round."""
 MOST_OTHERS = 6
 """Split plans that are tried with an offline plan: those with the smallest estimate, which knows no greedy planner."""
+MOST_LOOPED = 8
+"""Split plans with loops, likewise."""
 MOST_SINGLE_EDITS = 24
 """Edits that are tried one by one when a pass does not pay as a whole."""
 
@@ -89,12 +91,14 @@ class Search:
     offline_plan: bool = False
     kernel_order: bool = False
     int8_io: bool = False
+    loops: bool = False
     stopping: Stopping = field(default_factory=Stopping)
     stopped: str = field(init=False, default="")
     model: Model = field(init=False)
     arenas: tuple[int, ...] = field(init=False)
     origin_arenas: tuple[int, ...] = field(init=False)
     _others: list[tuple[int, list[Kept]]] = field(init=False, default_factory=list)
+    _looped: list[tuple[int, list[Kept]]] = field(init=False, default_factory=list)
     _too_dear: list[tuple[tuple[int, ...], str]] = field(init=False, default_factory=list)
     _looked_at: tuple[Model, tuple[Profile, list[Split], float]] | None = field(init=False, default=None)
     _best: _State | None = field(init=False, default=None)
@@ -239,7 +243,8 @@ class Search:
     def _plan(self) -> None:
         """Place the tensors of the result, and of each model on the way to it; keep what gains most."""
         ways = [list(self.steps[:count]) for count in range(len(self.steps), -1, -1)]
-        ways += [way for _, way in sorted(self._others, key=lambda other: other[0])[:MOST_OTHERS]]
+        for others, most in ((self._others, MOST_OTHERS), (self._looped, MOST_LOOPED)):
+            ways += [way for _, way in sorted(others, key=lambda other: other[0])[:most]]
         best: tuple[tuple[float, ...], tuple[int, ...], Model, list[Kept]] | None = None
         for number, way in enumerate(ways, 1):
             self.progress(f"{_PLAN}, {number} of {len(ways)}: {max(self.arenas):,} B so far")
@@ -334,6 +339,8 @@ class Search:
         tried = self._worth_trying(found)
         tried += [plan for first in tried[:2] for plan in peaks.variants(first, splits, spare)]
         self._too_dear = []
+        if self.loops:
+            self._look_at_loops(facts, splits, spare)
         best = self._best_of(facts, list(dict.fromkeys(tried)), None)
         if best is not None:
             best = self._best_of(facts, peaks.variants(best.plan, splits, spare), best)
@@ -376,6 +383,21 @@ class Search:
             if gains(arenas, self.arenas) and (best is None or rank < best.rank):
                 best = _Tried(plan, rank, candidate, arenas, witnesses)
         return best
+
+    def _look_at_loops(self, facts: Profile, splits: Sequence[Split], spare: float) -> None:
+        """Remember the split plans with loops that promise most: they pay only with an offline plan."""
+        draft = Draft(self.model)
+        loops, _ = self.allowance.allowed(peaks.loop_splits(draft, facts, spare, self.stopping))
+        found = peaks.plans(facts, [*splits, *loops], spare, self.stopping)
+        with_loops = [plan for plan in found if any(split.is_loop for split in plan.splits)]
+        for plan in self.stopping.watch(with_loops[:MOST_LOOPED]):
+            draft = Draft(self.model)
+            witnesses = peaks.apply(draft, facts, plan.splits)
+            candidate, macs = draft.model(), draft_multiplications(draft)
+            arenas = self.sizer.arenas(candidate)
+            if arenas is not None and self.allowance.objection(candidate, macs) is None:
+                step = Kept(_SPLITS, arenas, macs, tuple(witnesses), candidate)
+                self._looped.append((plan.arena, [*self.steps, step]))
 
     def _worth_trying(self, found: Sequence[peaks.SplitPlan]) -> list[peaks.SplitPlan]:
         """Return the plans to simulate: the smallest, and the cheapest that may meet a goal or a limit on flash."""

@@ -22,9 +22,11 @@ from tflm_sim.shrinking.rim import has_rim, kept_rims
 from tflm_sim.shrinking.search import Progress, Search
 from tflm_sim.shrinking.shrunk import Cost, Gain, Shrunk, Sizes
 from tflm_sim.shrinking.sizing import TargetSizer, gains
+from tflm_sim.shrinking.split import LOOP_OPERATORS
 from tflm_sim.shrinking.states import refusals
 from tflm_sim.shrinking.stopping import Stopping
 from tflm_sim.shrinking.verify import VerificationFailed, verify
+from tflm_sim.targets.changes import CHANGES, OPERATORS_SINCE
 from tflm_sim.units import as_size
 from tflm_sim.values import replace
 
@@ -46,6 +48,7 @@ def shrink(
     force_float: bool = False,
     drop_names: bool = False,
     int8_io: bool = False,
+    loops: bool = False,
     time_limit: float | None = None,
     prove_runs: int | None = None,
     prove_program: str | os.PathLike[str] | None = None,
@@ -70,6 +73,7 @@ def shrink(
             them.
         int8_io: Let inputs and outputs be the integers that a QUANTIZE at the rim makes of them, or a DEQUANTIZE gives
             them from. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
+        loops: With a plan, also run stripes as the iterations of a WHILE, which needs TFLM of 2025-11-10 or newer.
         time_limit: Seconds after which the search ends with the best so far, which is verified; a KeyboardInterrupt
             has the same effect. None: until nothing gains. Without either the same arguments give the same file.
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
@@ -87,8 +91,10 @@ def shrink(
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit} is no time to search in")
     budget = _budget(goal, max_macs, max_flash, operators)
-    is_planned = offline_plan or kernel_order
+    is_planned = offline_plan or kernel_order or loops
     _refuse(model, configurations, replan=replan, is_planned=is_planned, force_float=force_float)
+    if loops:
+        _refuse_old(configurations)
     new_search = partial(
         Search,
         model,
@@ -98,6 +104,7 @@ def shrink(
         replan=replan,
         offline_plan=is_planned,
         kernel_order=kernel_order,
+        loops=loops,
         stopping=Stopping(time_limit),
     )
     search, other = _searched(new_search, int8_io=int8_io)
@@ -192,6 +199,19 @@ def _refuse_plan(model: Model, replan: bool) -> None:
             "--replan drops it",
             path=model.path,
         )
+
+
+def _refuse_old(configurations: Sequence[Configuration]) -> None:
+    """Refuse a target whose TFLM does not know what a loop is made of."""
+    for configuration in configurations:
+        runtime = configuration.target.runtime
+        for name in sorted(LOOP_OPERATORS & set(OPERATORS_SINCE)):
+            change = CHANGES[OPERATORS_SINCE[name]]
+            if not runtime.has(OPERATORS_SINCE[name]):
+                raise UsageError(
+                    f"--loops needs {name}, which TFLM has since {change.date} ({change.commit}); "
+                    f"{configuration.target.name} is {runtime}"
+                )
 
 
 # Libraries whose floating-point kernels are the reference kernels, so that a share of a tensor gets the same sums.

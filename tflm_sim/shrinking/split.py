@@ -30,6 +30,8 @@ OPERATORS = {
     CHANNELS: frozenset({"CONCATENATION"}),
 }
 """What a split of a kind adds to a model."""
+LOOP_OPERATORS = frozenset({"ADD", "DYNAMIC_UPDATE_SLICE", "FILL", "LESS", "SLICE", "WHILE"})
+"""What a split that is a loop adds to a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Split:
         peak: Most bytes alive in the segment, estimated.
         tail: Persistent bytes in addition, estimated.
         macs: Multiply-accumulates in addition.
+        is_loop: Whether its stripes, all of one size, are the iterations of a WHILE.
     """
 
     kind: str
@@ -56,6 +59,12 @@ class Split:
     peak: int = 0
     tail: int = 0
     macs: int = 0
+    is_loop: bool = False
+
+    @property
+    def operators(self) -> frozenset[str]:
+        """What it adds to a model."""
+        return LOOP_OPERATORS if self.is_loop else OPERATORS[self.kind]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ It reads both files and checks
 2. the initial states, and which state of one file is which state of the other (they take the same values over a few
    invocations from the start);
 3. one invocation on unknown inputs and unknown states: every output element, and every element of every next state, is
-   the same expression in both (:mod:`~tflm_sim.shrinking.symbolic`). With 2. that is an induction over all invocations;
+   the same expression in both (:mod:`~tflm_sim.shrinking.symbolic`). With 2. that is an induction over all invocations.
+   A loop that says how often it runs is run so often, each iteration on its own rows;
 4. for a result with an offline plan, on each target: every operator finds in the arena what its inputs should hold, and
    writes nothing that it still reads (:mod:`~tflm_sim.shrinking.plan_check`).
 """
@@ -19,12 +20,15 @@ from math import prod
 
 import numpy as np
 
+from tflm_sim.answers.invoke_problem import invoke_problem
 from tflm_sim.answers.offline_plan import has_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Where, configure_each
 from tflm_sim.errors import ModelError, SimulatedFailure
+from tflm_sim.model.draft import Draft
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model, Operator, Tensor
+from tflm_sim.shrinking.counted import counted_loops
 from tflm_sim.shrinking.evaluators import EVALUATORS
 from tflm_sim.shrinking.interface import ChangedEnd, changed_ends
 from tflm_sim.shrinking.machine import Machine, StateKey, VerificationFailed, fresh_inputs, refuse
@@ -100,10 +104,12 @@ def verify(
 
 
 def _runs(result: Model, target: Where) -> Simulation:
-    """Return the simulation of a result that TFLM runs; refuse any other."""
+    """Return the simulation of a result that TFLM runs, the bodies of its counted loops too; refuse any other."""
     simulation = _allocated(result, target, "result")
-    if simulation.invoke_problem is not None:
-        raise refuse(f"the result {simulation.invoke_problem}")
+    bodies = {loop.body for loop in counted_loops(Draft(result))}
+    problem = invoke_problem(simulation.device, simulation.configuration, bodies)
+    if problem is not None:
+        raise refuse(f"the result {problem}")
     return simulation
 
 
@@ -117,7 +123,7 @@ def _allocated(model: Model, target: Where, what: str) -> Simulation:
 
 def _check_size(model: Model) -> None:
     """Refuse a model whose elements take more memory than there may be: each is a number of eight bytes."""
-    elements = sum(prod(tensor.shape or ()) for tensor in model.subgraphs[0].tensors)
+    elements = sum(prod(tensor.shape or ()) for subgraph in model.subgraphs for tensor in subgraph.tensors)
     if elements > MOST_ELEMENTS:
         raise refuse(f"its tensors have {elements:,} elements, more than the {MOST_ELEMENTS:,} that are compared here")
 
@@ -190,17 +196,18 @@ def _facts(tensor: Tensor) -> dict[str, object]:
 def _check_unread(before: Machine, after: Machine) -> None:
     """Refuse an operator whose outputs nobody reads, unless the original has it: a kernel may write beyond them."""
     there = {_signature(before, operator) for operator in before.model.subgraphs[0].operators}
-    main = after.model.subgraphs[0]
-    read = {*main.output_tensors, *(index for operator in main.operators for index in operator.input_tensors)}
-    for number, operator in enumerate(main.operators):
-        outputs = operator.output_tensors
-        if outputs and not read.intersection(outputs) and _signature(after, operator) not in there:
-            raise refuse(f"nobody reads what #{number} {after.name(operator)} writes, and the original has no such one")
+    for machine in (after, *after.loops):
+        main = machine.subgraph
+        read = {*main.output_tensors, *(index for operator in main.operators for index in operator.input_tensors)}
+        for number, operator in enumerate(main.operators):
+            outputs, name = operator.output_tensors, machine.name(operator)
+            if outputs and not read.intersection(outputs) and _signature(machine, operator) not in there:
+                raise refuse(f"nobody reads what #{number} {name} writes, and the original has no such one")
 
 
 def _signature(machine: Machine, operator: Operator) -> tuple[object, ...]:
     """Return what a kernel sees of an operator: its options, and the kinds and shapes of its operands."""
-    tensors = machine.model.subgraphs[0].tensors
+    tensors = machine.subgraph.tensors
     operands = [
         [index if index < 0 else (kind(tensors[index]), tensors[index].shape) for index in indices]
         for indices in (operator.input_tensors, operator.output_tensors)

@@ -211,8 +211,8 @@ def test_the_distance_in_closed_form_is_the_one_that_tap_by_tap_counting_finds(
         distance = needed_distance(draft, draft.operators[0])
         assert distance is not None
         name = draft.name(draft.operators[0])
-        assert reads_are_safe(model, draft.operators[0], name, distance)
-        assert distance == 0 or not reads_are_safe(model, draft.operators[0], name, distance - 1)
+        assert reads_are_safe(draft.tensors, draft.operators[0], name, distance)
+        assert distance == 0 or not reads_are_safe(draft.tensors, draft.operators[0], name, distance - 1)
 
 
 @needs_c

@@ -1,0 +1,207 @@
+"""Stripes as the iterations of a WHILE: the same bytes, one address for what is carried, and no loop taken on trust."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shrinking_models as models
+
+from tflm_sim import parse, shrink, simulate
+from tflm_sim.device.configuration import configure
+from tflm_sim.errors import UsageError
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.encode import encode
+from tflm_sim.model.types import Model, Quantization, Subgraph
+from tflm_sim.planners import native
+from tflm_sim.shrinking.counted import carried, counted_loops
+from tflm_sim.shrinking.graph import draft_multiplications
+from tflm_sim.shrinking.loops import equal_parts
+from tflm_sim.shrinking.peaks import SplitPlan, apply, loop_splits
+from tflm_sim.shrinking.plan import plan_offline
+from tflm_sim.shrinking.profile import profile
+from tflm_sim.shrinking.verify import VerificationFailed, verify
+from tflm_sim.values import replace
+
+M4 = configure("cortex-m4")
+needs_c = pytest.mark.skipif(not native.available(), reason="the exact planner is C")
+
+
+def chain() -> Model:
+    """Return two 3x3 convolutions of 16 and 4 channels, the second with stride 2: 24 rows in, 12 rows out."""
+    layers = models.Layers()
+    x = layers.activation((1, 24, 24, 3))
+    return layers.model([x], [layers.conv(layers.conv(x, 16), 4, stride=2)])
+
+
+def looped(model: Model, parts: int) -> Model:
+    """Return the model with its whole main subgraph as a loop of ``parts`` iterations."""
+    draft = Draft(model)
+    facts = profile(draft, simulate(model, M4))
+    last = len(draft.operators) - 1
+    (split,) = [
+        split
+        for split in loop_splits(draft, facts, 10**9)
+        if (split.kind, split.first, split.last, len(split.parts)) == ("rows", 0, last, parts)
+    ]
+    apply(draft, facts, SplitPlan((split,), 0, 0).splits)
+    return parse(encode(draft.model()))
+
+
+def test_parts_have_one_height_and_the_last_may_begin_in_the_one_before() -> None:
+    assert equal_parts(12, 4) == ((0, 3), (3, 6), (6, 9), (9, 12))
+    assert equal_parts(11, 4) == ((0, 3), (3, 6), (6, 9), (8, 11))
+    assert equal_parts(3, 8) == ((0, 1), (1, 2), (2, 3))
+
+
+def test_a_loop_is_the_same_expressions_and_says_how_often_it_runs() -> None:
+    model = chain()
+    result = looped(model, 4)
+    draft = Draft(result)
+    assert [draft.name(operator) for operator in draft.operators] == ["FILL", "WHILE"]
+    assert [loop.iterations for loop in counted_loops(draft)] == [4]
+    assert verify(model, result).outputs == 12 * 12 * 4
+    # Each of 4 iterations takes 10 rows of X: rows 1 to 8 of the 10 that the first convolution makes of them are right,
+    # and rows 1 to 3 of the 5 of the second, whose windows begin at rows 2, 4 and 6.
+    assert draft_multiplications(draft) == 4 * (10 * 24 * 16 * 27 + 5 * 12 * 4 * 144)
+
+
+def test_a_loop_whose_last_iteration_computes_rows_again_is_the_same() -> None:
+    model = chain()
+    assert verify(model, looped(model, 6)).outputs == 12 * 12 * 4
+    layers = models.Layers()
+    x = layers.activation((1, 22, 24, 3))
+    odd = layers.model([x], [layers.conv(layers.conv(x, 16), 4, stride=2)])  # 11 rows out: 4 times 3 of them
+    assert verify(odd, looped(odd, 4)).outputs == 11 * 12 * 4
+
+
+def with_constant(model: Model, old: list[int], new: list[int]) -> Model:
+    """Return the model with another constant of int32."""
+    (place,) = [i for i, buffer in enumerate(model.buffers) if buffer.data == np.array(old, "<i4").tobytes()]
+    buffers = list(model.buffers)
+    buffers[place] = replace(buffers[place], data=memoryview(np.array(new, "<i4").tobytes()), address=0)
+    return parse(encode(replace(model, buffers=tuple(buffers))))
+
+
+# The tables of 4 iterations: where the rows of X begin, those of the second convolution that are right, those of Y.
+ROWS_OF_Y = [0, 0, 0, 0, 0, 3, 0, 0, 0, 6, 0, 0, 0, 9, 0, 0]
+
+
+@pytest.mark.parametrize("table", [
+    [0, 0, 0, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0, 9, 0, 0],
+    [0, 0, 0, 0, 0, 3, 0, 0, 0, 9, 0, 0, 0, 6, 0, 0],
+])  # fmt: skip
+def test_rows_in_another_place_are_refused(table: list[int]) -> None:
+    model = chain()
+    result = looped(model, 4)
+    assert verify(model, with_constant(result, ROWS_OF_Y, ROWS_OF_Y))
+    with pytest.raises(VerificationFailed, match="has other outputs"):
+        verify(model, with_constant(result, ROWS_OF_Y, table))
+
+
+def test_an_iteration_less_leaves_rows_as_they_were_filled() -> None:
+    model = chain()
+    with pytest.raises(VerificationFailed, match="has other outputs"):
+        verify(model, with_constant(looped(model, 4), [16], [12]))
+
+
+def test_an_iteration_more_looks_up_what_is_not_there() -> None:
+    model = chain()
+    with pytest.raises(VerificationFailed, match="SLICE is called in a way that is not understood here"):
+        verify(model, with_constant(looped(model, 4), [16], [20]))
+
+
+def test_a_loop_of_a_billion_iterations_is_not_run() -> None:
+    model = chain()
+    with pytest.raises(VerificationFailed, match="WHILE is called in a way that is not understood here"):
+        verify(model, with_constant(looped(model, 4), [16], [10**9]))
+
+
+def edited(model: Model, index: int, **changes: object) -> Model:
+    """Return the model with a subgraph that differs."""
+    subgraphs: list[Subgraph] = list(model.subgraphs)
+    subgraphs[index] = replace(subgraphs[index], **changes)
+    return parse(encode(replace(model, subgraphs=tuple(subgraphs))))
+
+
+def test_a_tensor_of_another_scale_inside_of_the_loop_is_refused() -> None:
+    model = chain()
+    result = looped(model, 4)
+    (loop,) = counted_loops(Draft(result))
+    body = result.subgraphs[loop.body]
+    source = body.input_tensors[0]
+    quantization = body.tensors[source].quantization
+    assert quantization is not None
+    tensors = list(body.tensors)
+    tensors[source] = replace(tensors[source], quantization=Quantization((0.25,), quantization.zero_point))
+    with pytest.raises(VerificationFailed, match="different types, quantizations or shapes"):
+        verify(model, edited(result, loop.body, tensors=tuple(tensors)))
+
+
+def test_a_dead_operator_in_the_body_is_refused() -> None:
+    model = chain()
+    result = looped(model, 4)
+    (loop,) = counted_loops(Draft(result))
+    body = result.subgraphs[loop.body]
+    first = body.operators[1]
+    dead = replace(first, outputs=(len(body.tensors),))
+    tensors = (*body.tensors, body.tensors[first.output_tensors[0]])
+    with pytest.raises(VerificationFailed, match=r"nobody reads what #\d+ SLICE writes"):
+        verify(model, edited(result, loop.body, operators=(*body.operators, dead), tensors=tensors))
+
+
+@needs_c
+def test_in_a_plan_what_is_carried_has_one_address() -> None:
+    model = chain()
+    result = looped(model, 4)
+    planned = plan_offline(result, [simulate(result, M4)])
+    assert planned is not None
+    simulation = simulate(planned, M4)
+    places = {(each.info.subgraph, each.info.tensor): each.offset for each in simulation.buffers}
+    draft = Draft(planned)
+    (loop,) = counted_loops(draft)
+    image, output, counter = carried(draft, loop)
+    assert [len(group) for group in (image, output, counter)] == [4, 5, 3]
+    for group in (image, output, counter):
+        assert len({places[place] for place in group}) == 1
+    assert str(verify(model, planned)).endswith("keeps every byte that is still to be read")
+    # X and Y whole; 10 rows of 24 * 16 between them, the 5 rows of 12 * 4 that come of these, and what the second
+    # convolution copies of them (two windows of int16); the counter, twice, and the rows of X.
+    assert simulation.head_bytes == 24 * 24 * 3 + 12 * 12 * 4 + 10 * 24 * 16 + 5 * 12 * 4 + 2 * 9 * 16 * 2 + 3 * 16
+
+
+@needs_c
+def test_a_plan_that_lets_the_body_write_on_what_it_carries_is_refused() -> None:
+    from tflm_sim.shrinking.plan import with_offsets
+
+    model = chain()
+    result = looped(model, 4)
+    planned = plan_offline(result, [simulate(result, M4)])
+    assert planned is not None
+    places = {(each.info.subgraph, each.info.tensor): each.offset for each in simulate(planned, M4).buffers}
+    draft = Draft(planned)
+    (loop,) = counted_loops(draft)
+    starts = [0, len(planned.subgraphs[0].tensors)]
+    starts += [starts[1] + len(planned.subgraphs[1].tensors)]
+    offsets = {starts[subgraph] + tensor: at for (subgraph, tensor), at in places.items() if tensor >= 0}
+    sliced = planned.subgraphs[loop.body].operators[1].output_tensors[0]
+    image = places[loop.body, planned.subgraphs[loop.body].input_tensors[0]]
+    wrong = parse(encode(with_offsets(result, {**offsets, starts[loop.body] + sliced: image + 16})))
+    with pytest.raises(VerificationFailed, match="whose bytes were overwritten"):
+        verify(model, wrong)
+
+
+@needs_c
+def test_shrink_takes_a_loop_where_it_wins() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 64, 64, 1))
+    y = layers.conv(layers.conv(x, 48), 48, stride=2)
+    model = layers.model([x], [layers.conv(y, 8, stride=2)])
+    with_copies, with_loops = (shrink(model, "cortex-m4", offline_plan=True, loops=each) for each in (False, True))
+    assert with_loops.gains[0].after.arena < with_copies.gains[0].after.arena
+    assert "WHILE" in with_loops.extra_operators
+
+
+def test_a_tflm_without_dynamic_update_slice_is_refused() -> None:
+    old = configure("cortex-m4", runtime="2025-11-09")
+    with pytest.raises(UsageError, match=r"--loops needs DYNAMIC_UPDATE_SLICE, which TFLM has since 2025-11-10"):
+        shrink(chain(), old, loops=True)

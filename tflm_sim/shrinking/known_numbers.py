@@ -1,0 +1,47 @@
+"""What operators make of numbers that are known: the counters and tables of loops, in ``verify``'s machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tflm_sim.model.types import TensorType
+from tflm_sim.shrinking.symbolic import Call, kind
+
+Numbers = NDArray[Any]
+
+_INT32 = (int(TensorType.INT32), ())
+
+
+def computed(call: Call) -> Numbers | None:
+    """Return the one output of an operator of plain int32 whose inputs are all known, None for any other."""
+    make, known = _COMPUTED.get(call.name), [each for each in call.numbers if each is not None]
+    is_plain = all(tensor is not None and kind(tensor) == _INT32 for tensor in call.inputs)
+    if make is None or len(known) < len(call.inputs) or not is_plain or len(call.outputs) != 1:
+        return None
+    found = make(call, *known)
+    return found if found is not None and found.shape == (call.outputs[0].shape or ()) else None
+
+
+def _added(call: Call, one: Numbers, other: Numbers) -> Numbers | None:
+    is_plain = kind(call.outputs[0]) == _INT32 and not call.option("fused_activation_function")
+    return np.add(one, other, dtype=np.int32) if is_plain else None
+
+
+def _less(call: Call, one: Numbers, other: Numbers) -> Numbers | None:
+    return np.less(one, other) if call.outputs[0].type == TensorType.BOOL else None
+
+
+def _sliced(call: Call, value: Numbers, begins: Numbers, sizes: Numbers) -> Numbers | None:
+    if kind(call.outputs[0]) != _INT32 or not value.ndim == begins.size == sizes.size:
+        return None
+    ends = np.where(sizes == -1, value.shape, begins + sizes)
+    if (begins < 0).any() or (ends < begins).any() or (ends > value.shape).any():
+        return None
+    return value[tuple(map(slice, begins.ravel(), ends.ravel()))]
+
+
+_COMPUTED: Mapping[str, Callable[..., Numbers | None]] = {"ADD": _added, "LESS": _less, "SLICE": _sliced}
