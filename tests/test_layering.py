@@ -42,6 +42,7 @@ NUMPY_IN_SHRINKING = {
         "evaluators",
         "fuse",
         "graph",
+        "known_numbers",
         "machine",
         "plan",
         "plan_check",
