@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import threading
 import time
 import zipfile
@@ -25,6 +26,9 @@ from tflm_sim.web.planners import compiled_planners
 from tflm_sim.web.site import PYODIDE_VERSION, package_archive, read_pyodide, site_files
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "firmware"))
+import elf_program  # noqa: E402
+
 PYODIDE = ROOT / ".venv" / f"pyodide-{PYODIDE_VERSION}.tgz"
 NUMPY = ROOT / ".venv" / "numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl"
 SHARED = ROOT.parent / "shared" / "models"
@@ -120,6 +124,26 @@ def test_a_c_array_and_a_broken_file_are_answered(visit: Visit, tmp_path: Path) 
     assert (array["name"], array["smallest"]) == ("model.cc:g_model", ours(sample_path("sine")))
     assert "(at byte " in broken["text"]
     assert "it looks like a web page" in page["text"]
+
+
+def test_a_linked_program_gets_the_verdict_of_its_models(visit: Visit, tmp_path: Path) -> None:
+    compiler = "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb"
+    if not elf_program.is_there(compiler):
+        pytest.skip("arm-none-eabi-g++ not installed")
+    rows = elf_program.all_structs()
+    structs = elf_program.in_order(rows, [name for name in rows if "." not in name and "::" not in name])
+    source = elf_program.source_of(structs) + elf_program.model_source("g_model", "sine")
+    source += "namespace { alignas(16) __attribute__((used)) unsigned char tensor_arena[512]; }\n"
+    source += "namespace tflite { void Register_FULLY_CONNECTED() {} }\nint main() { return 0; }\n"
+    elf = elf_program.build(tmp_path, compiler, {"main.cc": source}, "-g")
+    visit.give(elf)
+    first = "document.querySelector('.answer').querySelector"
+    assert " in tensor_arena (512 B): too small by " in visit.js(f"{first}('.verdict.not').textContent")
+    visit.js(f"({first}('details').open = true)")
+    choose(visit, target="esp32")
+    assert visit.js(f"{first}('details').open")
+    assert "arena       tensor_arena: 512 B at 0x" in visit.js(f"{first}('details pre').textContent")
+    choose(visit)
 
 
 def test_hostile_names_are_text(visit: Visit, tmp_path: Path, hostile: Model) -> None:

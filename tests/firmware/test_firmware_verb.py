@@ -15,6 +15,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
 from tflm_sim.model.types import TensorType
 from tflm_sim.samples import sample_path
+from tflm_sim.web.bridge import OpenModels
 
 sys.path.insert(0, str(Path(__file__).parent))
 import elf_program
@@ -84,6 +85,29 @@ def test_an_arena_that_is_too_small_is_told_with_what_the_device_prints(
     assert "AllocateTensors() will fail and print `" in answer(text)
     assert answer(text).endswith(f"set {size:,} B")
     assert "B of RAM are free" in answer(text)
+
+
+def test_the_page_says_of_the_file_what_the_verb_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = OpenModels()
+    for spare, fits in ((4096, True), (-160, False)):
+        elf = program(tmp_path, ARM, needed("cortex-m4") + spare, "-g")
+        verdict, _, *facts = run(capsys, str(elf))[1].splitlines()
+        (entry,) = json.loads(models.add(str(elf), elf.read_bytes()))
+        # What was set for the models of the visit is no word about a program that says it itself.
+        (row,) = json.loads(
+            models.firmware(entry["firmware"], json.dumps({"target": "esp32", "library": "2023-06-15"}))
+        )
+        assert (row["fits"], row["verdicts"], row["facts"]) == (fits, [verdict], facts)
+
+
+def test_the_page_says_what_is_missing_in_a_program(tmp_path: Path) -> None:
+    elf = elf_program.build(tmp_path, ARM, {"main.cc": "int main() { return 0; }"}, "-g")
+    models = OpenModels()
+    (entry,) = json.loads(models.add("app.elf", elf.read_bytes()))
+    (row,) = json.loads(models.firmware(entry["firmware"], "{}"))
+    assert row == {"name": "app.elf", "error": "there is no model in it (no TFL3 flatbuffer can be read)"}
+    (broken,) = json.loads(models.add("half.elf", elf.read_bytes()[:60]))
+    assert broken["error"].startswith("half.elf: ")
 
 
 def test_stripped_messages_are_not_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

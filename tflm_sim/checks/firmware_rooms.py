@@ -71,6 +71,18 @@ class Subject:
     others: tuple[Model, ...] = ()
 
 
+def model_name(model: EmbeddedModel) -> str:
+    """Return what a model in a firmware is called: its symbol, or where it lies."""
+    return model.symbol or f"at {model.address:#x}"
+
+
+def embedded_subject(firmware: Firmware, model: EmbeddedModel, rooms: tuple[ArenaRoom, ...]) -> Subject:
+    """Return a model of a firmware, to be judged in the arenas that it may get."""
+    place = f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else "")
+    others = (each.model for each in firmware.models if each is not model and firmware.only_takes_allocators)
+    return Subject(model_name(model), model.extent, place, model.model, rooms, tuple(others))
+
+
 def rooms_for(firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool) -> tuple[ArenaRoom, ...]:
     """Return the arenas that a model of the firmware may get; None for a model that is to replace one.
 

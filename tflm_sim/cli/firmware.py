@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 
 from tflm_sim.checks.firmware import FirmwareVerdict, judge, unknown_operator
-from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject, rooms_for
+from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject, embedded_subject, model_name, rooms_for
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.errors import FirmwareError, UsageError
@@ -121,28 +121,19 @@ def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
         FirmwareError: There is no model in the firmware, and none was named.
         ModelError: The named file is no model.
     """
-    inside = {_name(model): model for model in firmware.models}
+    inside = {model_name(model): model for model in firmware.models}
     if args.model is None:
         if not inside:
             raise FirmwareError(
                 "no model in it (no TFL3 flatbuffer can be read); name the .tflite file behind the firmware's",
                 path=firmware.image.path,
             )
-        return [_subject(firmware, model, args) for model in firmware.models]
+        return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in firmware.models]
     if args.model in inside:
-        return [_subject(firmware, inside[args.model], args)]
-    model = load(args.model)
-    return [Subject(args.model, len(model.source), "from its file", model, _rooms(firmware, None, args))]
-
-
-def _subject(firmware: Firmware, model: EmbeddedModel, args: argparse.Namespace) -> Subject:
-    place = f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else "")
-    others = (each.model for each in firmware.models if each is not model and firmware.only_takes_allocators)
-    return Subject(_name(model), model.extent, place, model.model, _rooms(firmware, model, args), tuple(others))
-
-
-def _name(model: EmbeddedModel) -> str:
-    return model.symbol or f"at {model.address:#x}"
+        model = inside[args.model]
+        return [embedded_subject(firmware, model, _rooms(firmware, model, args))]
+    named = load(args.model)
+    return [Subject(args.model, len(named.source), "from its file", named, _rooms(firmware, None, args))]
 
 
 def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Namespace) -> tuple[ArenaRoom, ...]:

@@ -46,6 +46,34 @@ class OpenModel:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenFirmware:
+    """A linked program that is open.
+
+    Attributes:
+        firmware: What to call it by.
+        name: The file's; printable.
+    """
+
+    firmware: Count
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareAnswer:
+    """Whether the models of a program fit their arenas, as ``firmware`` says it.
+
+    Attributes:
+        fits: Whether all do; null where that cannot be told of one.
+        verdicts: A line for each model, or the one that says why there is no answer.
+        facts: What the file says, and how it is known.
+    """
+
+    fits: bool | None
+    verdicts: tuple[str, ...]
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Unanswered:
     """What could not be answered, and why."""
 

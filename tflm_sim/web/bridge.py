@@ -1,7 +1,8 @@
 """What the page asks of the package: JSON in, and JSON of documents out; it runs in the browser.
 
-A model is a name and its bytes; files that hold several models (archives, C sources) give an answer for each. A model
-that fails is an answer that says why, never an exception: one bad file does not take the others with it.
+A model is a name and its bytes; files that hold several models (archives, C sources) give an answer for each, and an
+ELF file one for the program that it is. A model that fails is an answer that says why, never an exception: one bad file
+does not take the others with it.
 """
 
 from __future__ import annotations
@@ -9,24 +10,32 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import repeat
 from pathlib import PurePath
 from typing import Any
 
 from tflm_sim import __version__
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.firmware import judge as judge_firmware
+from tflm_sim.checks.firmware_rooms import embedded_subject, rooms_for
 from tflm_sim.checks.judge import Room, judge
 from tflm_sim.checks.project import ProjectFirmware, configurations_of
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.documents import as_json
-from tflm_sim.errors import TflmSimError
+from tflm_sim.errors import FirmwareError, TflmSimError
 from tflm_sim.escape import json_text, printable
+from tflm_sim.firmware.firmware import Firmware, examine
+from tflm_sim.firmware.image import parse_image
+from tflm_sim.firmware.target import FirmwareTarget, firmware_target
 from tflm_sim.model.inputs import unpack
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
 from tflm_sim.report.circumstances import unnamed
 from tflm_sim.report.document import SizeDocument, size_document
+from tflm_sim.report.firmware import firmware_document
+from tflm_sim.report.firmware_text import fact_lines, verdict_lines
 from tflm_sim.report.page import write_page
 from tflm_sim.report.shrunk import shrunk_lines
 from tflm_sim.report.svg import write_svg
@@ -39,11 +48,21 @@ from tflm_sim.targets.boards import BOARDS, Board, board
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.presets import PRESETS
 from tflm_sim.values import replace
-from tflm_sim.web.answers import BoardVerdict, Choice, Choices, OpenModel, ShrinkRow, Unanswered
+from tflm_sim.web.answers import (
+    BoardVerdict,
+    Choice,
+    Choices,
+    FirmwareAnswer,
+    OpenFirmware,
+    OpenModel,
+    ShrinkRow,
+    Unanswered,
+)
 
 Settings = Mapping[str, str]
 SETTINGS = ("board", "target", "library", "kernels", "interpreter", "planner")
 SAMPLE = "mobilenet_v1_025"
+_ELF = b"\x7fELF"
 _VERSION_OF_TFLM = re.compile(r"\d{4}-\d\d-\d\d|[0-9a-f]{7,40}")
 
 
@@ -63,11 +82,16 @@ class OpenModels:
 
     def __init__(self) -> None:
         self._models: list[tuple[str, Model]] = []
+        self._firmwares: list[tuple[str, Firmware]] = []
 
     def add(self, name: str, data: bytes) -> str:
-        """Open a file and return an :class:`OpenModel` for each model in it."""
+        """Open a file and return an :class:`OpenModel` for each model in it, or the :class:`OpenFirmware` of an ELF."""
 
-        def opened() -> Iterator[OpenModel]:
+        def opened() -> Iterable[OpenModel | OpenFirmware]:
+            if data[:4] == _ELF:
+                self._firmwares.append((name, examine(parse_image(bytes(data), path=name))))
+                yield OpenFirmware(len(self._firmwares) - 1, printable(name, 200))
+                return
             for label, inside in unpack(name, bytes(data)):
                 yield self._opened(label, parse(inside, path=label))
 
@@ -82,7 +106,7 @@ class OpenModels:
         """
         name, model = self._models[number]
 
-        def sized() -> Iterator[SizeDocument | BoardVerdict]:
+        def sized() -> Iterable[SizeDocument | BoardVerdict]:
             chosen: Settings = json.loads(settings)
             simulation = configured(model, chosen)
             yield size_document(simulation, assumed=_assumed(simulation.configuration, chosen))
@@ -90,6 +114,11 @@ class OpenModels:
                 yield _board_verdict(simulation, board(chosen["board"]))
 
         return _answers(name, sized)
+
+    def firmware(self, number: int, settings: str) -> str:
+        """Return the :class:`FirmwareAnswer` of a program; settings are asked only for what its file does not say."""
+        name, firmware = self._firmwares[number]
+        return _answers(name, lambda: [_judged(firmware, json.loads(settings))])
 
     def sample(self) -> str:
         """Open a model that comes with the package, for who has none at hand; like :meth:`add`."""
@@ -134,7 +163,7 @@ class OpenModels:
 
         name, model = self._models[number]
 
-        def shrunken() -> Iterator[ShrinkRow]:
+        def shrunken() -> Iterable[ShrinkRow]:
             shrunk = shrink(model, configured(model, json.loads(settings)).configuration, progress=progress)
             label = f"{PurePath(name).stem}.small.tflite"
             smaller = self._opened(label, replace(shrunk.model, path=label)) if shrunk.has_gained else None
@@ -157,13 +186,48 @@ def configured(model: Model, settings: Settings) -> Simulation:
     A library is its name with or without a version; a day or a commit of TFLM may stand in its place.
     """
     chosen: dict[str, Any] = {name: settings[name] for name in SETTINGS if settings.get(name)}
-    library = chosen.pop("library", "")
-    if _VERSION_OF_TFLM.fullmatch(library):
-        chosen["runtime"] = library
-    elif library:
-        chosen["library"] = library
+    chosen |= _version_named({"library": chosen.pop("library", "")})
     (configuration, *_) = configurations_of(ProjectFirmware(**chosen))
     return simulate(model, configuration)
+
+
+def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
+    """Judge every model of a program in the arena that it gets.
+
+    Raises:
+        FirmwareError: There is no model in it.
+    """
+    if not firmware.models:
+        raise FirmwareError("there is no model in it (no TFL3 flatbuffer can be read)")
+    try:
+        found = _target_of(firmware, settings)
+    except FirmwareError as problem:
+        document = firmware_document(firmware, None, [], problem=problem.message)
+        return FirmwareAnswer(None, tuple(verdict_lines(document)), tuple(fact_lines(document)))
+    configurations = [configure(target) for target in found.alternatives]
+    rooms = (rooms_for(firmware, model, is_named=False) for model in firmware.models)
+    subjects = map(embedded_subject, repeat(firmware), firmware.models, rooms)
+    verdicts = [judge_firmware(subject, firmware, configurations, found.conditions) for subject in subjects]
+    document = firmware_document(firmware, found, verdicts)
+    answers = {verdict.fits for verdict in verdicts}
+    fits = False if False in answers else None if None in answers else True
+    return FirmwareAnswer(fits, tuple(verdict_lines(document)), tuple(fact_lines(document)))
+
+
+def _target_of(firmware: Firmware, settings: Settings) -> FirmwareTarget:
+    """Return what a program was built for; what its file does not say, the settings say."""
+    try:
+        return firmware_target(firmware)
+    except FirmwareError:
+        version = _version_named(settings)
+        named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
+        return firmware_target(firmware, **{name: value for name, value in named.items() if value})
+
+
+def _version_named(settings: Settings) -> dict[str, str]:
+    """Return a library, or the TFLM that may stand in its place, by the setting that it is."""
+    library = settings.get("library", "")
+    return {"runtime" if _VERSION_OF_TFLM.fullmatch(library) else "library": library} if library else {}
 
 
 def _assumed(configuration: Configuration, settings: Settings) -> tuple[str, ...]:
@@ -197,7 +261,7 @@ def _json(document: object) -> str:
     return json_text(as_json(document))
 
 
-def _answers(name: str, answers: Callable[[], Iterator[object]]) -> str:
+def _answers(name: str, answers: Callable[[], Iterable[object]]) -> str:
     rows: list[object] = []
     try:
         rows.extend(answers())

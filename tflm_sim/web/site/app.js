@@ -121,7 +121,7 @@ async function copy(text, done) {
 
 // -- files ----------------------------------------------------------------------------------------------------------
 
-let models = [];
+let models = [], programs = [];
 
 async function take(files) {
   for (const file of files) {
@@ -152,9 +152,21 @@ async function show(entry, origin) {
     return;
   }
   const model = { ...entry, box, answer: make("div"), more: make("div"), panel: null, facts: {} };
-  box.append(model.answer, buttons(model), model.more);
-  models.push(model);
-  await resize(model);
+  const isProgram = entry.firmware !== undefined;
+  box.append(model.answer, isProgram ? make("div", { className: "buttons" }, removal(model)) : buttons(model), model.more);
+  (isProgram ? programs : models).push(model);
+  await (isProgram ? judge(model) : resize(model));
+}
+
+/** Say whether the models of a program fit its arenas. */
+async function judge(program) {
+  say(`Reading ${program.name}…`);
+  const [row] = await askFor("firmware", program.firmware, settings());
+  const verdict = (text) => make("p", { className: row.fits === false && text.startsWith("no") ? "verdict not" : "verdict" }, text);
+  const open = program.answer.querySelector("details")?.open ?? false;
+  program.answer.replaceChildren(...(row.error === undefined
+    ? [...row.verdicts.map(verdict), make("details", { open }, make("summary", {}, "What the file says"), make("pre", { tabIndex: 0 }, row.facts.join("\n")))]
+    : [failed({ message: row.error })]));
 }
 
 /** Size all again; a panel that is open stays, with what is true now. */
@@ -163,7 +175,8 @@ async function resizeAll() {
     await resize(model);
     if (model.panel) model.more.replaceChildren(await model.panel().catch(failed));
   }
-  if (models.length) say(`Sized for ${byId("target").value || DEFAULT_TARGET}.`);
+  for (const program of [...programs]) await judge(program);
+  if (models.length + programs.length) say(`Sized for ${byId("target").value || DEFAULT_TARGET}.`);
 }
 
 async function resize(model) {
@@ -223,19 +236,23 @@ function buttons(model) {
     });
     return element;
   };
+  return make("div", { className: "buttons" },
+    button("Show every byte", () => picture(model), true),
+    button("Compare all boards", () => comparison(model), true),
+    button("Shrink", () => shrunk(model), false),
+    removal(model));
+}
+
+function removal(model) {
   const remove = make("button", { type: "button", className: "quiet" }, "Remove");
   remove.addEventListener("click", () => {
-    models = models.filter((other) => other !== model);
+    [models, programs] = [models, programs].map((open) => open.filter((other) => other !== model));
     const next = model.box.nextElementSibling ?? byId("drop").querySelector("input");
     model.box.remove();
     overview();
     next.focus();
   });
-  return make("div", { className: "buttons" },
-    button("Show every byte", () => picture(model), true),
-    button("Compare all boards", () => comparison(model), true),
-    button("Shrink", () => shrunk(model), false),
-    remove);
+  return remove;
 }
 
 /** Shrink in a Python of its own, so that other models answer meanwhile and it can be ended. */

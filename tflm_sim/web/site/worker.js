@@ -19,6 +19,7 @@ async function start() {
     choices: () => bridge.choices(),
     add: (name, data) => models.add(name, python.toPy(data)),
     size: (number, settings) => models.size(number, settings),
+    firmware: (number, settings) => models.firmware(number, settings),
     compare: (number) => models.compare(number),
     sample: () => models.sample(),
     svg: (number, settings) => models.svg(number, settings),
