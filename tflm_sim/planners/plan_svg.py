@@ -6,6 +6,7 @@ than the lower bound.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TextIO
@@ -18,6 +19,7 @@ from tflm_sim.planners.problem import Problem
 WIDTH, HEIGHT = 1000, 600
 _LEFT, _TOP, _RIGHT, _BOTTOM = 90, 40, 20, 80
 _CHARACTER_WIDTH, _LINE_HEIGHT = 6.4, 12
+_NUMBERED = re.compile(r"[a-z]+(\d+)")
 _SOFT, _MARK = "#5c6877", "#b00020"
 _FULLEST, _OTHER, _FIXED = "alive at the fullest moment", "any other buffer", "at an offset that the model fixes"
 _COLORS = {_FULLEST: "#e9a23b", _OTHER: "#a9c7ef", _FIXED: "#b79bd9"}
@@ -95,10 +97,15 @@ def _rectangle(scale: _Scale, buffer: Buffer, offset: int, label: str, color: st
 
 
 def _label(name: str, x: float, y: float, width: float, height: float) -> str:
-    """Return the name inside a rectangle, upright where it is narrow, cut where not all of it fits."""
+    """Return the name inside a rectangle, upright where it is narrow, cut where not all of it fits.
+
+    Of "tensor51" the number is left: it tells one from another.
+    """
     is_upright = height > width
     along, across = (height, width) if is_upright else (width, height)
-    text = escape(fitted(name, int((along - 6) / _CHARACTER_WIDTH)))
+    room = int((along - 6) / _CHARACTER_WIDTH)
+    number = _NUMBERED.fullmatch(name) if len(name) > room else None
+    text = escape(fitted(name, room) if number is None else number[1] if len(number[1]) <= room else "")
     if across < _LINE_HEIGHT or not text:
         return ""
     middle_x, middle_y = x + width / 2, y + height / 2

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _MARK, _SOFT = "#c81e4a", "#5c6877"
 _KIB = 1024
-_CHARACTERS = 170
+_CHARACTERS = 155
 """How many characters of a label fit into the width of a picture."""
 
 
@@ -94,7 +94,7 @@ def draw_tail(picture: Picture, *, width: float = 9, height: float = 3.6) -> Fig
     for y, row in enumerate(groups):
         axes.annotate(f" {row.used:,}", (row.used, y), va="center", fontsize=8, color=_SOFT)
     axes.set(xlabel="bytes (grey: padding)")
-    axes.spines[["top", "right"]].set_visible(False)
+    _bars_of_bytes(axes)
     return figure
 
 
@@ -113,10 +113,18 @@ def draw_planners(problem: Problem, comparison: Comparison, *, width: float = 9,
     for y, peak in enumerate(sorted(peaks.values(), reverse=True)):
         axes.annotate(f" {peak:,}", (peak, y), va="center", fontsize=8, color=_SOFT)
     axes.axvline(comparison.lower_bound, color=_MARK, linestyle="--", linewidth=1)
-    title = f"{printable(problem.title)}: bytes of the head (dashed: lower bound {comparison.lower_bound:,})"
+    about = f"bytes of the head (dashed: lower bound {comparison.lower_bound:,})"
+    title = f"{printable(problem.title)}: {about}" if problem.title else about
     axes.set_title(title, fontsize=10, loc="left")
-    axes.spines[["top", "right"]].set_visible(False)
+    _bars_of_bytes(axes)
     return figure
+
+
+def _bars_of_bytes(axes: Axes) -> None:
+    """Make room for the number behind the longest bar, and set thousands off along the axis."""
+    axes.margins(x=0.1)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _difference(simulated: int, measured: int) -> str:
@@ -142,7 +150,7 @@ def draw_two_sets(
         axes.annotate(_difference(our, their), (max(our, their), place), va="center", fontsize=8, color=_SOFT)
     axes.set(xlabel="bytes")
     axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
+    _bars_of_bytes(axes)
     return figure
 
 

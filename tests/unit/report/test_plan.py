@@ -76,3 +76,16 @@ def test_the_colour_says_which_buffers_are_alive_at_the_fullest_moment():
 @pytest.mark.parametrize(("most", "step"), [(0, 1), (8, 1), (9, 2), (55_296, 10_000), (384_000, 50_000)])
 def test_ticks_are_round_numbers_and_at_most_eight(most, step):
     assert tick_step(most, 8) == step
+
+
+def test_of_a_numbered_name_that_does_not_fit_the_number_is_shown() -> None:
+    file = io.StringIO()
+    buffers = tuple(Buffer(16, time, time + 1, name=f"tensor{50 + time}") for time in range(20))
+    write_plan_svg(file, Problem(buffers, "p"), Plan((0,) * 20, 16), planner="greedy", lower_bound=16)
+    # 890 / 20 = 44.5 wide and 480 high: all of the name, upright.
+    assert ">tensor51</text>" in file.getvalue()
+    wide = (Buffer(480, 0, 20, name="input"), *buffers)  # 480 * 16 / 496 = 15.5 high: along the time
+    file = io.StringIO()
+    write_plan_svg(file, Problem(wide, "p"), Plan((16, *(0,) * 20), 496), planner="greedy", lower_bound=496)
+    assert ">51</text>" in file.getvalue()
+    assert ">tensor51</text>" not in file.getvalue()

@@ -145,7 +145,9 @@ def test_figures_of_planners_tail_and_board_have_a_bar_for_each() -> None:
     model = load(sample_path("residual"))
     problem = head_problem(simulate(model, preset("cortex-m4")), title="residual")
     comparison = compare(problem.buffers, ("greedy", "linear", "gpu_greedy_by_size"))
-    assert len(drawings.draw_planners(problem, comparison).axes[0].patches) == 3
+    (axes,) = drawings.draw_planners(problem, comparison).axes
+    assert len(axes.patches) == 3
+    assert axes.xaxis.get_major_formatter()(120_000) == "120,000"
     picture = take_picture(model, M4)
     groups = picture.size.answer.tail.groups
     assert len(drawings.draw_tail(picture).axes[0].patches) == 2 * len(groups)
