@@ -62,6 +62,8 @@ PYTEST = ("-q", "-p", "no:cacheprovider")
 CPU_SECONDS = 240
 
 SWAPS = {
+    ">>": "<<",
+    "**": "*",
     "<": "<=",
     "<=": "<",
     ">": ">=",
@@ -82,7 +84,7 @@ SWAPS = {
     "in": "not in",
     "not in": "in",
 }
-_OPERATOR = re.compile(r"\bis not\b|\bnot in\b|\bis\b|\bin\b|\band\b|\bor\b|<<|<=|>=|==|!=|//|[<>+\-*%&]")
+_OPERATOR = re.compile(r"\bis not\b|\bnot in\b|\bis\b|\bin\b|\band\b|\bor\b|<<|>>|\*\*|<=|>=|==|!=|//|[<>+\-*%&]")
 _C_OPERATOR = re.compile(r"(?<=\s)(<=|>=|==|!=|<|>|\+|-|&&|\|\|)(?=\s)")
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _C_SWAPS = SWAPS | {"&&": "||", "||": "&&"}

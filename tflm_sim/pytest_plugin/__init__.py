@@ -115,8 +115,7 @@ def _compare(item: pytest.Item, checker: ArenaChecker) -> None:
     if item.config.getoption("arena_fail_on_increase"):
         path = Path(item.config.rootpath, item.config.getoption("arena_baseline"))
         before, baseline = read_baseline(path).get(checker.key), str(path)
-    limit = -1 if checker.limit is None else checker.limit
-    measured = Measured(checker.key, size, limit, -1 if before is None else before, baseline, checker.about)
+    measured = Measured(checker.key, size, checker.limit, before, baseline, checker.about)
     item.user_properties.append((PROPERTY, list(measured)))
     checker.compare(size, before, baseline, must_exist=False)
 
@@ -167,7 +166,7 @@ def arena_marker(
 
     def remember(path: Path, key: str, size: int) -> None:
         full = str(Path(item.config.invocation_params.dir, path))
-        measured = Measured(key, size, -1 if room is None else room, -1, full, about)
+        measured = Measured(key, size, room, None, full, about)
         item.user_properties.append((PROPERTY, list(measured)))
 
     return ArenaChecker(
@@ -202,7 +201,7 @@ class _Reporter:
     """Collects what the reports bring, from all workers (mutable); only in the process that reports."""
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[str, int], tuple[Measured, str]] = {}
+        self._rows: dict[tuple[str, int | None], tuple[Measured, str]] = {}
         self._sizes: dict[str, dict[str, int]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -234,7 +233,8 @@ class _Reporter:
             return
         from tflm_sim.report.tables import table_lines
 
-        rows = [_row(*row) for _, row in sorted(self._rows.items())]
+        found = sorted(self._rows.values(), key=lambda row: (row[0].key, row[0].limit or 0))
+        rows = [_row(*row) for row in found]
         terminalreporter.section("arena sizes")
         for line in table_lines([("needs", "limit", "change", "outcome", "model"), *rows]):
             terminalreporter.write_line(one_line(line))
@@ -243,6 +243,6 @@ class _Reporter:
 
 
 def _row(measured: Measured, outcome: str) -> tuple[str, ...]:
-    limit = f"{measured.limit:,}" if measured.limit >= 0 else "-"
-    change = f"{measured.size - measured.before:+,}" if measured.before >= 0 else "-"
+    limit = "-" if measured.limit is None else f"{measured.limit:,}"
+    change = "-" if measured.before is None else f"{measured.size - measured.before:+,}"
     return f"{measured.size:,}", limit, change, outcome, measured.key

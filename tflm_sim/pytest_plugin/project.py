@@ -56,9 +56,7 @@ class ModelItem(pytest.Item):
     def _tell(self, verdict: Verdict, about: str) -> None:
         """Let the summary have the figures."""
         if verdict.needed is not None:
-            limit = -1 if verdict.limit is None else verdict.limit
-            before = -1 if verdict.before is None else verdict.before
-            measured = Measured(verdict.key, verdict.needed, limit, before, "", about)
+            measured = Measured(verdict.key, verdict.needed, verdict.limit, verdict.before, "", about)
             self.user_properties.append((PROPERTY, list(measured)))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

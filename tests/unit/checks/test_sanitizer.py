@@ -24,9 +24,11 @@ from tflm_sim.arena.events import (
     Variable,
 )
 from tflm_sim.arena.stages import Stage
-from tflm_sim.checks.sanitizer import NpuTensors, Sanitizer
+from tflm_sim.checks.sanitizer import NpuTensors, Sanitizer, npu_tensors
 from tflm_sim.invocation.findings import BufferId, Finding, FindingCode
-from tflm_sim.model.load import load
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import TensorType
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
 
@@ -250,3 +252,14 @@ def test_a_scratch_buffer_of_another_operator() -> None:
     (found,) = findings(invoked, ScratchUse(0, 0, 2))
     assert (found.code, found.victim) == (FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, BufferId("scratch", 0, 0))
     assert found.message == "scratch buffer 0 is used, and operator 2 of subgraph 0 asked for it"
+
+
+def test_the_tensors_of_an_ethos_u_are_those_of_its_own_operators() -> None:
+    builder = ModelBuilder()
+    one, two, three, four, five, six = (builder.tensor((16,), TensorType.INT8) for _ in range(6))
+    builder.custom("ethos-u", [one, two, three, four], [five])
+    builder.custom("another", [five], [six])
+    # Its third and fourth input are scratch memory, which may share bytes with anything.
+    assert npu_tensors(parse(builder.build(inputs=[one], outputs=[six]))) == NpuTensors(
+        frozenset({(0, 2), (0, 3)}), (frozenset({(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)}),)
+    )

@@ -50,6 +50,12 @@ def test_irfft_of_floats_has_a_header(kernel, type_, complex_size, header):
     assert bench.prepare() == ["temp 0", "temp 1", "free 0", "free 1"]
 
 
+def test_a_length_of_zero_has_a_state_and_a_negative_even_one_never_comes_back(kernel):
+    # 3 pointers, and the inner state without a twiddle.
+    assert _bench(kernel, "SignalRfft", T.INT16, 0).init()[1] == f"persistent {3 * 4 + KISS_FFT_STATE} kissfft state"
+    assert _bench(kernel, "SignalRfft", T.INT16, -2).refusal().startswith("halts: ")
+
+
 def test_kissfft_refuses_odd_lengths_and_asks_for_nothing(kernel):
     assert _bench(kernel, "SignalRfft", T.INT16, 7).init()[1] == "persistent 0 kissfft state"
     assert _bench(kernel, "SignalIrfft", T.FLOAT32, 7).init()[1] == "persistent 8 kissfft state"

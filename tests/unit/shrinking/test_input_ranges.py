@@ -30,6 +30,15 @@ def test_an_index_stays_within_the_table_that_it_reaches(axis: int, last: int) -
     assert input_ranges(parse(embedding(axis))) == [(0, last), None]
 
 
+def test_an_index_of_gather_nd_stays_within_the_smallest_of_the_dimensions_that_it_names() -> None:
+    builder = ModelBuilder()
+    table = builder.tensor((9, 7, 2), TensorType.FLOAT32, data=bytes(9 * 7 * 2 * 4))
+    indices, out = builder.tensor((5, 2), TensorType.INT32), builder.tensor((5, 2), TensorType.FLOAT32)
+    builder.operator("GATHER_ND", [table, indices], [out])
+    # Two numbers name a row of two elements: the first is below 9, the second below 7.
+    assert input_ranges(parse(builder.build(inputs=[indices], outputs=[out]))) == [(0, 6)]
+
+
 @pytest.mark.parametrize("shape", [(), (1,), (3, 5)])
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float32", "bool"])
 def test_a_stimulus_is_an_array_of_the_inputs_shape_and_type(shape: tuple[int, ...], dtype: str) -> None:

@@ -31,6 +31,12 @@ def test_a_model_that_cannot_be_smaller_says_so() -> None:
     assert row["lines"][0] == "sine.tflite: nothing that we know makes it smaller"
 
 
+def test_of_a_long_name_the_end_is_told_and_of_a_long_error_the_beginning() -> None:
+    (row,) = json.loads(OpenModels().add("n" * 300, b"no model"))
+    assert row["name"] == "…" + "n" * 199
+    assert len(row["error"]) <= 500
+
+
 def test_a_model_that_shrink_refuses_is_an_answer() -> None:
     models = OpenModels()
     models.add("sine.tflite", sample_path("sine").read_bytes())
