@@ -51,7 +51,6 @@ HEURISTICS: dict[str, tuple[Change, ...]] = {
     ),
     "larger capacities too": (("exact.c", "(capacity >= 0 && turn % APPROACH_EVERY != 0)", "capacity >= 0"),),
     "bred from the winner": (("exact_strategy.c", "winner != NULL && bits >> 63", "0"),),
-    "blamed sections": (("exact_strategy.c", "(bits >> 48) % PICK_COUNT", "(bits >> 48) % PICK_BLAMED"),),
     "stretched keys": (("exact_strategy.c", "bits & 32 ? bits >> 5 : 0", "0"),),
     "first strategies": (("exact_strategy.c", "turn < FIRST_STRATEGIES", "turn < 0"),),
     "longer and longer": (("exact_strategy.c", "turn % LONG_EVERY == LONG_EVERY - 1", "0"),),

@@ -210,7 +210,6 @@ static void lay_out(void *object, tflm_workspace_t *workspace) {
   for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k] = tflm_carve(workspace, n, sizeof(int));
   for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) *flags[k] = tflm_carve(workspace, n, 1);
   s->saved = tflm_carve(workspace, n, sizeof *s->saved);
-  s->section_blame = tflm_carve(workspace, sections, sizeof *s->section_blame);
   s->scratch = tflm_carve(workspace, 3 * n, sizeof *s->scratch);
   s->tops = tflm_carve(workspace, (size_t)1 << STACKED_IN_NODES, sizeof *s->tops);
   s->frames = tflm_carve(workspace, n + 2, sizeof *s->frames);

@@ -12,7 +12,6 @@ typedef enum {
   PICK_LOWEST_FLOOR, /* the section that is filled least, the fuller ahead one first */
   PICK_TIGHTEST,     /* the section with the least room to lose */
   PICK_SNUGGEST,     /* the same; in it, the buffer that leaves least room below it */
-  PICK_BLAMED,       /* the section that failed most often for the room that it has to lose; in it, the snuggest */
   PICK_COUNT
 } search_pick_t;
 

@@ -52,20 +52,6 @@ static int pick_section(const search_t *s, const region_t *r) {
   return best;
 }
 
-static int pick_blamed_section(const search_t *s, const region_t *r) {
-  int best = -1;
-  double most = -1;
-  for (int q = r->low; q < r->high; q++) {
-    if (s->load[q] == 0) continue;
-    const double room = (double)(s->capacity - s->floor[q] - s->load[q]) / (double)s->capacity;
-    const double weight = (1.0 + s->section_blame[q]) / (0.002 + room);
-    if (weight <= most) continue;
-    best = q;
-    most = weight;
-  }
-  return best;
-}
-
 static int lowest_in(const search_t *s, const region_t *r, int section) {
   for (int k = r->end - 1; k >= r->begin; k--) {
     const int i = s->ordered[k];
@@ -111,8 +97,6 @@ static int choose(const search_t *s, const region_t *r) {
   int chosen = -1;
   if (s->task->pick == PICK_SNUGGEST)
     chosen = snuggest_in(s, r, pick_section(s, r));
-  else if (s->task->pick == PICK_BLAMED)
-    chosen = snuggest_in(s, r, pick_blamed_section(s, r));
   else if (s->task->pick != PICK_LOWEST)
     chosen = lowest_in(s, r, pick_section(s, r));
   if (chosen < 0) chosen = lowest_in(s, r, -1);

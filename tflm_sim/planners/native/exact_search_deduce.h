@@ -182,10 +182,6 @@ static inline int next_in_order(const search_t *s, const region_t *r, int *k, in
   return s->ordered[(*k)++];
 }
 
-static void blame_sections(search_t *s, int from, int to, unit_t room) {
-  for (int q = from; q < to; q++) s->section_blame[q] += s->load[q] > room;
-}
-
 /* Fill load and floor of the region's sections; 0 when a section cannot be within the capacity. */
 FAST static int sections_fit(search_t *s, const region_t *r) {
   unit_t *restrict load = s->load, *restrict floor = s->floor;
@@ -200,10 +196,7 @@ FAST static int sections_fit(search_t *s, const region_t *r) {
       floor[q] = lowest;
       over |= load[q] > room;
     }
-    if (over) {
-      blame_sections(s, from, to, room);
-      return 0;
-    }
+    if (over) return 0;
   }
   return 1;
 }
@@ -277,10 +270,7 @@ static int section_stacks(search_t *s, const region_t *r, int section) {
 static int sections_stack(search_t *s, const region_t *r) {
   if (s->p->most_align == 1) return 1;
   for (int q = r->low; q < r->high; q++)
-    if (!section_stacks(s, r, q)) {
-      blame_sections(s, q, q + 1, 0);
-      return 0;
-    }
+    if (!section_stacks(s, r, q)) return 0;
   return 1;
 }
 

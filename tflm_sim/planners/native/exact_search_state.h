@@ -73,7 +73,6 @@ struct NAME(search) {
   unit_t *support; /* while settling: the least end under a buffer that is not settled yet */
   uint8_t *settled;
   int *rank;
-  uint32_t *section_blame; /* how often a section had no room; kept from task to task */
   unit_t capacity;
   unit_t *load, *floor, *least_end; /* per section, of unplaced buffers: sum, least lowest, least end of a first one */
   int *members, *ordered, *scratch;
