@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 
 FLOAT = TensorType.FLOAT32
+WILD = Path(__file__).resolve().parents[2] / "../shared/wild"
 
 
 @pytest.fixture
@@ -53,6 +55,17 @@ def test_several_threads_transpose_the_weights_instead(convolution, capsys):
     _, out = answer(capsys, convolution, "--jsonl", "--threads", "4")
     (graph,) = json.loads(out)["subgraphs"]
     assert graph["tensors"][5] == ["arena_rw_persistent", 0, 18 * 4 * 4, [18, 4]]
+
+
+@pytest.mark.shared("wild")
+@pytest.mark.parametrize(
+    ("name", "arena", "persistent"),
+    [("transpose_valid__q_dyn8", 38_044, 0), ("autoencoder_conv__q_dyn8", 24_528, 1_760)],
+)
+def test_transpose_conv_takes_int8_weights_of_a_scale_each_channel_for_float_input(name, arena, persistent, capsys):
+    code, out = answer(capsys, str(WILD / f"{name}.tflite"), "--jsonl")
+    (graph,) = json.loads(out)["subgraphs"]
+    assert (code, graph["arena_rw_span"], graph["persistent_span"]) == (0, arena, persistent)
 
 
 def test_the_batch_is_doubled(convolution, capsys):

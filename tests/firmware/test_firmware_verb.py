@@ -353,3 +353,21 @@ def test_what_a_program_leaves_open_is_kept_by_other_verbs_in_words_and_in_json(
     assert said in capsys.readouterr().err
     picture = json.loads((tmp_path / "report.json").read_text())["pictures"][0]
     assert (picture["size"]["candidates"], picture["size"]["smallest_arena_bytes"]) == (listed, 1100)
+
+
+def test_shrink_has_a_row_for_each_figure_that_a_program_leaves_possible(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing makes the sample smaller, so it stays at 1,068 B with short enums and 1,100 B with ints."""
+    elf = str(program(tmp_path, ARM, 4096))
+    assert main(["shrink", f"sample:{SAMPLE}", "--firmware", elf, "--kernels", "reference", "--prove", "0"]) == 1
+    rows = {line.split("  ")[0]: line.split()[-7] for line in capsys.readouterr().out.splitlines() if "enums" in line}
+    assert rows["app.elf, TFLM 389e775e8 to TFLM 90b983c2b, short enums"] == "1,068"
+    assert rows["app.elf, TFLM 389e775e8 to TFLM 90b983c2b, int enums"] == "1,100"
+    assert (
+        main(["shrink", f"sample:{SAMPLE}", "--firmware", elf, "--kernels", "reference", "--prove", "0", "--json"]) == 1
+    )
+    targets = json.loads(capsys.readouterr().out)["targets"]
+    found = {row["case"]: row["after"]["smallest_arena_bytes"] for row in targets}
+    assert found["TFLM 90b983c2b, short enums"] == 1068
+    assert found["TFLM 90b983c2b, int enums"] == 1100

@@ -2,6 +2,7 @@
 
 import importlib.util
 import struct
+from pathlib import Path
 
 import pytest
 from fuzz.lite import case, outcome, shown
@@ -18,6 +19,7 @@ from tflm_sim.samples import SAMPLES, sample_path
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("ai_edge_litert") is None, reason="the wheel ai-edge-litert is absent"
 )
+WILD = Path(__file__).resolve().parents[2] / "../shared/wild"
 MODELS = 300
 MUTATED = 600
 
@@ -128,3 +130,10 @@ def test_operators_of_any_type_are_refused_as_the_wheel_refuses_them(live, kind)
     made = [(name, random_model(7, name)[1]) for name in sorted(RECIPES)]
     with_inputs = [(name, data) for name, data in made if parse(data).subgraphs[0].operators[0].inputs]
     assert differing(live, ((name, with_type(data, TensorType[kind])) for name, data in with_inputs)) == []
+
+
+@pytest.mark.shared("wild")
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("path", sorted(WILD.glob("*.tflite")), ids=lambda path: path.stem)
+def test_a_model_of_a_real_converter_is_what_the_wheel_says(live, path, double):
+    assert same_as_wheel(live, path.read_bytes(), LiteSettings(), double=double)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.candidates import words_of
 from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject
+from tflm_sim.device.cases import words_of
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.firmware.firmware import Firmware

@@ -158,7 +158,8 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None and shrunk.has_gained:
         _write(args.output, shrunk.data)
     if not args.json:
-        say(*(line for config in configurations for line in header(args, config)))
+        shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
+        say(*(line for config in shown for line in header(args, config)))
     _print(args, shrunk, goal)
     return 0 if shrunk.has_gained and (goal is None or shrunk.fits(goal)) else NO_GAIN
 

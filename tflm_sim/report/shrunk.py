@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Literal
 
+from tflm_sim.device.cases import range_of
 from tflm_sim.document_fields import INLINE
 from tflm_sim.document_types import Count
 from tflm_sim.errors import not_a
 from tflm_sim.escape import printable
 from tflm_sim.report.tables import table_lines
-from tflm_sim.shrinking.shrunk import Conversion, ElementNumbers, Shrunk
+from tflm_sim.shrinking.shrunk import Conversion, ElementNumbers, Gain, Shrunk, Sizes
 from tflm_sim.units import as_size, format_size
 from tflm_sim.values import dataclass, field
 
@@ -71,7 +72,7 @@ def shrunk_lines(shrunk: Shrunk, *, goal: int | str | None = None, explain: bool
     if explain:
         lines += ["", *_explained(shrunk)]
     if shrunk.with_int8_io is not None:
-        sizes = " and ".join(f"{size:,} B" for size in shrunk.with_int8_io)
+        sizes = _sizes(shrunk.with_int8_io)
         lines.append(f"--int8-io would give {sizes}: integers at the inputs and outputs, which the firmware converts")
     if shrunk.has_gained:
         lines += ["", *_firmware_lines(shrunk)]
@@ -94,11 +95,15 @@ def _headline(shrunk: Shrunk, goal: int | None) -> str:
 
 def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:
     yield ["target", "arena before", "after", "saved", "head before", "after", "tail before", "after"]
+    alike: dict[tuple[str, Sizes, Sizes], list[Gain]] = {}
     for gain in shrunk.gains:
-        before, after = gain.before, gain.after
-        saved = f"{gain.percent:.1f} %"
+        alike.setdefault((gain.target, gain.before, gain.after), []).append(gain)
+    for (target, before, after), gains in alike.items():
+        case = range_of([gain.case for gain in gains])
+        label = f"{target}, {case}" if case else target
         parts = (before.head, after.head, before.tail, after.tail)
-        yield [gain.target, f"{before.arena:,}", f"{after.arena:,}", saved, *(f"{part:,}" for part in parts)]
+        saved = f"{gains[0].percent:.1f} %"
+        yield [label, f"{before.arena:,}", f"{after.arena:,}", saved, *(f"{part:,}" for part in parts)]
 
 
 def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
@@ -121,6 +126,10 @@ def _pass_lines(shrunk: Shrunk) -> list[str]:
     return table_lines(rows)
 
 
+def _sizes(arenas: Sequence[int]) -> str:
+    return " and ".join(f"{size:,} B" for size in dict.fromkeys(arenas))
+
+
 def _beginning(sentence: str, limit: int) -> str:
     """Return at most ``limit`` characters of a sentence, its end left out."""
     shown = printable(sentence, 400)
@@ -130,7 +139,7 @@ def _beginning(sentence: str, limit: int) -> str:
 def _explained(shrunk: Shrunk) -> list[str]:
     lines = []
     for step in shrunk.steps:
-        lines.append(f"{step.name}: {' and '.join(f'{size:,} B' for size in step.arenas)}")
+        lines.append(f"{step.name}: {_sizes(step.arenas)}")
         for witness in step.witnesses:
             lines.append(f"    {printable(witness.where, 80)} {printable(witness.what, 160)}")
             lines += _part_lines(witness.facts)
@@ -139,7 +148,7 @@ def _explained(shrunk: Shrunk) -> list[str]:
 
 def _rejected_lines(shrunk: Shrunk) -> Iterator[str]:
     for row in shrunk.rejected:
-        sizes = "" if row.arenas is None else f" ({' and '.join(f'{size:,} B' for size in row.arenas)})"
+        sizes = "" if row.arenas is None else f" ({_sizes(row.arenas)})"
         yield f"rejected: {row.name}: {printable(row.reason, 200)}{sizes}"
 
 

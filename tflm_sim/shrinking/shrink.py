@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from tflm_sim.device.cases import cases_of
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
@@ -238,7 +239,10 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
     """Return the answer: both files measured on every target, as they are."""
     before, after = Draft(model), Draft(written)
     gains = []
-    for index, configuration in enumerate(search.sizer.configurations):
+    configurations = search.sizer.configurations
+    is_open = len({configuration.target.name for configuration in configurations}) == 1
+    cases = cases_of(configurations) if is_open else [""] * len(configurations)
+    for index, configuration in enumerate(configurations):
         sizes: list[Sizes] = []
         for each in (model, written):
             simulation = search.sizer.simulate(each, index)
@@ -248,7 +252,7 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
         assert sizes[1].arena == search.arenas[index], "the file read again is the model that was simulated"
         was, now = sizes
         percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
-        gains.append(Gain(configuration.target.name, was, now, percent))
+        gains.append(Gain(configuration.target.name, cases[index], was, now, percent))
     return Shrunk(
         data=data,
         model=written,

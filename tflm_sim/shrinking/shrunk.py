@@ -35,10 +35,12 @@ class Gain:
     """What a target gains.
 
     Attributes:
+        case: What tells it from others of its name, which a linked program leaves possible; "" where there are none.
         percent: Of its arena, to two digits.
     """
 
     target: str
+    case: str
     before: Sizes
     after: Sizes
     percent: float

@@ -1,0 +1,75 @@
+"""Which kernels and operators a program uses, from its functions and the calls between them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tflm_sim.firmware.call_graph import CallGraph, Function
+from tflm_sim.firmware.elf import Elf
+from tflm_sim.firmware.linked_kernels import keeps_kernel_sums, kernel_functions, registered_operators
+
+PREPARE = "_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode"
+EVAL = "_ZN6tflite12_GLOBAL__N_14EvalEP13TfLiteContextP10TfLiteNode"
+ALLOCATE = "_ZN6tflite16MicroInterpreter15AllocateTensorsEv"
+ALL_OPERATORS = "_ZN6tflite14AllOpsResolverC1Ev"
+
+
+def graph(calls: dict[str, tuple[str, ...]]) -> CallGraph:
+    """Return a program of functions of 16 bytes, each with the functions that it calls."""
+    starts = {name: 16 * number for number, name in enumerate(calls)}
+    made = CallGraph(Elf.__new__(Elf))
+    made.__dict__["functions"] = {start: Function(start, 16, (name,)) for name, start in starts.items()}
+    made.__dict__["callers"] = {
+        starts[callee]: tuple(starts[name] + 4 for name, callees in calls.items() if callee in callees)
+        for callee in {callee for callees in calls.values() for callee in callees}
+    }
+    return made
+
+
+@pytest.mark.parametrize(
+    ("calls", "found"),
+    [
+        ({EVAL: ("arm_softmax_s8",), "arm_softmax_s8": ()}, {"cmsis_nn": ["arm_softmax_s8"]}),
+        ({"my_layer": ("arm_softmax_q7",), EVAL: (), "arm_softmax_q7": ()}, {}),
+        ({EVAL: ("main",), "main": (), "arm_softmax_s8": ()}, {}),
+        ({EVAL: ("esp_nn_conv_s8_ansi",), "esp_nn_conv_s8_ansi": ()}, {"esp_nn": ["esp_nn_conv_s8_ansi"]}),
+    ],
+)
+def test_a_librarys_function_counts_where_tflm_calls_it(
+    calls: dict[str, tuple[str, ...]], found: dict[str, list[str]]
+) -> None:
+    assert kernel_functions(graph(calls)) == found
+
+
+@pytest.mark.parametrize(
+    ("calls", "keeps"),
+    [
+        ({PREPARE: ("arm_vector_sum_s8",), EVAL: (), "arm_vector_sum_s8": ()}, True),
+        ({PREPARE: (), EVAL: ("arm_vector_sum_s8",), "arm_vector_sum_s8": ()}, False),
+        ({PREPARE: (), EVAL: ("main",), "main": (), "arm_vector_sum_s8": ()}, None),
+        ({PREPARE: (), EVAL: ()}, None),
+    ],
+)
+def test_sums_of_weights_are_kept_where_prepare_computes_them(
+    calls: dict[str, tuple[str, ...]], keeps: bool | None
+) -> None:
+    assert keeps_kernel_sums(graph(calls)) is keeps
+
+
+CONV, PAD = "_ZN6tflite16Register_CONV_2DEv", "_ZN6tflite12Register_PADEv"
+
+
+@pytest.mark.parametrize(
+    ("calls", "operators"),
+    [
+        ({"main": (CONV,), CONV: (), PAD: ()}, {"CONV_2D"}),
+        ({"main": (CONV,), ALL_OPERATORS: (CONV, PAD), CONV: (), PAD: ()}, {"CONV_2D"}),
+        ({"main": (ALL_OPERATORS,), ALL_OPERATORS: (CONV, PAD), CONV: (), PAD: ()}, {"CONV_2D", "PAD"}),
+        ({"main": (ALLOCATE,), ALLOCATE: ()}, set()),
+        ({"main": ("puts",), "puts": ()}, None),
+    ],
+)
+def test_operators_are_those_whose_register_function_is_called(
+    calls: dict[str, tuple[str, ...]], operators: set[str] | None
+) -> None:
+    assert registered_operators(graph(calls)) == operators
