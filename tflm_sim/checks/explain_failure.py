@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tflm_sim.answers.npu import npu_memory
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.events import LogLine, OpEvent, Persist, Resize, Temp
@@ -78,6 +79,37 @@ def with_what_the_library_has(diagnosis: Diagnosis, target: Target) -> Diagnosis
             "or the firmware needs a kernel of its own. 'tflm-sim ops --library NAME' lists what a library has."
         )
     return replace(diagnosis, notes=(note,))
+
+
+def with_what_vela_made(diagnosis: Diagnosis, model: Model) -> Diagnosis:
+    """Return a diagnosis of a model that Vela compiled for an Ethos-U, in the terms of Vela; any other as it is.
+
+    Args:
+        diagnosis: Of a log.
+        model: What the firmware runs.
+    """
+    memory = npu_memory(model)
+    if not memory:
+        return diagnosis
+    if any(message.kind in _NOT_REGISTERED for message in diagnosis.messages):
+        note = (
+            "Vela made the operator ethos-u, which is CUSTOM to TFLM: the firmware has to be built with the Ethos-U "
+            "driver and ethos_u/ethosu.cc, and add it (AddEthosU of MicroMutableOpResolver)."
+        )
+        return replace(diagnosis, notes=(*diagnosis.notes, note))
+    if not diagnosis.is_of_the_arena:
+        return diagnosis
+    largest = max(memory, key=lambda row: max(row.scratch, row.fast_scratch))
+    held = f"{max(largest.scratch, largest.fast_scratch):,} B of the arena are what Vela laid out for the Ethos-U"
+    smaller = (
+        "they get less with --optimise Size, or a smaller --arena-cache-size."
+        if not largest.fast_scratch
+        else (
+            f"its fast scratch ({largest.fast_scratch:,} B), which the driver keeps in SRAM of its own, counts there "
+            "too: it gets less with a smaller --arena-cache-size."
+        )
+    )
+    return replace(diagnosis, notes=(*diagnosis.notes, f"{held} ({largest.mode}): {smaller}"))
 
 
 def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configuration) -> ExactExplanation:

@@ -12,7 +12,12 @@ from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects.events import LogEvent
 from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.board.encodings import as_utf8
-from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure, with_what_the_library_has
+from tflm_sim.checks.explain_failure import (
+    ExactExplanation,
+    explain_failure,
+    with_what_the_library_has,
+    with_what_vela_made,
+)
 from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, not_named
 from tflm_sim.cli.terminal import say, say_json
@@ -80,7 +85,10 @@ def run(args: argparse.Namespace) -> int:
     size = parse_size(args.arena_size) if args.arena_size is not None else None
     config = configuration(args)
     found = [with_what_the_library_has(each, config.target) for each in diagnose(events, arena_size=size)]
-    exact = _exact(args, found, config)
+    model = None if args.model is None else load(args.model)
+    if model is not None:
+        found = [with_what_vela_made(each, model) for each in found]
+    exact = [None if model is None else explain_failure(each, model, config) for each in found]
     if args.json:
         say_json(_document(found, exact))
     else:
@@ -107,13 +115,6 @@ def _about(args: argparse.Namespace, found: list[Diagnosis], config: Configurati
     if any(diagnosis.is_of_the_arena for diagnosis in found):
         return ["--model MODEL, with --target or --library, gives the smallest arena that works"]
     return []
-
-
-def _exact(args: argparse.Namespace, found: list[Diagnosis], config: Configuration) -> list[ExactExplanation | None]:
-    if args.model is None:
-        return [None] * len(found)
-    model = load(args.model)
-    return [explain_failure(diagnosis, model, config) for diagnosis in found]
 
 
 def _say(events: list[LogEvent], found: list[Diagnosis], exact: list[ExactExplanation | None]) -> None:

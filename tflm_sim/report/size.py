@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tflm_sim.answers.invoke_problem import InvokeProblem
+from tflm_sim.answers.npu import NpuMemory, npu_memory
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
@@ -152,6 +153,7 @@ class SizeAnswer:
         operators: Names of the operators, by subgraph.
         passes_unnoticed_from_bytes: From here on AllocateTensors() succeeds all the same though bytes in use are
             overwritten; null where it fails with one byte less than the smallest arena.
+        npu: What Vela compiled for an Ethos-U.
         invoke_problem: The first operator that no Invoke() gets past, though the model is allocated; null where none
             is known to.
     """
@@ -174,6 +176,7 @@ class SizeAnswer:
     peak: PeakFacts | None
     invoke_problem: InvokeProblem | None = None
     passes_unnoticed_from_bytes: Count | None = None
+    npu: tuple[NpuMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +264,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         peak=_peak(simulation, allocation) if allocation else None,
         invoke_problem=simulation.invoke_problem,
         passes_unnoticed_from_bytes=simulation.unnoticed_from,
+        npu=npu_memory(simulation.model),
     )
 
 

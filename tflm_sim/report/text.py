@@ -44,7 +44,7 @@ def answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
         return _failed_lines(answer)
     is_split = answer.smallest_split_arenas_bytes is not None
     found = _split_lines(answer) if is_split else _answer_lines(answer, arena_address)
-    return [*_invoke_lines(answer), *found, *_tail_lines(answer), *_peak_lines(answer)]
+    return [*_invoke_lines(answer), *found, *_npu_lines(answer), *_tail_lines(answer), *_peak_lines(answer)]
 
 
 def _invoke_lines(answer: SizeAnswer) -> list[str]:
@@ -119,6 +119,27 @@ def _split_lines(answer: SizeAnswer) -> list[str]:
     ]
 
 
+def _npu_lines(answer: SizeAnswer) -> list[str]:
+    lines = []
+    for npu in answer.npu:
+        where = f"#{npu.operator}{_of_subgraph(npu.subgraph)}"
+        in_arena = "may be DRAM" if npu.fast_scratch else "has to be memory that the NPU reaches"
+        lines += [
+            "",
+            f"Ethos-U at {where}, compiled for {npu.mode}: {npu.scratch:,} B of scratch in the head; "
+            f"the arena {in_arena}",
+            f"    read where the model lies: {npu.constants:,} B of weights, {npu.commands:,} B of commands",
+        ]
+        if npu.fast_scratch:
+            lines += [
+                f"    fast scratch {npu.fast_scratch:,} B: the driver needs as much SRAM of its own (ethosu_init);",
+                "    in the arena it lies over the scratch, where the NPU would overwrite its own data",
+            ]
+        if npu.unused:
+            lines.append(f"    {npu.unused:,} B of the arena are there for it alone, and nothing uses them")
+    return lines
+
+
 def _tail_lines(answer: SizeAnswer) -> list[str]:
     if not answer.tail.groups:
         return []
@@ -153,6 +174,8 @@ def _peak_lines(answer: SizeAnswer) -> list[str]:
     where = f"#{peak.operator} {peak.op}" if peak.operator >= 0 else "the inputs"
     above = answer.head_bytes - peak.live_bytes
     verdict = "no plan can be smaller" if above == 0 else f"{above:,} B of the head are the planner's gaps"
+    if answer.npu:
+        verdict = "the rest is the NPU's scratch and what Vela laid out"
     rows = [("bytes", "offset", "alive", "buffer")]
     for row in (answer.buffers[index] for index in peak.buffers):
         rows.append((f"{row.size:,}", f"{row.offset:,}", f"{row.first}..{row.last}", _buffer_name(row)))

@@ -313,9 +313,37 @@ BOARDS: dict[str, Board] = {
             "EPII_CM55M_APP_S/app/scenario_app/tflm_fd_fm/tflm_fd_fm.ld",
             libraries=("himax@2412", "edge-impulse", ""),
         ),
+        *(
+            Board(
+                name,
+                f"Alif Ensemble E7 DevKit, its {core} core (Cortex-M55; with --ethos-u its Ethos-U55)",
+                "cortex-m55",
+                (Bank("SRAM0", 4 * MIB), Bank("SRAM1", 2560 * KIB), Bank("DTCM", dtcm), Bank("ITCM", 256 * KIB)),
+                None,
+                "alifsemi/alif_ml-embedded-evaluation-kit: "
+                f"scripts/cmake/platforms/alif/AE722F80F55D5/rtss_{core}/RTSS-{core.upper()}.ld",
+                libraries=_ARM_LIBRARIES,
+            )
+            for name, core, dtcm in (("alif-e7-hp", "hp", MIB), ("alif-e7-he", "he", 256 * KIB))
+        ),
+        *(
+            Board(
+                name,
+                f"Arm {name.capitalize()} (Cortex-M85; with --ethos-u its {npu})",
+                "cortex-m85",
+                (Bank("SRAM", 4 * MIB), Bank("BRAM", 2 * MIB), Bank("DTCM", 32 * KIB), Bank("DDR", 32 * MIB)),
+                None,
+                f"alifsemi/alif_ml-embedded-evaluation-kit: scripts/cmake/platforms/{linker}",
+                libraries=_ARM_LIBRARIES,
+            )
+            for name, npu, linker in (
+                ("corstone-310", "Ethos-U55", "mps3/sse-310/mps3-sse-310.gnu.ld"),
+                ("corstone-320", "Ethos-U85", "mps4/sse-320/mps4-sse-320.ld"),
+            )
+        ),
         Board(
             "corstone-300",
-            "Arm Corstone-300 and qemu mps3-an547 (Cortex-M55)",
+            "Arm Corstone-300 and qemu mps3-an547 (Cortex-M55; with --ethos-u its Ethos-U55)",
             "cortex-m55",
             (Bank("SRAM 2", 4 * MIB), Bank("SRAM", 2 * MIB), Bank("DTCM", 512 * KIB), Bank("DDR", 2048 * MIB)),
             None,
