@@ -355,3 +355,80 @@ def test_a_phones_page_has_its_own_figures_and_says_that_xnnpack_is_left_out(pag
     shown = page.js("document.body.innerText")
     assert "without the XNNPACK delegate" in shown
     assert "The XNNPACK delegate, which apps get by default, is left out" in shown
+
+
+def press_at_names(page: Any, first: int, last: int) -> None:
+    """Press the mouse at the name of one operator, and let it go at that of another."""
+    points = page.js(
+        "((app) => { const { canvas, view } = app.panes[0], box = canvas.over.getBoundingClientRect();"
+        "return [...a].map((scope) => [box.left + 30, box.top + canvas.y(view.scopeU(scope + 0.5))]); })(tflmSim)",
+        first,
+        last,
+    )
+    for event, (x, y) in zip(
+        ("mousePressed", "mouseMoved", "mouseReleased"), (points[0], *points[1:] * 2), strict=True
+    ):
+        facts = {"type": event, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1}
+        page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", facts)
+
+
+def test_an_operator_is_opened_from_its_name_and_a_drag_sums_up_several(page: Any, residual: Picture) -> None:
+    page.open([residual])
+    press_at_names(page, 5, 5)
+    number = residual.scopes[5][1]
+    assert page.text("#range-name") == f"#{number} {residual.op_names[0][number]}"
+    assert page.number("#range-operators") == 1
+    assert page.number("#range-live") == residual.live_bytes[5]
+    press_at_names(page, 3, 8)
+    assert page.number("#range-operators") == 6
+    assert page.number("#range-live") == max(residual.live_bytes[3:9])
+    operators = {residual.scopes[scope][1] for scope in range(3, 9)}
+    rows = residual.size.answer.tail.ops
+    assert page.number("#range-kept") == sum(row.used for row in rows if row.operator in operators)
+    alive = sum(row.first <= 8 and row.last >= 3 for row in residual.residents)
+    assert page.js("document.querySelectorAll('#panel tbody tr').length") == alive
+    page.press("\ue00c")  # Escape
+    assert page.js("tflmSim.range") is None
+
+
+def test_the_whole_setup_takes_the_whole_tail(page: Any, residual: Picture) -> None:
+    page.open([residual])
+    page.js("(tflmSim.chooseRange(tflmSim.views[0], 0, tflmSim.views[0].stepCount - 1), true)")
+    assert page.number("#range-tail") == residual.size.answer.tail_bytes
+
+
+def test_names_of_operators_have_room_and_are_marked_where_they_are_cut(page: Any, residual: Picture) -> None:
+    longest = "Math.max(...app.views[0].scopes.map((_, scope) => context.measureText(app.views[0].opAt(scope)).width))"
+    room = (
+        "((app) => { const { canvas } = app.panes[0], context = canvas.base.getContext('2d'); context.font = a[0];"
+        f"return canvas.gutter - 26 - {longest}; }})(tflmSim)"
+    )
+    font = '11px system-ui, "Segoe UI", "DejaVu Sans", sans-serif'
+    for width in (1280, 390):
+        page.open([residual], width=width)
+        assert page.js(room, font) >= 0
+
+
+def test_many_pictures_have_rows_of_their_own_and_say_what_each_needs(page: Any) -> None:
+    model = load(sample_path("residual"))
+    pictures = [take_picture(model, name) for name in ("cortex-m4", "esp32", "esp32-s3", "cortex-m55")]
+    page.open(pictures)
+    needs = [picture.size.answer.smallest_arena_multiple_of_16 for picture in pictures]
+    shown = page.js("[...document.querySelectorAll('.pane [data-need]')].map((need) => need.dataset.need)")
+    assert [int(need) for need in shown] == needs
+    boxes = page.js(
+        "[...document.querySelectorAll('.pane')].map((pane) => { const box = pane.getBoundingClientRect();"
+        "return [Math.round(box.top), pane.scrollHeight - pane.clientHeight, Math.round(box.width)]; })"
+    )
+    assert len({top for top, _, _ in boxes}) == 2  # two columns
+    assert all(hidden <= 1 and width >= 400 for _, hidden, width in boxes)
+    page.open(pictures, width=390)
+    assert page.js("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_dark_page_is_printed_in_light(page: Any, residual: Picture) -> None:
+    page.open([residual], theme="dark")
+    page.js("(window.addEventListener('beforeprint', () => { window.printed = tflmSim.theme; }), true)")
+    page.driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    assert page.js("window.printed") == "light"
+    assert page.wait("tflmSim.theme === 'dark'")

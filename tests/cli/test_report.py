@@ -74,6 +74,16 @@ def test_targets_and_planners_come_side_by_side(capsys: pytest.CaptureFixture[st
     assert pictures[3].size.answer.head_bytes >= max(pictures[3].live_bytes)
 
 
+def test_boards_come_side_by_side_each_with_its_ram(capsys: pytest.CaptureFixture[str]) -> None:
+    others = ["--compare-board", "pico", "--compare-board", "esp32-s3"]
+    assert main(["report", "sample:residual", "-o", "-", "--format", "json", "--target", "cortex-m4", *others]) == 0
+    _, pico, esp = read_pictures(capsys.readouterr().out)
+    assert pico.title.startswith("pico, SRAM 264 KiB: cortex-m0plus, TFLM of ")
+    assert esp.size.configuration.target.name == "esp32-s3"
+    assert main(["report", "sample:residual", "-o", "-", "--candidates"]) == 2
+    assert "--candidates are those that a program leaves possible: --firmware APP.elf" in capsys.readouterr().err
+
+
 def test_an_arena_that_is_too_small_is_reported_with_exit_code_4(tmp_path: Path) -> None:
     path = tmp_path / "o.json"
     assert main(["report", "sample:sine", "-o", str(path), "--arena-size", "900"]) == 4

@@ -37,13 +37,18 @@ from tflm_sim.report.perfetto import write_perfetto
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_document import picture_document, read_document
 from tflm_sim.report.svg import write_svg
-from tflm_sim.report.take_picture import take_picture
+from tflm_sim.report.take_picture import take_picture, title_of
+from tflm_sim.targets.boards import board
 from tflm_sim.units import format_size, parse_size
-from tflm_sim.values import replace
+from tflm_sim.values import TYPE_CHECKING, replace
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 EXAMPLES = """
 tflm-sim report model.tflite -o report.html
 tflm-sim report model.tflite -o report.html --target cortex-m4 --compare-target esp32-s3
+tflm-sim report model.tflite -o report.html --compare-board esp32-s3 --compare-board pico
 tflm-sim report model.tflite -o report.html --compare-planner linear
 tflm-sim report model.tflite -o report.html --compare-model small.tflite
 tflm-sim report model.tflite -o report.html --boards all
@@ -54,6 +59,8 @@ tflm-sim report model.tflite -o picture.json && tflm-sim report picture.json -o 
 _SUFFIXES = {".html": "html", ".htm": "html", ".svg": "svg", ".png": "png", ".json": "json"}
 _FORMATS = ("html", "svg", "png", "json", "perfetto", "model-explorer")
 _SEARCH_SECONDS = 5.0
+
+_SIDE_BY_SIDE = ("compare_target", "compare_board", "compare_planner", "compare_model")
 
 Table = Sequence[Sequence[str]]
 """A head and rows of cells."""
@@ -95,6 +102,12 @@ def register(subparsers: Subparsers) -> None:
     other.add_argument(
         "--compare-model", action="append", default=[], metavar="FILE", help="another model, as 'shrink' wrote it"
     )
+    other.add_argument(
+        "--compare-board", action="append", default=[], metavar="B", help="the same library and TFLM on another board"
+    )
+    other.add_argument(
+        "--candidates", action="store_true", help="with --firmware: each target that its file leaves possible"
+    )
     other.add_argument("--boards", metavar="B,...", help="in the page, a table of boards, or of all: does it fit?")
     parser.add_argument("--advise", action="store_true", help="also say what 'shrink' would give (takes seconds)")
     parser.add_argument(
@@ -133,17 +146,19 @@ def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
 
 def _pictures(args: argparse.Namespace) -> list[Picture]:
     model = load(args.model)
-    others = ("arena_size", "split_arenas", "advise", "compare_target", "compare_planner", "compare_model")
+    others = ("arena_size", "split_arenas", "advise", "candidates", *_SIDE_BY_SIDE)
     if is_executed(args, *others):
         from tflm_sim.checks.measured import measure
         from tflm_sim.report.executed import measured_picture
 
         return [measured_picture(model, measure(args.firmware, model, possible_configurations(args)))]
-    config, needs = _chosen(args, model)
+    if args.candidates and not args.firmware:
+        raise UsageError("--candidates are those that a program leaves possible: --firmware APP.elf")
+    config, needs, candidates = _chosen(args, model)
     size = None if args.arena_size is None else parse_size(args.arena_size)
     if size is not None and args.split_arenas:
         raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
-    cases = [(model, config, ""), *_comparisons(args, model, config)]
+    cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
         pictures = [
             take_picture(
@@ -164,23 +179,37 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
     return pictures
 
 
-def _chosen(args: argparse.Namespace, model: Model) -> tuple[Configuration, Sequence[CandidateNeed]]:
-    """Return what the options say; of several targets of a program that which needs most, and what each needs."""
+_Case: TypeAlias = tuple[Model, Configuration, str]
+"""A model, what it runs on, and what to call that; "" for its target with its TFLM, kernels and planner."""
+
+
+def _chosen(args: argparse.Namespace, model: Model) -> tuple[Configuration, Sequence[CandidateNeed], list[_Case]]:
+    """Return what the options say; of several targets of a program that which needs most, what each needs, and a case
+    for each need, the largest first.
+    """
     possible = possible_configurations(args, is_split=args.split_arenas)
     if len(possible) == 1:
-        return possible[0], ()
+        return possible[0], (), [(model, possible[0], "")]
     worst, needs = most_demanding(model, possible)
-    for line in [candidate_text(needs)] if needs else []:
-        say(line, file=sys.stderr)
-    return worst.configuration, needs
+    if not needs:
+        return worst.configuration, (), [(model, worst.configuration, "")]
+    say(candidate_text(needs), file=sys.stderr)
+    groups: dict[int | None, list[tuple[str, Configuration]]] = {}
+    for need, config in zip(needs, possible, strict=True):
+        groups.setdefault(need.smallest_arena, []).append((need.case, config))
+    rows = sorted(groups.values(), key=lambda rows: rows[0][1] is not worst.configuration)
+    return worst.configuration, needs, [(model, rows[0][1], " or ".join(case for case, _ in rows)) for rows in rows]
 
 
-def _comparisons(
-    args: argparse.Namespace, model: Model, config: Configuration
-) -> Iterator[tuple[Model, Configuration, str]]:
+def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) -> Iterator[_Case]:
     for name in args.compare_target:
         other = argparse.Namespace(**{**vars(args), "target": name, "kernels": None, "interpreter": None})
         yield model, configuration(other, is_split=args.split_arenas), ""
+    for name in args.compare_board:
+        chosen = board(name)
+        other = argparse.Namespace(**{**vars(args), "target": chosen.preset, "kernels": None, "interpreter": None})
+        case = configuration(other, is_split=args.split_arenas)
+        yield model, case, f"{name}, {chosen.ram_text}: {title_of(case, None)}"
     for name in args.compare_model:
         yield load(name), config, f"{Path(name).name} on {config.target.name}"
     for name in args.compare_planner:

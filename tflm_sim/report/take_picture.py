@@ -57,7 +57,7 @@ def take_picture(
     pictured = simulate(
         model, roomy.configuration, arena_size=size, non_persistent_arena_size=split_size, observers=observers
     )
-    return _assemble(roomy, pictured, title=title or _title(roomy.configuration, assumed), assumed=assumed)
+    return _assemble(roomy, pictured, title=title or title_of(roomy.configuration, assumed), assumed=assumed)
 
 
 def _op_names(allocation: ModelAllocation | None) -> tuple[tuple[str, ...], ...]:
@@ -107,7 +107,8 @@ def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:
     return builder
 
 
-def _title(configuration: Configuration, assumed: tuple[str, ...] | None) -> str:
+def title_of(configuration: Configuration, assumed: tuple[str, ...] | None) -> str:
+    """Return the target with its TFLM, its kernels, the planner, and what is assumed."""
     target = configuration.target
     planner = planner_words(configuration.planner, configuration.has_own_planner)
     return (

@@ -105,6 +105,18 @@ class PictureView {
     return this.stepCount + Math.min(this.scopeCount - 1, scope);
   }
 
+  /** The first and last place of the operator, or of the phase of AllocateTensors(), that a place belongs to. */
+  wholeOf(index) {
+    if (index >= this.stepCount) return [index, index];
+    const { step } = this.moments, moment = this.momentOf[index];
+    const end = moment + 1 < step.length ? step[moment + 1] : this.stepCount;
+    return [moment < 0 ? 0 : step[moment], end - 1];
+  }
+
+  placeName(index) {
+    return index < this.stepCount ? this.momentName(this.momentOf[index]) : this.opAt(index - this.stepCount);
+  }
+
   // -- what there is ------------------------------------------------------------------------------------------------
 
   /** The time of a thing: {kind: "resident" or "block", index}. */

@@ -8,6 +8,14 @@ function shade(color, amount) {
   return `rgb(${parts.map((part) => Math.round(part + (to - part) * Math.abs(amount))).join(",")})`;
 }
 
+/** A text in so many pixels, with a mark where it was cut. */
+function fitting(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  let length = Math.floor((text.length * room) / context.measureText(text).width);
+  while (length > 0 && context.measureText(`${text.slice(0, length)}…`).width > room) length--;
+  return length > 0 ? `${text.slice(0, length)}…` : "";
+}
+
 function niceStep(range, most) {
   let step = 1;
   while (range / step > most) step *= 2;
@@ -31,12 +39,23 @@ class BlockCanvas {
     const box = this.host.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
     this.width = Math.max(120, Math.round(box.width));
     this.height = Math.max(120, Math.round(box.height));
-    this.gutter = this.width < 420 ? 84 : this.width < 620 ? 112 : 136;
+    this.#makeRoomForNames();
     for (const canvas of [this.base, this.over]) {
       canvas.width = Math.round(this.width * ratio);
       canvas.height = Math.round(this.height * ratio);
       canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
     }
+  }
+
+  /** The gutter is as wide as the names in it, up to about two fifths of the picture; phases are left out where it is not. */
+  #makeRoomForNames() {
+    const { view } = this, context = this.base.getContext("2d"), most = Math.max(0.4 * this.width, Math.min(170, 0.47 * this.width));
+    context.font = FONT;
+    const longest = (names) => 30 + context.measureText(names.reduce((long, name) => (name.length > long.length ? name : long), "")).width;
+    const operators = longest(view.scopes.map((_, scope) => view.opAt(scope)));
+    const phases = longest(view.moments.name.map((_, moment) => view.momentName(moment).replace(" of ", " ")));
+    this.isNarrow = phases > most;
+    this.gutter = Math.max(84, Math.min(this.isNarrow ? operators : phases, most));
   }
 
   // -- coordinates --------------------------------------------------------------------------------------------------
@@ -212,7 +231,7 @@ class BlockCanvas {
       context.rect(x0, y0, x1 - x0 - 4, y1 - y0);
       context.clip();
       context.fillStyle = this.colors.text[category];
-      context.fillText(name, x0 + 5, Math.min((y0 + y1) / 2, y0 + 60));
+      context.fillText(fitting(context, name, x1 - x0 - 10), x0 + 5, Math.min((y0 + y1) / 2, y0 + 60));
       context.restore();
     }
   }

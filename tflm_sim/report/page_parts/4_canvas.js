@@ -40,10 +40,11 @@ class PictureCanvas extends BlockCanvas {
     }
   }
 
-  #flag(text, x, y) {
+  #flag(words, x, y) {
     const { context } = this;
     context.font = "600 " + FONT;
     context.textBaseline = "middle";
+    const text = fitting(context, words, this.width - this.gutter - MARGIN - 12);
     const width = context.measureText(text).width + 10;
     const left = Math.max(this.gutter + 2, Math.min(x, this.width - width - MARGIN));
     const middle = Math.max(TOP + 9, y);
@@ -101,21 +102,20 @@ class PictureCanvas extends BlockCanvas {
     context.clip();
     this.#side("AllocateTensors()", 0, view.split);
     if (view.scopeCount) this.#side("Invoke()", view.split, 1);
-    const narrow = this.gutter < 130;
     let free = TOP;
     for (let i = 0; i < view.moments.name.length; i++) {
       const u = view.stepU(view.moments.step[i]);
       const next = i + 1 < view.moments.step.length ? view.stepU(view.moments.step[i + 1]) : view.split;
-      free = this.#gutterLabel(() => this.#short(i, narrow), u, next, free);
+      free = this.#gutterLabel(() => this.#short(i), u, next, free);
     }
     for (let scope = 0; scope < view.scopeCount; scope++)
       free = this.#gutterLabel(() => view.opAt(scope), view.scopeU(scope), view.scopeU(scope + 1), free, scope === view.peakScope);
     context.restore();
   }
 
-  #short(moment, narrow) {
+  #short(moment) {
     const name = this.view.momentName(moment).replace(" of ", " ");
-    return narrow && this.view.moments.operator[moment] >= 0 ? name.slice(name.indexOf("#")) : name;
+    return this.isNarrow && this.view.moments.operator[moment] >= 0 ? name.slice(name.indexOf("#")) : name;
   }
 
   #gutterLabel(text, start, end, free, isMarked = false) {
@@ -123,7 +123,7 @@ class PictureCanvas extends BlockCanvas {
     if (y < TOP || y - 6 < free || y > this.height - 2) return free;
     const { context } = this;
     context.fillStyle = isMarked ? this.colors.mark : this.colors.soft;
-    context.fillText(text(), 22, y);
+    context.fillText(fitting(context, text(), this.gutter - 26), 22, y);
     return y + 6;
   }
 
@@ -152,6 +152,14 @@ class PictureCanvas extends BlockCanvas {
     context.beginPath();
     context.rect(0, TOP, this.width, this.height - TOP);
     context.clip();
+    const { range } = this.app;
+    if (range && range.view === view) {
+      const from = this.y(view.span(range.first)[0]), to = this.y(view.span(range.last)[1]);
+      context.fillStyle = this.colors.markSoft;
+      context.fillRect(0, from, this.width - MARGIN, Math.max(to - from, 1.5));
+      context.fillStyle = this.colors.mark;
+      context.fillRect(0, from, 3, Math.max(to - from, 1.5));
+    }
     const [start, end] = view.span(this.app.cursorOf(view));
     const y0 = this.y(start), y1 = Math.max(this.y(end), y0 + 1.5);
     context.fillStyle = this.colors.accentSoft;

@@ -67,7 +67,8 @@ function link(app, view, thing) {
 // -- the chosen block -----------------------------------------------------------------------------------------------
 
 function chosenPanel(app) {
-  if (!app.chosen) return [make("p", { class: "hint" }, "Click a block, or search for one. The arrow keys step through the events."), ...momentPanel(app)];
+  if (app.range) return rangePanel(app);
+  if (!app.chosen) return [make("p", { class: "hint" }, "Click a block, or search for one. The arrow keys step through the events. Click an operator's name at the left, or drag over several, for what they hold."), ...momentPanel(app)];
   const { view, thing } = app.chosen;
   const category = view.category(thing), table = thing.kind === "resident" ? view.residents : view.blocks, i = thing.index;
   const start = table.offset[i], length = table.size[i];
@@ -94,6 +95,64 @@ function chosenPanel(app) {
   const heading = others.length ? `shares bytes with ${count.format(others.length)} other${others.length > 1 ? "s" : ""}, at other times` : "shares its bytes with nobody";
   const rest = others.length > 40 ? [make("p", { class: "hint" }, `and ${count.format(others.length - 40)} more`)] : [];
   return [title, facts(rows), make("h3", {}, heading), shared, ...rest];
+}
+
+/** What a range of operators, or of phases of AllocateTensors(), holds and does. */
+function rangePanel(app) {
+  const { view, first, last } = app.range;
+  const [one, other] = [view.placeName(first), view.placeName(last)];
+  const parts = [make("p", { class: "title", id: "range-name" }, one === other ? one : `${one} to ${other}`)];
+  if (first < view.stepCount) parts.push(...setUpParts(app, view, first, Math.min(last, view.stepCount - 1)));
+  if (last >= view.stepCount) parts.push(...invokedParts(app, view, Math.max(first - view.stepCount, 0), last - view.stepCount));
+  return parts;
+}
+
+/** What AllocateTensors() does between two steps. */
+function setUpParts(app, view, first, last) {
+  const { head, temp, tail } = view.states, before = Math.max(first - 1, 0);
+  const sums = new Map(), { kind, value } = view.steps, { size: length, category } = view.blocks;
+  let most = 0, temps = 0;
+  for (let step = first; step <= last; step++) {
+    most = Math.max(most, temp[step]);
+    temps += kind[step] === "temp";
+    if (kind[step] === "persist") sums.set(category[value[step]], (sums.get(category[value[step]]) || 0) + length[value[step]]);
+  }
+  const taken = (first ? tail[before] : view.arena) - tail[last];
+  const body = make("tbody");
+  for (const [index, total] of [...sums].sort((a, b) => b[1] - a[1]))
+    body.append(make("tr", {}, make("td", {}, swatch(app, view.categories[index]), view.categories[index].title), make("td", { class: "n" }, count.format(total))));
+  return [make("h3", {}, "in AllocateTensors()"), facts([
+    ["events", count.format(last - first + 1)],
+    ["tail takes", make("span", { id: "range-tail", "data-value": taken }, size(taken))],
+    ["temporary", temps ? `${count.format(temps)}, up to byte ${count.format(most)}` : "nothing"],
+    ["head then", size(head[last])],
+  ]), ...(sums.size ? [make("table", {}, body)] : [])];
+}
+
+/** What is alive while operators run, and what they keep in the tail. */
+function invokedParts(app, view, first, last) {
+  const { first: begins, last: ends, size: length, offset, operator } = view.residents, rows = [];
+  let born = 0, gone = 0, scratch = 0;
+  for (let i = 0; i < begins.length; i++) {
+    if (begins[i] > last || ends[i] < first) continue;
+    rows.push([{ kind: "resident", index: i }, length[i], offset[i]]);
+    born += begins[i] >= first;
+    gone += ends[i] <= last;
+    if (operator[i] >= 0) scratch += length[i];
+  }
+  rows.sort((a, b) => b[1] - a[1]);
+  let fullest = first;
+  for (let scope = first; scope <= last; scope++) if (view.live[scope] > view.live[fullest]) fullest = scope;
+  const inside = new Set(view.scopes.slice(first, last + 1).map(String));
+  const kept = isOnPhone(view) ? null : view.size.tail.ops.reduce((sum, row) => sum + (inside.has(`${row.subgraph},${row.operator}`) ? row.used : 0), 0);
+  const operators = view.scopes.slice(first, last + 1).filter(([, number]) => number >= 0).length;
+  return [make("h3", {}, "in Invoke()"), facts([
+    ["operators", make("span", { id: "range-operators", "data-value": operators }, count.format(operators))],
+    ["fullest", make("span", { id: "range-live", "data-value": view.live[fullest] }, `${size(view.live[fullest])} alive in ${view.opAt(fullest)}`)],
+    ["buffers", `${count.format(rows.length)}: ${count.format(born)} begin and ${count.format(gone)} end here`],
+    ["of scratch", scratch ? size(scratch) : ""],
+    ["in the tail", kept === null ? "" : make("span", { id: "range-kept", "data-value": kept }, `${size(kept)} for these operators`)],
+  ]), thingTable(app, view, rows.slice(0, MOST_ROWS))];
 }
 
 /** What is in the head at the cursor, when it stands in Invoke(). */

@@ -3,7 +3,8 @@
 const KEYS = [
   ["← →", "one event back or on (Shift: a whole phase or operator)"], ["Home End", "first, last event"], ["space", "play"],
   ["+ −", "closer, farther (wheel too; Shift+wheel: bytes alone)"], ["↑ ↓", "move the picture"], ["0", "show all"],
-  ["p", "the fullest moment of the head"], ["b", "what decides the size"], ["/", "search"], ["n", "next match"], ["t", "light or dark"], ["Esc", "let go"],
+  ["p", "the fullest moment of the head"], ["b", "what decides the size"],
+  ["o O", "what the operator at the cursor holds; all of them up to the cursor"], ["/", "search"], ["n", "next match"], ["t", "light or dark"], ["Esc", "let go"],
 ];
 
 class App extends Panes {
@@ -18,6 +19,7 @@ class App extends Panes {
     this.found = [];
     this.foundAt = -1;
     this.chosen = null;
+    this.range = null;
     this.order = "size";
     this.tab = "shrink";
     this.cursor = this.#start();
@@ -56,11 +58,16 @@ class App extends Panes {
   }
 
   toggleTheme() {
-    this.setTheme(this.theme === "dark" ? "light" : "dark");
+    this.inTheme(this.theme === "dark" ? "light" : "dark");
     try { localStorage.setItem("tflm-sim-theme", this.theme); } catch { /* see above */ }
+  }
+
+  /** Show all in a theme, at once: who prints does not wait for the next frame. */
+  inTheme(theme) {
+    this.setTheme(theme);
     this.#showChips();
     this.showPanel();
-    this.redraw();
+    this.paint();
   }
 
   // -- building the page --------------------------------------------------------------------------------------------
@@ -70,18 +77,20 @@ class App extends Panes {
     const path = report.model.path || "model";
     byId("model").textContent = printable(path.split(/[\\/]/).pop(), 90);
     byId("firmware").textContent = this.views.length === 1 ? printable(this.views[0].title, 200)
-      : "side by side: the figures are those of the first picture, the differences those of the others";
+      : `side by side: the figures are those of the first picture${this.views.length > 2 ? "; each has its own above it" : ", the differences those of the other"}`;
     byId("advice").textContent = report.advice ? printable(report.advice, 200).replaceAll("`", "") : "";
     byId("advice").hidden = !report.advice;
     document.body.classList.toggle("compared", this.views.length > 1);
-    showFigures(byId("figures"), this.views);
+    document.body.classList.toggle("many", this.views.length > 2);
+    showFigures(byId("figures"), this.views.length > 2 ? this.views.slice(0, 1) : this.views);
     this.#showBanner();
     this.#showChips();
     this.panes = this.views.map((view) => {
       const host = make("div", { class: "canvas" });
-      const name = this.views.length > 1 ? `${printable(view.title, 120)} ` : "";
+      const name = this.views.length > 1 ? `${printable(view.title, 200)} ` : "";
       const note = view.source.split_at ? `arenas of ${size(view.source.split_at)} and ${size(view.arena - view.source.split_at)}` : `arena of ${size(view.arena)}`;
-      byId("panes").append(make("div", { class: "pane" }, make("h2", {}, name, make("small", {}, note)), host));
+      const need = this.views.length > 1 ? this.#need(view) : [];
+      byId("panes").append(make("div", { class: "pane" }, make("h2", {}, name, make("small", {}, note), ...need), host));
       return { view, host };
     });
     for (const pane of this.panes) pane.canvas = new PictureCanvas(pane.view, this, pane.host);
@@ -92,6 +101,16 @@ class App extends Panes {
     this.showPanel();
     new ResizeObserver(() => { this.panes.forEach((pane) => pane.canvas.resize()); this.redraw(); }).observe(byId("panes"));
     this.paint();
+  }
+
+  /** The arena that a picture needs, and how much more than the first one that is. */
+  #need(view) {
+    const [first, own] = [this.views[0], view].map((each) => each.size.smallest_arena_multiple_of_16 ?? null);
+    if (own === null) return [];
+    const more = first === null || view === this.views[0] ? 0 : own - first;
+    const parts = [make("span", { class: "need", "data-need": own }, bytes(own))];
+    if (more) parts.push(make("span", { class: more > 0 ? "more" : "less" }, ` ${more > 0 ? "+" : "−"}${count.format(Math.abs(more))}`));
+    return [make("p", {}, "to put in the firmware: ", ...parts)];
   }
 
   #showBanner() {
@@ -188,7 +207,20 @@ class App extends Panes {
     this.redraw();
   }
 
+  /** Say what whole operators, from one place to another, hold. */
+  chooseRange(view, from, to) {
+    const [one, other] = from < to ? [from, to] : [to, from];
+    this.activeView = view;
+    this.chosen = null;
+    this.range = { view, first: view.wholeOf(one)[0], last: view.wholeOf(other)[1] };
+    this.tab = "chosen";
+    this.#showTabs();
+    this.showPanel();
+    this.redrawOver();
+  }
+
   choose(view, thing, { show = false } = {}) {
+    this.range = null;
     this.chosen = thing && { view, thing };
     if (thing) this.activeView = view;
     if (show) {

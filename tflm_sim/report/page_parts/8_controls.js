@@ -42,7 +42,9 @@ Object.assign(App.prototype, {
       ArrowUp: () => this.pan(-tall, 0), ArrowDown: () => this.pan(tall, 0),
       Home: () => this.setCursor(0), End: () => this.setCursor(this.activeView.count - 1), " ": () => this.play(),
       "+": () => this.zoom(0.7), "=": () => this.zoom(0.7), "-": () => this.zoom(1 / 0.7), 0: () => this.showAll(),
-      p: () => this.toPeak(), b: () => this.toTightest(), n: () => this.nextMatch(), N: () => this.nextMatch(-1),
+      p: () => this.toPeak(), b: () => this.toTightest(), o: () => this.chooseRange(this.activeView, this.cursor, this.cursor),
+      O: () => this.chooseRange(this.activeView, this.range?.view === this.activeView ? this.range.first : 0, this.cursor),
+      n: () => this.nextMatch(), N: () => this.nextMatch(-1),
       "/": () => byId("search").focus(), t: () => this.toggleTheme(), "?": () => byId("keys").showModal(), Escape: () => this.letGo(),
     };
     if (!actions[event.key]) return;
@@ -56,6 +58,8 @@ Object.assign(App.prototype, {
     const sections = Object.entries(parts).map(([title, panel]) => make("section", {}, make("h2", {}, title), ...panel(this)));
     for (const section of sections) for (const element of section.querySelectorAll("[id]")) element.removeAttribute("id");
     byId("paper").replaceChildren(...sections);
+    this.themeOnScreen = this.theme;
+    this.inTheme("light");
   },
 
   letGo() {
@@ -78,31 +82,41 @@ Object.assign(App.prototype, {
   },
 });
 
-/** Drag pans, two fingers or the wheel zoom, a click chooses. */
+/** Drag pans, two fingers or the wheel zoom, a click chooses; over the names (or with Shift) a drag chooses operators. */
 App.prototype.listen = function listen(pane) {
   const canvas = pane.canvas.over, pointers = new Map();
-  let moved = 0, spread = 0;
+  let moved = 0, spread = 0, from = null;
+  const placeAt = (event) => {
+    const u = pane.canvas.uAt(Math.max(event.clientY - canvas.getBoundingClientRect().top, TOP));
+    return pane.view.indexAt(Math.min(Math.max(u, 0), 1 - 1e-9));
+  };
+  const isAtNames = (event) => event.clientX - canvas.getBoundingClientRect().left < pane.canvas.gutter;
   canvas.addEventListener("pointerdown", (event) => {
     pointers.set(event.pointerId, event);
     moved = 0;
+    from = event.shiftKey || isAtNames(event) ? placeAt(event) : null;
     if (pointers.size === 2) spread = distance(pointers);
   });
   canvas.addEventListener("pointermove", (event) => {
     const before = pointers.get(event.pointerId);
-    if (!before) { this.hover(pane, event); return; }
+    if (!before) { canvas.classList.toggle("names", isAtNames(event)); this.hover(pane, event); return; }
     const dx = event.clientX - before.clientX, dy = event.clientY - before.clientY;
     moved += Math.abs(dx) + Math.abs(dy);
     pointers.set(event.pointerId, event);
     if (moved < 5) return;
     if (!canvas.hasPointerCapture(event.pointerId)) canvas.setPointerCapture(event.pointerId);
     byId("tip").hidden = true;
+    if (from !== null) { this.chooseRange(pane.view, from, placeAt(event)); return; }
     const perX = pane.canvas.byteAt(1) - pane.canvas.byteAt(0), perY = pane.canvas.uAt(1) - pane.canvas.uAt(0);
     if (pointers.size === 1) this.pan(-dy * perY, -dx * perX);
     else if (spread) { const now = distance(pointers); this.zoom(spread / now); spread = now; }
   });
   const release = (event) => {
     const wasDown = pointers.delete(event.pointerId);
-    if (event.type === "pointerup" && wasDown && moved < 5) this.click(pane, event);
+    if (event.type !== "pointerup" || !wasDown || moved >= 5) return;
+    if (from === null || !isAtNames(event)) { this.click(pane, event); return; }
+    this.setCursor(from);
+    this.chooseRange(pane.view, from, from);
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
@@ -145,6 +159,7 @@ App.prototype.listenToControls = function listenToControls() {
   byId("search").addEventListener("keydown", (event) => { if (event.key === "Enter") this.nextMatch(event.shiftKey ? -1 : 1); });
   document.addEventListener("keydown", (event) => this.onKey(event));
   window.addEventListener("beforeprint", () => this.layOut());
+  window.addEventListener("afterprint", () => this.inTheme(this.themeOnScreen));
   for (const [key, meaning] of KEYS) byId("key-list").append(make("dt", {}, make("kbd", {}, key)), make("dd", {}, meaning));
 };
 
