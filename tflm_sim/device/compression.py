@@ -67,13 +67,11 @@ class CompressedTensorsAllocator:
             size = self._target.sizeof("CompressionTensorData")
             self._struct(
                 "CompressionTensorData",
-                1,
                 f"Compressions: failed to allocate memory for CompressionTensorData, {size} bytes required",
             )
             size = self._target.sizeof("LookupTableData")
             self._struct(
                 "LookupTableData",
-                1,
                 f"Compressions: failed to allocate memory for LookupTableData, {size} bytes required",
             )
             if (message := self._bad_tensor(subgraph, lut_tensor)) is not None:
@@ -91,8 +89,8 @@ class CompressedTensorsAllocator:
         message = f"Compression: failed to allocate memory for compression tensor list, {size} bytes required"
         self._take(size, self._target.abi.pointer_size, f"CompressionTensorData*[{count}]", message)
 
-    def _struct(self, struct: str, count: int, message: str) -> None:
-        self._take(self._target.sizeof(struct) * count, self._target.alignof(struct), struct, message)
+    def _struct(self, struct: str, message: str) -> None:
+        self._take(self._target.sizeof(struct), self._target.alignof(struct), struct, message)
 
     def _take(self, size: int, alignment: int, label: str, message: str) -> None:
         category = RecordedAllocationType.COMPRESSION_DATA

@@ -60,6 +60,13 @@ def test_a_failed_simulation_shows_what_the_device_prints() -> None:
     assert "svg" not in seen.elements
 
 
+def test_more_buffers_than_a_picture_can_show_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulation = simulate(load("sample:sine"), "cortex-m4")
+    for most, is_drawn in ((3, False), (4, True)):  # sine has 4 planned tensors
+        monkeypatch.setattr("tflm_sim.answers.notebook._MOST_BUFFERS", most)
+        assert ("svg" in Seen(simulation._repr_html_()).elements) == is_drawn
+
+
 def test_two_arenas_show_a_pair_of_sizes() -> None:
     simulation = simulate(load("sample:sine"), "cortex-m4", is_split=True)
     split = simulation.split

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tflm_sim.arena.events import Phase
-from tflm_sim.arena.needs import Needs
+from tflm_sim.arena.needs import ArenaStep, Needs
 from tflm_sim.arena.stages import Stage
 
 HERE = Phase, (Stage.CREATE,)
@@ -49,6 +49,14 @@ def test_before_the_tail_is_settled_every_row_counts() -> None:
     found.below(60, "head", 60, 1, "", HERE)
     size, _, tail, binding = found.smallest_of_all(0, 0)
     assert (size, tail, binding.detail) == (66, 6, "60 bytes")
+
+
+def test_a_step_that_needs_no_memory_below_the_tail_moves_no_figure_of_it() -> None:
+    found = Needs()
+    found.take_step(ArenaStep(16, 1, 0, None), 100, HERE)
+    assert (found.non_persistent, found.tail_used) == (0, 16)
+    found.take_step(ArenaStep(0, 0, 8, None), 100, HERE)
+    assert found.non_persistent == 108
 
 
 def test_the_larger_of_two_needs_binds_and_the_first_of_two_equal_ones() -> None:

@@ -124,6 +124,12 @@ def test_offline_offsets_follow_a_header_of_three_words() -> None:
     assert [info.offline_offset for info in infos] == [64, -1]
 
 
+def test_offline_metadata_may_end_with_its_last_offset() -> None:
+    # 3 words and 2 offsets: 20 bytes, behind which nothing can be read.
+    model = offline_model(struct.pack("<3I2i", 1, 0, 2, 64, -1), is_in_a_file=False)
+    assert lifetimes.offline_planned_offsets(model, 2) == (64, -1)
+
+
 def test_a_wrong_number_of_offline_offsets_is_refused_with_the_device_message() -> None:
     with pytest.raises(PlanningError) as failure:
         lifetimes.offline_planned_offsets(offline_model(struct.pack("<3I3i", 1, 0, 3, 0, 0, 0)), 2)
