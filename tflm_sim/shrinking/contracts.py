@@ -7,6 +7,7 @@ A plan may let an output share bytes with an input only where a row here says so
   element of that input. The output then starts where the input starts, with elements of the same size or smaller ones;
 * *diagonal*: pixel by pixel in ascending order; all reads for output element i come before it is written. The output
   then lies below the input, as far as ``plan_check`` proves that no byte is written that is still to be read;
+* *part*: of the tensor that is cut, or written into in place, no byte beyond the rows that are named is touched;
 * *choice*: along an axis where the window has one tap, a dilation of 2 is the same window, and makes the library choose
   another kernel, which gives the same bytes.
 
@@ -27,7 +28,7 @@ from tflm_sim.model.types import Operator, Tensor, TensorType
 from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary
 from tflm_sim.values import dataclass
 
-COPY, IN_PLACE, DIAGONAL, CHOICE = "copy", "in place", "diagonal", "choice"
+COPY, IN_PLACE, DIAGONAL, PART, CHOICE = "copy", "in place", "diagonal", "part", "choice"
 _ALL = ("reference", "cmsis_nn", "esp_nn")
 
 
@@ -82,7 +83,7 @@ class Contract:
 
     Attributes:
         operators: Who gives it.
-        kind: ``COPY``, ``IN_PLACE`` or ``DIAGONAL``.
+        kind: ``COPY``, ``IN_PLACE``, ``DIAGONAL``, ``PART`` or ``CHOICE``.
         libraries: Of whose kernels.
         variants: Of which instruction sets; () for any.
         types: Of which element types; () for any.
@@ -145,6 +146,12 @@ CONTRACTS = (
         IN_PLACE,
         _ALL,
         "dynamic_update_slice.cc: at equal addresses nothing but the rows of the update is written",
+    ),
+    Contract(
+        ("SLICE", "DYNAMIC_UPDATE_SLICE"),
+        PART,
+        _ALL,
+        "reference/slice.h: no element is read but those that are written; dynamic_update_slice.cc: the same",
     ),
     Contract(
         (

@@ -7,8 +7,10 @@ ADD(counter, constant).
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, Subgraph, Tensor, TensorType
 from tflm_sim.values import dataclass
@@ -24,13 +26,17 @@ class CountedLoop:
     Attributes:
         operator: Its index.
         condition, body: The subgraphs that it runs, nobody else.
-        iterations: How often the body runs.
+        first, step, iterations: What the counter begins with, what is added to it, and how often the body runs.
+        counter: Its place among what is carried.
     """
 
     operator: int
     condition: int
     body: int
+    first: int
+    step: int
     iterations: int
+    counter: int
 
 
 def counted_loops(draft: Draft) -> list[CountedLoop]:
@@ -57,7 +63,7 @@ def _counted(draft: Draft, index: int, operator: Operator) -> CountedLoop | None
     step = _step(draft, nested[body], place)
     if limit is None or first is None or step is None or step <= 0:
         return None
-    return CountedLoop(index, condition, body, max(0, -(-(limit - first) // step)))
+    return CountedLoop(index, condition, body, first, step, max(0, -(-(limit - first) // step)), place)
 
 
 def _step(draft: Draft, body: Subgraph, place: int) -> int | None:
@@ -102,3 +108,86 @@ def carried(draft: Draft, loop: CountedLoop) -> Iterator[list[Place]]:
         if is_free and draft.is_activation(before) and not draft.tensors[before].is_variable:
             group.append((0, before))
         yield group
+
+
+def distances(draft: Draft, loop: CountedLoop) -> Iterator[tuple[int, int, int]]:
+    """Yield (a, b, bytes) for two of what is carried: so far a must lie above b so that b may be written over it.
+
+    The loop reads a row by row and writes b row by row: no row of b may reach to what is still to be read of a.
+    """
+    body = draft.nested[loop.body]
+    spans = {place: _spans(draft, loop, place) for place in range(len(body.input_tensors))}
+    for a, (read, written) in spans.items():
+        for b, (_, updated) in spans.items():
+            if a != b and read and updated and not written:
+                reads, writes = zip(*read, strict=True), zip(*updated, strict=True)
+                starts = [min(span.start for span in spans) for spans in reads]
+                ends = [max(span.stop for span in spans) for spans in writes]
+                reach = [*accumulate(ends, max)]
+                rest = [*accumulate(reversed(starts), min)][::-1]
+                yield a, b, max(0, *(end - start for end, start in zip(reach, rest[1:], strict=False)))
+
+
+_Spans = list[list[range]]
+"""For each operator of the body, the bytes that it reads or writes in each iteration."""
+
+
+def _spans(draft: Draft, loop: CountedLoop, place: int) -> tuple[_Spans | None, _Spans]:
+    """Return the bytes of what is carried that the body reads, None where not by rows, and those that it writes."""
+    body = draft.nested[loop.body]
+    tensor = body.input_tensors[place]
+    reads: _Spans = []
+    writes: _Spans = []
+    for operator in body.operators:
+        name, inputs = draft.name(operator), operator.input_tensors
+        if tensor not in inputs:
+            continue
+        is_update = name == "DYNAMIC_UPDATE_SLICE" and inputs[0] == tensor and inputs.count(tensor) == 1
+        if not is_update and (name != "SLICE" or inputs.count(tensor) != 1 or inputs[0] != tensor):
+            return None, writes
+        cut = body.tensors[inputs[1] if is_update else operator.output_tensors[0]]
+        begins = _looked_up(draft, loop, inputs[2 if is_update else 1])
+        if begins is None:
+            return None, writes
+        spans = [_span(body.tensors[tensor], cut, begin) for begin in begins]
+        (writes if is_update else reads).append(spans)
+    return reads, writes
+
+
+def _span(whole: Tensor, cut: Tensor, begin: Sequence[int]) -> range:
+    """Return the bytes of a tensor from the first to the last element of a cut, which is brought within it."""
+    first = last = 0
+    for size, part, start in zip(whole.shape or (), cut.shape or (), begin, strict=True):
+        at = min(max(0, start), size - part)
+        first, last = first * size + at, last * size + at + part - 1
+    element = TYPE_SIZES.get(whole.type, 1)
+    return range(first * element, (last + 1) * element)
+
+
+def _looked_up(draft: Draft, loop: CountedLoop, tensor: int) -> list[tuple[int, ...]] | None:
+    """Return a vector of int32 in each iteration: a constant, or a row of a table that the counter names."""
+    body = draft.nested[loop.body]
+    if (always := _vector(draft, body.tensors[tensor])) is not None:
+        return [always] * loop.iterations
+    counter = body.input_tensors[loop.counter]
+    for operator in body.operators:
+        if (
+            tensor in operator.output_tensors
+            and draft.name(operator) == "SLICE"
+            and operator.input_tensors[1] == counter
+        ):
+            table, size = (_vector(draft, body.tensors[operator.input_tensors[place]]) for place in (0, 2))
+            if table is None or size is None or len(size) != 1:
+                return None
+            starts = range(loop.first, loop.first + loop.iterations * loop.step, loop.step)
+            rows = [table[start : start + size[0]] for start in starts]
+            return rows if all(len(row) == size[0] for row in rows) else None
+    return None
+
+
+def _vector(draft: Draft, tensor: Tensor) -> tuple[int, ...] | None:
+    """Return a constant of int32 of one dimension, None for anything else."""
+    data = draft.data_of(tensor)
+    if tensor.type != TensorType.INT32 or data is None or len(tensor.shape or ()) != 1:
+        return None
+    return struct.unpack(f"<{len(data) // 4}i", data)

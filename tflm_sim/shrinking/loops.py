@@ -22,8 +22,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
 from tflm_sim.model.draft import Draft
-from tflm_sim.model.types import Operator, TensorType
+from tflm_sim.model.types import Model, Operator, TensorType
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.shrinking.counted import counted_loops
 from tflm_sim.shrinking.graph import element_size, operator_multiplications, shape
 from tflm_sim.shrinking.profile import Footprint, Profile, peak_of
 from tflm_sim.shrinking.rows import OperatorSegment, Stripe, extra_macs, find_stripe, flow, row_bytes, segments, walk
@@ -87,10 +88,14 @@ def _stripes_of(
     return found
 
 
-def loop_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: float) -> Iterator[Split]:
-    """Yield the loops of a segment that add at most ``budget`` multiply-accumulates, with their estimates."""
+def loop_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: float, worth: int) -> Iterator[Split]:
+    """Yield the loops of a segment that add at most ``budget`` multiply-accumulates, with their estimates.
+
+    A segment is left out where no loop can bring its peak below ``worth`` bytes.
+    """
     kind = ROWS if segment.axis == AXES[ROWS] else COLUMNS
-    if draft.tensors[segment.result].type not in FILLED:
+    whole_ends = max(facts.bytes[segment.source], facts.bytes[segment.result])
+    if draft.tensors[segment.result].type not in FILLED or whole_ends >= worth:
         return
     whole = [operator_multiplications(draft, operator) for operator in segment.operators]
     rows, before = segment.sizes[segment.result], inf
@@ -106,9 +111,9 @@ def loop_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: 
         macs = extra_macs(segment, whole, stripes)
         if macs > budget:
             return
-        peak = _peak(draft, facts, segment, parts[0], stripes[0])
+        peak = _peak(draft, facts, segment, parts, stripes)
         if peak >= before:
-            return
+            continue
         before = peak
         tail = _tail(facts, segment, stripes, parts)
         yield Split(
@@ -116,11 +121,27 @@ def loop_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: 
         )
 
 
+def _held(
+    draft: Draft, facts: Profile, segment: OperatorSegment, parts: Sequence[tuple[int, int]], stripes: Stripes
+) -> int:
+    """Return the bytes of X and Y: where nobody reads X afterwards, Y is written over the rows that were read."""
+    source, result = (facts.bytes[tensor] for tensor in (segment.source, segment.result))
+    is_by_rows = segment.axis == AXES[ROWS] and shape(draft, segment.source)[0] == 1
+    if not is_by_rows or facts.dies[segment.source] > segment.last:
+        return source + result
+    read, written = (row_bytes(draft, tensor, segment.axis) for tensor in (segment.source, segment.result))
+    starts = [stripe[segment.source][0] * read for stripe in stripes[1:]]
+    ends = [end * written for _, end in parts]
+    above = max(0, *(end - start for end, start in zip(ends, starts, strict=False)))
+    return max(align_up(above, BUFFER_ALIGNMENT) + source, result)
+
+
 def _peak(
-    draft: Draft, facts: Profile, segment: OperatorSegment, part: tuple[int, int], stripe: Mapping[int, Stripe]
+    draft: Draft, facts: Profile, segment: OperatorSegment, parts: Sequence[tuple[int, int]], stripes: Stripes
 ) -> int:
     """Return the most bytes alive while the loop runs: all that is carried, and what one stripe takes."""
     steps: list[Footprint] = []
+    part, stripe = parts[0], stripes[0]
 
     def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0) -> int:
         key = -1 - len(steps)
@@ -139,7 +160,7 @@ def _peak(
     )
     carried = (segment.source, *segment.side)
     across = facts.alive_across(segment.first, segment.last, frozenset(carried))
-    held = sum(facts.bytes[tensor] for tensor in (*carried, segment.result))
+    held = _held(draft, facts, segment, parts, stripes) + sum(facts.bytes[tensor] for tensor in segment.side)
     return across + held + LOOKED_UP + peak_of(steps, {}, frozenset({piece}))
 
 
@@ -181,6 +202,27 @@ def apply_loop(draft: Draft, split: Split, rules: list[Rule | None], dies: Mappi
         SplitWitness(part, tuple((tensor, rows[0], rows[1]) for tensor, rows in stripe.items()))
         for part, stripe in zip(split.parts, stripes, strict=True)
     ]
+
+
+def without_fill(model: Model) -> Model | None:
+    """Return the model with loops that begin with whatever bytes lie at their output; None where FILL wrote no such.
+
+    Every byte of the output is written by an iteration, so FILL is there for order alone: with it the output's bytes
+    cannot be the input's.
+    """
+    draft = Draft(model)
+    readers = draft.consumers()
+    carried = {tensor for loop in counted_loops(draft) for tensor in draft.operators[loop.operator].input_tensors}
+    fills = [
+        index
+        for index, operator in enumerate(draft.operators)
+        if draft.name(operator) == "FILL"
+        and operator.output_tensors[0] in carried.difference(draft.outputs)
+        and len(readers[operator.output_tensors[0]]) == 1
+    ]
+    for index in reversed(fills):
+        del draft.operators[index]
+    return draft.model() if fills else None
 
 
 class _Body:

@@ -11,6 +11,7 @@ arena) run models like this.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -71,11 +72,18 @@ MOST_LOOPED = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """An operator ran: a subgraph's ``number``-th, with what it read, and what it wrote by tensor."""
+    """An operator ran.
+
+    Attributes:
+        subgraph, number: Which.
+        read, known: Its inputs, and those that are known in numbers.
+        written: Its outputs, by tensor.
+    """
 
     subgraph: int
     number: int
     read: Sequence[Hashes | None]
+    known: Sequence[NDArray[Any] | None]
     written: Mapping[int, Hashes]
 
 
@@ -228,6 +236,7 @@ class Machine:
         for number, operator in enumerate(self.subgraph.operators):
             name, inputs, outputs = self.name(operator), operator.input_tensors, operator.output_tensors
             read = [self._read(index) for index in inputs]
+            known = [self.numbers[index] if index >= 0 else None for index in inputs]
             written: dict[int, Hashes] = {}
             numbers: NDArray[Any] | None = None
             if name == "VAR_HANDLE":
@@ -240,16 +249,24 @@ class Machine:
                     raise refuse(f"#{number} ASSIGN_VARIABLE reads what nobody wrote")
                 self.states[_handle(handles, number, inputs[0])] = value
             elif number in self._looped:
-                yield from self._loop(number, operator, read)
+                yield from self._loop(number, operator, read, known)
                 continue
             elif name != "CALL_ONCE":
                 written, numbers = self._evaluate(number, operator, name, read, seen)
             for index, value in written.items():
                 self._write(index, value, numbers)
-            yield Ran(self.index, number, read, written)
+            yield Ran(self.index, number, read, known, written)
 
-    def _loop(self, number: int, operator: Operator, read: Sequence[Hashes | None]) -> Iterator[Event]:
+    def _loop(
+        self,
+        number: int,
+        operator: Operator,
+        read: Sequence[Hashes | None],
+        known: Sequence[NDArray[Any] | None],
+    ) -> Iterator[Event]:
         """Run a counted loop as WHILE does: copy, look, run the body, copy.
+
+        What it carries may be what nobody wrote before, which is then unlike anything else.
 
         Source: tensorflow/lite/micro/kernels/while.cc @ 90b983c.
         """
@@ -264,8 +281,12 @@ class Machine:
             )
         )
         self._refuse_unlike(number, *outer, looks, runs, gives)
-        values = [_written(value, f"#{number} WHILE", *place) for value, place in zip(read, outer[0], strict=True)]
-        known = [self.numbers[index] for index in operator.input_tensors]
+        values = [
+            symbols(f"what nobody wrote {next(_UNLIKE)}", self.subgraph.tensors[index].shape or ())
+            if each is None
+            else each
+            for each, index in zip(read, operator.input_tensors, strict=True)
+        ]
         yield from _copies(outer[0], looks, values)
         yield from _copies(outer[0], outer[1], values)
         while (yield from condition.looked(values, known)):
@@ -399,6 +420,7 @@ class Machine:
 
 _KEEPING = ("custom ", "RANDOM", "MULTINOMIAL")
 """How operators begin whose kernels may keep something from one invocation to the next."""
+_UNLIKE = count()
 _UNFIT = (ValueError, IndexError, ZeroDivisionError, OverflowError)
 """What numpy and arithmetic say where operands of an operator do not fit together."""
 

@@ -77,7 +77,7 @@ def _striped(
     axis: int,
     budget: float,
     stopping: Stopping,
-    find: Callable[[Draft, Profile, rows.OperatorSegment, float], Iterator[Split]],
+    find: Callable[[Draft, Profile, rows.OperatorSegment, float, int], Iterator[Split]],
 ) -> Iterator[Split]:
     """Yield what ``find`` finds along an axis in each segment that is worth a look."""
     rules = [rule(draft, operator, axis) for operator in draft.operators]
@@ -88,8 +88,7 @@ def _striped(
                 continue  # columns give what rows give
             if not planned or not _is_high(facts, segment.first, segment.last):
                 continue
-            if rows.least_peak(facts, segment) < _worth(facts, segment):
-                yield from find(draft, facts, segment, budget)
+            yield from find(draft, facts, segment, budget, _worth(facts, segment))
 
 
 def _is_high(facts: Profile, first: int, last: int) -> bool:

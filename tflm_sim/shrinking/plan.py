@@ -8,6 +8,7 @@ Tensors that may share bytes are put into one group, each at its place in the gr
 Two members may share a byte while both are alive only if both hold the same there (the hashes of ``verify`` tell),
 or if the one is read in place by the operator that writes the other, where a contract says that its kernel may.
 What a counted loop carries (``counted``) is one group from the start: TFLM copies nothing between equal addresses.
+A loop that reads one tensor row by row while it writes another may write it over the rows that were read.
 
 TFLM keeps to these offsets without a check of its own, and plans scratch buffers around them. Variables stay -1: TFLM
 keeps an offline variable alive in its own scopes only. Source: micro_allocator.cc, micro_allocation_info.cc @ 90b983c.
@@ -32,7 +33,7 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
-from tflm_sim.shrinking.counted import carried, counted_loops
+from tflm_sim.shrinking.counted import CountedLoop, carried, counted_loops, distances
 from tflm_sim.shrinking.diagonal import needed_distance
 from tflm_sim.shrinking.fuse import slice_bounds
 from tflm_sim.shrinking.graph import axis_option, element_size, elements, integers, shape, single_output
@@ -41,7 +42,7 @@ from tflm_sim.shrinking.staircase import Alive, place_groups
 from tflm_sim.shrinking.symbolic import Hashes
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import dataclass, field, replace
 
 NODE_LIMIT = 100_000
 """Nodes of the exact search: about a second, and the same file on any machine."""
@@ -71,6 +72,7 @@ class Layout:
         scope_of: The scope of each operator of the main subgraph.
         others: Everything else in the head: scratch, tensors of other subgraphs.
         carried: Tensors that have one address: those that hold the same value in and around a loop.
+        loop_steps: (a, b) -> bytes that a must lie above b, where a loop reads a row by row while it writes b.
     """
 
     model: Model
@@ -79,6 +81,7 @@ class Layout:
     scope_of: dict[int, int]
     others: list[Buffer]
     carried: Sequence[Sequence[int]] = ()
+    loop_steps: Mapping[tuple[int, int], int] = field(default_factory=dict)
     _hashes: Sequence[Hashes | None] = ()
     _agree: dict[tuple[int, int, int], bool] = field(default_factory=dict)
 
@@ -90,7 +93,9 @@ class Layout:
         """Return groups of tensors that share bytes, each as offset by tensor; links that are not safe are left out."""
         group_of = {tensor: {tensor: 0} for tensor in self.alive}
         for tensors in self.carried:
-            group_of.update(dict.fromkeys(tensors, dict.fromkeys(tensors, 0)))
+            # What one loop writes may be what the next one reads: both their groups are one.
+            together = dict.fromkeys((each for tensor in tensors for each in group_of[tensor]), 0)
+            group_of.update(dict.fromkeys(together, together))
         for link in links:
             one, other = group_of[link.parent], group_of[link.child]
             if one is other:
@@ -199,7 +204,7 @@ def plan_offline(
     if plan is None:
         return None
     starts: Sequence[int] = plan.offsets
-    steps = find_steps(layout, libraries) if kernel_order else {}
+    steps = {**layout.loop_steps, **(find_steps(layout, libraries) if kernel_order else {})}
     if steps or links:
         groups, starts = _on_stairs(layout, (links, (), best), steps, plan.peak) or (groups, starts)
     return with_offsets(
@@ -281,10 +286,38 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
             others.append(planned_buffer(info))
     others += _scratch_buffers(simulations)
     scope_of = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == 0}
-    groups = [
-        [starts[subgraph] + tensor for subgraph, tensor in group] for loop in loops for group in carried(draft, loop)
-    ]
-    return Layout(model, draft, alive, scope_of, others, groups)
+    groups: list[list[int]] = []
+    loop_steps: dict[tuple[int, int], int] = {}
+    for loop in loops:
+        own_groups = [
+            [place for subgraph, tensor in group if (place := starts[subgraph] + tensor) in alive]
+            for group in carried(draft, loop)
+        ]
+        groups += own_groups
+        begun = _begun_unwritten(draft, loop)
+        for tensor in begun.intersection(alive):
+            alive[tensor] = replace(alive[tensor], lower=scope_of[loop.operator])
+        for a, b, distance in distances(draft, loop):
+            before = draft.operators[loop.operator].input_tensors[a], draft.operators[loop.operator].input_tensors[b]
+            if before[1] in begun and _dies_in(draft, loop, before[0]):
+                pairs = product(own_groups[a], own_groups[b])
+                loop_steps.update(dict.fromkeys(pairs, align_up(distance, BUFFER_ALIGNMENT)))
+    return Layout(model, draft, alive, scope_of, others, groups, loop_steps)
+
+
+def _begun_unwritten(draft: Draft, loop: CountedLoop) -> set[int]:
+    """Return the tensors that a loop carries from the start though nobody writes them: so far they hold nothing."""
+    written = {*draft.inputs, *draft.producers()}
+    return {
+        tensor
+        for tensor in draft.operators[loop.operator].input_tensors
+        if draft.is_activation(tensor) and not draft.tensors[tensor].is_variable and tensor not in written
+    }
+
+
+def _dies_in(draft: Draft, loop: CountedLoop, tensor: int) -> bool:
+    """Return whether nobody but a loop reads a tensor."""
+    return draft.readers(tensor) == [loop.operator] and tensor not in draft.outputs
 
 
 def _scratch_buffers(simulations: Sequence[Simulation]) -> list[Buffer]:

@@ -10,6 +10,7 @@ iteration, and copies what it carries where that has two addresses.
 from __future__ import annotations
 
 from itertools import combinations, product
+from types import EllipsisType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator
-from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, PART, promised, use_of
 from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.diagonal import reads_are_safe
 from tflm_sim.shrinking.machine import Copied, Machine, Ran, VerificationFailed, fresh_inputs, refuse
@@ -53,6 +54,18 @@ class _Room:
 
     def overlaps(self, other: _Room) -> bool:
         return self.start < other.end and other.start < self.end
+
+
+_Rows = tuple[slice, ...] | EllipsisType
+_Bytes = NDArray[np.bool_] | EllipsisType
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Rows of an operator's first input, and whether they are written in place instead of read."""
+
+    rows: tuple[slice, ...]
+    is_written: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +136,34 @@ class _Arena:
         operator = self.model.subgraphs[index].operators[event.number]
         within = f" of subgraph {index}" if index else ""
         call = _Call(event, operator, machine.name(operator), f"#{event.number} {machine.name(operator)}{within}")
-        for tensor, held in zip(operator.input_tensors, event.read, strict=True):
-            if held is not None:
-                self._expect((index, tensor), held, f"{call.label} reads tensor {tensor}")
+        part = self._part(call)
+        for position, (tensor, held) in enumerate(zip(operator.input_tensors, event.read, strict=True)):
+            if held is not None and not (position == 0 and part is not None and part.is_written):
+                rows = part.rows if part is not None and position == 0 else ...
+                self._expect((index, tensor), held, f"{call.label} reads tensor {tensor}", rows)
         self._check_overlaps(call)
         self._use_scratch(call)
         for tensor, value in event.written.items():
-            self._store((index, tensor), value)
+            self._store((index, tensor), value, part.rows if part is not None and part.is_written else ...)
+
+    def _part(self, call: _Call) -> _Part | None:
+        """Return the rows of its first input that an operator reads, or writes in place; None for all of it."""
+        use = use_of(call.name, call.operator, self.model.subgraphs[call.event.subgraph].tensors)
+        if not promised(use, PART, [self.library]):
+            return None
+        is_written = call.name == "DYNAMIC_UPDATE_SLICE"
+        source, output = (call.operator.input_tensors[0], call.operator.output_tensors[0])
+        begins = call.event.known[2 if is_written else 1]
+        whole, cut = call.event.read[0], call.event.read[1] if is_written else call.event.written[output]
+        if begins is None or whole is None or cut is None or cut.ndim != whole.ndim or cut.size == whole.size:
+            return None
+        rooms = self.places.get((call.event.subgraph, source)), self.places.get((call.event.subgraph, output))
+        if is_written and (rooms[0] is None or rooms[1] is None or rooms[0].start != rooms[1].start):
+            return None
+        # DYNAMIC_UPDATE_SLICE brings where it begins within the tensor; a SLICE that does not fit is refused before.
+        first = np.clip(begins.ravel(), 0, np.subtract(whole.shape, cut.shape))
+        rows = tuple(slice(start, start + size) for start, size in zip(first, cut.shape, strict=True))
+        return _Part(rows, is_written)
 
     def _copy(self, event: Copied) -> None:
         """Copy bytes as a loop does: not at all between equal addresses."""
@@ -201,19 +235,33 @@ class _Arena:
         is_safe = a.element == b.element and not rest and reads_are_safe(tensors, call.operator, call.name, distance)
         return is_data and is_safe
 
-    def _store(self, place: Place, value: Hashes) -> None:
+    def _store(self, place: Place, value: Hashes, rows: _Rows = ...) -> None:
+        """Write a tensor's bytes, those of some rows or all."""
         if place in self.places:
             room = self.places[place]
-            self.bytes[room.start : room.end] = _as_bytes(value, room)
+            named = _named_bytes(value, room, rows)
+            self.bytes[room.start : room.end][named] = _as_bytes(value, room)[named]
 
-    def _expect(self, place: Place, value: Hashes, what: str) -> None:
-        """Refuse where a tensor's bytes do not hold its value."""
+    def _expect(self, place: Place, value: Hashes, what: str, rows: _Rows = ...) -> None:
+        """Refuse where a tensor's bytes, those of some rows or all, do not hold its value."""
         room = self.places.get(place)
-        if room is not None and not np.array_equal(self.bytes[room.start : room.end], _as_bytes(value, room)):
+        if room is None:
+            return
+        named = _named_bytes(value, room, rows)
+        if not np.array_equal(self.bytes[room.start : room.end][named], _as_bytes(value, room)[named]):
             raise self._refuse(f"{what}, whose bytes were overwritten")
 
     def _refuse(self, sentence: str) -> VerificationFailed:
         return VerificationFailed(f"refused: {sentence}, on {self.target}; nothing is written")
+
+
+def _named_bytes(value: Hashes, room: _Room, rows: _Rows) -> _Bytes:
+    """Return which bytes of a tensor some of its rows are."""
+    if isinstance(rows, EllipsisType):
+        return ...
+    is_named = np.zeros(value.shape, bool)
+    is_named[rows] = True
+    return np.repeat(is_named.ravel(), room.element)
 
 
 def _as_bytes(value: Hashes, room: _Room) -> NDArray[np.uint64]:

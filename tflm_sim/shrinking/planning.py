@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking import choice
+from tflm_sim.shrinking.loops import without_fill
 from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.plan import overlaps, plan_offline
 from tflm_sim.shrinking.profile import profile
@@ -19,13 +20,15 @@ def planned_models(
     model: Model, sizer: TargetSizer, *, kernel_order: bool, stopping: Stopping
 ) -> Iterator[tuple[Model, tuple[int, ...]]]:
     """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target."""
-    simulations = sizer.simulations(model)
-    plans = [
-        plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=kernel_order)
-        for with_sharing in stopping.watch((True, False))
-    ]
-    if kernel_order:
-        plans += _in_order(model, sizer, stopping)
+    plans = []
+    for unplanned in filter(None, (model, without_fill(model))):
+        simulations = sizer.simulations(unplanned)
+        plans += [
+            plan_offline(unplanned, simulations, with_sharing=with_sharing, kernel_order=kernel_order)
+            for with_sharing in stopping.watch((True, False))
+        ]
+        if kernel_order:
+            plans += _in_order(unplanned, sizer, stopping)
     for planned in plans:
         arenas = None if planned is None else sizer.arenas(planned)
         if planned is not None and arenas is not None:
@@ -52,6 +55,9 @@ def plan_witnesses(planned: Model, before: Model, sizer: TargetSizer) -> list[Wi
     """Return which operators write on what they read, and which ones got another kernel for it."""
     draft = Draft(planned)
     witnesses = [Witness("every tensor", "has an offset in the metadata")]
+    if len(before.subgraphs[0].operators) > len(draft.operators):
+        before = without_fill(before) or before
+        witnesses.append(Witness("what loops write", "is not filled before: every byte is written by an iteration"))
     for index, (operator, old) in enumerate(zip(draft.operators, before.subgraphs[0].operators, strict=True)):
         if operator.options != old.options:
             witnesses.append(Witness(label_of(draft, index), "goes pixel by pixel with a dilation on its single tap"))

@@ -157,8 +157,13 @@ def find_stripe(segment: OperatorSegment, start: int, end: int) -> dict[int, Str
     return None
 
 
-def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: float) -> Iterator[Split]:
-    """Yield the stripings of a segment that add at most ``budget`` multiply-accumulates, with their estimates."""
+def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: float, worth: int) -> Iterator[Split]:
+    """Yield the stripings of a segment that add at most ``budget`` multiply-accumulates, with their estimates.
+
+    A segment is left out where no striping can bring its peak below ``worth`` bytes.
+    """
+    if least_peak(facts, segment) >= worth:
+        return
     rows = segment.sizes[segment.result]
     whole = [operator_multiplications(draft, operator) for operator in segment.operators]
     kind = ROWS if segment.axis == AXES[ROWS] else COLUMNS

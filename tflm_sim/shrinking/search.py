@@ -339,7 +339,7 @@ class Search:
         tried = self._worth_trying(found)
         tried += [plan for first in tried[:2] for plan in peaks.variants(first, splits, spare)]
         self._too_dear = []
-        if self.loops:
+        if self.loops and kinds is None:
             self._look_at_loops(facts, splits, spare)
         best = self._best_of(facts, list(dict.fromkeys(tried)), None)
         if best is not None:

@@ -81,6 +81,10 @@ class _Stairs:
         self.is_buffer = [item[0].tensor < 0 for item in items]
         # (j, start, end) for each group: where it must not begin, counted from the start of group j.
         self.forbidden: list[list[tuple[int, int, int]]] = [[] for _ in items]
+        group_of = {member.tensor: i for i, item in enumerate(items) for member in item}
+        self.below: list[set[int]] = [set() for _ in items]
+        for above, below in steps:
+            self.below[group_of[above]].add(group_of[below])
         for (j, other), (i, one) in combinations(enumerate(items), 2):
             if self.lower[i] < self.upper[j] and self.lower[j] < self.upper[i]:
                 self._forbid(i, j, {_gap(a, b, steps) for a, b in product(one, other)})
@@ -105,8 +109,18 @@ class _Stairs:
         ]
         # A scratch buffer is in the way where the stairs go on; on top of them it is not.
         orders += [sorted(order, key=lambda i: self.is_buffer[i]) for order in orders]
-        head, offsets = min(self._climb(order, MOST_STEPS // len(orders)) for order in orders)
+        allowance = MOST_STEPS // len(orders)
+        # What may lie a step below another group finds no room there once that one lies at the bottom.
+        orders += [down for order in orders if (down := self._below_first(order)) != order]
+        head, offsets = min(self._climb(order, allowance) for order in orders)
         return offsets, head
+
+    def _below_first(self, order: Sequence[int]) -> list[int]:
+        """Return an order with each group behind those that may lie a step below it."""
+        found: dict[int, None] = {}
+        for i in order:
+            found.update(dict.fromkeys((*sorted(self.below[i]), i)))
+        return list(found)
 
     def _climb(self, order: list[int], allowance: int) -> tuple[int, list[int]]:
         """Return the best head and offsets: groups at the top move to the front until that helps no more."""

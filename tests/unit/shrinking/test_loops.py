@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import accumulate
+
 import numpy as np
 import pytest
 import shrinking_models as models
 
-from tflm_sim import parse, shrink, simulate
+from tflm_sim import Simulation, parse, shrink, simulate
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, Quantization, Subgraph
 from tflm_sim.planners import native
-from tflm_sim.shrinking.counted import carried, counted_loops
+from tflm_sim.shrinking.counted import Place, carried, counted_loops, distances
 from tflm_sim.shrinking.graph import draft_multiplications
-from tflm_sim.shrinking.loops import equal_parts
+from tflm_sim.shrinking.loops import equal_parts, without_fill
 from tflm_sim.shrinking.peaks import SplitPlan, apply, loop_splits
-from tflm_sim.shrinking.plan import plan_offline
+from tflm_sim.shrinking.plan import plan_offline, with_offsets
 from tflm_sim.shrinking.profile import profile
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.values import replace
@@ -171,8 +174,6 @@ def test_in_a_plan_what_is_carried_has_one_address() -> None:
 
 @needs_c
 def test_a_plan_that_lets_the_body_write_on_what_it_carries_is_refused() -> None:
-    from tflm_sim.shrinking.plan import with_offsets
-
     model = chain()
     result = looped(model, 4)
     planned = plan_offline(result, [simulate(result, M4)])
@@ -188,6 +189,73 @@ def test_a_plan_that_lets_the_body_write_on_what_it_carries_is_refused() -> None
     wrong = parse(encode(with_offsets(result, {**offsets, starts[loop.body] + sliced: image + 16})))
     with pytest.raises(VerificationFailed, match="whose bytes were overwritten"):
         verify(model, wrong)
+
+
+def moved(model: Model, simulation: Simulation, tensors: Collection[Place], by: int) -> Model:
+    """Return a planned model with the offsets of some tensors ``by`` bytes higher."""
+    starts = [*accumulate((len(subgraph.tensors) for subgraph in model.subgraphs), initial=0)]
+    offsets = {
+        starts[each.info.subgraph] + each.info.tensor: each.offset
+        + by * ((each.info.subgraph, each.info.tensor) in tensors)
+        for each in simulation.buffers
+        if each.info.tensor >= 0
+    }
+    return parse(encode(with_offsets(model, offsets)))
+
+
+@needs_c
+def test_without_fill_a_loop_writes_over_the_rows_that_it_has_read() -> None:
+    model = chain()
+    result = without_fill(looped(model, 12))
+    assert result is not None
+    assert without_fill(result) is None
+    draft = Draft(result)
+    assert [draft.name(operator) for operator in draft.operators] == ["WHILE"]
+    (loop,) = counted_loops(draft)
+    # A row of Y has 12 * 4 = 48 B. The second iteration still reads from the first row of X on, as stripes have 6 rows;
+    # later X is read faster than Y is written.
+    assert list(distances(draft, loop)) == [(0, 1, 48)]
+    planned = plan_offline(result, [simulate(result, M4)])
+    assert planned is not None
+    simulation = simulate(planned, M4)
+    image, output, _ = carried(draft, loop)
+    places = {(each.info.subgraph, each.info.tensor): each.offset for each in simulation.buffers}
+    assert places[image[0]] - places[output[0]] == 48
+    assert verify(model, planned)
+    with pytest.raises(VerificationFailed, match="SLICE of subgraph 2 reads tensor 4, whose bytes were overwritten"):
+        verify(model, moved(planned, simulation, output, 48 + 24 * 24 * 3 - 12 * 12 * 4))
+
+
+@needs_c
+def test_a_row_too_high_is_overwritten_before_it_is_read() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 16, 16, 8))
+    model = layers.model([x], [layers.conv(layers.conv(x, 32), 8)])
+    result = without_fill(looped(model, 8))
+    assert result is not None
+    draft = Draft(result)
+    (loop,) = counted_loops(draft)
+    # A row has 128 B, two of them are a part. The last iteration reads from row 10 on, when 14 rows are written.
+    assert list(distances(draft, loop)) == [(0, 1, 4 * 128)]
+    planned = plan_offline(result, [simulate(result, M4)])
+    assert planned is not None
+    simulation = simulate(planned, M4)
+    image, output, _ = carried(draft, loop)
+    places = {(each.info.subgraph, each.info.tensor): each.offset for each in simulation.buffers}
+    assert places[image[0]] - places[output[0]] == 4 * 128
+    assert verify(model, planned)
+    with pytest.raises(VerificationFailed, match="reads tensor 4, whose bytes were overwritten"):
+        verify(model, moved(planned, simulation, output, 16))
+
+
+@needs_c
+def test_bytes_that_nobody_wrote_are_no_output() -> None:
+    model = chain()
+    result = without_fill(looped(model, 4))
+    assert result is not None
+    assert verify(model, parse(encode(result)))
+    with pytest.raises(VerificationFailed, match="has other outputs"):
+        verify(model, with_constant(result, [16], [12]))
 
 
 @needs_c
