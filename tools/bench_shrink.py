@@ -71,6 +71,7 @@ def main() -> int:
     parser.add_argument("--offline-plan", action="store_true")
     parser.add_argument("--kernel-order", action="store_true")
     parser.add_argument("--int8-io", action="store_true")
+    parser.add_argument("--loops", action="store_true")
     parser.add_argument("--anchors", action="store_true", help="the networks that tools/anchors.py builds, instead")
     parser.add_argument(
         "--table",
@@ -109,6 +110,7 @@ OPTIONS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
     "shrink": ("cortex-m4", None, {}),
     "int8 io": ("cortex-m4", None, {"int8_io": True}),
     "plan": ("cortex-m4", None, {"offline_plan": True, "int8_io": True}),
+    "loops": ("cortex-m4", None, {"loops": True, "int8_io": True}),
     "M4": ("cortex-m4", None, {"kernel_order": True, "int8_io": True}),
     "M55": ("cortex-m55", None, {"kernel_order": True, "int8_io": True}),
     "ESP32": ("esp32", None, {"kernel_order": True, "int8_io": True}),
@@ -158,6 +160,7 @@ def _row(name: str, model: ModelLike, args: argparse.Namespace) -> Row:
             offline_plan=args.offline_plan,
             kernel_order=args.kernel_order,
             int8_io=args.int8_io,
+            loops=args.loops,
             prove_runs=args.prove,
         )
     except TflmSimError as error:

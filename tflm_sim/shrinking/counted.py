@@ -44,6 +44,15 @@ def counted_loops(draft: Draft) -> list[CountedLoop]:
     return [loop for index, each in enumerate(draft.operators) if (loop := _counted(draft, index, each)) is not None]
 
 
+def operators_run(draft: Draft) -> int:
+    """Return how many operators an invocation runs: those of counted loops in each iteration, no other subgraph's."""
+    total = len(draft.operators)
+    for loop in counted_loops(draft):
+        condition, body = (len(draft.nested[index].operators) for index in (loop.condition, loop.body))
+        total += condition + loop.iterations * (condition + body)
+    return total
+
+
 def _counted(draft: Draft, index: int, operator: Operator) -> CountedLoop | None:
     """Return a WHILE that is counted, None for any other operator."""
     if draft.name(operator) != "WHILE":

@@ -15,6 +15,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.load import ModelLike, load, parse
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.budget import Budget, operator_names
+from tflm_sim.shrinking.counted import operators_run
 from tflm_sim.shrinking.graph import FLOATS, draft_multiplications
 from tflm_sim.shrinking.interface import conversions
 from tflm_sim.shrinking.prove import prove
@@ -273,7 +274,7 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
 
 def _cost(draft: Draft, file_bytes: int) -> Cost:
     """Return what a model costs."""
-    return Cost(draft_multiplications(draft), file_bytes, len(draft.operators))
+    return Cost(draft_multiplications(draft), file_bytes, operators_run(draft))
 
 
 def _left_alone(draft: Draft) -> list[str]:

@@ -48,7 +48,7 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a model costs beside its arena: multiply-accumulates, bytes of the file, operators."""
+    """What a model costs beside its arena: multiply-accumulates, bytes of the file, operators that run."""
 
     macs: Count
     file_bytes: Count
