@@ -122,13 +122,16 @@ def carried(draft: Draft, loop: CountedLoop) -> Iterator[list[Place]]:
 def distances(draft: Draft, loop: CountedLoop) -> Iterator[tuple[int, int, int]]:
     """Yield (a, b, bytes) for two of what is carried: so far a must lie above b so that b may be written over it.
 
-    The loop reads a row by row and writes b row by row: no row of b may reach to what is still to be read of a.
+    The loop reads a row by row, which nobody else reads, and it writes b row by row: no row of b may reach to what is
+    still to be read of a.
     """
     body = draft.nested[loop.body]
+    given = draft.operators[loop.operator].input_tensors
     spans = {place: _spans(draft, loop, place) for place in range(len(body.input_tensors))}
     for a, (read, written) in spans.items():
         for b, (_, updated) in spans.items():
-            if a != b and read and updated and not written:
+            is_over = draft.readers(given[a]) == [loop.operator] and given[a] not in draft.outputs
+            if a != b and is_over and read and updated and not written:
                 reads, writes = zip(*read, strict=True), zip(*updated, strict=True)
                 starts = [min(span.start for span in spans) for spans in reads]
                 ends = [max(span.stop for span in spans) for spans in writes]

@@ -24,7 +24,7 @@ from math import inf
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator, TensorType
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.shrinking.counted import counted_loops
+from tflm_sim.shrinking.counted import counted_loops, distances
 from tflm_sim.shrinking.graph import element_size, operator_multiplications, shape
 from tflm_sim.shrinking.profile import Footprint, Profile, peak_of
 from tflm_sim.shrinking.rows import OperatorSegment, Stripe, extra_macs, find_stripe, flow, row_bytes, segments, walk
@@ -205,22 +205,20 @@ def apply_loop(draft: Draft, split: Split, rules: list[Rule | None], dies: Mappi
 
 
 def without_fill(model: Model) -> Model | None:
-    """Return the model with loops that begin with whatever bytes lie at their output; None where FILL wrote no such.
+    """Return the model with loops that begin with whatever bytes lie at their output; None where that helps none.
 
-    Every byte of the output is written by an iteration, so FILL is there for order alone: with it the output's bytes
-    cannot be the input's.
+    Every byte of the output is written by an iteration, so FILL is there for order alone; but where it writes, the
+    loop's input cannot lie.
     """
     draft = Draft(model)
-    readers = draft.consumers()
-    carried = {tensor for loop in counted_loops(draft) for tensor in draft.operators[loop.operator].input_tensors}
-    fills = [
-        index
-        for index, operator in enumerate(draft.operators)
-        if draft.name(operator) == "FILL"
-        and operator.output_tensors[0] in carried.difference(draft.outputs)
-        and len(readers[operator.output_tensors[0]]) == 1
-    ]
-    for index in reversed(fills):
+    fills = set[int]()
+    for loop in counted_loops(draft):
+        given = draft.operators[loop.operator].input_tensors
+        for _, place, _ in distances(draft, loop):
+            writers = draft.writers(given[place])
+            is_alone = draft.readers(given[place]) == [loop.operator] and given[place] not in draft.outputs
+            fills.update(index for index in writers if is_alone and draft.name(draft.operators[index]) == "FILL")
+    for index in sorted(fills, reverse=True):
         del draft.operators[index]
     return draft.model() if fills else None
 

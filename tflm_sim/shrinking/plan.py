@@ -298,8 +298,7 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
         for tensor in begun.intersection(alive):
             alive[tensor] = replace(alive[tensor], lower=scope_of[loop.operator])
         for a, b, distance in distances(draft, loop):
-            before = draft.operators[loop.operator].input_tensors[a], draft.operators[loop.operator].input_tensors[b]
-            if before[1] in begun and _dies_in(draft, loop, before[0]):
+            if draft.operators[loop.operator].input_tensors[b] in begun:
                 pairs = product(own_groups[a], own_groups[b])
                 loop_steps.update(dict.fromkeys(pairs, align_up(distance, BUFFER_ALIGNMENT)))
     return Layout(model, draft, alive, scope_of, others, groups, loop_steps)
@@ -313,11 +312,6 @@ def _begun_unwritten(draft: Draft, loop: CountedLoop) -> set[int]:
         for tensor in draft.operators[loop.operator].input_tensors
         if draft.is_activation(tensor) and not draft.tensors[tensor].is_variable and tensor not in written
     }
-
-
-def _dies_in(draft: Draft, loop: CountedLoop, tensor: int) -> bool:
-    """Return whether nobody but a loop reads a tensor."""
-    return draft.readers(tensor) == [loop.operator] and tensor not in draft.outputs
 
 
 def _scratch_buffers(simulations: Sequence[Simulation]) -> list[Buffer]:

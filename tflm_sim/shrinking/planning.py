@@ -20,15 +20,14 @@ def planned_models(
     model: Model, sizer: TargetSizer, *, kernel_order: bool, stopping: Stopping
 ) -> Iterator[tuple[Model, tuple[int, ...]]]:
     """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target."""
-    plans = []
-    for unplanned in filter(None, (model, without_fill(model))):
-        simulations = sizer.simulations(unplanned)
-        plans += [
-            plan_offline(unplanned, simulations, with_sharing=with_sharing, kernel_order=kernel_order)
-            for with_sharing in stopping.watch((True, False))
-        ]
-        if kernel_order:
-            plans += _in_order(unplanned, sizer, stopping)
+    model = without_fill(model) or model
+    simulations = sizer.simulations(model)
+    plans = [
+        plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=kernel_order)
+        for with_sharing in stopping.watch((True, False))
+    ]
+    if kernel_order:
+        plans += _in_order(model, sizer, stopping)
     for planned in plans:
         arenas = None if planned is None else sizer.arenas(planned)
         if planned is not None and arenas is not None:
