@@ -20,7 +20,7 @@ from tflm_sim.cli import main
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import ModelError, TflmSimError
 from tflm_sim.model.build import ModelBuilder
-from tflm_sim.model.types import TensorType
+from tflm_sim.model.types import Model, TensorType
 from tflm_sim.shrinking import channels
 from tflm_sim.shrinking.conversions import Numbers, c_lines, python_lines
 from tflm_sim.shrinking.prove import SEQUENCE, prove
@@ -55,6 +55,23 @@ def proved(shrunk: Shrunk, runs: int) -> None:
 @pytest.mark.parametrize("name", models.MODELS)
 def test_each_pass_gives_the_same_bytes(name: str, wheel: Any) -> None:
     proved(shrink(models.MODELS[name](), "cortex-m4"), 10)
+
+
+def loop_model(*, residual: bool) -> Model:
+    """Return two convolutions, around a residual connection or not, and a third one: a loop over their rows pays."""
+    layers = models.Layers()
+    x = layers.activation((1, 40, 40, 1))
+    y = layers.conv(x, 48)
+    y = layers.add(y, layers.conv(y, 48)) if residual else layers.conv(y, 48, stride=2)
+    return layers.model([x], [layers.conv(y, 8, stride=2)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("residual", [False, True])
+def test_a_loop_gives_the_same_bytes(residual: bool, wheel: Any) -> None:
+    shrunk = shrink(loop_model(residual=residual), "cortex-m4", loops=True, max_macs=4)
+    assert "WHILE" in shrunk.extra_operators
+    proved(shrunk, 10)
 
 
 # (input, output): type, scale, zero point; every pair that TFLM's QUANTIZE and DEQUANTIZE know and a rim may have.
