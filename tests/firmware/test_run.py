@@ -129,6 +129,18 @@ def test_an_arena_that_is_too_small_is_tried_larger_in_memory_that_the_program_d
     assert (arena.fits, arena.smallest_arena, arena.succeeds_from, arena.size) == (False, 228, 188, 112)
 
 
+def test_a_program_that_can_be_read_only_once_is_read_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = run_program.built(tmp_path, "cortex-m4")
+    pipe = subprocess.Popen(["cat", str(program)], stdout=subprocess.PIPE)
+    assert pipe.stdout is not None
+    name = f"/dev/fd/{pipe.stdout.fileno()}"
+    assert main(["run", name]) == 0
+    pipe.communicate()
+    shown = capsys.readouterr().out
+    assert f"file      {name}: executed for a Cortex-M4 in Unicorn" in shown
+    assert "tensor_arena (1,024 B) needs 228 B" in shown
+
+
 def test_a_program_without_symbols_is_refused_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = run_program.built(tmp_path, "cortex-m4")
     subprocess.run(["arm-none-eabi-strip", str(program)], check=True)

@@ -10,7 +10,8 @@ from tflm_sim.cli.terminal import show
 from tflm_sim.emulation.backends import EMULATORS
 from tflm_sim.emulation.execute import execute
 from tflm_sim.errors import UsageError
-from tflm_sim.firmware.firmware import read_firmware
+from tflm_sim.firmware.firmware import examine
+from tflm_sim.firmware.image import load_image
 from tflm_sim.model.load import load
 from tflm_sim.report.execution_text import ExecutionDocument, document_lines
 
@@ -61,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if not 0 <= args.invoke <= MOST_INVOKES:
         raise UsageError(f"--invoke {args.invoke}: 0 to {MOST_INVOKES}")
     model = None if args.model is None else load(args.model)
-    execution = execute(args.elf, model=model, invokes=args.invoke, emulator=args.emulator)
-    compared = compare(execution, read_firmware(args.elf), model)
+    image = load_image(args.elf)
+    execution = execute(image, model=model, invokes=args.invoke, emulator=args.emulator)
+    compared = compare(execution, examine(image), model)
     show(ExecutionDocument(execution=execution, compared=compared), document_lines, as_json=args.json)
     return execution.exit_code

@@ -7,15 +7,16 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tflm_sim.child_python import child_python
 from tflm_sim.documents import from_json
 from tflm_sim.emulation.execution import Execution
 from tflm_sim.errors import FirmwareError, UsageError, not_a
-from tflm_sim.firmware.image import load_image
+from tflm_sim.firmware.image import Image, load_image
 from tflm_sim.model.load import ModelLike, load
 
 TIMEOUT_S = 120
@@ -25,7 +26,7 @@ _WALL = 10
 
 
 def execute(
-    elf: str | os.PathLike[str],
+    elf: str | os.PathLike[str] | Image,
     *,
     model: ModelLike | None = None,
     invokes: int = 0,
@@ -40,7 +41,7 @@ def execute(
     It reaches nothing outside: its semihosting may print and end.
 
     Args:
-        elf: The ELF file, with symbols.
+        elf: The ELF file, with symbols; or what was read from it, for a pipe, which can be read only once.
         model: Put in the place of the program's own model, which keeps its arenas, operators and kernels; what
             :func:`tflm_sim.load` takes. None for its own.
         invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are not run,
@@ -91,13 +92,34 @@ def _encoded(model: ModelLike | None) -> str | None:
     return None if model is None else b64encode(load(model).source).decode()
 
 
-def _answer(elf: str | os.PathLike[str], settings: dict[str, Any], given: dict[str, Any]) -> Any:
+def _answer(elf: str | os.PathLike[str] | Image, settings: dict[str, Any], given: dict[str, Any]) -> Any:
     """Return what the emulator's process answers."""
-    if not isinstance(elf, str | os.PathLike):
+    if not isinstance(elf, str | os.PathLike | Image):
         raise not_a("the path of an ELF file", elf)
-    path, timeout = os.fspath(elf), settings["timeout"]
-    load_image(path)
-    command = [*child_python("tflm_sim.emulation.worker"), path, json.dumps(settings)]
+    image = elf if isinstance(elf, Image) else load_image(elf)
+    if image.elf is None:
+        raise FirmwareError(
+            f"a file of format {image.format} cannot be executed here: name the ELF file", path=image.path
+        )
+    with _file_of(image.path, image.elf.data) as file:
+        return _worker_answer(image.path or file, [file, json.dumps(settings | {"file": image.path})], settings, given)
+
+
+@contextlib.contextmanager
+def _file_of(path: str | None, data: memoryview) -> Iterator[str]:
+    """Yield the path of a program's file: a temporary one for what cannot be read again."""
+    if path is not None and os.path.isfile(path):
+        yield path
+        return
+    with tempfile.NamedTemporaryFile(suffix=".elf") as file:
+        file.write(data)
+        file.flush()
+        yield file.name
+
+
+def _worker_answer(path: str, arguments: list[str], settings: dict[str, Any], given: dict[str, Any]) -> Any:
+    timeout = settings["timeout"]
+    command = [*child_python("tflm_sim.emulation.worker"), *arguments]
     worker = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )

@@ -1,6 +1,7 @@
-"""The emulator's process: executes one program and writes what happened as one line of JSON.
+r"""The emulator's process: executes one program and writes what happened as one line of JSON.
 
-    python -m tflm_sim.emulation.worker APP.elf '{"timeout": 120, "invokes": 1, "emulator": "", "sizes": []}'
+    python -m tflm_sim.emulation.worker APP.elf \
+        '{"timeout": 120, "invokes": 1, "emulator": "", "sizes": [], "file": "APP.elf"}'
 
 Standard input has the model that is put in the place of the program's, if any, and the inputs for which its outputs
 are wanted, if any: {"model": "...", "runs": [["...", ...], ...]}, all bytes in base 64; {"model": null} for neither.
@@ -48,8 +49,7 @@ def main() -> int:
 
 def _execute(path: str, settings: dict[str, Any], given: dict[str, Any]) -> object:
     image = load_image(path)
-    if image.elf is None:
-        raise FirmwareError(f"a file of format {image.format} cannot be executed here: name the ELF file")
+    assert image.elf is not None, "who starts this process has looked"
     program = Program(image.elf)
     emulator = backend(program, path, settings["emulator"])
     model = None if given["model"] is None else parse(b64decode(given["model"]))
@@ -62,7 +62,7 @@ def _execute(path: str, settings: dict[str, Any], given: dict[str, Any]) -> obje
             program,
             emulator.make,
             emulator=emulator.name,
-            file=path,
+            file=settings["file"],
             invokes=settings["invokes"],
             model=model,
             sizes=settings["sizes"],
