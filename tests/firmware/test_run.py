@@ -145,4 +145,4 @@ def test_a_program_without_symbols_is_refused_in_words(tmp_path: Path, capsys: p
     program = run_program.built(tmp_path, "cortex-m4")
     subprocess.run(["arm-none-eabi-strip", str(program)], check=True)
     assert main(["run", str(program)]) == 3
-    assert "it has no symbols, by which TFLM's functions are found" in capsys.readouterr().err
+    assert "it has neither symbols nor the messages by which TFLM's functions are found" in capsys.readouterr().err

@@ -72,7 +72,9 @@ class Compared:
 
 
 def compare(execution: Execution, firmware: Firmware, other: Model | None = None) -> tuple[Compared, ...]:
-    """Return how far each arena's first AllocateTensors() is as the simulation for the firmware's own target says.
+    """Return how far each arena's first AllocateTensors() is as the simulation says for the firmware's own target.
+
+    Of the targets that its file leaves possible, it is the one that agrees longest.
 
     Args:
         execution: What was seen.
@@ -88,13 +90,18 @@ def _compare(arena: ExecutedArena, firmware: Firmware, other: Model | None) -> C
     model = other if other is not None else next(held, None)
     if model is None:
         return Compared(arena.address, None, "its model is not in the file")
+    skipped = -arena.address % BUFFER_ALIGNMENT
     try:
-        target = firmware_target(firmware).alternatives[0]
-        simulation = simulate(model, target, arena_size=arena.size, arena_address=arena.address % BUFFER_ALIGNMENT)
+        found = [
+            agreement(
+                events_of(first.events, arena.size - skipped),
+                simulate(model, target, arena_size=arena.size, arena_address=arena.address % BUFFER_ALIGNMENT),
+            )
+            for target in firmware_target(firmware).alternatives
+        ]
     except TflmSimError as problem:
         return Compared(arena.address, None, str(problem))
-    skipped = -arena.address % BUFFER_ALIGNMENT
-    return Compared(arena.address, agreement(events_of(first.events, arena.size - skipped), simulation))
+    return Compared(arena.address, max(found, key=lambda one: (one.agrees, one.compared)))
 
 
 def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:

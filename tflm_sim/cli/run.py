@@ -37,7 +37,7 @@ def register(subparsers: Subparsers) -> None:
         EXAMPLES,
         exits=EXITS,
     )
-    parser.add_argument("elf", metavar="APP.elf", help="the linked program, with symbols")
+    parser.add_argument("elf", metavar="APP.elf", help="the linked program")
     parser.add_argument(
         "--model",
         metavar="FILE",

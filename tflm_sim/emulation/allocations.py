@@ -60,6 +60,10 @@ class Allocations:
         self.events.clear()
         return taken
 
+    def has_taken_of_tail(self, end: int) -> bool:
+        """Whether tail bytes were taken in the arena that ends there."""
+        return self._tail is not None and self._tail < end
+
     def fields(self, owner: int) -> Fields:
         """Return the fields of the allocator at ``owner``."""
         return Fields(*words(self._machine, owner + 4 * self._layout, 5))

@@ -41,7 +41,7 @@ def execute(
     It reaches nothing outside: its semihosting may print and end.
 
     Args:
-        elf: The ELF file, with symbols; or what was read from it, for a pipe, which can be read only once.
+        elf: The ELF file; or what was read from it, for a pipe, which can be read only once.
         model: Put in the place of the program's own model, which keeps its arenas, operators and kernels; what
             :func:`tflm_sim.load` takes. None for its own.
         invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are not run,

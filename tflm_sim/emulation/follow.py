@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from time import process_time
 from typing import Literal
 
 from tflm_sim.emulation.emulator import Emulator
@@ -27,13 +28,16 @@ from tflm_sim.errors import FirmwareError
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
 from tflm_sim.units import align_up
-from tflm_sim.values import NamedTuple
+from tflm_sim.values import NamedTuple, replace
 
 RUN_S = 3.0
 """Seconds of the host's processor for which a program may go on without reaching anything of TFLM."""
 _TRIAL_S = 1.0
 _INVOKE_S = 60.0
+_INVOKES_S = 20.0
+"""Seconds of the host's processor for all that a program does whose Invoke() has to be run."""
 _ALIGNED = 16
+_BY_MESSAGES = ", TFLM's functions found by their messages"
 _MOST_OUTPUT = 20_000
 
 
@@ -69,8 +73,7 @@ def follow(
         machine = start.machine
         replacement = None if model is None else Replacement(machine, program, bytes(model.source))
         interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
-        follower = Follower(machine, program, interest)
-        follower.run(RUN_S)
+        follower = _followed(machine, program, interest)
         if follower.problem:
             raise FirmwareError(f"the model cannot be put in the place of its own: {follower.problem}", path=file)
         if any(arena.results for arena in follower.arenas):
@@ -80,7 +83,7 @@ def follow(
                 file=file,
                 core=program.core.name,
                 emulator=emulator,
-                start=start.words,
+                start=start.words + (_BY_MESSAGES if program.is_unnamed else ""),
                 is_guessed=start.is_guessed,
                 ending=follower.ending,
                 output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
@@ -88,6 +91,23 @@ def follow(
             )
         reached.append(f"{start.words}, {follower.ending}")
     raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
+
+
+def _followed(machine: Emulator, program: Program, interest: Interest) -> Follower:
+    """Run the program from where it stands.
+
+    Its calls of Invoke() are answered; where it goes astray because nothing was computed, they are run, too.
+    """
+    begin = machine.save()
+    follower = Follower(machine, program, interest)
+    follower.run(RUN_S)
+    if not (follower.answered and follower.is_lost):
+        return follower
+    machine.restore(begin)
+    running, until = Follower(machine, program, replace(interest, runs_invokes=True)), process_time() + _INVOKES_S
+    running.is_over = lambda: process_time() > until
+    running.run(_INVOKES_S)
+    return max(follower, running, key=lambda one: sum(len(arena.results) for arena in one.arenas))
 
 
 def check_taken(follower: Follower, replacement: Replacement, model: Model, file: str | None = None) -> None:
@@ -113,9 +133,10 @@ def _operator_names(model: Model) -> Iterator[str]:
 
 def _unnamed(program: Program) -> str:
     """Return why a program without the name of AllocateTensors() cannot be followed."""
-    if not program.elf.symbols:
+    if program.is_unnamed:
         return (
-            "it has no symbols, by which TFLM's functions are found: name the ELF file from before it was stripped "
+            "it has neither symbols nor the messages by which TFLM's functions are found without them "
+            "(TF_LITE_STRIP_ERROR_STRINGS, link-time optimisation): name the ELF file from before it was stripped "
             "(strip -g leaves what is needed)"
         )
     return (

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import process_time
 
 from tflm_sim.arena.events import OpEvent, Persist, Phase
 from tflm_sim.arena.stages import Stage
@@ -35,7 +36,7 @@ from tflm_sim.emulation.measuring import Measuring
 from tflm_sim.emulation.operators import find_operators
 from tflm_sim.emulation.printf import Arguments, formatted
 from tflm_sim.emulation.program import Program
-from tflm_sim.emulation.replacing import Replacement
+from tflm_sim.emulation.replacing import Replacement, subgraphs_of
 from tflm_sim.emulation.seen import Arena, NodeSeen, Result
 from tflm_sim.emulation.semihosting import Debugger, Ended
 from tflm_sim.emulation.stores import Stores
@@ -52,8 +53,9 @@ _ALIGNED = 64
 _STACK_ALIGNED = 16
 _RETURNED = "the function that was called returned"
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
-_INVOKES = 3
-"""Calls of Invoke() without anything new after which the program is taken to be in its main loop."""
+_INVOKES, _LOOP_S, _MOST_INVOKES = 3, 0.5, 1000
+"""Calls of Invoke() without anything new, and seconds of the host's processor from the first of them, after which the
+program is taken to be in its main loop; and the calls after which it is, however fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Interest:
         operators: Of each AllocateTensors(), whose Init, Prepare and Eval are then noted.
         measures: Whether stack is measured, and how many calls of Invoke() are run and measured.
         invokes: How many calls of Invoke() after each AllocateTensors() are run.
+        runs_invokes: Whether the others are run, too, instead of answered.
         answers_vendors: Whether functions of vendors and operating systems are answered instead of run.
         model: What is put in the place of the program's model, None where it keeps its own.
     """
@@ -75,6 +78,7 @@ class Interest:
     operators: Sequence[tuple[NodeSeen, ...]] = ()
     measures: bool = False
     invokes: int = 0
+    runs_invokes: bool = False
     answers_vendors: bool = False
     model: Replacement | None = None
 
@@ -86,6 +90,8 @@ class Follower:
         arenas: Every arena, in the order in which they were made.
         ending: Why the program was followed no further.
         is_cut: Whether that is because it did not go on for too long.
+        is_lost: Whether that is because it went astray: a fault, a failed check, an end that it says is a failure.
+        answered: How many calls of Invoke() were answered with success and not run.
         problem: Why another model cannot be put in the place of its own, "" where nothing is known against it.
         log: What TFLM printed, line by line.
         is_over: Asked after each stop whether all is known.
@@ -99,6 +105,8 @@ class Follower:
         self.log: list[str] = []
         self.ending = ""
         self.is_cut = False
+        self.is_lost = False
+        self.answered = 0
         self.problem = ""
         self.is_over: Callable[[], bool] = lambda: False
         self._interest = interest
@@ -111,6 +119,7 @@ class Follower:
         self._returns: dict[int, list[tuple[int, Callable[[], None]]]] = {}
         self._blocks: list[tuple[int, int]] = []
         self._invokes = 0
+        self._invoked_since = 0.0
         self._stores = Stores(machine, program, self.arenas, self._blocks)
         self._measuring = Measuring(machine, self._when_returned, self._stores) if interest.measures else None
         self._end: int | None = None
@@ -163,9 +172,10 @@ class Follower:
         ``moved``: where it lies now, None for where the program has it.
         """
         own = self._interest
-        fresh = Follower(
-            self.machine, self.program, replace(interest, answers_vendors=own.answers_vendors, model=own.model)
+        interest = replace(
+            interest, answers_vendors=own.answers_vendors, model=own.model, runs_invokes=own.runs_invokes
         )
+        fresh = Follower(self.machine, self.program, interest)
         fresh._layout = self._layout
         fresh._blocks += self._blocks
         address = arena.address if moved is None else moved
@@ -191,6 +201,7 @@ class Follower:
                 self._at(stop.address)
             else:
                 self.ending, self.is_cut = self._words(stop, limit), stop.reason is Reason.LIMIT
+                self.is_lost = not self.is_cut
             if not self.ending and self.is_over():
                 self.ending = "all that was asked for is known"
         if self._running is not None:
@@ -241,6 +252,7 @@ class Follower:
             ended = self.debugger.answer(self.machine)
             if isinstance(ended, Ended):
                 self.ending = "it ended" + (f" with status {ended.status}" if ended.status else "")
+                self.is_lost = ended.status != 0
             return
         expected = self._returns.get(address, [])
         if expected and self.machine.get("sp") >= expected[-1][0]:
@@ -251,6 +263,8 @@ class Follower:
         handler = self._handlers.get(address)
         if handler is not None:
             handler()
+        elif not self.program.is_function(address + self.machine.core.code_bit):
+            self.ending = "the function in which it was started returned"
 
     def _when_returned(self, act: Callable[[], None]) -> None:
         """Have ``act`` called when the function at whose entry the machine stands returns."""
@@ -287,7 +301,9 @@ class Follower:
         if at is None:
             return
         head, end, *_ = fields[at:]
-        if self._current is None or (self._current.head, self._current.end) != (head, end):
+        if self._is_made_again(head, fields[at : at + 5]):
+            self._begin(head, end - head, owner, 0)
+        elif self._current is None or (self._current.head, self._current.end) != (head, end):
             known = [one for one in self.arenas if (one.head, one.end) == (head, end)]
             if known:
                 self._current = known[-1]
@@ -303,6 +319,15 @@ class Follower:
             return True
         is_ordered = head <= planned <= end and head <= tail <= end
         return is_ordered and any((one.head, one.end) == (head, end) for one in self.arenas)
+
+    def _is_made_again(self, head: int, fields: tuple[int, ...]) -> bool:
+        """Whether these are the fields of a new allocator where another one has allocated something already."""
+        before = self._allocations.get(head)
+        return (
+            before is not None
+            and before.has_taken_of_tail(fields[1])
+            and fields == (head, fields[1], head, fields[1], head)
+        )
 
     def _begin(self, head: int, size: int, owner: int | None, size_argument: int) -> None:
         given, self._given = self._given, None
@@ -332,8 +357,8 @@ class Follower:
     # -- AllocateTensors() ----------------------------------------------------------------------------------------
 
     def _allocate_tensors(self) -> None:
-        if self._running is None:
-            interpreter = argument(self.machine, 0)
+        interpreter = argument(self.machine, 0)
+        if self._running is None and self._is_interpreter(interpreter):
             if self._interest.model is not None:
                 self.ending = self.problem = self._interest.model.tell(interpreter)
                 if self.problem:
@@ -341,15 +366,24 @@ class Follower:
             self._current = self._arena_of(interpreter) or self._current
             self._running = result = Result(interpreter=interpreter, pointer=self.machine.get("sp"))
             self._invokes = 0
-            if self._measuring is not None:
+            if self._measuring is not None and not self._measuring.is_running:
                 self._measuring.stack(partial(self._allocated_on, result))
             else:
                 self._when_returned(self._allocated)
 
+    def _is_interpreter(self, address: int) -> bool:
+        """Whether an interpreter lies there; seen by its model, and asked only where functions have no names."""
+        if not self.program.is_unnamed:
+            return True
+        return any(subgraphs_of(self.machine, one) is not None for one in words(self.machine, address, _INTERPRETER))
+
     def _arena_of(self, interpreter: int) -> Arena | None:
-        """Return the arena in which the allocator of an interpreter lies, by the first address that is in one."""
-        found = words(self.machine, interpreter, _INTERPRETER)
-        return next((one for value in found for one in self.arenas if one.head <= value < one.end), None)
+        """Return the arena in which the allocator of an interpreter lies, by the first address that is in one.
+
+        Of several that were made in the same place, it is the last one.
+        """
+        found, made = words(self.machine, interpreter, _INTERPRETER), self.arenas[::-1]
+        return next((one for value in found for one in made if one.head <= value < one.end), None)
 
     def _allocated_on(self, result: Result, stack: int) -> None:
         result.stack, result.stores = stack, self._stores.take()
@@ -425,17 +459,25 @@ class Follower:
             return
         if self._measuring is not None and self._measuring.is_running:
             return
+        if not self._is_interpreter(argument(self.machine, 0)):
+            return
         result = self._current.results[-1]
         self._invokes += 1
+        if self._invokes == 1:
+            self._invoked_since = process_time()
         if self._measuring is not None and self._invokes <= self._interest.invokes:
             result.invocations.append(self._measuring.invoke())
             return
-        give_back(self.machine, 0)
-        if self._invokes > max(_INVOKES, self._interest.invokes):
+        if not self._interest.runs_invokes:
+            self.answered += 1
+            give_back(self.machine, 0)
+        more, seconds = self._invokes - self._interest.invokes, process_time() - self._invoked_since
+        if more > _MOST_INVOKES or (more > _INVOKES and seconds > _LOOP_S):
             self.ending = "it calls Invoke() again and again"
 
     def _abort(self) -> None:
         self.ending = f"it reaches {self.program.name_at(self.machine.get('pc'))}()"
+        self.is_lost = True
 
     def _print(self, first: int) -> None:
         """Note what is printed; ``first``: the number of the argument that is the format."""

@@ -14,6 +14,7 @@ from tflm_sim.emulation.functions import Watched, functions_by_role
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.semihosting import calls
 from tflm_sim.emulation.stack_room import StackRoom, reserved_stack
+from tflm_sim.emulation.unnamed import functions_by_message
 from tflm_sim.emulation.vendors import answer_of
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.elf import DATA, EXECUTABLE, FUNCTION, Elf
@@ -43,6 +44,7 @@ class Program:
         elf: The file.
         core: Its processor.
         functions: Where TFLM's functions are.
+        is_unnamed: Whether that is known by the messages that they print, since there are no symbols.
         semihosting: Where it asks its debugger.
         has_reporter_first: Whether the allocator's Create() takes an ErrorReporter first, as it did until 2022.
     """
@@ -51,6 +53,9 @@ class Program:
         self.elf = elf
         self.core = core_of(elf)
         self.functions = functions_by_role(elf.symbols, self.core.code_bit)
+        self.is_unnamed = not any(symbol.type == FUNCTION for symbol in elf.symbols)
+        if self.is_unnamed:
+            self.functions |= functions_by_message(elf, is_arm=self.core.is_arm)
         self.semihosting = frozenset(self._calls())
         self.has_reporter_first = any(_WITH_REPORTER in symbol.name for symbol in elf.symbols)
 
@@ -151,7 +156,7 @@ class Program:
         for section in self.elf.sections:
             if section.flags & EXECUTABLE and section.has_bits:
                 code = bytes(self.elf.bytes_of(section))
-                for where, target in jumps(section.address, code, is_arm=self.core.is_arm):
+                for where, target, _ in jumps(section.address, code, is_arm=self.core.is_arm):
                     by_target.setdefault(target, set()).add(where)
         found: dict[int, None] = {}
         for _ in range(_DEPTH):

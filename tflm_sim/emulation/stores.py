@@ -17,8 +17,8 @@ from tflm_sim.emulation.store_watch import Stored
 
 _BOOKKEEPING = 64
 """Bytes around the blocks of a heap in which malloc() keeps its own records."""
-_CALLERS = 1 << 16
-"""Bytes of the callers' stack, where nothing says where it begins."""
+_CALLERS, _MOST_CALLERS = 1 << 16, 1 << 20
+"""Bytes of the callers' stack where nothing says where it begins; and the most that they can be."""
 
 
 class Stores:
@@ -62,7 +62,7 @@ class Stores:
         bounds = self._program.object_bounds(pointer)
         if bounds is not None:
             return bounds[1]
-        return top if pointer <= top <= pointer + _CALLERS else pointer + _CALLERS
+        return top if pointer <= top <= pointer + _MOST_CALLERS else pointer + _CALLERS
 
     def _heap(self) -> list[Span]:
         if not self._blocks:

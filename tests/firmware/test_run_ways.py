@@ -1,0 +1,95 @@
+"""Programs that go their own way: without symbols, with arenas made again, with results that they look at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tflm_sim
+from tflm_sim.errors import FirmwareError
+
+sys.path.insert(0, str(Path(__file__).parent))
+import message_program
+
+pytest.importorskip("unicorn")
+
+# The allocator takes 24 B, the interpreter what it needs, and a temp of 64 B stands at the start.
+PLAIN = 24 + 100 + 64
+
+
+def stripped(program: Path) -> Path:
+    """Return the program without its symbols."""
+    tool = "riscv64-unknown-elf-strip" if program.read_bytes()[18] == 243 else "arm-none-eabi-strip"
+    subprocess.run([tool, str(program)], check=True)
+    return program
+
+
+@pytest.mark.parametrize("core", message_program.COMPILERS)
+def test_a_program_without_symbols_is_followed_by_its_messages(core: str, tmp_path: Path) -> None:
+    program = message_program.built(tmp_path, core=core)
+    (named,) = tflm_sim.execute(program, invokes=1).arenas
+    found = tflm_sim.execute(stripped(program), invokes=1)
+    (arena,) = found.arenas
+    assert found.start == "started from reset, TFLM's functions found by their messages"
+    assert (arena.smallest_arena, arena.succeeds_from, arena.address) == (PLAIN, PLAIN, named.address)
+    assert arena.allocations[0].events == named.allocations[0].events
+    assert [(row.kind, row.size) for row in arena.allocations[0].events] == [
+        ("persist", 24), ("persist", 100), ("temp", 64), ("temp_reset", 1)
+    ]  # fmt: skip
+    assert arena.log_below == ("Failed to allocate temp memory. Requested: 64",)
+    (invoke,), (same,) = arena.allocations[0].invocations, named.allocations[0].invocations
+    assert (invoke.status, invoke.stack, invoke.instructions) == ("ok", same.stack, same.instructions)
+
+
+def test_a_program_without_symbols_and_messages_is_refused_in_words(tmp_path: Path) -> None:
+    program = stripped(message_program.built(tmp_path, message_program.PLAIN, "cortex-m4", "-DQUIET"))
+    with pytest.raises(FirmwareError, match="it has neither symbols nor the messages by which"):
+        tflm_sim.execute(program)
+
+
+def test_a_function_that_only_holds_the_messages_of_allocate_tensors_is_not_taken_for_it(tmp_path: Path) -> None:
+    # As link-time optimisation leaves it: what prints the message is a function whose argument has no model.
+    program = message_program.built(tmp_path)
+    program.write_bytes(program.read_bytes().replace((12 | 16 << 16).to_bytes(4, "little"), bytes(4)))
+    with pytest.raises(FirmwareError, match="no AllocateTensors\\(\\) was reached"):
+        tflm_sim.execute(stripped(program))
+
+
+def test_an_arena_that_is_made_again_in_the_same_place_is_another_one(tmp_path: Path) -> None:
+    again = "make(tensor_arena, 1024, 300); interpreter.AllocateTensors()"
+    program = message_program.built(tmp_path, f"{message_program.PLAIN}; {again}")
+    first, second = tflm_sim.execute(program).arenas
+    assert (first.symbol, first.smallest_arena, len(first.allocations)) == ("tensor_arena", PLAIN, 1)
+    assert (second.symbol, second.smallest_arena, len(second.allocations)) == ("tensor_arena", PLAIN + 200, 1)
+
+
+def test_invoke_is_run_where_the_program_gives_up_without_its_result(tmp_path: Path) -> None:
+    other = "make(other_arena, 1024, 300); interpreter.AllocateTensors()"
+    program = message_program.built(tmp_path, f"{message_program.PLAIN}; if (interpreter.result != 7) abort(); {other}")
+    found = tflm_sim.execute(program)
+    assert [one.smallest_arena for one in found.arenas] == [PLAIN, PLAIN + 200]
+    assert found.ending == "it ended"
+
+
+def test_many_calls_of_invoke_are_not_yet_the_main_loop(tmp_path: Path) -> None:
+    many = "for (volatile int at = 0; at < 50; at = at + 1) interpreter.Invoke()"
+    other = "make(other_arena, 1024, 300); interpreter.AllocateTensors()"
+    found = tflm_sim.execute(message_program.built(tmp_path, f"{message_program.PLAIN}; {many}; {other}"))
+    assert [one.smallest_arena for one in found.arenas] == [PLAIN, PLAIN + 200]
+
+
+def test_an_endless_loop_of_invoke_is_the_main_loop(tmp_path: Path) -> None:
+    found = tflm_sim.execute(message_program.built(tmp_path, f"{message_program.PLAIN}; for (;;) interpreter.Invoke()"))
+    assert (found.ending, len(found.arenas)) == ("it calls Invoke() again and again", 1)
+
+
+def test_invoke_that_calls_allocate_tensors_returns_what_it_does(tmp_path: Path) -> None:
+    # 24 B and 100 B do not fit into 112 B; Invoke() tries once more, on the stack that it was lent.
+    program = message_program.built(tmp_path, message_program.PLAIN.replace("1024", "112"))
+    (arena,) = (found := tflm_sim.execute(program, invokes=1)).arenas
+    assert [one.status for one in arena.allocations] == ["error", "error"]
+    assert [one.status for one in arena.allocations[0].invocations] == ["error"]
+    assert (found.stores_outside, found.ending) == ((), "it ended")

@@ -1,0 +1,107 @@
+"""Instructions that load an address, and where functions begin: read from the program's code.
+
+    Thumb     ldr r0, [pc, #n]           the address is a constant behind the function
+              movw r0, ...; movt r0, ...
+    RISC-V    lui a0, ...; addi a0, a0, ...
+
+Source: Armv7-M Architecture Reference Manual, A7.7.44 (LDR literal), A7.7.76 (MOV, encoding T3), A7.7.79 (MOVT);
+RISC-V unprivileged ISA, 2.4 and "C" extension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from struct import Struct
+
+from tflm_sim.values import NamedTuple
+
+_HALF, _WORD = Struct("<HH"), Struct("<I")
+_FIRST_ARGUMENT = 10
+"""The number of a0."""
+_PADDING, _THUMB_ENDS = {0x0000, 0xBF00, 0x46C0}, {0xBD00, 0xBE00, 0xDE00}
+"""nop; pop {..., pc}, bkpt, udf."""
+_RISCV_PADDING, _RISCV_ENDS = {0x0000, 0x0001, 0x9002}, {0x00100073, 0x30200073, 0x00000013}
+"""c.nop, c.ebreak; ebreak, mret, nop."""
+
+
+class Load(NamedTuple):
+    """An instruction after which a register holds an address; ``argument``: which one of a function it would be."""
+
+    address: int
+    value: int
+    argument: int
+
+
+def loads(address: int, code: bytes, values: Container[int], *, is_arm: bool) -> Iterator[Load]:
+    """Yield what loads one of ``values`` in ``code`` at ``address``."""
+    yield from (one for one in (_thumb if is_arm else _riscv)(address, code) if one.value in values)
+
+
+def _thumb(address: int, code: bytes) -> Iterator[Load]:
+    low: dict[int, int] = {}
+    for at in range(0, len(code) - 3, 2):
+        first, second = _HALF.unpack_from(code, at)
+        base = (address + at + 4 & -4) - address
+        if first >> 11 == 0b01001:
+            yield from _constant(address, code, at, base + 4 * (first & 0xFF), first >> 8 & 7)
+        elif first & 0xFF7F == 0xF85F:
+            offset = second & 0xFFF
+            yield from _constant(address, code, at, base + (offset if first & 0x80 else -offset), second >> 12)
+        elif first & 0xFB70 == 0xF240 and not second & 0x8000:
+            half = (first & 0xF) << 12 | (first >> 10 & 1) << 11 | (second >> 12 & 7) << 8 | second & 0xFF
+            register = second >> 8 & 0xF
+            if first & 0x80:
+                yield Load(address + at, half << 16 | low.get(register, 0), register)
+            else:
+                low[register] = half
+
+
+def _constant(address: int, code: bytes, at: int, where: int, register: int) -> Iterator[Load]:
+    if 0 <= where <= len(code) - 4:
+        yield Load(address + at, _WORD.unpack_from(code, where)[0], register)
+
+
+def _riscv(address: int, code: bytes) -> Iterator[Load]:
+    upper: dict[int, int] = {}
+    at = 0
+    while at < len(code) - 3:
+        (word,) = _WORD.unpack_from(code, at)
+        register, source, added = word >> 7 & 31, word >> 15 & 31, _signed(word >> 20, 12)
+        short = _signed((word >> 12 & 1) << 5 | word >> 2 & 31, 6)
+        size = 4 if word & 3 == 3 else 2
+        if word & 0x7F in (0x37, 0x17):
+            upper[register] = (word & 0xFFFFF000) + (address + at if word & 0x7F == 0x17 else 0)
+        elif word & 0x707F == 0x13 and source in upper:
+            yield Load(address + at, upper[source] + added & 0xFFFFFFFF, register - _FIRST_ARGUMENT)
+        elif word & 0xE003 == 0x6001:
+            upper[register] = short << 12
+        elif word & 0xE003 == 0x0001 and register in upper:
+            yield Load(address + at, upper[register] + short & 0xFFFFFFFF, register - _FIRST_ARGUMENT)
+        at += size
+
+
+def _signed(value: int, bits: int) -> int:
+    return value - (1 << bits) if value >> (bits - 1) & 1 else value
+
+
+def constants(address: int, code: bytes) -> Iterator[int]:
+    """Yield the addresses of the words in ``code`` that Thumb instructions load."""
+    for at in range(0, len(code) - 3, 2):
+        first, second = _HALF.unpack_from(code, at)
+        base = address + at + 4 & -4
+        if first >> 11 == 0b01001:
+            yield base + 4 * (first & 0xFF)
+        elif first == 0xF8DF:
+            yield base + (second & 0xFFF)
+
+
+def is_behind_an_end(code: bytes, at: int, *, is_arm: bool) -> bool:
+    """Whether what stands before ``at`` in ``code`` is an instruction with which a function ends, or fills up."""
+    before, last = _HALF.unpack_from(code, at - 4) if at >= 4 else (0, 0)
+    if is_arm:
+        is_short = last in _PADDING or last & 0xFF00 in _THUMB_ENDS or last & 0xFF07 == 0x4700 or last >> 11 == 0b11100
+        is_long = before >> 11 == 0b11110 and last & 0x9000 == 0x9000
+        return is_short or is_long or (before & 0xFFD0 == 0xE890 and last & 0x8000 != 0)
+    word = last << 16 | before
+    is_jump = last & 0xE003 == 0xA001 or last & 0xF07F == 0x8002 or word & 0xFFF in (0x06F, 0x067, 0x0EF)
+    return is_jump or last in _RISCV_PADDING or word in _RISCV_ENDS
