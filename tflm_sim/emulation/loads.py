@@ -24,7 +24,7 @@ _RISCV_PADDING, _RISCV_ENDS = {0x0000, 0x0001, 0x9002}, {0x00100073, 0x30200073,
 """c.nop, c.ebreak; ebreak, mret, nop."""
 
 
-class Load(NamedTuple):
+class AddressLoad(NamedTuple):
     """An instruction after which a register holds an address; ``argument``: which one of a function it would be."""
 
     address: int
@@ -32,12 +32,12 @@ class Load(NamedTuple):
     argument: int
 
 
-def loads(address: int, code: bytes, values: Container[int], *, is_arm: bool) -> Iterator[Load]:
+def loads(address: int, code: bytes, values: Container[int], *, is_arm: bool) -> Iterator[AddressLoad]:
     """Yield what loads one of ``values`` in ``code`` at ``address``."""
     yield from (one for one in (_thumb if is_arm else _riscv)(address, code) if one.value in values)
 
 
-def _thumb(address: int, code: bytes) -> Iterator[Load]:
+def _thumb(address: int, code: bytes) -> Iterator[AddressLoad]:
     low: dict[int, int] = {}
     for at in range(0, len(code) - 3, 2):
         first, second = _HALF.unpack_from(code, at)
@@ -51,17 +51,17 @@ def _thumb(address: int, code: bytes) -> Iterator[Load]:
             half = (first & 0xF) << 12 | (first >> 10 & 1) << 11 | (second >> 12 & 7) << 8 | second & 0xFF
             register = second >> 8 & 0xF
             if first & 0x80:
-                yield Load(address + at, half << 16 | low.get(register, 0), register)
+                yield AddressLoad(address + at, half << 16 | low.get(register, 0), register)
             else:
                 low[register] = half
 
 
-def _constant(address: int, code: bytes, at: int, where: int, register: int) -> Iterator[Load]:
+def _constant(address: int, code: bytes, at: int, where: int, register: int) -> Iterator[AddressLoad]:
     if 0 <= where <= len(code) - 4:
-        yield Load(address + at, _WORD.unpack_from(code, where)[0], register)
+        yield AddressLoad(address + at, _WORD.unpack_from(code, where)[0], register)
 
 
-def _riscv(address: int, code: bytes) -> Iterator[Load]:
+def _riscv(address: int, code: bytes) -> Iterator[AddressLoad]:
     upper: dict[int, int] = {}
     at = 0
     while at < len(code) - 3:
@@ -72,11 +72,11 @@ def _riscv(address: int, code: bytes) -> Iterator[Load]:
         if word & 0x7F in (0x37, 0x17):
             upper[register] = (word & 0xFFFFF000) + (address + at if word & 0x7F == 0x17 else 0)
         elif word & 0x707F == 0x13 and source in upper:
-            yield Load(address + at, upper[source] + added & 0xFFFFFFFF, register - _FIRST_ARGUMENT)
+            yield AddressLoad(address + at, upper[source] + added & 0xFFFFFFFF, register - _FIRST_ARGUMENT)
         elif word & 0xE003 == 0x6001:
             upper[register] = short << 12
         elif word & 0xE003 == 0x0001 and register in upper:
-            yield Load(address + at, upper[register] + short & 0xFFFFFFFF, register - _FIRST_ARGUMENT)
+            yield AddressLoad(address + at, upper[register] + short & 0xFFFFFFFF, register - _FIRST_ARGUMENT)
         at += size
 
 
