@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from tflm_sim import load
+from tflm_sim.checks.executed_facts import ExecutedFacts
+from tflm_sim.cli import main
 from tflm_sim.errors import ModelError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import Model, TensorType
+from tflm_sim.report.shrunk import ExecutedGain
+from tflm_sim.samples import sample_path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import model_program
@@ -71,3 +75,28 @@ def test_nothing_is_proved_of_a_model_without_weights(tmp_path: Path) -> None:
     path = model_program.built(tmp_path / "program", bytes(original.source), SHAPES)
     with pytest.raises(ModelError, match="it has no weights"):
         prove_in_program(original, original, 3, path)
+
+
+def test_shrink_executed_writes_nothing_where_the_program_itself_does_not_need_less(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = model_program.built(tmp_path / "program", sample_path("keyword_spotter").read_bytes(), SHAPES)
+    result = tmp_path / "small.tflite"
+    code = main(["shrink", "sample:keyword_spotter", "--firmware", str(path), "--executed", "-o", str(result)])
+    shown = capsys.readouterr().out
+    # Its arena holds 8 B of input and 4 B of output, whatever the model says.
+    assert (code, result.exists()) == (1, False)
+    assert "nothing is written: the program itself does not need less" in shown
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "goal", "fits"),
+    [(200, 100, None, True), (200, 100, 100, True), (200, 100, 99, False), (100, 100, None, False),
+     (None, 100, None, True), (200, None, None, False)],
+)  # fmt: skip
+def test_what_the_program_says_decides(before: int | None, after: int | None, goal: int | None, fits: bool) -> None:
+    facts = ExecutedFacts(
+        file="a.elf", core="", emulator="", is_guessed=False, arena="", arena_bytes=0, compared=7, difference=""
+    )
+    gain = ExecutedGain(before=facts, arena_before=before, after=facts, arena_after=after)
+    assert gain.fits(goal) is fits

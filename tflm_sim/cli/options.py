@@ -174,7 +174,7 @@ def add_configuration(
     )
 
 
-def add_executed(parser: argparse.ArgumentParser) -> None:
+def add_executed(parser: argparse._ActionsContainer) -> None:
     """Add ``--executed``, which goes with ``--firmware``."""
     parser.add_argument(
         "--executed",

@@ -7,16 +7,26 @@ import contextlib
 import importlib.util
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb, duration, header, load_custom_ops
+from tflm_sim.cli.options import (
+    TARGET,
+    Subparsers,
+    add_executed,
+    add_verb,
+    duration,
+    header,
+    is_executed,
+    load_custom_ops,
+)
 from tflm_sim.cli.terminal import ProgressLine, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.extras import command_for
 from tflm_sim.files import replacing_bytes
 from tflm_sim.model.load import load
-from tflm_sim.report.shrunk import shrunk_document, shrunk_lines
+from tflm_sim.report.shrunk import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
 from tflm_sim.shrinking.shrunk import Shrunk
 from tflm_sim.units import parse_size
 
@@ -26,6 +36,7 @@ tflm-sim shrink model.tflite -o small.tflite --target cortex-m4 --target esp32-s
 tflm-sim shrink model.tflite -o small.tflite --goal 64KiB --max-macs 1.10 --max-flash +10%
 tflm-sim shrink model.tflite -o small.tflite --offline-plan --prove 20
 tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --prove 5
+tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --executed
 tflm-sim shrink model.tflite -o small.tflite --int8-io --time-limit 30s
 tflm-sim shrink model.tflite --explain
 """
@@ -58,6 +69,7 @@ def register(subparsers: Subparsers) -> None:
         help=f"preset (default: {TARGET}); several: no arena grows on any of them",
     )
     firmware.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program")
+    add_executed(firmware)
     firmware.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn, for every target")
     firmware.add_argument("--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own")
     limits = parser.add_argument_group("what the result may cost")
@@ -134,6 +146,7 @@ def run(args: argparse.Namespace) -> int:
     if args.prove is not None and args.prove < 0:
         raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
     goal = None if args.goal is None else parse_size(args.goal)
+    is_measured = is_executed(args)
     configurations = _configurations(args)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(
@@ -155,22 +168,44 @@ def run(args: argparse.Namespace) -> int:
             prove_program=args.firmware,
             progress=status.show,
         )
-    if args.output is not None and shrunk.has_gained:
+    executed = _executed(args.firmware, shrunk, configurations) if is_measured and shrunk.has_gained else None
+    has_gained = shrunk.has_gained and (executed is None or executed.fits(None))
+    if args.output is not None and has_gained:
         _write(args.output, shrunk.data)
     if not args.json:
         shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
         say(*(line for config in shown for line in header(args, config)))
-    _print(args, shrunk, goal)
-    return 0 if shrunk.has_gained and (goal is None or shrunk.fits(goal)) else NO_GAIN
+    _print(args, shrunk, goal, executed, has_gained=has_gained)
+    is_met = goal is None or (shrunk.fits(goal) and (executed is None or executed.fits(goal)))
+    return 0 if has_gained and is_met else NO_GAIN
 
 
-def _print(args: argparse.Namespace, shrunk: Shrunk, goal: int | None) -> None:
-    output = args.output if shrunk.has_gained else None
+def _executed(program: str, shrunk: Shrunk, configurations: Sequence[Configuration]) -> ExecutedGain:
+    """Return what the program says of the model before and after."""
+    from tflm_sim.checks.measured import measure
+
+    before, after = (measure(program, model, configurations) for model in (shrunk.origin, load(shrunk.data)))
+    return ExecutedGain(
+        before=before.facts,
+        arena_before=before.arena.smallest_arena,
+        after=after.facts,
+        arena_after=after.arena.smallest_arena,
+    )
+
+
+def _print(
+    args: argparse.Namespace, shrunk: Shrunk, goal: int | None, executed: ExecutedGain | None, *, has_gained: bool
+) -> None:
+    output = args.output if has_gained else None
     if args.json:
-        say_json(shrunk_document(shrunk, goal=goal, output=output))
+        say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed))
     else:
         say(*shrunk_lines(shrunk, goal=goal, explain=args.explain))
-        if shrunk.has_gained:
+        if executed is not None:
+            say(*executed_gain_lines(executed))
+        if shrunk.has_gained and not has_gained:
+            say("nothing is written: the program itself does not need less")
+        elif has_gained:
             say(f"{output} is written" if output else "nothing is written; -o OUT.tflite writes it")
 
 

@@ -6,15 +6,40 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Literal
 
+from tflm_sim.checks.executed_facts import ExecutedFacts
 from tflm_sim.device.cases import range_of
-from tflm_sim.document_fields import INLINE
+from tflm_sim.document_fields import INLINE, named
 from tflm_sim.document_types import Count
 from tflm_sim.errors import not_a
 from tflm_sim.escape import printable
+from tflm_sim.report.executed_text import facts_lines
 from tflm_sim.report.tables import table_lines
 from tflm_sim.shrinking.shrunk import Conversion, ElementNumbers, Gain, Shrunk, Sizes
 from tflm_sim.units import as_size, format_size
 from tflm_sim.values import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedGain:
+    """What a program says itself of the model before and after, executed with each.
+
+    Attributes:
+        before: How that was found.
+        arena_before: The program's smallest arena, bytes; null where AllocateTensors() fails in any.
+        after: As ``before``.
+        arena_after: As ``arena_before``.
+    """
+
+    before: ExecutedFacts
+    arena_before: Count | None = field(metadata=named("arena_before_bytes"))
+    after: ExecutedFacts
+    arena_after: Count | None = field(metadata=named("arena_after_bytes"))
+
+    def fits(self, goal: int | None) -> bool:
+        """Whether the program needs less than before, and ``goal`` bytes are enough where there is one."""
+        if self.arena_after is None or (self.arena_before is not None and self.arena_after >= self.arena_before):
+            return False
+        return goal is None or self.arena_after <= goal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +48,7 @@ class ShrunkDocument:
 
     Attributes:
         output: The file that was written.
+        executed: What the program says that was executed with both; null unless asked for, or where nothing gained.
     """
 
     schema_version: Literal[1] = 1
@@ -30,16 +56,20 @@ class ShrunkDocument:
     output: str | None
     goal_bytes: Count | None
     goal_met: bool | None
+    executed: ExecutedGain | None = None
     answer: Shrunk = field(metadata=INLINE)
 
 
-def shrunk_document(shrunk: Shrunk, *, goal: int | None, output: str | None) -> ShrunkDocument:
+def shrunk_document(
+    shrunk: Shrunk, *, goal: int | None, output: str | None, executed: ExecutedGain | None = None
+) -> ShrunkDocument:
     """Return the answer as a document."""
     return ShrunkDocument(
         model=shrunk.origin.path,
         output=output,
         goal_bytes=goal,
-        goal_met=None if goal is None else shrunk.fits(goal),
+        goal_met=None if goal is None else shrunk.fits(goal) and (executed is None or executed.fits(goal)),
+        executed=executed,
         answer=shrunk,
     )
 
@@ -78,6 +108,15 @@ def shrunk_lines(shrunk: Shrunk, *, goal: int | str | None = None, explain: bool
         lines += ["", *_firmware_lines(shrunk)]
         lines += _conversion_lines(shrunk.conversions)
         lines += ["", *_trust_lines(shrunk)]
+    return lines
+
+
+def executed_gain_lines(gain: ExecutedGain) -> list[str]:
+    """Return what the program says, for people."""
+    sizes = ["no arena is enough" if size is None else f"{size:,} B" for size in (gain.arena_before, gain.arena_after)]
+    lines = [f"executed: {printable(gain.after.file, 200)} needs {sizes[0]} before, {sizes[1]} after"]
+    for when, facts in (("before", gain.before), ("after", gain.after)):
+        lines += [f"    {when}: {printable(line, 300)}" for line in facts_lines(facts)[1:]]
     return lines
 
 
