@@ -111,6 +111,9 @@ __attribute__((noinline)) static void make(uint8_t *arena, size_t size, size_t n
   interpreter = {model + 3, &allocator, 0, needed, 0};
 }
 extern "C" __attribute__((noinline)) void abort() { for (;;) asm volatile(""); }
+static size_t arena_size;
+__attribute__((noinline)) void init_model() { make(tensor_arena, arena_size, 100); interpreter.AllocateTensors(); }
+FUNCTION
 __attribute__((noinline)) static void work() { MAIN; }
 #ifdef __riscv
 extern "C" __attribute__((naked)) int main() { asm volatile("la sp, __StackTop\\n call work_and_end"); }
@@ -153,5 +156,6 @@ def built(folder: Path, main: str = PLAIN, core: str = "cortex-m4", *more: str) 
     compiler = COMPILERS[core]
     if shutil.which(compiler.split()[0]) is None:
         pytest.skip(f"{compiler.split()[0]} not installed")
+    more = (*more, *(() if any(flag.startswith("-DFUNCTION") for flag in more) else ("-DFUNCTION=",)))
     flags = ["-Os", "-fno-inline", "-fno-rtti", "-fno-exceptions", f"-DMAIN={main}", run_program.LAYOUT, *more]
     return elf_program.build(folder, compiler, {"main.cc": SOURCE}, *flags)

@@ -93,3 +93,26 @@ def test_invoke_that_calls_allocate_tensors_returns_what_it_does(tmp_path: Path)
     assert [one.status for one in arena.allocations] == ["error", "error"]
     assert [one.status for one in arena.allocations[0].invocations] == ["error"]
     assert (found.stores_outside, found.ending) == ((), "it ended")
+
+
+@pytest.mark.parametrize(
+    ("name", "main"), [("task", "(void)0"), ("setup", "if (*(volatile uint8_t *)other_arena == 77) setup()")]
+)
+def test_what_the_system_starts_is_started_before_the_function_that_it_calls(
+    name: str, main: str, tmp_path: Path
+) -> None:
+    # Started in init_model() itself, the arena's size would not be set yet: 0 B.
+    function = f"-DFUNCTION=void {name}() {{ arena_size = 1024; init_model(); }} void (*volatile entry)() = {name};"
+    found = tflm_sim.execute(message_program.built(tmp_path, main, "cortex-m4", function))
+    assert (found.start, found.is_guessed) == (f"started in {name}(), functions of vendors answered", True)
+    assert [(one.size, one.smallest_arena) for one in found.arenas] == [(1024, PLAIN)]
+
+
+def test_a_guessed_way_in_which_something_fails_gives_way_to_one_in_which_all_works(tmp_path: Path) -> None:
+    # Nobody calls either; early() comes first, and sets nothing.
+    functions = "void early() { init_model(); } void late() { arena_size = 1024; init_model(); }"
+    pointers = "void (*volatile entries[])() = {early, late};"
+    program = message_program.built(tmp_path, "(void)0", "cortex-m4", f"-DFUNCTION={functions} {pointers}")
+    found = tflm_sim.execute(program)
+    assert [(one.size, one.smallest_arena) for one in found.arenas] == [(1024, PLAIN)]
+    assert found.start == "started in late(), functions of vendors answered"

@@ -23,7 +23,7 @@ from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.replacing import Replacement
 from tflm_sim.emulation.search import SizeSearch, Unfinished
 from tflm_sim.emulation.seen import Arena, InvokeSeen, Result, StoreSeen
-from tflm_sim.emulation.starting import starts
+from tflm_sim.emulation.starting import Started, starts
 from tflm_sim.errors import FirmwareError
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
@@ -68,29 +68,44 @@ def follow(
     """
     if Watched.ALLOCATE_TENSORS not in program.functions:
         raise FirmwareError(_unnamed(program), path=file)
-    reached = []
+    start, follower = _reached(program, make, model, file)
+    return Execution(
+        file=file,
+        core=program.core.name,
+        emulator=emulator,
+        start=start.words + (_BY_MESSAGES if program.is_unnamed else ""),
+        is_guessed=start.is_guessed,
+        ending=follower.ending,
+        output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
+        arenas=tuple(_answers(start.machine, program, follower, invokes, sizes, not start.is_direct)),
+    )
+
+
+def _reached(
+    program: Program, make: Callable[[bool], Emulator], model: Model | None, file: str | None
+) -> tuple[Started, Follower]:
+    """Return the first way to start the program that reaches AllocateTensors(), and what happened.
+
+    Of ways that are guessed, one in which all of it works goes before one in which something fails: there a function
+    may have been started before what it needs.
+    """
+    reached, failing = [], None
     for start in starts(program, make):
-        machine = start.machine
-        replacement = None if model is None else Replacement(machine, program, bytes(model.source))
+        replacement = None if model is None else Replacement(start.machine, program, bytes(model.source))
         interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
-        follower = _followed(machine, program, interest)
+        follower = _followed(start.machine, program, interest)
         if follower.problem:
             raise FirmwareError(f"the model cannot be put in the place of its own: {follower.problem}", path=file)
-        if any(arena.results for arena in follower.arenas):
-            if model is not None and replacement is not None:
-                check_taken(follower, replacement, model, file)
-            return Execution(
-                file=file,
-                core=program.core.name,
-                emulator=emulator,
-                start=start.words + (_BY_MESSAGES if program.is_unnamed else ""),
-                is_guessed=start.is_guessed,
-                ending=follower.ending,
-                output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
-                arenas=tuple(_answers(machine, program, follower, invokes, sizes, not start.is_direct)),
-            )
+        results = [result for arena in follower.arenas for result in arena.results]
+        if results and model is not None and replacement is not None:
+            check_taken(follower, replacement, model, file)
+        if results and (not start.is_guessed or all(one.status == 0 for one in results)):
+            return start, follower
+        failing = failing or ((start, follower) if results else None)
         reached.append(f"{start.words}, {follower.ending}")
-    raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
+    if failing is None:
+        raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
+    return failing
 
 
 def _followed(machine: Emulator, program: Program, interest: Interest) -> Follower:

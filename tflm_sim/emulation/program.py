@@ -27,7 +27,10 @@ _FAULTS = slice(3, 7)
 _SEARCHED = 1 << 16
 _LOWEST_RAM = 0x1000_0000
 _WITH_REPORTER = "6CreateEPNS_13ErrorReporterEPhj"
-_DEPTH = 3
+_DEPTH = 6
+"""Functions between the one that is started directly and AllocateTensors()."""
+_STARTED = frozenset({"setup", "app_main"})
+"""What Arduino's and ESP-IDF's own main() calls."""
 _GLOBAL_POINTER = "__global_pointer$"
 _OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
 EXECUTABLE_SEGMENT = 1
@@ -150,20 +153,34 @@ class Program:
         return next((one.value for one in self.elf.symbols if one.name == _GLOBAL_POINTER), None)
 
     def callers(self) -> list[int]:
-        """Return the functions that call AllocateTensors(), then those that call these; those of TFLM left out."""
+        """Return the functions from which AllocateTensors() is reached, the likeliest to be started directly first.
+
+        Those first that a system starts: setup(), app_main(), and what nobody calls, such as a task; then those that
+        call AllocateTensors(), then those that call these. Functions of TFLM and main() are left out.
+        """
         called = {entry.address for entry in self.functions.get(Watched.ALLOCATE_TENSORS, ())}
+        mains = {entry.address for entry in self.functions.get(Watched.MAIN, ())}
+        found: dict[int, None] = {}
+        for _ in range(_DEPTH):
+            rows = (self._names.at(where) for target in called for where in self._callers.get(target, ()))
+            called = {row[0] for row in rows if row is not None and not row[2].startswith(_OF_TFLM)} - set(found)
+            found |= dict.fromkeys(sorted(called))
+        return sorted(found.keys() - mains, key=lambda one: (not self._is_started(one), list(found).index(one)))
+
+    def _is_started(self, address: int) -> bool:
+        """Whether the system starts a function: by its name, or since nobody calls it."""
+        return self.name_at(address) in _STARTED or address not in self._callers
+
+    @cached_property
+    def _callers(self) -> dict[int, set[int]]:
+        """Where each function is called, or jumped to."""
         by_target: dict[int, set[int]] = {}
         for section in self.elf.sections:
             if section.flags & EXECUTABLE and section.has_bits:
                 code = bytes(self.elf.bytes_of(section))
                 for where, target, _ in jumps(section.address, code, is_arm=self.core.is_arm):
                     by_target.setdefault(target, set()).add(where)
-        found: dict[int, None] = {}
-        for _ in range(_DEPTH):
-            rows = (self._names.at(where) for target in called for where in by_target.get(target, ()))
-            called = {row[0] for row in rows if row is not None and not row[2].startswith(_OF_TFLM)} - set(found)
-            found |= dict.fromkeys(sorted(called))
-        return list(found)
+        return by_target
 
     def answered(self) -> dict[int, int]:
         """Return what functions of vendors return where they are answered instead of run, by address."""

@@ -2,8 +2,8 @@
 
     from reset                     the program's own way; devices answer as well as they can
     from main()                    as it stood there, functions of vendors answered instead of run
-    in a function that calls       as it stood in main(), directly in the function that calls AllocateTensors(), or in
-    AllocateTensors()              one that calls that one: a task, setup() of Arduino, app_main() of ESP-IDF
+    in a function from which       as it stood in main(): a task, setup() of Arduino, app_main() of ESP-IDF; then the
+    AllocateTensors() is reached   function that calls AllocateTensors(), and those that call that one
 
 All but the first are guesses, and the answer says so.
 """
