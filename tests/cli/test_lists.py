@@ -21,7 +21,7 @@ def lines_of(capsys: pytest.CaptureFixture[str], *argv: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("verb", "notes"),
-    [("boards", 3), ("targets", 1), ("libraries", 1), ("ops", 5)],
+    [("boards", 3), ("targets", 1), ("libraries", 1), ("ops", 4)],
 )
 def test_a_list_has_a_line_for_each_row_and_fits_80_columns(
     verb: str, notes: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -61,7 +61,6 @@ def run(args: argparse.Namespace) -> int:
         "",
         f"{len(models)} operators; {untraced} without a recording are tested",
         "against the pip wheel with built models",
-        "(ethos-u, which the wheel does not link, by its requests alone)",
         as_json=args.json,
         is_long=args.long,
     )

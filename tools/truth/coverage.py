@@ -2,7 +2,8 @@
 
     python tools truth coverage [GOLDEN_DIRECTORY]
 
-An operator counts when real TFLM finished preparing it in the model's x86_64_ref trace.
+An operator counts when real TFLM finished preparing it in the model's x86_64_ref trace. ethos-u, which those builds do
+not link, counts in the models of tests/golden/ethos_u_runs.json.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import frame
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT.parent / "shared" / "golden"
+ETHOS_U = ROOT / "tests" / "golden" / "ethos_u_runs.json"
 
 
 def traced_ops(trace: Path) -> set[str]:
@@ -38,6 +40,7 @@ def summarise(golden: Path) -> dict[str, list[str]]:
     for trace in sorted((golden / "x86_64_ref").glob("*.trace.jsonl.gz")):
         for op in sorted(traced_ops(trace)):
             coverage.setdefault(op, []).append(trace.name.removesuffix(".trace.jsonl.gz"))
+    coverage["ethos-u"] = sorted(json.loads(ETHOS_U.read_text(encoding="utf-8"))["runs"]["x86_64"])
     return dict(sorted(coverage.items()))
 
 
