@@ -53,7 +53,7 @@ def test_a_library_that_is_not_modelled_has_what_is_nearest_below_the_table(
 ) -> None:
     lines = lines_of(capsys, "libraries", "silabs-mltk")
     assert lines[1].split() == ["silabs-mltk", "no", "2024-03-26", "7005d60ed"]
-    assert lines[3].startswith("silabs-mltk is not modelled: --target cortex-m33 --runtime 7005d60ed")
+    assert lines[3].startswith("silabs-mltk is not modelled: --library silabs-gsdk@4.4.1")
 
 
 def test_columns_are_left_out_by_weight_and_stay_in_their_order() -> None:

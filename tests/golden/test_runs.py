@@ -23,6 +23,15 @@ out are models with resource variables, for which the SDK never makes room.
 TF_LITE_STATIC_MEMORY unless its build asks for it; of its CMSIS-NN the size functions alone, for the instruction set of
 its usual machine; every arena size by bisection, a process for each. Where AllocateTensors() makes no input and output
 tensors the runs called input(0) and output(0) after it, and failed when one of them did.
+
+``mvp_runs.json``, by library: the TFLM of Silicon Labs' gecko_sdk 4.4.1 (911f6cdef) built with arm-none-eabi-g++ 12.2
+for a Cortex-M33, TF_LITE_STATIC_MEMORY, and run in QEMU; CMSIS-NN 23.08; the seven kernels of SiliconLabs/mltk 5ae4b25
+(Zlib licence), whose Init and Prepare are those of gecko_sdk but for checks that move no memory; the MVP's driver and
+the functions that say what it takes from gecko_sdk's platform/compute (Zlib licence), with stubs for the hardware. Two
+of these functions, the depthwise ones, are under a licence for Silicon Labs' chips only and were not built: in their
+place the wheel of silabs-mltk 0.20.0 was asked about each layer on a PC, and what gecko_sdk asks of the input's strides
+besides was added. Left out are models without an operator of those kernels. A byte below the smallest arena each run
+failed.
 """
 
 from __future__ import annotations
@@ -40,9 +49,9 @@ from tflm_sim.model.load import load
 from tflm_sim.targets.abi import I386
 from tflm_sim.targets.presets import library_target, preset
 
-REFERENCE, CMSIS_NN, ESP, EDGE_IMPULSE, ARDUINO = (
+REFERENCE, CMSIS_NN, ESP, EDGE_IMPULSE, ARDUINO, MVP = (
     json.loads(Path(__file__).with_name(f"{name}_runs.json").read_text())
-    for name in ("reference", "cmsis_nn", "esp", "edge_impulse", "arduino")
+    for name in ("reference", "cmsis_nn", "esp", "edge_impulse", "arduino", "mvp")
 )
 MODELS = Path(__file__).parents[3] / "shared" / "models"
 MACHINES = {"scalar": "cortex-m3", "dsp": "cortex-m4", "mve": "cortex-m55"}
@@ -103,3 +112,10 @@ def test_each_model_needs_what_it_needed_with_edge_impulses_sdk(run: str) -> Non
 def test_each_model_needs_what_it_needed_in_a_library_for_arduino_or_pico(run: str) -> None:
     where = configure(replace(library_target(run), abi=I386))
     assert needs(ARDUINO["models"], where, ROOMY) == dict(zip(ARDUINO["models"], ARDUINO["runs"][run], strict=True))
+
+
+@pytest.mark.shared("models")
+@pytest.mark.parametrize("run", MVP["runs"])
+def test_each_model_needs_what_it_needed_with_the_mvps_kernels(run: str) -> None:
+    where = configure(library_target(run))
+    assert needs(MVP["models"], where, ROOMY) == dict(zip(MVP["models"], MVP["runs"][run], strict=True))

@@ -32,8 +32,9 @@ def refused_types(node: Node) -> str | None:
     if node.target.runtime.has("edge_impulse_kernels") and node.op in edge_impulse.OPERATORS:
         return None  # Kernels of Edge Impulse's own.
     position, rows = node.target.runtime.position(UPSTREAM), _rows()
-    own = rows.get((node.target.kernel_library.name, node.op), ())
-    row = next((row for row in (*own, *rows.get(("reference", node.op), ())) if row.since <= position), None)
+    libraries = (*node.target.kernel_library.layers, "reference")
+    found = (row for library in libraries for row in rows.get((library, node.op), ()) if row.since <= position)
+    row = next(found, None)
     for switch in () if row is None else row.switches:
         if (says := _refused(node, switch)) is not None:
             return says

@@ -58,7 +58,7 @@ def key(text: str, function: str = "", number: int = 1) -> str:
 
 def full_place(place: str) -> str:
     """Return the place with its directory: as given when it has one, else under ``KERNELS``."""
-    return place if place.startswith(("tensorflow/", "signal/", "./")) else KERNELS + place
+    return place if place.startswith(("tensorflow/", "signal/", "util/", "./")) else KERNELS + place
 
 
 def place(runtime: Runtime, file: str, text: str, function: str = "", number: int = 1) -> tuple[str, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 
-from tflm_sim.ops import cmsis_nn, edge_impulse, esp_nn
+from tflm_sim.ops import cmsis_nn, edge_impulse, esp_nn, mvp
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import COMPRESSION_FAMILIES, ETHOS_U_FAMILIES, REFERENCE
@@ -17,8 +17,9 @@ _REFERENCE = REFERENCE.package
 _LAYERS: tuple[tuple[Callable[[Target], bool], str, Mapping[str, str], str], ...] = (
     (lambda target: target.runtime.compression, _REFERENCE, COMPRESSION_FAMILIES, "COMPRESSION_MODELS"),
     (lambda target: target.ethos_u, _REFERENCE, ETHOS_U_FAMILIES, "ETHOS_U_MODELS"),
-    (lambda target: target.kernel_library.name == "cmsis_nn", cmsis_nn.__name__, cmsis_nn.FAMILIES, "MODELS"),
+    (lambda target: "cmsis_nn" in target.kernel_library.layers, cmsis_nn.__name__, cmsis_nn.FAMILIES, "MODELS"),
     (lambda target: target.kernel_library.name == "esp_nn", esp_nn.__name__, esp_nn.FAMILIES, "MODELS"),
+    (lambda target: target.kernel_library.name == "mvp", mvp.__name__, mvp.FAMILIES, "MODELS"),
 )
 """What lies on the reference table, lowest first: for which targets, package, families, the rows' name."""
 

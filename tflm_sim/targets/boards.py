@@ -341,6 +341,36 @@ BOARDS: dict[str, Board] = {
                 ("corstone-320", "Ethos-U85", "mps4/sse-320/mps4-sse-320.ld"),
             )
         ),
+        *(
+            Board(
+                name,
+                f"Silicon Labs {sold_as} (Cortex-M33 with MVP)",
+                "cortex-m33",
+                (Bank("RAM", ram),),
+                flash,
+                f"SiliconLabs/simplicity_sdk: platform/Device/SiliconLabs/{chip}/Include/{part}.h",
+                libraries=("silabs-gsdk", "simplicity-sdk", "edge-impulse", "zephyr", ""),
+            )
+            for name, sold_as, chip, part, ram, flash in (
+                (
+                    "xg24-dev-kit",
+                    "xG24 Dev Kit (BRD2601)",
+                    "EFR32MG24",
+                    "efr32mg24b310f1536im48",
+                    256 * KIB,
+                    1536 * KIB,
+                ),
+                (
+                    "xg26-dev-kit",
+                    "xG26 Dev Kit (BRD2608)",
+                    "EFR32MG26",
+                    "efr32mg26b510f3200im68",
+                    512 * KIB,
+                    3200 * KIB,
+                ),
+                ("xg28-explorer", "xG28 Explorer Kit (BRD2705)", "EFR32ZG28", "efr32zg28b312f1024im48", 256 * KIB, MIB),
+            )
+        ),
         Board(
             "corstone-300",
             "Arm Corstone-300 and qemu mps3-an547 (Cortex-M55; with --ethos-u its Ethos-U55)",

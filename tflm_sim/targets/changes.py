@@ -273,6 +273,13 @@ _EDGE_IMPULSE: dict[str, Change] = {
     "edge_impulse_kernels": Change(
         54, "29ca890", "2023-11-15", "BATCH_MATMUL COMPLEX_ABS REDUCE_MIN RFFT2D SELECT", EDGE_IMPULSE
     ),
+    "edge_impulse_scalar_cmsis_nn": Change(
+        59,
+        "e8a7b5d",
+        "2024-08-12",
+        "CMSIS-NN on cores without DSP and MVE, which had the reference kernels",
+        EDGE_IMPULSE,
+    ),
     "edge_impulse_reductions": Change(59, "e8a7b5d", "2024-08-12", "REDUCE_ALL REDUCE_ANY SCATTER_ND", EDGE_IMPULSE),
     "edge_impulse_tile": Change(61, "f58efea", "2024-09-05", "TILE TOPK_V2", EDGE_IMPULSE),
     "edge_impulse_tile_data": Change(64, "c4864e2", "2024-10-14", "TILE keeps its OpData in the arena", EDGE_IMPULSE),

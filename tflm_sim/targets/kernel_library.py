@@ -14,15 +14,25 @@ class KernelLibrary:
     """An implementation of TFLM's kernels.
 
     Attributes:
-        name: "reference", "cmsis_nn" or "esp_nn".
+        name: "reference", "cmsis_nn", "esp_nn" or "mvp".
         version: Its commit or release, "" for the reference kernels, which come with the TFLM snapshot.
-        variant: The instruction set that decides its scratch: "scalar", "dsp" or "mve" for CMSIS-NN; "ansi", "opt",
-            "esp32s3" or "esp32p4" for ESP-NN; "" for the reference kernels.
+        variant: The instruction set that decides its scratch: "scalar", "dsp" or "mve" for CMSIS-NN, also behind the
+            MVP's kernels; "ansi", "opt", "esp32s3" or "esp32p4" for ESP-NN; "" for the reference kernels.
     """
 
     name: str
     version: str = ""
     variant: str = ""
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The libraries whose kernels are linked, the first that has an operator's."""
+        return ("mvp", "cmsis_nn") if self.name == "mvp" else (self.name,)
+
+    @property
+    def cmsis_nn(self) -> str:
+        """The version of CMSIS-NN that is linked."""
+        return BEHIND_MVP[self.version] if self.name == "mvp" else self.version
 
     def __str__(self) -> str:
         version = f"@{self.version}" if self.version else ""
@@ -34,14 +44,20 @@ REFERENCE = KernelLibrary("reference")
 UNRELEASED = "4982f25"
 """A commit of ESP-NN whose texts are newer than 1.3.1's, of which release is not known: taken by name alone."""
 
+SILABS_CMSIS_NN = "23.08"
+"""The CMSIS-NN of Silicon Labs' Gecko SDK 4.4 and Simplicity SDK 2024.6, a release; with no other TFLM."""
+
 VERSIONS: dict[str, tuple[str, ...]] = {
-    "cmsis_nn": ("4ab83cc", "6d9d61d", "e096196", "v7.0.0", *list(reversed(CMSIS_NN_PINS))[3:]),
+    "cmsis_nn": ("4ab83cc", "6d9d61d", "e096196", "v7.0.0", *list(reversed(CMSIS_NN_PINS))[3:], SILABS_CMSIS_NN),
+    "mvp": ("4.4.1",),
     "esp_nn": (
         *(UNRELEASED, "1.3.1", "1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6", "1.2.5", "1.2.4"),
         *("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
     ),
 }
 """Modelled versions by library, the newest first."""
+BEHIND_MVP = {"4.4.1": SILABS_CMSIS_NN}
+"""The CMSIS-NN behind the MVP's kernels of a Gecko SDK."""
 _WITHOUT_TEXT = {"esp_nn": ("1.5.0", "1.4.2", "1.4.1", "1.4.0", "1.3.2")}
 """Releases whose size functions are not known for any variant, newer than all that are modelled."""
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import BEFORE_UPSTREAM, EDGE_IMPULSE, ESP
 from tflm_sim.targets.history import find_commit
+from tflm_sim.targets.kernel_library import SILABS_CMSIS_NN
 from tflm_sim.targets.library_pins import ESPHOME
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.runtime import Runtime
@@ -39,6 +40,7 @@ class Library:
         source_suffix: How the names of its C++ files end: the Arduino IDE compiles no ".cc".
         releases: All releases that are the same in every other attribute, the newest, ``version``, last; () for one.
         holds: The library whose TFLM it pins, as for ``--library``, "" where it brings its own.
+        cmsis_nn: The version of CMSIS-NN that it brings, where that is not the one that its TFLM fetches.
         also: As ``fork``: other repositories from whose histories it took kernels.
     """
 
@@ -57,6 +59,7 @@ class Library:
     releases: tuple[str, ...] = ()
     holds: str = ""
     also: tuple[tuple[str, int], ...] = ()
+    cmsis_nn: str = ""
 
     @property
     def versions(self) -> str:
@@ -322,7 +325,7 @@ LIBRARIES: tuple[Library, ...] = (
             version,
             commits,
             "cortex-m33",
-            changed="its CMSIS-NN comes compiled and its MVP kernels are not modelled",
+            changed="its CMSIS-NN and its MVP kernels are not modelled",
             source="SiliconLabs/gecko_sdk, util/third_party/tflite-micro",
         )
         for version, commits in (
@@ -330,7 +333,21 @@ LIBRARIES: tuple[Library, ...] = (
             ("4.1.0", ("10b122334", "01a58c968")),
             ("4.2.0", ("10b122334", "01a58c968")),
             ("4.3.3", ("02414075e", "5727bc825")),
-            ("4.4.1", ("02414075e", "5727bc825")),
+        )
+    ),
+    *(
+        Library(
+            name,
+            version,
+            ("02414075e", "5727bc825"),
+            "cortex-m33",
+            "mvp",
+            source=f"SiliconLabs/{source}, util/third_party/tflite-micro and tensorflow_extra",
+            cmsis_nn=SILABS_CMSIS_NN,
+        )
+        for name, version, source in (
+            ("silabs-gsdk", "4.4.1", "gecko_sdk"),
+            ("simplicity-sdk", "2024.6.0", "simplicity_sdk"),
         )
     ),
     Library(
@@ -359,7 +376,7 @@ LIBRARIES: tuple[Library, ...] = (
         "silabs-mltk",
         "",
         ("7005d60ed", "7005d60ed"),
-        nearest="--target cortex-m33 --runtime 7005d60ed, with the CMSIS-NN of then; MVP is not modelled",
+        nearest="--library silabs-gsdk@4.4.1, whose TFLM is of 2023; MLTK's driver takes a few more layers for the MVP",
         source="SiliconLabs/mltk",
     ),
     Library(
@@ -432,6 +449,7 @@ _ALSO_CALLED = {
     "geckosdk": "silabs-gsdk",
     "gsdk": "silabs-gsdk",
     "mcuxpresso": "nxp-eiq",
+    "sisdk": "simplicity-sdk",
     "stm32cube": "x-cube-ai",
     "stm32cubeai": "x-cube-ai",
 }

@@ -16,6 +16,7 @@ from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, ESP
 from tflm_sim.targets.kernel_library import (
     EDGE_IMPULSE_2023,
     REFERENCE,
+    SILABS_CMSIS_NN,
     UNRELEASED,
     KernelLibrary,
     newest,
@@ -99,6 +100,7 @@ _NO_BUILD: dict[tuple[str, str], tuple[str, str]] = {
         for old, new in pairwise(CMSIS_NN_PINS)
         if CMSIS_NN_PINS[new].position <= CHANGES["cmsis_transpose_conv_reversed"].position
     },
+    ("cmsis_nn", SILABS_CMSIS_NN): ("cmsis_nn_58f1770", "TFLM from {date} on fetches a newer one"),
     ("esp_nn", "1.1.0"): ("esp_nn_1_1_1", "esp-tflite-micro from 1.3.4 on asks for 1.1.1 or newer"),
 }
 """Versions that a runtime cannot be built with: the change since which, and why."""
@@ -120,7 +122,7 @@ PRESETS: dict[str, Preset] = {
     "cortex-m3": Preset(AAPCS, f"Cortex-M3 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_SCALAR),
     "cortex-m4": Preset(AAPCS, f"Cortex-M4 ({_CORTEX})", "cm4_ref", libraries=_CMSIS_NN_DSP),
     "cortex-m7": Preset(AAPCS, f"Cortex-M7 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_DSP),
-    "cortex-m33": Preset(AAPCS, f"Cortex-M33 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_DSP),
+    "cortex-m33": Preset(AAPCS, f"Cortex-M33 ({_CORTEX})", _AS_M4, libraries={**_CMSIS_NN_DSP, "mvp": "dsp"}),
     "cortex-m55": Preset(AAPCS, f"Cortex-M55 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_MVE),
     "cortex-m85": Preset(AAPCS, f"Cortex-M85 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_MVE),
     "cortex-m4-int-enums": Preset(ILP32, "Cortex-M4 built with -fno-short-enums", "cm4le_ref", libraries=_CMSIS_NN_DSP),
@@ -173,6 +175,7 @@ def preset(name: str, *, kernels: str | None = None, runtime: str | None = None)
     library = _kernel_library(name, preset, kernels)
     if runtime is None:
         refuse_what_is_no_build(library, preset.runtime)
+        _refuse_mvp_without_its_sdk(library, "", preset.runtime)
     chosen = Target(
         name=name,
         abi=preset.abi,
@@ -235,6 +238,19 @@ def refuse_what_is_no_build(library: KernelLibrary, runtime: Runtime) -> None:
         raise UsageError(f"{library.name}@{library.version} does not go with {runtime.snapshot}: {why}")
 
 
+def _refuse_mvp_without_its_sdk(library: KernelLibrary, brought: str, runtime: Runtime) -> None:
+    """Refuse the MVP's kernels with a TFLM that does not come with the CMSIS-NN behind them.
+
+    Raises:
+        UsageError: It does not.
+    """
+    if library.name == "mvp" and library.cmsis_nn != brought:
+        raise UsageError(
+            f"the MVP's kernels are modelled for --library silabs-gsdk@4.4.1 and simplicity-sdk@2024.6.0, not for "
+            f"{runtime.snapshot}"
+        )
+
+
 def _esp_nn_of(library: KernelLibrary, runtime: Runtime) -> KernelLibrary:
     """Return the ESP-NN that a version of TFLM comes with."""
     if runtime.has("edge_impulse_kernels"):
@@ -267,17 +283,21 @@ def at_runtime(target: Target, text: str) -> Target:
     from tflm_sim.targets.history import is_commit, is_day
     from tflm_sim.targets.libraries import find_library
 
+    brought = ""
     if is_day(text) or is_commit(text):
         found = find_runtime(text)
     else:
         named = find_library(text)
         if named.target in OWN_BUILDS:
             return _own_build(target, named.label, named.target)
-        found = named.runtime()
+        found, brought = named.runtime(), named.cmsis_nn
     runtime = _like(target.runtime, found)
     library = target.kernel_library
     if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
-        library = replace(library, version=_pinned_cmsis_nn(runtime))
+        library = replace(library, version=brought or _pinned_cmsis_nn(runtime))
+    if library.variant == "scalar" and runtime.has("edge_impulse_kernels"):
+        library = library if runtime.has("edge_impulse_scalar_cmsis_nn") else REFERENCE
+    _refuse_mvp_without_its_sdk(library, brought, runtime)
     refuse_what_is_no_build(library, runtime)
     if library.name == "esp_nn":
         library = _esp_nn_of(library, runtime)
@@ -314,6 +334,8 @@ def _runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
         return _BUILT_PROOF
     if library == REFERENCE:
         return _RUNTIME_PROOF
+    if library.name == "mvp":
+        return _MVP_PROOF
     if library.name == "cmsis_nn":
         return _CMSIS_NN_PROOF.get(library.version, _OWN_FUNCTIONS)
     return _ESP_PROOF.get(find_library(runtime.snapshot).holds or runtime.snapshot, _BY_HASH)
@@ -426,6 +448,10 @@ _BUILT_LIBRARIES = frozenset(
 _BUILT_PROOF = "its own sources, built for 32 bits (tests/golden)"
 _EDGE_IMPULSE_ESP_NN_PROOF = (
     "Edge Impulse's SDK 2023-11-15, its ESP-NN's size functions for the S3 compiled for 32 bits (tests/golden)"
+)
+_MVP_PROOF = (
+    "its TFLM, built for 32-bit Arm with the MVP's kernels; depthwise layers answered as by the wheel of silabs-mltk "
+    "0.20.0 (tests/golden)"
 )
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
 _RUNTIME_PROOF = "x86_64 with reference kernels at 26 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"

@@ -77,6 +77,11 @@ _6CC31FB = replace(
     arm_convolve_wrapper_s16_get_buffer_size=convolve_sizes.wrapper_s16_before_1af62f8,
 )
 _58F1770 = replace(_6CC31FB, arm_convolve_wrapper_s8_get_buffer_size=replace(_S8_2024_03, columns_overlap=False))
+_23_08 = replace(
+    _58F1770,
+    arm_fully_connected_s8_get_buffer_size=dense_sizes.no_kernel_sums,
+    arm_svdf_s8_get_buffer_size=dense_sizes.no_kernel_sums,
+)
 _DC64E48 = replace(
     _58F1770,
     arm_convolve_wrapper_s8_get_buffer_size=convolve_sizes.WrapperS8Before2ef559d(steps_of_words=True),
@@ -128,6 +133,7 @@ BUFFER_SIZES: dict[str, BufferSizes] = {
     "bfc54ed": _58F1770,
     "ca47625": _58F1770,
     "58f1770": _58F1770,
+    "23.08": _23_08,
     "dc64e48": _DC64E48,
     "d071e9f": _D071E9F,
     "e98ee09": _E98EE09,

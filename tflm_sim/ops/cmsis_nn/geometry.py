@@ -14,7 +14,7 @@ from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 
 def buffer_sizes(node: Node) -> BufferSizes:
     """Return the buffer-size functions of the linked CMSIS-NN version."""
-    return BUFFER_SIZES[node.target.kernel_library.version]
+    return BUFFER_SIZES[node.target.kernel_library.cmsis_nn]
 
 
 def isa(node: Node) -> Isa:

@@ -91,4 +91,61 @@ struct edge_impulse/rfft2d.OpData { int kiss_fft_output_buffer_index; };  // :43
 
 // edgeimpulse/inferencing-sdk-cpp tensorflow/lite/micro/kernels/tile.cc @ 919819f
 struct edge_impulse/tile.OpData { bool noop; };  // :26
+
+// SiliconLabs/gecko_sdk platform/compute/nn/mvp/inc/sl_mvp_ml_conv2d.h @ 911f6cdef; that of depthwise_conv2d.h has no
+// scratch_buffer
+struct sli_mvp_ml_depthwise_conv2d_s8_params_t {
+  int batches, in_channels; void *input; int input_height, input_width, out_channels; void *output;
+  int output_height, output_width, output_activation_min, output_activation_max; void *output_scaler, *filter;
+  int filter_height, filter_width; void *bias; int stride_height, stride_width; bool padding;
+  int pad_height, pad_width, dilation_height, dilation_width, input_offset, output_offset;
+};
+struct sli_mvp_ml_conv2d_s8_params_t { sli_mvp_ml_depthwise_conv2d_s8_params_t same; void *scratch_buffer; };
+struct sli_mvp_ml_pooling_s8_params_t {
+  int batches, channels; void *input; int input_height, input_width; void *output;
+  int output_height, output_width, output_activation_min, output_activation_max, filter_height, filter_width,
+  stride_height, stride_width; bool padding; int pad_height, pad_width;
+};
+struct sli_mvp_ml_fully_connected_s8_params_t {
+  void *input; int input_shape[4], input_offset; void *weight; int weight_shape[4], weight_offset; void *bias;
+  size_t bias_length; void *output; int output_shape[4], output_offset; int16_t output_multiplier;
+  int8_t activation_min, activation_max;
+};
+struct sli_mvp_ml_add_s8_params_t {
+  void *input1; int input1_offset; float input1_multiplier; void *input2; int input2_offset; float input2_multiplier;
+  void *output; int output_offset; float output_multiplier; size_t length; int8_t activation_min, activation_max;
+};
+struct sli_mvp_ml_mul_s8_params_t {
+  void *input1; int input1_offset; void *input2; int input2_offset; void *output; int output_offset;
+  float output_multiplier; size_t length; int8_t activation_min, activation_max;
+};
+
+// SiliconLabs/gecko_sdk util/third_party/tensorflow_extra/siliconlabs/*.cc @ 911f6cdef
+struct siliconlabs/conv.OpData {  // :26
+  enum supported; float activation_min_f32, activation_max_f32; int scratch_buffer_index;
+  sli_mvp_ml_conv2d_s8_params_t op_params; void *per_channel_output_multiplier, *per_channel_output_shift;
+};
+struct siliconlabs/depthwise_conv.OpData {  // :26
+  enum supported; float activation_min_f32, activation_max_f32; int scratch_buffer_index;
+  sli_mvp_ml_depthwise_conv2d_s8_params_t op_params;
+  void *per_channel_output_multiplier, *per_channel_output_shift;
+};
+struct siliconlabs/transpose_conv.OpData {
+  enum supported; float activation_min_f32, activation_max_f32; int scratch_buffer_index;
+  sli_mvp_ml_conv2d_s8_params_t op_params; void *per_channel_output_multiplier, *per_channel_output_shift;
+};
+struct siliconlabs/pooling.OpData {
+  float activation_min_f32, activation_max_f32; sli_mvp_ml_pooling_s8_params_t op_params; enum supported;
+  int buffer_idx;
+};
+struct siliconlabs/fully_connected.OpData {
+  int32_t output_multiplier; int output_shift; sli_mvp_ml_fully_connected_s8_params_t op_params; void *bias_fp16;
+  bool use_mvp;
+};
+struct siliconlabs/add.OpData {
+  bool requires_broadcast; int input1_shift, input2_shift;
+  int32_t input1_multiplier, input2_multiplier, output_multiplier; int output_shift, left_shift;
+  sli_mvp_ml_add_s8_params_t params; float output_activation_min_f32, output_activation_max_f32;
+};
+struct siliconlabs/mul.SlOpDataMul { OpDataMul opdata; sli_mvp_ml_mul_s8_params_t params; };
 """
