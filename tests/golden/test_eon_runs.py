@@ -8,8 +8,10 @@ that say shapes and axes; of scales and zero points it has the first and how man
 (Cortex-M4; "mve" for Cortex-M55), linked with a main() that calls the source's init function, and run in QEMU. Its
 ei_calloc() printed what was asked of the heap, and each request of an operator was printed; then the end of the
 tensors, the lowest buffer in the arena, and the counts and limits that the source has. ESP-NN's assembler was left out:
-only its size functions run in Init and Prepare. "status" 1 is a source whose init function fails, at a limit.
-"anomaly_gmm" has no run with ESP-NN: its ABS keeps enumerations, which are shorter on Arm than on an ESP32.
+only its size functions run in Init and Prepare. "status" 1 is a source whose init function fails, or a
+kernel that gets a null pointer, at a limit: what was asked until then (in QEMU nothing stops a write to it).
+"anomaly_gmm" has no run with "s3": its ABS keeps enumerations, which are shorter on Arm than on an ESP32; "esp", plain
+ESP-NN, was built with int enumerations.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ the functions that say what it takes from gecko_sdk's platform/compute (Zlib lic
 of these functions, the depthwise ones, are under a licence for Silicon Labs' chips only and were not built: in their
 place the wheel of silabs-mltk 0.20.0 was asked about each layer on a PC, and what gecko_sdk asks of the input's strides
 besides was added. Left out are models without an operator of those kernels. A byte below the smallest arena each run
-failed.
+failed. "abort" did not end.
 """
 
 from __future__ import annotations

@@ -152,3 +152,22 @@ def test_the_cmsis_nn_of_a_day_is_the_one_that_upstream_fetched(day: str, versio
 )
 def test_the_cmsis_nn_of_a_day_says_what_proves_it(day: str, proof: str) -> None:
     assert proof_in_words(preset("cortex-m4", runtime=day).verified_against) == proof
+
+
+@pytest.mark.parametrize("name", ["cortex-m0plus", "cortex-m3"])
+def test_edge_impulses_sdk_had_the_reference_kernels_on_cores_without_dsp(name: str) -> None:
+    before, after = (library_target(f"edge-impulse@{version}", name=name) for version in ("2024-06-24", "2024-08-12"))
+    assert before.kernel_library.name == "reference"
+    assert str(after.kernel_library) == "cmsis_nn@e98ee09 (scalar)"
+    assert library_target("edge-impulse@2024-06-24", name="cortex-m4").kernel_library.variant == "dsp"
+
+
+def test_the_mvps_kernels_come_with_silicon_labs_sdk_alone() -> None:
+    chosen = library_target("simplicity-sdk")
+    assert (str(chosen.kernel_library), chosen.kernel_library.cmsis_nn) == ("mvp@4.4.1 (dsp)", "23.08")
+    assert library_target("silabs-gsdk@4.4.1", kernels="cmsis_nn").kernel_library.version == "23.08"
+    for library in ("silabs-gsdk@4.1.0", "edge-impulse", "zephyr"):
+        with pytest.raises(UsageError, match=r"the MVP's kernels are modelled for --library silabs-gsdk@4\.4\.1 and"):
+            library_target(library, name="cortex-m33", kernels="mvp")
+    with pytest.raises(UsageError, match="not for 90b983c2b"):
+        preset("cortex-m33", kernels="mvp")
