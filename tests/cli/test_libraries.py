@@ -44,6 +44,10 @@ def test_bisect_exits_1_where_the_arena_grew_and_0_where_it_shrank(capsys: pytes
     document = _json(capsys, *grown, code=1)
     assert isinstance(document, dict)
     assert [step["commit"] for step in document["steps"]] == ["b6cbaea68"]
+    assert main(grown[:-1]) == 1
+    *_, row, total = capsys.readouterr().out.splitlines()
+    assert row.split()[2] == total.split()[2].rstrip(":")  # of a single step both are the same
+    assert total.startswith("in all +")
     # 2022-09-19: two objects lose a pointer each.
     assert main(["bisect", SAMPLE, "--between", "2022-09-18", "--and", "2022-09-20", "--target", "x86_64"]) == 0
     assert "95761fcfd" in capsys.readouterr().out

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import tflm_sim.pytest_plugin.checker
+from tflm_sim import load
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
+from tflm_sim.pytest_plugin import _load
 
 pytest_plugins = ["pytester"]
 
@@ -350,3 +352,11 @@ def test_a_name_forges_no_command_of_a_runner(pytester: pytest.Pytester) -> None
         assert "##[" not in line
         assert "\x1b" not in line
     assert any("kws\\x0a::error::forged\\x1b[31m\\x23#[error].tflite does not fit" in line for line in result.outlines)
+
+
+def test_a_model_is_called_by_its_path_and_model_without_one(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    data = bytes(load("sample:sine").source)
+    path = tmp_path / "sine.tflite"
+    path.write_bytes(data)
+    assert _load(request.node, load(data))[0] == "model"
+    assert _load(request.node, load(path))[0] == str(path)

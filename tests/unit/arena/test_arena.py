@@ -101,6 +101,13 @@ def test_a_head_that_would_reach_the_tail_is_refused() -> None:
     assert events[-2] == LogLine("Failed to resize buffer. Requested: 33, available 32, missing: 1")
 
 
+def test_a_head_that_is_given_back_has_no_bytes() -> None:
+    arena, _ = make(64)
+    assert arena.resize_buffer(40, 4)
+    assert arena.deallocate_resizable_buffer()
+    assert (arena.head, arena.temp) == (0, 0)
+
+
 def test_available_memory_aligns_both_ends_inwards_and_wraps_when_nothing_is_left() -> None:
     arena, _ = make(64)
     arena.allocate_temp(5, 1)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tflm_sim.firmware.call_graph import CallGraph
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.firmware.machine_code import decoder
-from tflm_sim.firmware.set_up import InterpreterCall, SetUp, read_set_up
+from tflm_sim.firmware.set_up import InterpreterCall, SetUp, _roles, read_set_up
 
 PROGRAMS = {
     name: gzip.decompress(base64.b85decode(text))
@@ -177,3 +177,10 @@ def test_conditional_instructions_of_thumb_are_decoded_with_their_condition() ->
     code = bytes.fromhex("14bf 6423 c823")
     decoded = [machine.decode(code[at:], 0x8000 + at) for at in (0, 2, 4)]
     assert [type(one[1][0]).__name__ for one in decoded[1:] if one] == ["Maybe", "Maybe"]
+
+
+def test_the_arguments_of_a_constructor_are_known_by_their_types() -> None:
+    # const Model&, const MicroOpResolver&, uint8_t*, size_t, MicroResourceVariables*, MicroProfilerInterface*, bool.
+    mangled = "PKNS_5ModelERKNS_15MicroOpResolverEPhjPNS_22MicroResourceVariablesEPNS_22MicroProfilerInterfaceEb"
+    roles = {"model": 1, "resolver": 2, "arena": 3, "size": 4, "variables": 5, "preserve": 7}
+    assert _roles(mangled) == roles

@@ -18,7 +18,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import TensorType
-from tflm_sim.report.difference import Difference, difference_document, read_size_document
+from tflm_sim.report.difference import Difference, SettingChange, _settings, difference_document, read_size_document
 from tflm_sim.report.difference import growth as difference_growth
 from tflm_sim.report.difference_text import difference_lines as lines_of_difference
 from tflm_sim.report.document import SizeDocument, size_document
@@ -159,6 +159,11 @@ def test_two_arenas() -> None:
         "smallest_split_arenas_bytes.non_persistent",
     ]
     assert growth(document) == sum(row["bytes"] for row in document["figures"][:2])
+
+
+def test_a_setting_that_one_side_does_not_have_is_one_change() -> None:
+    assert list(_settings("", {"a": {"b": 1}}, {"a": None})) == [SettingChange("a", {"b": 1}, None)]
+    assert list(_settings("", {"a": {"b": 1}}, {"a": {"b": 2}})) == [SettingChange("a.b", 1, 2)]
 
 
 def test_one_arena_against_two_has_no_growth() -> None:

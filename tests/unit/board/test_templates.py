@@ -1,0 +1,16 @@
+"""A printf format read backwards: whole lines in linear time, and lines whose beginning was lost."""
+
+from __future__ import annotations
+
+from tflm_sim.board.dialects.templates import Template
+
+
+def test_only_a_text_between_two_literals_is_matched_once_and_for_all() -> None:
+    formats = ("a %s b", "a %d b", "%s b", "a %s")
+    assert ["(?>" in Template(each, ("x",)).pattern.pattern for each in formats] == [True, False, False, False]
+
+
+def test_a_cut_line_is_known_by_four_characters_of_a_literal_and_by_no_fewer() -> None:
+    template = Template("ab cdef %d", ("n",))
+    assert template.find_end("def 5") == ({"n": 5}, 5)  # "def " is four
+    assert template.find_end("ef 5") is None
