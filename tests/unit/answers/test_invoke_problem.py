@@ -133,3 +133,10 @@ def test_svdf_for_size_without_mve_wants_a_buffer_that_prepare_does_not_ask_for(
             "data.scratch_weight_tensor_index != -1 was not true.",
             "Node SVDF (number 1) failed to invoke with status 1",
         )
+
+
+@pytest.mark.parametrize(("scale", "says"), [(0.25, "scale 0.5 in and 0.25 out"), (0.5, None)])
+def test_an_extreme_of_int8_has_one_scale(scale, says):
+    axis = ((1,), T.INT32, {"data": bytes(4)})
+    found = problem(one("REDUCE_MAX", [((4, 4), T.INT8, HALF), axis], [((4,), T.INT8, {"scale": scale})]))
+    assert (found and found.reason) == says
