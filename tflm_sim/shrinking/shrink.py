@@ -96,7 +96,7 @@ def shrink(
     is_planned = offline_plan or kernel_order or loops
     _refuse(model, configurations, replan=replan, is_planned=is_planned, force_float=force_float)
     if loops:
-        _refuse_old(configurations)
+        _refuse_loops(configurations)
     new_search = partial(
         Search,
         model,
@@ -203,9 +203,20 @@ def _refuse_plan(model: Model, replan: bool) -> None:
         )
 
 
-def _refuse_old(configurations: Sequence[Configuration]) -> None:
-    """Refuse a target whose TFLM does not know what a loop is made of."""
+# Libraries whose ADD knows no int32, with which a loop counts.
+# Source: tensorflow/lite/micro/kernels/esp_nn/add.cc AddEval in espressif/esp-tflite-micro @ 209f3cb8d.
+_ADD_WITHOUT_INT32 = frozenset({"esp_nn"})
+
+
+def _refuse_loops(configurations: Sequence[Configuration]) -> None:
+    """Refuse a target whose TFLM or kernels do not know what a loop is made of."""
     for configuration in configurations:
+        library = configuration.target.kernel_library
+        if library.name in _ADD_WITHOUT_INT32:
+            raise UsageError(
+                f"--loops counts with an ADD of int32, which the kernels of {library} do not know "
+                f"({configuration.target.name})"
+            )
         runtime = configuration.target.runtime
         for name in sorted(LOOP_OPERATORS & set(OPERATORS_SINCE)):
             change = CHANGES[OPERATORS_SINCE[name]]

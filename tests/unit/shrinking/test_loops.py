@@ -269,6 +269,11 @@ def test_shrink_takes_a_loop_where_it_wins() -> None:
     assert "WHILE" in with_loops.extra_operators
 
 
+def test_kernels_whose_add_knows_no_int32_are_refused() -> None:
+    with pytest.raises(UsageError, match="--loops counts with an ADD of int32, which the kernels of esp_nn"):
+        shrink(chain(), ["cortex-m4", "esp32-s3"], loops=True)
+
+
 def test_a_tflm_without_dynamic_update_slice_is_refused() -> None:
     old = configure("cortex-m4", runtime="2025-11-09")
     with pytest.raises(UsageError, match=r"--loops needs DYNAMIC_UPDATE_SLICE, which TFLM has since 2025-11-10"):
