@@ -1,7 +1,7 @@
 """Counted loops: WHILE operators of which the file says how often they run, as ``loops`` writes them.
 
-A counter begins as a constant, the condition is LESS(counter, constant), and the body's last word on it is
-ADD(counter, constant).
+A counter begins as a constant, the condition is LESS(counter, constant), and the body looks up what follows it in a
+table: SLICE(constant, counter). An ADD of int32 is not in every library.
 """
 
 from __future__ import annotations
@@ -26,17 +26,20 @@ class CountedLoop:
     Attributes:
         operator: Its index.
         condition, body: The subgraphs that it runs, nobody else.
-        first, step, iterations: What the counter begins with, what is added to it, and how often the body runs.
-        counter: Its place among what is carried.
+        counter: The place of the counter among what is carried.
+        counts: What it is in each iteration.
     """
 
     operator: int
     condition: int
     body: int
-    first: int
-    step: int
-    iterations: int
     counter: int
+    counts: tuple[int, ...]
+
+    @property
+    def iterations(self) -> int:
+        """How often the body runs."""
+        return len(self.counts)
 
 
 def counted_loops(draft: Draft) -> list[CountedLoop]:
@@ -69,19 +72,32 @@ def _counted(draft: Draft, index: int, operator: Operator) -> CountedLoop | None
     place = named.index(less.input_tensors[0])
     limit = _number(draft, nested[condition].tensors[less.input_tensors[1]])
     first = _number(draft, draft.tensors[operator.input_tensors[place]])
-    step = _step(draft, nested[body], place)
-    if limit is None or first is None or step is None or step <= 0:
+    following = _following(draft, nested[body], place)
+    if limit is None or first is None or following is None:
         return None
-    return CountedLoop(index, condition, body, first, step, max(0, -(-(limit - first) // step)), place)
+    counts: list[int] = []
+    while first < limit:
+        if not 0 <= first < len(following) or len(counts) == len(following):
+            return None
+        counts.append(first)
+        first = following[first]
+    return CountedLoop(index, condition, body, place, tuple(counts))
 
 
-def _step(draft: Draft, body: Subgraph, place: int) -> int | None:
-    """Return what the body adds to one of its inputs, None where that is no constant."""
-    given, handed_on = body.input_tensors[place], body.output_tensors[place]
+def _following(draft: Draft, body: Subgraph, place: int) -> tuple[int, ...] | None:
+    """Return what follows each number in one of the body's inputs, None where that is no table."""
+    handed_on = body.output_tensors[place]
+    found = _table(draft, body, handed_on, body.input_tensors[place])
+    return found[0] if found is not None and found[1] == 1 else None
+
+
+def _table(draft: Draft, body: Subgraph, tensor: int, counter: int) -> tuple[tuple[int, ...], int] | None:
+    """Return a table that SLICE makes a tensor of, and how many numbers it takes; None where it is made otherwise."""
     for operator in body.operators:
-        if handed_on in operator.output_tensors and draft.name(operator) == "ADD":
-            one, *others = operator.input_tensors
-            return _number(draft, body.tensors[others[0]]) if one == given and len(others) == 1 else None
+        inputs = operator.input_tensors
+        if tensor in operator.output_tensors and draft.name(operator) == "SLICE" and inputs[1] == counter:
+            table, size = (_vector(draft, body.tensors[inputs[position]]) for position in (0, 2))
+            return (table, size[0]) if table is not None and size is not None and len(size) == 1 else None
     return None
 
 
@@ -181,20 +197,12 @@ def _looked_up(draft: Draft, loop: CountedLoop, tensor: int) -> list[tuple[int, 
     body = draft.nested[loop.body]
     if (always := _vector(draft, body.tensors[tensor])) is not None:
         return [always] * loop.iterations
-    counter = body.input_tensors[loop.counter]
-    for operator in body.operators:
-        if (
-            tensor in operator.output_tensors
-            and draft.name(operator) == "SLICE"
-            and operator.input_tensors[1] == counter
-        ):
-            table, size = (_vector(draft, body.tensors[operator.input_tensors[place]]) for place in (0, 2))
-            if table is None or size is None or len(size) != 1:
-                return None
-            starts = range(loop.first, loop.first + loop.iterations * loop.step, loop.step)
-            rows = [table[start : start + size[0]] for start in starts]
-            return rows if all(len(row) == size[0] for row in rows) else None
-    return None
+    found = _table(draft, body, tensor, body.input_tensors[loop.counter])
+    if found is None:
+        return None
+    table, size = found
+    rows = [table[start : start + size] for start in loop.counts]
+    return rows if all(len(row) == size for row in rows) else None
 
 
 def _vector(draft: Draft, tensor: Tensor) -> tuple[int, ...] | None:

@@ -26,11 +26,6 @@ def computed(call: Call) -> Numbers | None:
     return found if found is not None and found.shape == (call.outputs[0].shape or ()) else None
 
 
-def _added(call: Call, one: Numbers, other: Numbers) -> Numbers | None:
-    is_plain = kind(call.outputs[0]) == _INT32 and not call.option("fused_activation_function")
-    return np.add(one, other, dtype=np.int32) if is_plain else None
-
-
 def _less(call: Call, one: Numbers, other: Numbers) -> Numbers | None:
     return np.less(one, other) if call.outputs[0].type == TensorType.BOOL else None
 
@@ -44,4 +39,4 @@ def _sliced(call: Call, value: Numbers, begins: Numbers, sizes: Numbers) -> Numb
     return value[tuple(map(slice, begins.ravel(), ends.ravel()))]
 
 
-_COMPUTED: Mapping[str, Callable[..., Numbers | None]] = {"ADD": _added, "LESS": _less, "SLICE": _sliced}
+_COMPUTED: Mapping[str, Callable[..., Numbers | None]] = {"LESS": _less, "SLICE": _sliced}

@@ -6,7 +6,7 @@
     the body          rows of X   = SLICE(X, SLICE(table of first rows, counter))
                       rows of Y   = the segment's operators, once, and a SLICE of what came out right
                       Y           = DYNAMIC_UPDATE_SLICE(Y, rows of Y, SLICE(table of first rows, counter))
-                      counter     = counter + 4, because a row of a table has four numbers
+                      counter     = SLICE(table of what follows, counter): 4 more, as a row of a table has four numbers
 
 All stripes have the same number of rows, of every tensor. So the last one may begin before the one before it ends, and
 rows that lie in two stripes are computed twice. Where each begins is looked up, so borders need no stripe of their own.
@@ -280,9 +280,10 @@ class _Body:
         where = self.vector(begins)
         updated, counted = self._copy(result), draft.add_tensor((1,), TensorType.INT32)
         given = [*self.inside.values(), self.counter]
+        following = add_integers(draft, range(RANK, RANK * (len(begins) + 1)))
         self.operators += [
             draft.operator("DYNAMIC_UPDATE_SLICE", (self.inside[result], piece, where), (updated,)),
-            draft.operator("ADD", (self.counter, add_integers(draft, [RANK])), (counted,)),
+            draft.operator("SLICE", (following, self.counter, add_integers(draft, [1])), (counted,)),
         ]
         options = {
             "cond_subgraph_index": self._condition(RANK * len(begins)),

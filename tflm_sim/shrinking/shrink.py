@@ -203,20 +203,9 @@ def _refuse_plan(model: Model, replan: bool) -> None:
         )
 
 
-# Libraries whose ADD knows no int32, with which a loop counts.
-# Source: tensorflow/lite/micro/kernels/esp_nn/add.cc AddEval in espressif/esp-tflite-micro @ 209f3cb8d.
-_ADD_WITHOUT_INT32 = frozenset({"esp_nn"})
-
-
 def _refuse_loops(configurations: Sequence[Configuration]) -> None:
-    """Refuse a target whose TFLM or kernels do not know what a loop is made of."""
+    """Refuse a target whose TFLM does not know what a loop is made of."""
     for configuration in configurations:
-        library = configuration.target.kernel_library
-        if library.name in _ADD_WITHOUT_INT32:
-            raise UsageError(
-                f"--loops counts with an ADD of int32, which the kernels of {library} do not know "
-                f"({configuration.target.name})"
-            )
         runtime = configuration.target.runtime
         for name in sorted(LOOP_OPERATORS & set(OPERATORS_SINCE)):
             change = CHANGES[OPERATORS_SINCE[name]]

@@ -30,7 +30,7 @@ OPERATORS = {
     CHANNELS: frozenset({"CONCATENATION"}),
 }
 """What a split of a kind adds to a model."""
-LOOP_OPERATORS = frozenset({"ADD", "DYNAMIC_UPDATE_SLICE", "FILL", "LESS", "SLICE", "WHILE"})
+LOOP_OPERATORS = frozenset({"DYNAMIC_UPDATE_SLICE", "FILL", "LESS", "SLICE", "WHILE"})
 """What a split that is a loop adds to a model."""
 
 
