@@ -44,6 +44,7 @@ Where to read on, in the order in which data flows:
     channels, channel_rules        groups of channels
     loops, counted                 stripes as the iterations of a WHILE, and how such loops are read
     planning, plan, staircase      offsets of our own (``--offline-plan``), with the promises in contracts
+    sharing                        what a plan makes of the profile, for splits that only pay with one
     verify, machine, symbolic      the check: both files as expressions; plan_check runs the arena's bytes
     prove, wheel_worker            the proof: both files in the real TFLM
     rim, conversions, interface    ``--int8-io``: the rim is cut, what converts instead, and what verify makes of it

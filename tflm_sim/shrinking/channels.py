@@ -79,9 +79,9 @@ def _estimates(
         for index, link in enumerate(links):
             size = tensor_bytes(draft, link.operator.output_tensors[0]) * (end - start) // channels
             key -= 1
-            steps.append(
-                Footprint((carried,), key, align_up(size, BUFFER_ALIGNMENT), facts.scratch[split.first + index])
-            )
+            scratch = facts.scratch[split.first + index]
+            gap = facts.gaps[split.first + index] if facts.gaps else None
+            steps.append(Footprint((carried,), key, align_up(size, BUFFER_ALIGNMENT), scratch, gap))
             carried = key
         pieces.append(carried)
     copies = len(split.parts) - 1

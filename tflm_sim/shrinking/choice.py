@@ -27,7 +27,7 @@ def drop_scratch(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary
     for index, operator in enumerate(draft.operators):
         if draft.name(operator) != "DEPTHWISE_CONV_2D" or not facts.scratch[index]:
             continue
-        other = _dilated(draft, operator, libraries)
+        other = dilated(draft, operator, libraries)
         if other is not None and choose():
             draft.operators[index] = other
             witnesses.append(
@@ -51,7 +51,7 @@ def pixel_by_pixel(
     for index, operator in enumerate(draft.operators):
         if draft.name(operator) != "CONV_2D" or (only is not None and index not in only):
             continue
-        other = _dilated(draft, operator, libraries)
+        other = dilated(draft, operator, libraries)
         if other is None or _goes_in_order(draft, operator, libraries):
             continue
         if _goes_in_order(draft, other, libraries):
@@ -70,7 +70,7 @@ def as_before(model: Model, before: Model, shared: Iterable[int]) -> Model:
     return draft.model()
 
 
-def _dilated(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary]) -> Operator | None:
+def dilated(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary]) -> Operator | None:
     """Return the operator with a dilation of 2 along its axes of one tap, None where that is not the same."""
     name = draft.name(operator)
     outputs, inputs = operator.output_tensors, operator.input_tensors

@@ -17,6 +17,7 @@ keeps an offline variable alive in its own scopes only. Source: micro_allocator.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, product
 
@@ -206,11 +207,29 @@ def plan_offline(
     starts: Sequence[int] = plan.offsets
     steps = {**layout.loop_steps, **(find_steps(layout, libraries) if kernel_order else {})}
     if steps or links:
-        groups, starts = _on_stairs(layout, (links, (), best), steps, plan.peak) or (groups, starts)
+        groups, starts = _on_stairs(layout, (links, (), best, _streamed(layout, links)), steps, plan.peak) or (
+            groups,
+            starts,
+        )
     return with_offsets(
         model,
         {tensor: start + at for group, start in zip(groups, starts, strict=False) for tensor, at in group.items()},
     )
+
+
+def _streamed(layout: Layout, links: Sequence[SharingLink]) -> list[SharingLink]:
+    """Return the links with which stripes are written where those lay that were read.
+
+    An elementwise operator takes the place of its youngest input. A SLICE of a tensor that is read whole is none of
+    its bytes but a copy: where the piece belongs, its neighbour's rows may still be read.
+    """
+    in_place = [link for link in links if link.kind == IN_PLACE]
+    in_place.sort(key=lambda link: (link.operator, -layout.alive[link.parent].lower))
+    names = [layout.draft.name(operator) for operator in layout.draft.operators]
+    slices = [link for link in links if names[link.operator] == "SLICE"]
+    cuts = Counter(link.parent for link in slices)
+    lone = [link for link in slices if cuts[link.parent] == 1]
+    return in_place + [link for link in links if link.kind == COPY and link not in lone]
 
 
 def _on_stairs(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tflm_sim.model.draft import Draft
-from tflm_sim.model.types import Model
+from tflm_sim.model.types import Model, Operator
 from tflm_sim.shrinking import choice
+from tflm_sim.shrinking.graph import shape
 from tflm_sim.shrinking.loops import without_fill
 from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.plan import overlaps, plan_offline
@@ -26,12 +27,47 @@ def planned_models(
         plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=kernel_order)
         for with_sharing in stopping.watch((True, False))
     ]
+    early = with_early_views(model)
+    if early is not None:
+        plans.append(plan_offline(early, sizer.simulations(early), kernel_order=kernel_order))
     if kernel_order:
-        plans += _in_order(model, sizer, stopping)
+        for each in filter(None, (model, early)):
+            plans += _in_order(each, sizer, stopping)
     for planned in plans:
         arenas = None if planned is None else sizer.arenas(planned)
         if planned is not None and arenas is not None:
             yield planned, arenas
+
+
+def with_early_views(model: Model) -> Model | None:
+    """Return the model with each SLICE of whole rows right behind what it reads, None where all of them are there.
+
+    With a plan such a SLICE costs nothing: it is bytes of its input. Once all of them have run, the input is needed no
+    more, and what is made of the first rows may lie where they were.
+    """
+    draft = Draft(model)
+    made = {tensor: index for index, operator in enumerate(draft.operators) for tensor in operator.output_tensors}
+    places = [
+        (made.get(operator.input_tensors[0], -1), 0) if _is_view(draft, operator) else (index, -1)
+        for index, operator in enumerate(draft.operators)
+    ]
+    order = sorted(range(len(places)), key=lambda index: (*places[index], index))
+    if order == list(range(len(order))):
+        return None
+    draft.operators = [draft.operators[index] for index in order]
+    return draft.model()
+
+
+def _is_view(draft: Draft, operator: Operator) -> bool:
+    """Return whether an operator is a SLICE whose elements lie in one piece of what it reads, which is no variable."""
+    if draft.name(operator) != "SLICE" or not draft.is_activation(operator.input_tensors[0]):
+        return False
+    source, output = operator.input_tensors[0], operator.output_tensors[0]
+    if draft.tensors[source].is_variable or draft.tensors[output].is_variable:
+        return False
+    kept = zip(shape(draft, source), shape(draft, output), strict=True)
+    cut = [whole != part for whole, part in kept]
+    return True in cut and all(size == 1 for size in shape(draft, source)[: len(cut) - 1 - cut[::-1].index(True)])
 
 
 def _in_order(model: Model, sizer: TargetSizer, stopping: Stopping) -> list[Model]:

@@ -33,6 +33,8 @@ class Profile:
         head: Bytes of the head as TFLM plans it: the peak, and what its greedy planner wastes.
         tail_bytes: All of the tail.
         arena: The smallest arena.
+        gaps: With a plan, by operator: bytes that its input must lie above its output on it, None where they may not
+            share bytes. () without a plan.
     """
 
     live: Sequence[int]
@@ -46,6 +48,7 @@ class Profile:
     head: int
     tail_bytes: int
     arena: int
+    gaps: Sequence[int | None] = ()
 
     @property
     def peak(self) -> int:
@@ -122,12 +125,16 @@ def _lifetimes(draft: Draft) -> tuple[dict[int, int], dict[int, int], dict[int, 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """An operator of a rewriting that is being considered: what it reads and writes, by any key, and its scratch."""
+    """An operator of a rewriting that is being considered: what it reads and writes, by any key, and its scratch.
+
+    ``gap`` is that of ``Profile.gaps``.
+    """
 
     reads: tuple[int, ...]
     writes: int
     bytes: int
     scratch: int = 0
+    gap: int | None = None
 
 
 def peak_of(steps: Sequence[Footprint], given: dict[int, int], kept: frozenset[int]) -> int:
@@ -151,7 +158,11 @@ def peak_of(steps: Sequence[Footprint], given: dict[int, int], kept: frozenset[i
     for index, step in enumerate(steps):
         sizes[step.writes] = step.bytes
         alive += step.bytes
-        peak = max(peak, alive + step.scratch)
+        shared = 0
+        if step.gap is not None:
+            dying = sum(sizes.get(key, 0) for key in ends[index])
+            shared = max(0, min(dying, step.bytes - step.gap))
+        peak = max(peak, alive + step.scratch - shared)
         for key in ends[index]:
             alive -= sizes.get(key, 0)
         if step.writes not in last and step.writes not in kept:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import takewhile
+from itertools import chain, pairwise, takewhile
 from math import inf
 
 from tflm_sim.model.draft import Draft
@@ -254,14 +254,23 @@ def _peak(
     """Return the most bytes alive while the stripes run."""
     row = {tensor: row_bytes(draft, tensor, segment.axis) for tensor in segment.sizes}
     steps: list[Footprint] = []
+    given = _portions(facts, segment, stripes)
+    views: dict[int, tuple[int, ...]] = {segment.source: tuple(given)} if given else {}
 
-    def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0) -> int:
+    def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0, gap: int | None = None) -> int:
         key = -1 - len(steps)
-        steps.append(Footprint(reads, key, align_up(rows * row[tensor], BUFFER_ALIGNMENT), scratch))
+        seen = tuple(chain.from_iterable(views.get(tensor, (tensor,)) for tensor in reads))
+        steps.append(Footprint(seen, key, align_up(rows * row[tensor], BUFFER_ALIGNMENT), scratch, gap))
         return key
 
     def cut(tensor: int, holder: int, start: int, end: int) -> int:
-        return step((holder,), tensor, end - start)
+        if not facts.gaps or segment.axis != AXES[ROWS]:
+            return step((holder,), tensor, end - start)
+        if holder not in (segment.source, *segment.side):
+            return step((holder,), tensor, end - start, gap=0)
+        key = -(10**6) - len(views)
+        views[key] = tuple(part for part in given if start < given[part][1] and given[part][0] < end) or (holder,)
+        return key
 
     pieces = []
     for part, stripe in zip(parts, stripes, strict=True):
@@ -270,27 +279,53 @@ def _peak(
             reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
             output = segment.operators[index].output_tensors[0]
             start, end, _, _ = stripe[output]
-            return step(reads, output, end - start, facts.scratch[segment.first + index])
+            gap = facts.gaps[segment.first + index] if facts.gaps else None
+            share = None if gap is None else gap * (end - start) // segment.sizes[output]
+            return step(reads, output, end - start, facts.scratch[segment.first + index], share)
 
         pieces.append(walk(segment, stripe, part, cut, compute))
-    return peak_with_concatenation(facts, segment, steps, pieces)
+    sizes = {
+        key: align_up((end - start) * row[segment.source], BUFFER_ALIGNMENT) for key, (start, end) in given.items()
+    }
+    return peak_with_concatenation(facts, segment, steps, pieces, sizes)
+
+
+def _portions(facts: Profile, segment: OperatorSegment, stripes: list[dict[int, Stripe]]) -> dict[int, tuple[int, int]]:
+    """Return the rows of X that come to an end one after the other in a plan, a key each; {} where X stays whole."""
+    if not facts.gaps or segment.axis != AXES[ROWS] or facts.dies[segment.source] > segment.last:
+        return {}
+    starts = [stripe[segment.source][0] for stripe in stripes]
+    marks = [0, *sorted({start for start in starts if start > 0}), segment.sizes[segment.source]]
+    return {-(10**8) - number: pair for number, pair in enumerate(pairwise(marks))}
 
 
 def least_peak(facts: Profile, segment: OperatorSegment) -> int:
     """Return bytes below which no parts bring a segment: what the first part reads, or what the last one joins."""
     given = (segment.source, *segment.side)
     across = facts.alive_across(segment.first, segment.last, frozenset(given))
-    return across + max(sum(facts.bytes[tensor] for tensor in given), 2 * facts.bytes[segment.result])
+    joined = facts.bytes[segment.result] * (1 if facts.gaps else 2)
+    return across + max(sum(facts.bytes[tensor] for tensor in given), joined)
 
 
 def peak_with_concatenation(
-    facts: Profile, segment: OperatorSegment | Split, steps: list[Footprint], pieces: list[int]
+    facts: Profile,
+    segment: OperatorSegment | Split,
+    steps: list[Footprint],
+    pieces: list[int],
+    portions: Mapping[int, int] | None = None,
 ) -> int:
-    """Return the most bytes alive while the steps run and their pieces are joined to the segment's result."""
+    """Return the most bytes alive while the steps run and their pieces are joined to the segment's result.
+
+    ``portions`` are the bytes of the parts of X where these end one by one.
+    """
     side = segment.side if isinstance(segment, OperatorSegment) else ()
-    given = {tensor: facts.bytes[tensor] for tensor in (segment.source, *side)}
-    across = facts.alive_across(segment.first, segment.last, frozenset(given))
+    own = (segment.source, *side)
+    given = {tensor: facts.bytes[tensor] for tensor in own if tensor != segment.source or not portions}
+    across = facts.alive_across(segment.first, segment.last, frozenset(own))
     kept = frozenset(tensor for tensor in given if facts.dies[tensor] > segment.last)
+    given |= portions or {}
+    if facts.gaps and isinstance(segment, OperatorSegment) and segment.axis == AXES[ROWS]:
+        return across + peak_of(steps, given, kept | frozenset(pieces))  # the pieces lie where they belong
     size = facts.bytes[segment.result]
     if len(pieces) > MAX_CONCATENATION_INPUTS:
         steps.append(Footprint(tuple(pieces), -(10**9), size))

@@ -28,6 +28,7 @@ from tflm_sim.shrinking.planning import plan_witnesses, planned_models
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
 from tflm_sim.shrinking.rim import cut_rim
+from tflm_sim.shrinking.sharing import planned_profile
 from tflm_sim.shrinking.shrunk import Bound, Kept, Rejected, Witness
 from tflm_sim.shrinking.sizing import TargetSizer, gains, grows
 from tflm_sim.shrinking.split import CHANNELS, Split
@@ -43,6 +44,9 @@ MOST_OTHERS = 6
 """Split plans that are tried with an offline plan: those with the smallest estimate, which knows no greedy planner."""
 MOST_LOOPED = 8
 """Split plans with loops, likewise."""
+MOST_PLANNED = 8
+"""Split plans that are made for an offline plan in one round."""
+MOST_PLANNED_ROUNDS = 3
 MOST_SINGLE_EDITS = 24
 """Edits that are tried one by one when a pass does not pay as a whole."""
 
@@ -58,6 +62,16 @@ class _Tried:
     model: Model
     arenas: tuple[int, ...]
     witnesses: list[Witness]
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A model with a plan, and the steps that lead to it without one."""
+
+    rank: tuple[float, ...]
+    model: Model
+    arenas: tuple[int, ...]
+    way: list[Kept]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +255,27 @@ class Search:
         return self.allowance.objection(candidate, macs)
 
     def _plan(self) -> None:
-        """Place the tensors of the result, and of each model on the way to it; keep what gains most."""
+        """Place the tensors of the result, of each model on the way to it, and of splits made for a plan."""
         ways = [list(self.steps[:count]) for count in range(len(self.steps), -1, -1)]
         for others, most in ((self._others, MOST_OTHERS), (self._looped, MOST_LOOPED)):
             ways += [way for _, way in sorted(others, key=lambda other: other[0])[:most]]
-        best: tuple[tuple[float, ...], tuple[int, ...], Model, list[Kept]] | None = None
+        best = self._best_planned(ways, None)
+        way: list[Kept] | None = list(takewhile(lambda step: step.name != _SPLITS, self.steps))
+        for _ in range(MOST_PLANNED_ROUNDS):
+            better = self._best_planned(self._split_for_plan(way), best) if way is not None else best
+            if better is best:
+                break
+            best = better
+            way = best.way if best is not None else None
+        if best is None:
+            self.rejected.append(Rejected(_PLAN, "no plan gains"))
+            return
+        self.steps = best.way
+        before = self.steps[-1].model if self.steps else self._unplanned()
+        self._keep(_PLAN, best.model, best.arenas, plan_witnesses(best.model, before, self.sizer))
+
+    def _best_planned(self, ways: Sequence[list[Kept]], best: _Planned | None) -> _Planned | None:
+        """Plan what each way leads to and return the best of them and ``best``."""
         for number, way in enumerate(ways, 1):
             self.progress(f"{_PLAN}, {number} of {len(ways)}: {max(self.arenas):,} B so far")
             unplanned = way[-1].model if way else self._unplanned()
@@ -255,14 +285,26 @@ class Search:
                 draft = Draft(planned)
                 macs = draft_multiplications(draft)
                 rank = self._rank(arenas, macs, len(draft.operators))
-                if self._objection(planned, arenas, macs) is None and (best is None or rank < best[0]):
-                    best = rank, arenas, planned, way
-        if best is None:
-            self.rejected.append(Rejected(_PLAN, "no plan gains"))
-            return
-        _, arenas, planned, self.steps = best
-        before = self.steps[-1].model if self.steps else self._unplanned()
-        self._keep(_PLAN, planned, arenas, plan_witnesses(planned, before, self.sizer))
+                if self._objection(planned, arenas, macs) is None and (best is None or rank < best.rank):
+                    best = _Planned(rank, planned, arenas, way)
+        return best
+
+    def _split_for_plan(self, way: list[Kept]) -> list[list[Kept]]:
+        """Return ways on from one with splits that are chosen for what they need with a plan."""
+        model = way[-1].model if way else self._unplanned()
+        facts = planned_profile(Draft(model), self.sizer, kernel_order=self.kernel_order)
+        spare = self.budget.max_macs * self.allowance.macs - draft_multiplications(Draft(model))
+        splits, _ = self.allowance.allowed(peaks.all_splits(Draft(model), facts, spare, self.stopping))
+        ways = []
+        for plan in self.stopping.watch(peaks.plans(facts, splits, spare, self.stopping)[:MOST_PLANNED]):
+            draft = Draft(model)
+            witnesses = peaks.apply(draft, facts, plan.splits)
+            candidate = draft.model()
+            arenas = self.sizer.arenas(candidate)
+            if arenas is not None:
+                macs = draft_multiplications(draft)
+                ways.append([*way, Kept(_SPLITS, arenas, macs, tuple(witnesses), candidate)])
+        return ways
 
     def _unplanned(self) -> Model:
         """Return the original without a plan of its own."""

@@ -20,6 +20,7 @@ from tflm_sim.shrinking.contracts import CONTRACTS, DIAGONAL, IN_PLACE, Use, pro
 from tflm_sim.shrinking.diagonal import needed_distance, reads_are_safe
 from tflm_sim.shrinking.plan import plan_offline, with_offsets
 from tflm_sim.shrinking.plan_check import check_plan
+from tflm_sim.shrinking.planning import with_early_views
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.targets.kernel_library import KernelLibrary
 
@@ -292,3 +293,35 @@ def test_variables_are_left_to_the_device() -> None:
         offsets = struct.unpack_from(f"<{len(tensors)}i", shrunk.model.buffers[plan.buffer].data or b"", 12)
         assert all(offset == -1 for tensor, offset in zip(tensors, offsets, strict=True) if tensor.is_variable)
     assert np.sum([tensor.is_variable for tensor in tensors]) == 1
+
+
+@needs_c
+def test_what_is_made_of_the_first_rows_lies_where_they_were() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 16, 8, 16))
+    halves = []
+    for row in (0, 8):
+        half = layers.activation((1, 8, 8, 16))
+        layers.b.operator("SLICE", [x, layers.integers((0, row, 0, 0)), layers.integers((1, 8, 8, 16))], [half])
+        halves.append(layers.conv(half, 16, kernel=1))
+    model = layers.model([x], [layers.concatenation(halves, 1)])
+    early = with_early_views(model)
+    assert early is not None
+    draft = Draft(early)
+    names = [draft.name(operator) for operator in draft.operators]
+    assert names == ["SLICE", "SLICE", "CONV_2D", "CONV_2D", "CONCATENATION"]
+    # 16 * 8 * 16 = 2,048 B, and each half of the output 15 channels, so 16 B, below its half of the input.
+    assert shrink(model, REFERENCE, kernel_order=True).gains[0].after.head == 2048 + 16
+
+
+@needs_c
+def test_splits_are_chosen_for_a_plan() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 24, 24, 4))
+    a = layers.conv(x, 8)
+    model = layers.model([x], [layers.conv(layers.add(layers.conv(layers.conv(a, 8), 8), a), 4, stride=2)])
+    # A residual block on 24 * 24 * 8 = 4,608 B: two of them are alive at its second convolution, whatever the plan.
+    # In stripes that are written where the rows lay that were read, less than two.
+    shrunk = shrink(model, REFERENCE, kernel_order=True)
+    assert [step.name for step in shrunk.steps] == ["splits", "offline plan"]
+    assert shrunk.gains[0].after.head < 2 * 4608

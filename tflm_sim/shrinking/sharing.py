@@ -1,0 +1,70 @@
+"""The profile of a model that gets a plan: how full the head is at each operator where tensors share bytes.
+
+Splits that only pay with a plan are found on it. It is an estimate, as every profile: what a split gives is planned,
+simulated and verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.types import Operator
+from tflm_sim.shrinking.choice import dilated
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
+from tflm_sim.shrinking.diagonal import needed_distance
+from tflm_sim.shrinking.graph import element_size
+from tflm_sim.shrinking.plan import find_links, layout_of
+from tflm_sim.shrinking.profile import Profile, profile
+from tflm_sim.shrinking.sizing import TargetSizer
+from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.units import align_up
+from tflm_sim.values import replace
+
+
+def planned_profile(draft: Draft, sizer: TargetSizer, *, kernel_order: bool) -> Profile:
+    """Return the profile of a draft on the first target, as a plan makes it.
+
+    Args:
+        draft: Of a model without a plan.
+        sizer: Sizes it.
+        kernel_order: Whether outputs may lie below their inputs.
+    """
+    model = draft.model()
+    simulations = sizer.simulations(model)
+    facts = profile(draft, simulations[0])
+    gaps = [_gap(draft, operator, sizer.libraries, kernel_order=kernel_order) for operator in draft.operators]
+    live = list(facts.live)
+    for index, gap in enumerate(gaps):
+        if gap is not None:
+            live[index] -= _shared(draft, facts, index, gap)
+    views: dict[int, dict[int, int]] = {}
+    for link in find_links(draft, layout_of(model, simulations).alive, sizer.libraries):
+        if link.kind == COPY:
+            views.setdefault(link.operator, {})[link.child] = facts.bytes.get(link.child, 0)
+    for index, parts in views.items():
+        live[index] -= sum(parts.values())
+    return replace(facts, live=live, gaps=gaps, head=max(live, default=0))
+
+
+def _gap(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary], *, kernel_order: bool) -> int | None:
+    """Return the bytes that an operator's input must lie above its output, None where they may not share any."""
+    if not operator.outputs or not operator.inputs:
+        return None
+    name, source, output = draft.name(operator), operator.input_tensors[0], operator.output_tensors[0]
+    if source < 0 or element_size(draft, source) != element_size(draft, output):
+        return None
+    if promised(use_of(name, operator, draft.tensors), IN_PLACE, libraries):
+        return 0
+    for each in (operator, dilated(draft, operator, libraries)) if kernel_order else ():
+        if each is not None and promised(use_of(name, each, draft.tensors), DIAGONAL, libraries):
+            distance = needed_distance(draft, each)
+            return None if distance is None else align_up(distance * element_size(draft, source), 16)
+    return None
+
+
+def _shared(draft: Draft, facts: Profile, index: int, gap: int) -> int:
+    """Return the bytes that an operator's output shares with inputs that nobody reads behind it."""
+    operator = draft.operators[index]
+    dying = [facts.bytes[t] for t in set(operator.input_tensors) if facts.dies.get(t) == index and t in facts.bytes]
+    return max(0, min(max(dying, default=0), facts.bytes.get(operator.output_tensors[0], 0) - gap))
