@@ -41,6 +41,8 @@ class Use:
         types: Element types of output and filter (the output's again where there is no filter).
         image, filter: Shapes of the first two inputs, () for one that is not there.
         dilation: Rows, columns.
+        stride: Likewise.
+        output: Shape of the output.
     """
 
     name: str
@@ -48,20 +50,27 @@ class Use:
     image: tuple[int, ...] = ()
     filter: tuple[int, ...] = ()
     dilation: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    output: tuple[int, ...] = ()
 
 
 def use_of(name: str, operator: Operator, tensors: Sequence[Tensor]) -> Use:
     """Return an operator of a subgraph as kernels see it; it has an output."""
     named = [tensors[index] if index >= 0 else None for index in operator.input_tensors[:2]]
     image, filters = (*named, None, None)[:2]
-    output = tensors[operator.output_tensors[0]].type
-    down, across = (operator.options.get(f"dilation_{side}_factor", 1) for side in ("h", "w"))
+    output = tensors[operator.output_tensors[0]]
+    dilation, stride = (
+        (int(str(operator.options.get(f"{what}_h{factor}", 1))), int(str(operator.options.get(f"{what}_w{factor}", 1))))
+        for what, factor in (("dilation", "_factor"), ("stride", ""))
+    )
     return Use(
         name,
-        (output, filters.type if filters is not None and name in CONVOLUTIONS else output),
+        (output.type, filters.type if filters is not None and name in CONVOLUTIONS else output.type),
         (image and image.shape) or (),
         (filters and filters.shape) or (),
-        (int(str(down)), int(str(across))),
+        dilation,
+        stride,
+        output.shape or (),
     )
 
 
@@ -123,6 +132,58 @@ def _is_one_block(use: Use) -> bool:
     Source: Source/ConvolutionFunctions/arm_depthwise_conv_s8_opt.c, arm_depthwise_conv_wrapper_s8.c @ CMSIS-NN 4ab83cc.
     """
     return len(use.image) == 4 and use.image[3] > 1 and (use.image[3] <= 124 or use.dilation != (1, 1))
+
+
+def _padding(use: Use) -> list[tuple[int, int]] | None:
+    """Return the elements that ESP-NN's kernels for the ESP32-S3 add before and behind rows and columns, or None.
+
+    What SAME adds before is known from the shapes: with VALID no window reaches beyond the image. Behind, these kernels
+    count a window for each output, one stride more than they need.
+    """
+    if not len(use.image) == len(use.filter) == len(use.output) == 4 or use.dilation != (1, 1):
+        return None
+    found = []
+    for axis, stride in enumerate(use.stride, 1):
+        size, window, outputs = use.image[axis], use.filter[axis], use.output[axis]
+        before = max(0, (outputs - 1) * stride + window - size) // 2
+        found.append((before, outputs * stride + window - 1 - size))
+    return found
+
+
+def _s3_conv_copies(use: Use) -> bool:
+    """Return whether ESP-NN 1.2.3 copies what it convolves on an ESP32-S3 before it writes.
+
+    Small windows one by one, in C; padded images as a whole. Without padding, and for windows of one pixel, assembly
+    reads the image itself. Groups go to the plain C.
+
+    Source: src/convolution/esp_nn_conv_esp32s3.c esp_nn_conv_s8_esp32s3 @ ESP-NN 5f0a807.
+    """
+    padding = _padding(use)
+    if padding is None:
+        return len(use.image) == 4 and use.dilation != (1, 1)  # the reference kernels
+    _, rows, columns, depth = use.filter
+    if use.image[3] != depth:
+        return True
+    before, behind = zip(*padding, strict=True)
+    if (rows, columns, use.stride, any(before)) == (1, 1, (1, 1), False):
+        return False
+    return columns * depth < 16 <= rows * columns * depth or any(before) or max(behind) > 0
+
+
+def _s3_depthwise_copies(use: Use) -> bool:
+    """Return whether ESP-NN 1.2.1 to 1.2.3 copies what it convolves on an ESP32-S3 before it writes.
+
+    It does, as a whole or the rows of each output row, but for windows of 3x3 over multiples of 16 channels without
+    any padding, which assembly reads from the image itself.
+
+    Source: src/convolution/esp_nn_depthwise_conv_s8_esp32s3.c esp_nn_depthwise_conv_s8_esp32s3 @ ESP-NN 5f0a807.
+    """
+    padding = _padding(use)
+    if padding is None:
+        return len(use.image) == 4 and use.dilation != (1, 1)
+    is_direct = use.filter[1:3] == (3, 3) and use.image[3] == use.filter[3] and use.image[3] % 16 == 0
+    before, behind = zip(*padding, strict=True)
+    return not is_direct or any(before) or max(behind) > 0
 
 
 _READ = (
@@ -246,6 +307,27 @@ CONTRACTS = (
         versions=VERSIONS["esp_nn"][1:],
     ),
     Contract(
+        ("CONV_2D",),
+        DIAGONAL,
+        ("esp_nn",),
+        "esp_nn_conv_esp32s3.c: windows or the padded image are copied to the scratch buffer, from which the assembly "
+        "reads; read, not run",
+        variants=("esp32s3",),
+        types=(TensorType.INT8,),
+        versions=("1.2.3",),
+        chosen=_s3_conv_copies,
+    ),
+    Contract(
+        ("DEPTHWISE_CONV_2D",),
+        DIAGONAL,
+        ("esp_nn",),
+        "esp_nn_depthwise_conv_s8_esp32s3.c: likewise; read, not run",
+        variants=("esp32s3",),
+        types=(TensorType.INT8,),
+        versions=("1.2.3", "1.2.2", "1.2.1"),
+        chosen=_s3_depthwise_copies,
+    ),
+    Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
         DIAGONAL,
         ("cmsis_nn", "esp_nn"),
@@ -271,7 +353,8 @@ CONTRACTS = (
 )  # fmt: skip
 """Every promise. What is missing was not read, or does not hold: CMSIS-NN's 1x1 convolution walks channels outside and
 overwrites its input, its maximum pool writes a pixel while it still reads it, and on MVE its depthwise convolution goes
-over the image once for each block of channels. ESP-NN's assembly for the ESP32-S3 and P4 was not read."""
+over the image once for each block of channels. Where ESP-NN's assembly for the ESP32-S3 reads the image itself, the
+order of its loads and stores was not read, nor was any of the P4's."""
 
 
 def promised(use: Use, kind: str, libraries: Iterable[KernelLibrary]) -> bool:
