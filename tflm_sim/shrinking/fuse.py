@@ -31,7 +31,7 @@ from tflm_sim.shrinking.graph import (
 )
 from tflm_sim.shrinking.passes import Chooser, label_of
 from tflm_sim.shrinking.shrunk import Witness
-from tflm_sim.shrinking.split import slice_to
+from tflm_sim.shrinking.split import add_integers
 from tflm_sim.values import dataclass, replace
 
 
@@ -254,9 +254,17 @@ def plain_slices(draft: Draft, choose: Chooser) -> list[Witness]:
         if lengths != shape(draft, output) or min(lengths, default=0) < 1 or not _is_sliced(draft, source, output):
             continue
         if choose():
-            draft.operators[index] = slice_to(draft, source, bounds or (), output)
+            draft.operators[index] = _slice_to(draft, source, bounds or (), output)
             witnesses.append(Witness(f"#{index} STRIDED_SLICE", "takes every element, as SLICE does"))
     return witnesses
+
+
+def _slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], output: int) -> Operator:
+    """Return a SLICE of [start, end) along each axis: a length to the end is -1, the same constant for many tensors."""
+    sizes = zip(bounds, shape(draft, source), strict=True)
+    lengths = [-1 if end == size else end - start for (start, end), size in sizes]
+    begins = add_integers(draft, [start for start, _ in bounds])
+    return draft.operator("SLICE", (source, begins, add_integers(draft, lengths)), (output,))
 
 
 def _is_sliced(draft: Draft, source: int, output: int) -> bool:

@@ -91,24 +91,11 @@ def even_cuts(size: int, count: int, step: int = 1) -> tuple[tuple[int, int], ..
 def slice_operator(draft: Draft, source: int, axis: int, start: int, end: int) -> tuple[Operator, int]:
     """Return a SLICE of ``source`` along one axis, and its output."""
     dimensions = list(shape(draft, source))
-    dimensions[axis] = end - start
+    begin = [0] * len(dimensions)
+    begin[axis], dimensions[axis] = start, end - start
     output = draft.add_like(source, dimensions)
-    bounds = [(start, end) if place == axis else (0, size) for place, size in enumerate(shape(draft, source))]
-    return slice_to(draft, source, bounds, output), output
-
-
-def slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], output: int) -> Operator:
-    """Return a SLICE that takes [start, end) along each axis.
-
-    A length to the end may be written as -1: so slices of other tensors have the same constants, which merge.
-    """
-    begins = [start for start, _ in bounds]
-    axes = [(start, end, size) for (start, end), size in zip(bounds, shape(draft, source), strict=True)]
-    cut = [-1 if (start, end) == (0, size) else end - start for start, end, size in axes]
-    to_the_end = [-1 if end == size else end - start for start, end, size in axes]
-    lengths = cut if _find_integers(draft, cut) is not None else to_the_end
-    operands = (source, add_integers(draft, begins), add_integers(draft, lengths))
-    return draft.operator("SLICE", operands, (output,))
+    operands = (source, add_integers(draft, begin), add_integers(draft, dimensions))
+    return draft.operator("SLICE", operands, (output,)), output
 
 
 def concatenation(draft: Draft, pieces: Sequence[int], result: int, axis: int) -> list[Operator]:
@@ -133,21 +120,12 @@ def concatenation(draft: Draft, pieces: Sequence[int], result: int, axis: int) -
 
 def add_integers(draft: Draft, values: Sequence[int]) -> int:
     """Return a constant of int32 with these values: one that is there already, or a new one."""
-    found = _find_integers(draft, values)
-    return draft.add_tensor((len(values),), TensorType.INT32, data=_packed(values)) if found is None else found
-
-
-def _find_integers(draft: Draft, values: Sequence[int]) -> int | None:
-    """Return a constant of int32 with these values, None where there is none."""
-    data, wanted = _packed(values), (len(values),)
+    data = np.asarray(values, "<i4").tobytes()
+    wanted = (len(values),)
     for index in range(len(draft.tensors) - 1, -1, -1):
         tensor = draft.tensors[index]
         if tensor.type == TensorType.INT32 and tensor.shape == wanted and tensor.quantization is None:
             present = draft.data(index)
             if present is not None and not tensor.is_variable and bytes(present) == data:
                 return index
-    return None
-
-
-def _packed(values: Sequence[int]) -> bytes:
-    return np.asarray(values, "<i4").tobytes()
+    return draft.add_tensor(wanted, TensorType.INT32, data=data)

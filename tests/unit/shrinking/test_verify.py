@@ -122,7 +122,7 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     "a slice of other rows": (
         "plain slices",
         fuse,
-        "slice_to",
+        "_slice_to",
         lambda sound: (
             lambda draft, source, bounds, output: sound(
                 draft, source, [(a, b) if a == 0 else (a - 1, b - 1) for a, b in bounds], output
