@@ -93,6 +93,10 @@ def plan_witnesses(planned: Model, before: Model, sizer: TargetSizer) -> list[Wi
     if len(before.subgraphs[0].operators) > len(draft.operators):
         before = without_fill(before) or before
         witnesses.append(Witness("what loops write", "is not filled before: every byte is written by an iteration"))
+    early = with_early_views(before)
+    if early is not None and _outputs(early) == _outputs(planned) != _outputs(before):
+        before = early
+        witnesses.append(Witness("each SLICE of whole rows", "runs right behind what it reads, and is bytes of it"))
     for index, (operator, old) in enumerate(zip(draft.operators, before.subgraphs[0].operators, strict=True)):
         if operator.options != old.options:
             witnesses.append(Witness(label_of(draft, index), "goes pixel by pixel with a dilation on its single tap"))
@@ -100,3 +104,8 @@ def plan_witnesses(planned: Model, before: Model, sizer: TargetSizer) -> list[Wi
         what = f"writes tensor {each.output} {each.distance:,} B below tensor {each.source}, {each.shared:,} B on it"
         witnesses.append(Witness(label_of(draft, each.operator), what))
     return witnesses
+
+
+def _outputs(model: Model) -> list[tuple[int, ...]]:
+    """Return what each operator writes, which tells their order."""
+    return [tuple(operator.output_tensors) for operator in model.subgraphs[0].operators]
