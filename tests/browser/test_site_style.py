@@ -1,0 +1,29 @@
+"""The site's own style: what its copy button takes, and that no code is cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+LONG = "tflm-sim size model.tflite " + "--custom-ops my_filter.py " * 12
+PAGE = f"""<!DOCTYPE html><style>{{style}}</style><div class="md-typeset"><pre style="width: 300px"><code>\
+<span class="gp">$ </span>bash tools/install.sh
+<span class="go">== done</span>
+<span class="gp">$ </span>{LONG}
+</code></pre></div>"""
+
+
+def test_copied_commands_have_no_prompt_and_no_output_and_long_lines_are_not_cut(browser: Any, tmp_path: Path) -> None:
+    assert "extra_css: [site.css]\n" in (ROOT / "mkdocs.yml").read_text("utf-8")
+    path = tmp_path / "page.html"
+    path.write_text(PAGE.format(style=(ROOT / "docs/site.css").read_text("utf-8")), "utf-8")
+    browser.get(path.as_uri())
+    code = "const code = document.querySelector('code'), pre = code.parentElement;"
+    shown = browser.execute_script(f"{code} return code.innerText")
+    assert shown.startswith("$ bash")
+    # As Material's button does it: the block is marked, and read as it is shown then.
+    copied = browser.execute_script(f"{code} code.setAttribute('data-md-copying', ''); return code.innerText.trimEnd()")
+    assert [line.strip() for line in copied.splitlines() if line.strip()] == ["bash tools/install.sh", LONG.strip()]
+    browser.execute_script(f"{code} code.removeAttribute('data-md-copying')")
+    assert browser.execute_script(f"{code} return pre.scrollWidth - pre.clientWidth") == 0
