@@ -79,7 +79,7 @@ def test_a_planner_without_a_plan_has_dashes_under_its_numbers(tmp_path, capsys)
     path = tmp_path / "p.csv"
     path.write_text("id,lower,upper,size,offset\na,0,2,4096,16\n")
     assert main(["plan", str(path), "--planner", "greedy", "--planner", "vela_greedy"]) == 0
-    assert capsys.readouterr().out.splitlines()[4][:52] == f"vela_greedy  {'-':>10}  {'-':>27}"
+    assert capsys.readouterr().out.splitlines()[4].startswith(f"vela_greedy  {'-':>10}  {'-':>21}  -  ")
 
 
 def test_csv_gives_the_best_plan_as_minimalloc_writes_solutions(problem, capsys):

@@ -64,7 +64,7 @@ STANDS_FOR = {
     "MODEL": "model.tflite",
     "MODEL...": "model.tflite",
     "MODELS": "models/",
-    "SMALL.tflite": "out.tflite",
+    "SMALL.tflite": "small.tflite",
     "T": "cortex-m4",
     "A": "cortex-m4",
     "B": "esp32",
