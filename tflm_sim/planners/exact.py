@@ -96,7 +96,8 @@ def solve(
             where ``node_limit`` is one; ``math.inf`` for no limit.
         node_limit: The same, counted in nodes (checked every few hundred): the same answer on every machine.
         on_progress: Called about ten times a second on this thread. What it raises ends the search and is raised again.
-        cancel: Set it (from another thread, or in ``on_progress``) to end the search.
+        cancel: Set it (from another thread, or in ``on_progress``) to end the search. The quick planners do not ask for
+            it: while they have their part of a ``time_limit``, only a KeyboardInterrupt ends them.
         workers: Threads; each has its own strategies.
         start: A plan that is known: the answer is no larger.
 
