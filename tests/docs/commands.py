@@ -134,7 +134,7 @@ def serving(log: bytes) -> Iterator[Served]:
 
 @contextmanager
 def _board(data: bytes) -> Iterator[str]:
-    """Let everybody who connects have some bytes, again and again: pyserial drops what comes as it connects."""
+    """Let everybody who connects have some bytes, again and again; pyserial drops what comes as it connects."""
 
     class Board(BaseRequestHandler):
         """Writes until the other side is gone."""
@@ -142,6 +142,7 @@ def _board(data: bytes) -> Iterator[str]:
         def handle(self) -> None:
             """Write."""
             with contextlib.suppress(OSError):
+                time.sleep(1)  # Who connects must have dropped what came so far, else it begins within a frame.
                 while True:
                     self.request.sendall(data)
                     time.sleep(0.1)
