@@ -18,6 +18,7 @@ NAMES = (
     "05_shrink_to_fit",
     "06_search_under_a_budget",
     "07_phone_and_micro",
+    "08_program_by_operator",
 )
 
 
