@@ -68,6 +68,8 @@ def refuse(sentence: str) -> VerificationFailed:
 
 MOST_LOOPED = 1 << 28
 """Elements that all iterations of a loop may compute."""
+ELEMENTS_OF_A_CALL = 1 << 13
+"""What each operator of an iteration counts besides, however small its tensors are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,8 @@ class Machine:
         self._numbers = [self._as_numbers(tensor) for tensor in tensors]
         for loop in counted_loops(Draft(self.model)) if self.index == 0 else ():
             pair = [self.model.subgraphs[index] for index in (loop.condition, loop.body)]
-            work = loop.iterations * sum(_count(tensor) for tensor in pair[1].tensors)
+            calls = ELEMENTS_OF_A_CALL * sum(len(each.operators) for each in pair)
+            work = loop.iterations * (calls + sum(_count(tensor) for tensor in pair[1].tensors))
             if work <= MOST_LOOPED and not any(map(self._has_state, pair)):
                 self._looped[loop.operator] = Machine(self.model, loop.condition), Machine(self.model, loop.body)
         for index, tensor in enumerate(tensors):

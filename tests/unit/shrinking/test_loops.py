@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection
 from itertools import accumulate
 
@@ -12,13 +13,15 @@ import shrinking_models as models
 from tflm_sim import Simulation, parse, shrink, simulate
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
+from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
-from tflm_sim.model.types import Model, Quantization, Subgraph
+from tflm_sim.model.types import Model, Quantization, Subgraph, TensorType
 from tflm_sim.planners import native
 from tflm_sim.shrinking.counted import Place, carried, counted_loops, distances
 from tflm_sim.shrinking.graph import draft_multiplications
 from tflm_sim.shrinking.loops import equal_parts, without_fill
+from tflm_sim.shrinking.machine import Machine
 from tflm_sim.shrinking.peaks import SplitPlan, apply, loop_splits
 from tflm_sim.shrinking.plan import plan_offline, with_offsets
 from tflm_sim.shrinking.profile import profile
@@ -274,3 +277,28 @@ def test_a_tflm_without_dynamic_update_slice_is_refused() -> None:
     old = configure("cortex-m4", runtime="2025-11-09")
     with pytest.raises(UsageError, match=r"--loops needs DYNAMIC_UPDATE_SLICE, which TFLM has since 2025-11-10"):
         shrink(chain(), old, loops=True)
+
+
+def counter(iterations: int) -> Model:
+    """Return a loop that counts, with three tensors of one element in its body."""
+    builder = ModelBuilder()
+    condition, body = builder.add_subgraph("condition"), builder.add_subgraph("body")
+    x = condition.tensor((1,), TensorType.INT32)
+    limit = condition.tensor((1,), TensorType.INT32, data=struct.pack("<i", iterations))
+    less = condition.tensor((1,), TensorType.BOOL)
+    condition.operator("LESS", [x, limit], [less])
+    condition.inputs, condition.outputs = [x], [less]
+    x, one, y = (body.tensor((1,), TensorType.INT32, data=data) for data in (None, struct.pack("<i", 1), None))
+    body.operator("ADD", [x, one], [y])
+    body.inputs, body.outputs = [x], [y]
+    first = builder.tensor((1,), TensorType.INT32, data=bytes(4))
+    last = builder.tensor((1,), TensorType.INT32)
+    options = {"cond_subgraph_index": condition.index, "body_subgraph_index": body.index}
+    builder.operator("WHILE", [first], [last], options=options)
+    return parse(builder.build(inputs=[], outputs=[last]))
+
+
+def test_iterations_are_not_free_however_small_their_tensors_are() -> None:
+    """Its two operators count as 8,192 elements each, its three tensors as one: 2^28 / (2 * 8,192 + 3) = 16,381."""
+    assert len(Machine(counter(16_381)).loops) == 2
+    assert len(Machine(counter(16_382)).loops) == 0
