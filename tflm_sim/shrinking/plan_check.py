@@ -148,6 +148,8 @@ class _Arena:
 
     def _part(self, call: _Call) -> _Part | None:
         """Return the rows of its first input that an operator reads, or writes in place; None for all of it."""
+        if not call.operator.output_tensors:
+            return None
         use = use_of(call.name, call.operator, self.model.subgraphs[call.event.subgraph].tensors)
         if not promised(use, PART, [self.library]):
             return None

@@ -44,6 +44,7 @@ def shrunk_at_random(model: Any, seed: int, *, is_planned: bool = False) -> Shru
         offline_plan=rng.random() < 0.3 or is_planned,
         kernel_order=rng.random() < 0.3,
         int8_io=rng.random() < 0.5,
+        loops=rng.random() < 0.3,
     )
 
 

@@ -337,3 +337,10 @@ def test_splits_are_chosen_for_a_plan() -> None:
     shrunk = shrink(model, REFERENCE, kernel_order=True)
     assert [step.name for step in shrunk.steps] == ["splits", "offline plan"]
     assert shrunk.gains[0].after.head < 2 * 4608
+
+
+def test_a_plan_beside_operators_without_outputs_is_verified() -> None:
+    """CALL_ONCE and ASSIGN_VARIABLE write no tensor; what they read has to be there all the same."""
+    model = models.state_model()
+    planned = parse(encode(with_offsets(model, {model.subgraphs[0].input_tensors[0]: 0})))
+    assert verify(model, planned).has_plan
