@@ -20,7 +20,7 @@ def test_libraries_says_of_each_whether_it_is_modelled(capsys: pytest.CaptureFix
     rows = _json(capsys, "libraries", "esp-tflite", "--json")
     assert isinstance(rows, list)
     modelled = {row["version"]: row["is_modelled"] for row in rows}
-    assert (modelled["1.3.5"], modelled["1.4.1"]) == (True, False)
+    assert (modelled["1.3.5"], modelled["1.4.3"]) == (True, False)
 
 
 def test_the_runtime_is_named_in_the_document(capsys: pytest.CaptureFixture[str]) -> None:
