@@ -13,6 +13,7 @@ import tflm_sim
 from tflm_sim.cli import main
 from tflm_sim.emulation.event_rows import events_of
 from tflm_sim.emulation.execution import Execution
+from tflm_sim.errors import FirmwareError
 
 sys.path.insert(0, str(Path(__file__).parent))
 import run_program
@@ -146,3 +147,10 @@ def test_a_program_without_symbols_is_refused_in_words(tmp_path: Path, capsys: p
     subprocess.run(["arm-none-eabi-strip", str(program)], check=True)
     assert main(["run", str(program)]) == 3
     assert "it has neither symbols nor the messages by which TFLM's functions are found" in capsys.readouterr().err
+
+
+def test_a_program_that_takes_too_long_is_given_up_with_its_time(tmp_path: Path) -> None:
+    # AllocateTensors() fails in an endless loop: each size that is too small costs as long as a trial may take.
+    program = run_program.built(tmp_path, "cortex-m4", 1024, '-DFAILED=({for (;;) asm volatile("");1;})')
+    with pytest.raises(FirmwareError, match="the emulator was given up after 1 s of the processor"):
+        tflm_sim.execute(program, timeout=1)
