@@ -29,24 +29,6 @@ def differences(cases: list[Any], target: str) -> dict[str, str]:
     return {key: difference for key, difference in found.items() if difference}
 
 
-NOT_RUN_AGAIN = {
-    "PAD is SAME, a tap more",
-    "PAD is SAME, a tap more --kernel-order",
-    "plain slices",
-    "plain slices --kernel-order",
-    "resource variables",
-    "resource variables --kernel-order",
-    "channels --kernel-order",
-    "rows --kernel-order",
-    "padded rows --kernel-order",
-    "resized rows --kernel-order",
-    "transposed rows --kernel-order",
-}
-"""What is another file since the emulator ran last: a STRIDED_SLICE is a SLICE, and stripes are planned anew. They ran
-in the wheel (tests/oracle/test_wheel_shrink.py); with ``compare emulated_shrink --write`` they leave this set."""
-NAMED_NOT_RUN_AGAIN = ("esphome-micro-wake-word-models__alexa", "JohnnyPrimus-Custom_V2_MicroWakeWords__hey_friday")
-
-
 @needs_c
 @pytest.mark.parametrize("target", TARGETS)
 def test_layers_that_overlap_as_far_as_a_contract_allows_ran_with_the_same_bytes(target: str) -> None:
@@ -67,9 +49,7 @@ def test_layers_without_a_contract_ran_and_gave_other_bytes(target: str) -> None
 def test_each_pass_ran_with_the_same_bytes(target: str) -> None:
     skipped = ("layer", "control")
     models = [
-        case
-        for case in emulated_shrink.built_cases()
-        if not case.key.startswith(skipped) and "--off" not in case.key and case.key not in NOT_RUN_AGAIN
+        case for case in emulated_shrink.built_cases() if not case.key.startswith(skipped) and "--off" not in case.key
     ]
     assert differences(models, target) == {}
 
@@ -77,7 +57,7 @@ def test_each_pass_ran_with_the_same_bytes(target: str) -> None:
 @needs_c
 @pytest.mark.slow
 @pytest.mark.shared("models")
-@pytest.mark.parametrize("name", [name for name in emulated_shrink.NAMED if name not in NAMED_NOT_RUN_AGAIN])
+@pytest.mark.parametrize("name", emulated_shrink.NAMED)
 def test_whole_models_ran_with_the_same_bytes(name: str) -> None:
     assert differences([emulated_shrink.shared_case(name, "")], "cortex-m4") == {}
 
@@ -85,7 +65,6 @@ def test_whole_models_ran_with_the_same_bytes(name: str) -> None:
 @needs_c
 @pytest.mark.slow
 @pytest.mark.shared("models")
-@pytest.mark.xfail(reason="their plans are better than those that ran; they ran in the wheel only", strict=False)
 @pytest.mark.parametrize("name", emulated_shrink.NAMED)
 def test_whole_models_with_the_order_of_kernels_ran_with_the_same_bytes(name: str) -> None:
     assert differences([emulated_shrink.shared_case(name, "--kernel-order")], "cortex-m4") == {}
