@@ -83,7 +83,7 @@ def here(problems: list[Any], folder: Path) -> Any:
 def in_the_browser(folder: Path) -> Any:
     """Run them in the browser's Python, in node."""
     with tarfile.open(PYODIDE) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder)
     (folder / "tflm_sim.zip").write_bytes(package_archive(compiled_planners()))
     (folder / "answers.py").write_text(f"PROBLEMS = '/problems.json'\n{ANSWERS}", "utf-8")
     (folder / "run.mjs").write_text(SCRIPT, "utf-8")

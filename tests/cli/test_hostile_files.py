@@ -84,5 +84,5 @@ def test_in_a_sweep_each_costs_its_own_row(tmp_path: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     # Three of them hold a model each; the sample is the fourth.
-    assert f"\n{len(names) + 1} models, {len(names) + 1} rows in " in result.stdout
+    assert result.stdout.lstrip().startswith(f"{len(names) + 1} models, {len(names) + 1} rows in ")
     assert f": {len(names) - 3} unreadable, 4 ok" in result.stdout

@@ -75,6 +75,7 @@ STANDS_FOR = {
     "--library NAME": "chirale",
     "--preserve NAME": "1",
     "run build/app.elf": "executed/app.elf",
+    "run build/zephyr/zephyr.elf": "executed/app.elf",
     "eon export.zip": "eon_export.zip",
     "eon FILE": "eon_export.zip",
 }
@@ -224,7 +225,8 @@ def _program(folder: Path) -> None:
     program = elf_program.build(
         work, "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb", {"main.cc": source}, "-g"
     ).read_bytes()
-    for name in ("build/app.elf", "app.elf", "old.elf", "new.elf"):
+    (work / "zephyr").mkdir()
+    for name in ("build/app.elf", "build/zephyr/zephyr.elf", "app.elf", "old.elf", "new.elf"):
         (folder / name).write_bytes(program)
     model_program.built(folder / "executed", sample_path("sine").read_bytes(), ((1, 1), (1, 1)))
 

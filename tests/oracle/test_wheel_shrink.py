@@ -194,7 +194,7 @@ def test_a_byte_that_differs_refuses_the_result_and_nothing_is_written(
     monkeypatch.setattr(
         channels, "_cut_constant", lambda draft, tensor, axis, start, end: sound(draft, tensor, axis, 0, end - start)
     )
-    monkeypatch.setattr("tflm_sim.shrinking.shrink.verify", lambda *arguments: "not at all")
+    monkeypatch.setattr("tflm_sim.shrinking.shrink.verify", lambda *arguments, **options: "not at all")
     path, out = tmp_path / "model.tflite", tmp_path / "small.tflite"
     layers = models.Layers()
     x = layers.activation((1, 16, 16, 3))

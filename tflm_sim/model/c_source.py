@@ -7,7 +7,8 @@ the branches of ``#if`` that a constant leaves out. Of all else only declaration
 initializers of plain numbers.
 
 Invariant: time is linear in the size. No expression can give back what it took (they are possessive), and an
-initializer ends at the first brace or quote inside, so that no byte is looked at more than twice.
+initializer ends at the first brace or quote inside, so that no byte is looked at more than twice. A group that looks
+ahead is not possessive but short: Python before 3.11.5 loses its place there.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ MOST_SPELLINGS = 4096
 
 _BLANK = b" \t\r\n\v\f\\"
 _SPLICED = rb"(?:\\(?:\r\n|[\s\S])"
-_COMMENT = rb"//[^\n\\]*+" + _SPLICED + rb"[^\n\\]*+)*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+"
+_COMMENT = rb"//[^\n\\]*+" + _SPLICED + rb"[^\n\\]*+)*+|/\*[^*]*+(?:\*++[^*/][^*]*+)*+(?:\*++/?+)?+"
 _STRING = rb'"[^"\\\n]*+' + _SPLICED + rb'[^"\\\n]*+)*+"?+'
 _CHARACTER = rb"'[^'\\\n]*+" + _SPLICED + rb"[^'\\\n]*+)*+'?+"
 _RAW = rb'(?:u8|[uUL])?R"'
 
 _COMMENTS = re.compile(_COMMENT)
 _UNIT = re.compile(
-    rb"(?P<text>(?:[^{\"'/\#\w]|(?!" + _RAW + rb")[A-Za-z_]\w*+|[0-9](?:'?\w)*+|/(?![/*]))++)"
+    rb"(?P<text>(?:[^{\"'/\#\w]|(?!" + _RAW + rb")[A-Za-z_]\w*+|[0-9](?:'?\w)*+|/(?![/*])){1,4096})"
     rb"|(?P<comment>" + _COMMENT + rb")"
     rb"|(?P<raw>" + _RAW + rb'(?P<mark>[^()\\\s"]{0,16})\()'
     rb"|(?P<string>" + _STRING + rb"|" + _CHARACTER + rb")"

@@ -131,6 +131,7 @@ class Machine:
     _constants: list[Hashes | None] = field(default_factory=list)
     _numbers: list[NDArray[Any] | None] = field(default_factory=list)
     _looped: dict[int, tuple[Machine, Machine]] = field(default_factory=dict)
+    _unlike: Iterator[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
         tensors = self.subgraph.tensors
@@ -285,7 +286,7 @@ class Machine:
         )
         self._refuse_unlike(number, *outer, looks, runs, gives)
         values = [
-            symbols(f"what nobody wrote {next(_UNLIKE)}", self.subgraph.tensors[index].shape or ())
+            symbols(f"what nobody wrote {id(self)} {next(self._unlike)}", self.subgraph.tensors[index].shape or ())
             if each is None
             else each
             for each, index in zip(read, operator.input_tensors, strict=True)
@@ -423,7 +424,6 @@ class Machine:
 
 _KEEPING = ("custom ", "RANDOM", "MULTINOMIAL")
 """How operators begin whose kernels may keep something from one invocation to the next."""
-_UNLIKE = count()
 _UNFIT = (ValueError, IndexError, ZeroDivisionError, OverflowError)
 """What numpy and arithmetic say where operands of an operator do not fit together."""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from tflm_sim.errors import ModelError
 
-_COMMENT_OR_STRING = re.compile(r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+|\"(?:[^\"\\\n]++|\\.)*+\"?+")
+_COMMENT_OR_STRING = re.compile(r"//[^\n]*+|/\*[^*]*+(?:\*++[^*/][^*]*+)*+(?:\*++/?+)?+|\"(?:[^\"\\\n]++|\\.)*+\"?+")
 _DIRECTIVE = re.compile(r"[ \t]*+#[ \t]*+(\w*+)[ \t]*+(.*)")
 _DEFINITION = re.compile(r"([A-Za-z_]\w*+)[ \t]++(.+)")
 _TOKEN = re.compile(r"\s*+(?:(\d\w*+)|([A-Za-z_]\w*+)|(&&|\|\||==|!=|>=|<=|[!()<>])|(\S))")
