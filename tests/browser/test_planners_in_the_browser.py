@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from random import Random
@@ -23,6 +24,7 @@ from tflm_sim.web.site import PYODIDE_VERSION, package_archive
 
 ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv" / f"pyodide-{PYODIDE_VERSION}.tgz"
+NODE = shutil.which("node") or shutil.which("node", path=str(Path(sys.executable).parent))
 PROBLEMS = 400
 
 SCRIPT = """
@@ -87,14 +89,14 @@ def in_the_browser(folder: Path) -> Any:
     (folder / "tflm_sim.zip").write_bytes(package_archive(compiled_planners()))
     (folder / "answers.py").write_text(f"PROBLEMS = '/problems.json'\n{ANSWERS}", "utf-8")
     (folder / "run.mjs").write_text(SCRIPT, "utf-8")
-    done = subprocess.run(["node", "run.mjs"], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([str(NODE), "run.mjs"], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-1500:]
     return json.loads((folder / "answers.json").read_text("utf-8"))
 
 
 def test_every_planner_answers_in_webassembly_as_it_does_here(tmp_path: Path) -> None:
-    absent = [name for name in (*PROGRAMS, "node") if shutil.which(name) is None]
-    if absent or not PYODIDE.exists():
+    absent = [name for name in PROGRAMS if shutil.which(name) is None]
+    if absent or NODE is None or not PYODIDE.exists():
         pytest.skip(f"tools/test.sh brings {', '.join(absent) or PYODIDE}")
     draw = Random(5)
     problems = [random_problem(draw) for _ in range(PROBLEMS)]
