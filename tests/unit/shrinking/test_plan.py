@@ -344,3 +344,12 @@ def test_a_plan_beside_operators_without_outputs_is_verified() -> None:
     model = models.state_model()
     planned = parse(encode(with_offsets(model, {model.subgraphs[0].input_tensors[0]: 0})))
     assert verify(model, planned).has_plan
+
+
+@needs_c
+def test_a_plan_keeps_its_bytes_in_every_invocation_not_only_in_the_first() -> None:
+    """At the first one the state is at its zero point, so that its rows are like padding; a row that a later stripe
+    computes from padding is then the right one, and wrong ever after (a graph that tools fuzz shrink draws)."""
+    shrunk = shrink(models.random_model(45), "cortex-m4", max_macs=1.35, offline_plan=True)
+    assert [step.name for step in shrunk.steps] == ["prune", "resource variables"]
+    assert any("bytes were overwritten" in each.reason for each in shrunk.rejected)
