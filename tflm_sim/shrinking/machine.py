@@ -214,6 +214,11 @@ class Machine:
             if key in self.states:
                 self.states[key] = value.reshape(self.states[key].shape)
 
+    def forget(self) -> None:
+        """Set every state to what is not known: at the first invocation it is like padding, and never again."""
+        for key, value in self.states.items():
+            self.states[key] = symbols(f"state {key}", value.shape)
+
     def run(self, inputs: Sequence[Hashes]) -> list[Hashes]:
         """Invoke the model and return its outputs; the states move on."""
         self.begin(inputs)

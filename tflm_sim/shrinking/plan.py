@@ -150,9 +150,10 @@ class Layout:
 
     @property
     def hashes(self) -> Sequence[Hashes | None]:
-        """What each tensor holds, after one invocation on unknown inputs."""
+        """What each tensor holds, after one invocation from an unknown state on unknown inputs."""
         if not self._hashes:
             machine = Machine(self.model)
+            machine.forget()
             with np.errstate(over="ignore"):
                 machine.run(fresh_inputs(machine, "any"))
             self._hashes = machine.values

@@ -22,7 +22,7 @@ from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, PART, promise
 from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.diagonal import reads_are_safe
 from tflm_sim.shrinking.machine import Copied, Machine, Ran, VerificationFailed, fresh_inputs, refuse
-from tflm_sim.shrinking.symbolic import Hashes, mix, salt, symbols
+from tflm_sim.shrinking.symbolic import Hashes, mix, salt
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.values import dataclass
 
@@ -111,10 +111,9 @@ class _Arena:
         self.bytes: NDArray[np.uint64] = np.zeros(size, np.uint64)
 
     def run(self) -> None:
-        """Invoke the model once, from an unknown state: at its first invocation a state is like padding."""
+        """Invoke the model once, from an unknown state."""
         machine = Machine(self.model)
-        for key, value in machine.states.items():
-            machine.states[key] = symbols(f"state {key}", value.shape)
+        machine.forget()
         main = self.model.subgraphs[0]
         inputs = fresh_inputs(machine, "any")
         for tensor, value in zip(main.input_tensors, inputs, strict=True):
