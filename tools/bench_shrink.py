@@ -2,6 +2,7 @@
 
     python tools/bench_shrink.py --study ../shared/shrink      also: where the study's prototypes got further
     python tools/bench_shrink.py --table [--anchors]           each option and each library side by side
+    python tools/bench_shrink.py --table --jobs 2 --jsonl OUT  goes on where it was ended; --only loops for one column
 
 A row a model: smallest arena before and after, percent, multiply-accumulates, bytes of the file, seconds of CPU, and
 whether it was proved in the real TFLM or why it was refused; then the totals. The exit code is 1 where a model grows or
@@ -13,11 +14,13 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import multiprocessing
 import resource
 import statistics
 import sys
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +31,46 @@ from tflm_sim import load, shrink
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.load import ModelLike
+from tflm_sim.shrinking.prove import ProofFailed
 from tflm_sim.shrinking.shrink import MAX_MACS
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 FEWEST_OPERATORS = 4
-COLUMNS = {"model": "<60", "ops": ">4", "before": ">10,", "after": ">10,", "saved": ">6.1%", "MACs": ">6.3f"}
-COLUMNS |= {"flash": ">+8,", "s": ">5.1f", "proof": "<"}
+COLUMNS = {"column": "<10", "model": "<60", "ops": ">4", "before": ">10,", "after": ">10,", "saved": ">6.1%"}
+COLUMNS |= {"MACs": ">6.3f", "flash": ">+8,", "s": ">5.1f", "proof": "<"}
+TOTALS = {"column": "<10", "models": ">6", "gain": ">4", "median": ">6.1f", "of all": ">6.1f", "best": ">5.1f"}
+TOTALS |= {"20 %": ">4", "40 %": ">4", "grow": ">4", "differ": ">6", "proved": ">6", "CPU s": ">8,.0f"}
 GAIN = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What shrink is asked for: targets, kernels for all of them (None: their own), and options."""
+
+    targets: tuple[str, ...]
+    kernels: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+_ALL = {"offline_plan": True, "kernel_order": True, "int8_io": True}
+OPTIONS = {
+    "shrink": Column(("cortex-m4",)),
+    "int8 io": Column(("cortex-m4",), options={"int8_io": True}),
+    "plan": Column(("cortex-m4",), options={"int8_io": True, "offline_plan": True}),
+    "M4": Column(("cortex-m4",), options=_ALL),
+    "M55": Column(("cortex-m55",), options=_ALL),
+    "ESP32-S3": Column(("esp32-s3",), options=_ALL),
+    "reference": Column(("cortex-m4",), "reference", _ALL),
+    "loops": Column(("cortex-m4",), options={**_ALL, "loops": True}),
+}
+"""Columns of ``--table``. From M4 on all options: ``--int8-io --offline-plan --kernel-order``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A model's result; without ``after`` it says why in ``refused``."""
 
+    column: str
     name: str
     operators: int = 0
     before: int = 0
@@ -50,6 +80,8 @@ class Row:
     seconds: float = 0.0
     proof: str = ""
     refused: str = ""
+    differs: bool = False
+    stopped: str = ""
 
     @property
     def percent(self) -> float:
@@ -60,6 +92,10 @@ class Row:
     def counts(self) -> bool:
         """Whether the model is one of those that the totals are about."""
         return not self.refused and self.operators >= FEWEST_OPERATORS
+
+
+Case = tuple[str, str, ModelLike]
+"""The name of a column, of a model, and the model."""
 
 
 def main() -> int:
@@ -73,101 +109,78 @@ def main() -> int:
     parser.add_argument("--int8-io", action="store_true")
     parser.add_argument("--loops", action="store_true")
     parser.add_argument("--anchors", action="store_true", help="the networks that tools/anchors.py builds, instead")
-    parser.add_argument(
-        "--table",
-        action="store_true",
-        help="a row a model with the arena of each option and library, as docs/shrink.md",
-    )
+    parser.add_argument("--table", action="store_true", help="each option and library, as docs/shrink.md has them")
+    parser.add_argument("--only", action="append", choices=OPTIONS, help="of --table: this column; may be repeated")
     parser.add_argument("--max-macs", type=float, default=MAX_MACS)
+    parser.add_argument("--time-limit", type=float, metavar="S", help="seconds that a search may take")
     parser.add_argument("--prove", type=int, metavar="N", help="run both in the wheel on N inputs and the extremes")
     parser.add_argument("--study", type=Path, metavar="DIR", help="the prototypes' results (*.jsonl.gz)")
-    parser.add_argument("--jsonl", type=Path, help="also write the rows to this file")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default %(default)s)")
+    parser.add_argument("--jsonl", type=Path, help="also append the rows to this file; those in it are not run again")
     args = parser.parse_args()
-    if args.table:
-        return _print_table(args)
-    rows = []
-    table = frame.Table(COLUMNS)
-    for name, model in _models(args):
-        rows.append(_row(name, model, args))
-        table.row(*_cells(rows[-1]))
-    if args.jsonl is not None:
-        args.jsonl.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
-    print("\n".join(_totals(rows)))
+    columns = {name: OPTIONS[name] for name in args.only or OPTIONS} if args.table else {"": _asked(args)}
+    rows = _rows(columns, args)
+    _print_models(columns, rows)
+    _print_totals(columns, rows)
     if args.study is not None:
-        print("\n".join(_comparison(rows, _prototype(args))))
-    return int(any(row.after > row.before or row.refused.startswith("refused") for row in rows))
+        print("\n".join(_comparison(rows, _prototype(args.study, next(iter(columns.values()))))))
+    return int(any(row.after > row.before or row.differs for row in rows))
+
+
+def _asked(args: argparse.Namespace) -> Column:
+    """Return what the arguments ask for."""
+    names = ("offline_plan", "kernel_order", "int8_io", "loops")
+    return Column(tuple(args.target or ["cortex-m4"]), args.kernels, {name: getattr(args, name) for name in names})
+
+
+def _rows(columns: dict[str, Column], args: argparse.Namespace) -> list[Row]:
+    """Return the rows that are there, and run and print the others."""
+    rows = []
+    if args.jsonl is not None and args.jsonl.exists():
+        rows = [Row(**json.loads(line)) for line in args.jsonl.read_text().splitlines()]
+        rows = [row for row in rows if row.column in columns]
+    there = {(row.column, row.name) for row in rows}
+    cases = [(column, *model) for column in columns for model in _models(args) if (column, model[0]) not in there]
+    run = partial(_row, columns, max_macs=args.max_macs, time_limit=args.time_limit, prove_runs=args.prove)
+    table = frame.Table(COLUMNS)
+    with multiprocessing.Pool(args.jobs, maxtasksperchild=20) as pool:
+        for row in pool.imap_unordered(run, cases):
+            rows.append(row)
+            table.row(*_cells(row))
+            if args.jsonl is not None:
+                with args.jsonl.open("a") as file:
+                    file.write(json.dumps(asdict(row)) + "\n")
+    return rows
 
 
 def _models(args: argparse.Namespace) -> Iterator[tuple[str, ModelLike]]:
     """Yield the models that are asked for, each with its name."""
     if args.anchors:
-        yield from anchors()
+        yield from ((name, bytes(model.source)) for name, model in anchors())
     else:
         yield from ((path.stem, path) for path in args.models or sorted(MODELS.glob("*.tflite")))
 
 
-OPTIONS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
-    "shrink": ("cortex-m4", None, {}),
-    "int8 io": ("cortex-m4", None, {"int8_io": True}),
-    "plan": ("cortex-m4", None, {"offline_plan": True, "int8_io": True}),
-    "loops": ("cortex-m4", None, {"loops": True, "int8_io": True}),
-    "M4": ("cortex-m4", None, {"kernel_order": True, "int8_io": True}),
-    "M55": ("cortex-m55", None, {"kernel_order": True, "int8_io": True}),
-    "ESP32": ("esp32", None, {"kernel_order": True, "int8_io": True}),
-    "reference": ("cortex-m4", "reference", {"kernel_order": True, "int8_io": True}),
-}
-"""Columns of ``--table``: target, kernels, and what shrink is asked for; from "plan" on ``--int8-io``, too."""
-
-
-def _print_table(args: argparse.Namespace) -> int:
-    """Print what each option gives, in bytes and in percent of the same target's arena; then how many models gain."""
-    table = frame.Table({"model": "<40", "before": ">10,", **dict.fromkeys(OPTIONS, ">18")})
-    shares: dict[str, list[float]] = {name: [] for name in OPTIONS}
-    grown = 0
-    for name, model in _models(args):
-        cells = []
-        for column, (target, kernels, options) in OPTIONS.items():
-            try:
-                gain = shrink(load(model), configure(target, kernels=kernels), max_macs=args.max_macs, **options).gains[
-                    0
-                ]
-            except TflmSimError:
-                break
-            cells.append((gain.before.arena, f"{gain.after.arena:,} {gain.percent:5.1f} %"))
-            shares[column].append(gain.percent)
-            grown += gain.after.arena > gain.before.arena
-        if len(cells) == len(OPTIONS):
-            table.row(name, cells[0][0], *(text for _, text in cells))
-    for column, found in shares.items():
-        gainers = [percent for percent in found if percent >= GAIN]
-        if gainers:
-            print(
-                f"{column}: {len(gainers)} of {len(found)} gain at least 1 %, median {statistics.median(gainers):.1f} %"
-            )
-    print(f"{grown} grow")
-    return int(grown > 0)
-
-
-def _row(name: str, model: ModelLike, args: argparse.Namespace) -> Row:
+def _row(columns: dict[str, Column], case: Case, **limits: Any) -> Row:
     """Return one model's result."""
-    began = _cpu_seconds()
+    name, title, model = case
+    column, began = columns[name], _cpu_seconds()
     try:
-        targets = [configure(name, kernels=args.kernels) for name in args.target or ["cortex-m4"]]
-        shrunk = shrink(
-            load(model),
-            targets,
-            max_macs=args.max_macs,
-            offline_plan=args.offline_plan,
-            kernel_order=args.kernel_order,
-            int8_io=args.int8_io,
-            loops=args.loops,
-            prove_runs=args.prove,
-        )
+        targets = [configure(target, kernels=column.kernels) for target in column.targets]
+        shrunk = shrink(load(model), targets, **column.options, **limits)
     except TflmSimError as error:
-        return Row(name, seconds=_cpu_seconds() - began, refused=str(error).replace(f"{model!s}: ", ""))
+        said = str(error).replace(f"{model!s}: ", "")
+        return Row(
+            name,
+            title,
+            seconds=_cpu_seconds() - began,
+            refused=said,
+            differs=isinstance(error, ProofFailed),
+        )
     proof = shrunk.proof
     return Row(
         name,
+        title,
         shrunk.before.operators,
         sum(gain.before.arena for gain in shrunk.gains),
         sum(gain.after.arena for gain in shrunk.gains),
@@ -175,19 +188,20 @@ def _row(name: str, model: ModelLike, args: argparse.Namespace) -> Row:
         shrunk.after.file_bytes - shrunk.before.file_bytes,
         _cpu_seconds() - began,
         "" if proof is None else f"{proof.runs} runs, {proof.distinct} outputs",
+        stopped=shrunk.stopped,
     )
 
 
-def _prototype(args: argparse.Namespace) -> dict[str, int]:
+def _prototype(study: Path, column: Column) -> dict[str, int]:
     """Return the smallest arena that the study's prototypes got with these options, by model."""
     files: dict[str, tuple[str, ...]] = {"full": ("tile",), "full2": ("tile",)}
-    if args.kernel_order:
+    if column.options.get("kernel_order"):
         files = {"diag": ("new",), "diag2": ("new",)}
-    elif args.offline_plan:
+    elif column.options.get("offline_plan"):
         files = {"full": ("alias",), "full2": ("alias",), "alias": ("cm4", "new")}
     found: dict[str, int] = {}
     for name, keys in files.items():
-        with gzip.open(args.study / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        with gzip.open(study / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
             for row in map(json.loads, lines):
                 value = row
                 for key in keys:
@@ -208,33 +222,45 @@ def _comparison(rows: list[Row], prototype: dict[str, int]) -> Iterator[str]:
 
 
 def _cpu_seconds() -> float:
-    """Return the CPU time of this process so far."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+    """Return the CPU time of this process so far, and of those that proved."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def _cells(row: Row) -> tuple[object, ...]:
     if row.refused:
-        return row.name, *[None] * 7, f"refused: {row.refused[:100]}"
+        return row.column, row.name, *[None] * 7, f"refused: {row.refused[:100]}"
     figures = (row.operators, row.before, row.after, row.percent / 100, row.macs, row.flash, row.seconds)
-    return row.name, *figures, row.proof or ("-" if row.percent else "")
+    return row.column, row.name, *figures, " ".join(filter(None, (row.proof or "-", row.stopped)))
 
 
-def _totals(rows: list[Row]) -> Iterator[str]:
-    """Yield the sums over models of at least four operators."""
-    counted = [row for row in rows if row.counts]
-    gainers = sorted(row.percent for row in counted if row.percent >= GAIN)
-    yield ""
-    yield f"{len(counted)} models of at least {FEWEST_OPERATORS} operators that allocate; {len(rows)} files in all"
-    if gainers:
-        yield f"{len(gainers)} gain at least 1 %: median {statistics.median(gainers):.1f} %, best {gainers[-1]:.1f} %"
-        yield "".join(f"{sum(g >= share for g in gainers)} gain at least {share} %; " for share in (10, 20, 40)).rstrip(
-            "; "
-        )
-    yield f"{sum(row.after > row.before for row in rows)} grow; {sum(bool(row.proof) for row in rows)} proved"
-    if counted:
-        slowest = max(counted, key=lambda row: row.seconds)
-        yield f"{sum(row.seconds for row in rows):.0f} s of CPU; longest {slowest.seconds:.1f} s ({slowest.name})"
+def _print_models(columns: dict[str, Column], rows: Sequence[Row]) -> None:
+    """Print a row a model: its arena in the first column before, and in each column what is left and saved of it."""
+    if len(columns) < 2:
+        return
+    found = {(row.column, row.name): row for row in rows if row.counts}
+    print()
+    table = frame.Table({"model": "<40", "before": ">10,", **dict.fromkeys(columns, ">18")})
+    for name in sorted({name for _, name in found}):
+        there = [found.get((column, name)) for column in columns]
+        before = next(row.before for row in there if row is not None)
+        table.row(name, before, *(row and f"{row.after:,} {row.percent:5.1f} %" for row in there))
+
+
+def _print_totals(columns: dict[str, Column], rows: Sequence[Row]) -> None:
+    """Print a row a column: the sums over models of at least four operators, gains in percent of the arena."""
+    print(f"\nof models of at least {FEWEST_OPERATORS} operators that allocate; gain: of at least {GAIN:.0f} %")
+    table = frame.Table(TOTALS)
+    for name in columns:
+        own = [row for row in rows if row.column == name]
+        shares = [row.percent for row in own if row.counts]
+        gainers = [share for share in shares if share >= GAIN]
+        if gainers:
+            figures = (statistics.median(gainers), statistics.median(shares), max(gainers))
+            over = [sum(share >= least for share in shares) for least in (20, 40)]
+            bad = sum(row.after > row.before for row in own), sum(row.differs for row in own)
+            proved = sum(bool(row.proof) for row in own)
+            table.row(name, len(shares), len(gainers), *figures, *over, *bad, proved, sum(row.seconds for row in own))
 
 
 if __name__ == "__main__":
